@@ -1,0 +1,196 @@
+//! Action frames (9.6): Block Ack agreements, channel switches and changes of operating mode.
+
+use super::capabilities::ChannelSwitch;
+use super::elements::{u16_at, Elements};
+use super::{OperatingMode, ReasonCode, Seq, StatusCode};
+
+/// The Block Ack Parameter Set field (9.4.1.13), with the ADDBA Extension element where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BlockAckParameters {
+    /// The 16-bit field as sent.
+    pub raw: u16,
+    /// A-MSDUs are allowed under the agreement.
+    pub amsdu_supported: bool,
+    /// Immediate (else delayed) Block Ack.
+    pub immediate: bool,
+    /// TID.
+    pub tid: u8,
+    /// Buffer size, MPDUs; 0 leaves the choice to the recipient. Above 1023 by the 1024ths of an ADDBA Extension
+    /// element (IEEE Std 802.11be-2024).
+    pub buffer_size: u16,
+}
+
+impl BlockAckParameters {
+    /// `elements`: what follows the fixed fields of the Action frame.
+    fn new(raw: u16, elements: &[u8]) -> Self {
+        // Bits 5 to 7 of the ADDBA Extension (ID 159) say how often 1024 is to be added.
+        let extension = Elements::new(elements).find(159).and_then(|data| data.first());
+        Self {
+            raw,
+            amsdu_supported: raw & 1 != 0,
+            immediate: raw & 2 != 0,
+            tid: (raw >> 2 & 0xf) as u8,
+            buffer_size: (raw >> 6) + extension.map_or(0, |byte| u16::from(byte >> 5) * 1024),
+        }
+    }
+}
+
+/// An ADDBA Request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddbaRequest {
+    /// Dialog token.
+    pub dialog_token: u8,
+    /// Parameters.
+    pub parameters: BlockAckParameters,
+    /// Inactivity timeout in time units (1024 µs); 0: none.
+    pub timeout_tu: u16,
+    /// First sequence number under the agreement.
+    pub start: Seq,
+}
+
+/// An ADDBA Response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AddbaResponse {
+    /// Dialog token.
+    pub dialog_token: u8,
+    /// The answer.
+    pub status: StatusCode,
+    /// Parameters.
+    pub parameters: BlockAckParameters,
+    /// Inactivity timeout in time units (1024 µs); 0: none.
+    pub timeout_tu: u16,
+}
+
+/// A DELBA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Delba {
+    /// The sender is the originator (transmitter of the data); else it is the recipient.
+    pub initiator: bool,
+    /// TID.
+    pub tid: u8,
+    /// Why.
+    pub reason: ReasonCode,
+}
+
+/// An Action frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Block Ack, 0.
+    AddbaRequest(AddbaRequest),
+    /// Block Ack, 1.
+    AddbaResponse(AddbaResponse),
+    /// Block Ack, 2.
+    Delba(Delba),
+    /// Spectrum Management 4, or Public 4 in the extended form.
+    ChannelSwitch(ChannelSwitch),
+    /// HT, 0: the station receives any supported width (`true`) or 20 MHz only.
+    NotifyChannelWidth {
+        /// Any supported width.
+        any_width: bool,
+    },
+    /// HT, 1: the SM Power Control field, as sent.
+    SmPowerSave(u8),
+    /// VHT, 2.
+    OperatingModeNotification(OperatingMode),
+    /// Anything else, and the above where they are cut.
+    Other {
+        /// Category; the "error" bit 7 included.
+        category: u8,
+        /// Action field; `None` where the body ends before.
+        action: Option<u8>,
+    },
+}
+
+impl Action {
+    /// Reads an Action frame's body (not encrypted, without FCS). `None` when it is empty.
+    pub fn read(body: &[u8]) -> Option<Self> {
+        let category = *body.first()?;
+        let action = body.get(1).copied();
+        let fields = body.get(2..).unwrap_or(&[]);
+        let known = match (category, action) {
+            (0, Some(4)) => Elements::new(fields).find(37).and_then(ChannelSwitch::read).map(Self::ChannelSwitch),
+            (3, Some(0)) => read_addba_request(fields).map(Self::AddbaRequest),
+            (3, Some(1)) => read_addba_response(fields).map(Self::AddbaResponse),
+            (3, Some(2)) => read_delba(fields).map(Self::Delba),
+            (4, Some(4)) => ChannelSwitch::read_extended(fields).map(Self::ChannelSwitch),
+            (7, Some(0)) => fields.first().map(|width| Self::NotifyChannelWidth { any_width: *width == 1 }),
+            (7, Some(1)) => fields.first().copied().map(Self::SmPowerSave),
+            (21, Some(2)) => fields.first().map(|mode| Self::OperatingModeNotification(OperatingMode(*mode))),
+            _ => None,
+        };
+        Some(known.unwrap_or(Self::Other { category, action }))
+    }
+}
+
+fn read_addba_request(fields: &[u8]) -> Option<AddbaRequest> {
+    Some(AddbaRequest {
+        dialog_token: *fields.first()?,
+        parameters: BlockAckParameters::new(u16_at(fields, 1)?, fields.get(7..)?),
+        timeout_tu: u16_at(fields, 3)?,
+        start: Seq::new(u16_at(fields, 5)? >> 4),
+    })
+}
+
+fn read_addba_response(fields: &[u8]) -> Option<AddbaResponse> {
+    Some(AddbaResponse {
+        dialog_token: *fields.first()?,
+        status: StatusCode::from(u16_at(fields, 1)?),
+        parameters: BlockAckParameters::new(u16_at(fields, 3)?, fields.get(7..)?),
+        timeout_tu: u16_at(fields, 5)?,
+    })
+}
+
+fn read_delba(fields: &[u8]) -> Option<Delba> {
+    let parameters = u16_at(fields, 0)?;
+    Some(Delba {
+        initiator: parameters & 0x0800 != 0,
+        tid: (parameters >> 12) as u8,
+        reason: ReasonCode::from(u16_at(fields, 2)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_agreement_from_request_to_end() {
+        // Token 9; A-MSDU, immediate, TID 5, 64 buffers; timeout 5000; SSC of sequence 0x123.
+        let request = Action::read(&[3, 0, 9, 0x17, 0x10, 0x88, 0x13, 0x30, 0x12]).unwrap();
+        let Action::AddbaRequest(request) = request else { panic!("{request:?}") };
+        assert_eq!((request.dialog_token, request.timeout_tu, request.start), (9, 5000, Seq::new(0x123)));
+        let parameters = request.parameters;
+        assert!(parameters.amsdu_supported && parameters.immediate);
+        assert_eq!((parameters.tid, parameters.buffer_size), (5, 64));
+        let response = Action::read(&[3, 1, 9, 37, 0, 0x16, 0x10, 0, 0, 159, 1, 0x20]).unwrap();
+        let Action::AddbaResponse(response) = response else { panic!("{response:?}") };
+        assert_eq!((response.status, response.parameters.buffer_size), (StatusCode::RequestDeclined, 64 + 1024));
+        assert!(!response.parameters.amsdu_supported);
+        let end = Action::read(&[3, 2, 0x00, 0x58, 39, 0]).unwrap();
+        assert_eq!(end, Action::Delba(Delba { initiator: true, tid: 5, reason: ReasonCode::Timeout }));
+    }
+
+    #[test]
+    fn changes_of_channel_and_mode() {
+        let switch = |operating_class| ChannelSwitch { quiet: true, operating_class, channel: 11, count: 3 };
+        assert_eq!(Action::read(&[0, 4, 37, 3, 1, 11, 3]), Some(Action::ChannelSwitch(switch(None))));
+        assert_eq!(Action::read(&[4, 4, 1, 81, 11, 3]), Some(Action::ChannelSwitch(switch(Some(81)))));
+        assert_eq!(Action::read(&[7, 0, 0]), Some(Action::NotifyChannelWidth { any_width: false }));
+        assert_eq!(Action::read(&[21, 2, 0x12]), Some(Action::OperatingModeNotification(OperatingMode(0x12))));
+    }
+
+    #[test]
+    fn cut_and_unknown_actions_keep_their_category() {
+        assert_eq!(Action::read(&[3, 0, 9]), Some(Action::Other { category: 3, action: Some(0) }));
+        assert_eq!(Action::read(&[127]), Some(Action::Other { category: 127, action: None }));
+        assert_eq!(Action::read(&[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(category in 0u8..25, action in 0u8..8, rest in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let _ = Action::read(&[&[category, action][..], &rest].concat());
+        }
+    }
+}

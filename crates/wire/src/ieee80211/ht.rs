@@ -1,0 +1,238 @@
+//! HT Capabilities (9.4.2.55) and HT Operation (9.4.2.56).
+
+use super::elements::u16_at;
+
+/// HT Capabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HtCapabilities {
+    /// HT Capability Information, as sent.
+    pub info: u16,
+    /// A-MPDU Parameters, as sent.
+    pub ampdu_parameters: u8,
+    /// Supported MCS Set, as sent: 77 RX MCS bits, highest RX rate, TX parameters.
+    pub mcs_set: [u8; 16],
+    /// HT Extended Capabilities, as sent.
+    pub extended: u16,
+}
+
+impl HtCapabilities {
+    /// Reads the element's data; `None` when there are fewer than its 26 bytes.
+    pub fn read(data: &[u8]) -> Option<Self> {
+        let data = data.get(..26)?;
+        Some(Self {
+            info: u16_at(data, 0)?,
+            ampdu_parameters: *data.get(2)?,
+            mcs_set: data.get(3..19)?.try_into().ok()?,
+            extended: u16_at(data, 19)?,
+        })
+    }
+
+    /// Receives LDPC.
+    pub const fn ldpc(self) -> bool {
+        self.info & 0x0001 != 0
+    }
+
+    /// Supports 40 MHz.
+    pub const fn width_40(self) -> bool {
+        self.info & 0x0002 != 0
+    }
+
+    /// SM power save: 0 static, 1 dynamic, 2 reserved, 3 disabled.
+    pub const fn sm_power_save(self) -> u8 {
+        (self.info >> 2 & 3) as u8
+    }
+
+    /// Receives the greenfield preamble.
+    pub const fn greenfield(self) -> bool {
+        self.info & 0x0010 != 0
+    }
+
+    /// Receives short guard interval at 20 MHz.
+    pub const fn short_gi_20(self) -> bool {
+        self.info & 0x0020 != 0
+    }
+
+    /// Receives short guard interval at 40 MHz.
+    pub const fn short_gi_40(self) -> bool {
+        self.info & 0x0040 != 0
+    }
+
+    /// Transmits STBC.
+    pub const fn tx_stbc(self) -> bool {
+        self.info & 0x0080 != 0
+    }
+
+    /// Receives STBC of this many spatial streams; 0: not at all.
+    pub const fn rx_stbc_streams(self) -> u8 {
+        (self.info >> 8 & 3) as u8
+    }
+
+    /// Delayed Block Ack.
+    pub const fn delayed_block_ack(self) -> bool {
+        self.info & 0x0400 != 0
+    }
+
+    /// Longest A-MSDU it receives, bytes: 3839 or 7935.
+    pub const fn max_amsdu_bytes(self) -> u16 {
+        if self.info & 0x0800 != 0 {
+            7935
+        } else {
+            3839
+        }
+    }
+
+    /// DSSS/CCK in 40 MHz.
+    pub const fn dsss_cck_in_40(self) -> bool {
+        self.info & 0x1000 != 0
+    }
+
+    /// Forbids 40 MHz operation around it in 2.4 GHz.
+    pub const fn intolerant_40(self) -> bool {
+        self.info & 0x4000 != 0
+    }
+
+    /// L-SIG TXOP protection.
+    pub const fn l_sig_txop_protection(self) -> bool {
+        self.info & 0x8000 != 0
+    }
+
+    /// Longest A-MPDU it receives, bytes: 8191, 16383, 32767 or 65535.
+    pub const fn max_ampdu_bytes(self) -> u32 {
+        (1 << (13 + (self.ampdu_parameters & 3) as u32)) - 1
+    }
+
+    /// Least time between the starts of two MPDUs of an A-MPDU, in quarters of a microsecond; 0: no restriction.
+    pub const fn min_mpdu_spacing_quarter_us(self) -> u8 {
+        match self.ampdu_parameters >> 2 & 7 {
+            0 => 0,
+            code => 1 << (code - 1),
+        }
+    }
+
+    /// Whether it receives HT-MCS `mcs` (0..=76).
+    pub const fn rx_mcs(self, mcs: u8) -> bool {
+        mcs < 77 && self.mcs_set[(mcs / 8) as usize] >> (mcs % 8) & 1 != 0
+    }
+
+    /// Spatial streams it receives with equal modulation (MCS 0 to 31): 0..=4.
+    pub fn rx_streams(self) -> u8 {
+        (1..=4u8).rev().find(|streams| self.mcs_set[usize::from(streams - 1)] != 0).unwrap_or(0)
+    }
+
+    /// Spatial streams it transmits: as `rx_streams` unless it says that its TX set is another one. `None` when it does
+    /// not define its TX set.
+    pub fn tx_streams(self) -> Option<u8> {
+        let transmit = self.mcs_set[12];
+        match (transmit & 1 != 0, transmit & 2 != 0) {
+            (false, _) => None,
+            (true, false) => Some(self.rx_streams()),
+            (true, true) => Some((transmit >> 2 & 3) + 1),
+        }
+    }
+}
+
+/// Where the secondary 20 MHz channel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SecondaryChannel {
+    /// 0: none.
+    None,
+    /// 1: above the primary channel.
+    Above,
+    /// 3: below the primary channel.
+    Below,
+    /// 2.
+    Reserved,
+}
+
+/// HT Operation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HtOperation {
+    /// Primary channel number.
+    pub primary_channel: u8,
+    /// HT Operation Information, its first five bytes as sent.
+    pub info: [u8; 5],
+    /// Basic HT-MCS Set, as sent.
+    pub basic_mcs_set: [u8; 16],
+}
+
+impl HtOperation {
+    /// Reads the element's data; `None` when there are fewer than its 22 bytes.
+    pub fn read(data: &[u8]) -> Option<Self> {
+        Some(Self {
+            primary_channel: *data.first()?,
+            info: data.get(1..6)?.try_into().ok()?,
+            basic_mcs_set: data.get(6..22)?.try_into().ok()?,
+        })
+    }
+
+    /// Secondary channel offset.
+    pub const fn secondary_channel(self) -> SecondaryChannel {
+        match self.info[0] & 3 {
+            0 => SecondaryChannel::None,
+            1 => SecondaryChannel::Above,
+            3 => SecondaryChannel::Below,
+            _ => SecondaryChannel::Reserved,
+        }
+    }
+
+    /// STA Channel Width: any supported width (set) or 20 MHz only.
+    pub const fn any_width(self) -> bool {
+        self.info[0] & 4 != 0
+    }
+
+    /// HT protection mode: 0 none, 1 non-member, 2 20 MHz, 3 non-HT mixed.
+    pub const fn protection(self) -> u8 {
+        self.info[1] & 3
+    }
+
+    /// Stations that cannot receive greenfield are associated.
+    pub const fn nongreenfield_present(self) -> bool {
+        self.info[1] & 4 != 0
+    }
+
+    /// Overlapping BSS with non-HT stations.
+    pub const fn obss_non_ht_present(self) -> bool {
+        self.info[1] & 0x10 != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_one_stream_2_4_ghz_dongle() {
+        // Info 0x016e: 40 MHz, SM power save disabled, SGI 20 and 40, RX STBC 1; A-MPDU 0x17: 64 KiB, 8 us; MCS 0-7.
+        let mut data = [0; 26];
+        data[..4].copy_from_slice(&[0x6e, 0x01, 0x17, 0xff]);
+        data[15] = 0x01;
+        let ht = HtCapabilities::read(&data).unwrap();
+        assert!(
+            ht.width_40() && ht.short_gi_20() && ht.short_gi_40() && !ht.greenfield() && !ht.ldpc() && !ht.tx_stbc()
+        );
+        assert_eq!((ht.sm_power_save(), ht.rx_stbc_streams(), ht.max_amsdu_bytes()), (3, 1, 3839));
+        assert_eq!((ht.max_ampdu_bytes(), ht.min_mpdu_spacing_quarter_us()), (65535, 16));
+        assert_eq!((ht.rx_streams(), ht.tx_streams()), (1, Some(1)));
+        assert!(ht.rx_mcs(7) && !ht.rx_mcs(8) && !ht.rx_mcs(200));
+        assert_eq!(HtCapabilities::read(&data[..25]), None);
+    }
+
+    #[test]
+    fn a_tx_set_that_differs_counts_its_own_streams() {
+        let mut ht = HtCapabilities::default();
+        ht.mcs_set[..2].copy_from_slice(&[0xff, 0xff]);
+        assert_eq!((ht.rx_streams(), ht.tx_streams()), (2, None));
+        ht.mcs_set[12] = 0x03;
+        assert_eq!(ht.tx_streams(), Some(1));
+    }
+
+    #[test]
+    fn operation_bits() {
+        let mut data = [0; 22];
+        data[..3].copy_from_slice(&[6, 0x07, 0x17]);
+        let operation = HtOperation::read(&data).unwrap();
+        assert_eq!((operation.primary_channel, operation.protection()), (6, 3));
+        assert_eq!(operation.secondary_channel(), SecondaryChannel::Below);
+        assert!(operation.any_width() && operation.nongreenfield_present() && operation.obss_non_ht_present());
+    }
+}

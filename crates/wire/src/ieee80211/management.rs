@@ -1,0 +1,236 @@
+//! Management frame bodies (9.3.3): fixed fields, then elements.
+
+use super::elements::{u16_at, Elements};
+use super::{Action, Capabilities, FrameControl, FrameKind, MacAddr, ReasonCode, StatusCode};
+
+/// The Capability Information field (9.4.1.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CapabilityInfo(pub u16);
+
+impl CapabilityInfo {
+    /// ESS: an access point.
+    pub const fn ess(self) -> bool {
+        self.0 & 0x0001 != 0
+    }
+
+    /// IBSS.
+    pub const fn ibss(self) -> bool {
+        self.0 & 0x0002 != 0
+    }
+
+    /// Privacy: data frames are protected.
+    pub const fn privacy(self) -> bool {
+        self.0 & 0x0010 != 0
+    }
+
+    /// Short preamble.
+    pub const fn short_preamble(self) -> bool {
+        self.0 & 0x0020 != 0
+    }
+
+    /// Spectrum management.
+    pub const fn spectrum_management(self) -> bool {
+        self.0 & 0x0100 != 0
+    }
+
+    /// QoS.
+    pub const fn qos(self) -> bool {
+        self.0 & 0x0200 != 0
+    }
+
+    /// Short slot time.
+    pub const fn short_slot(self) -> bool {
+        self.0 & 0x0400 != 0
+    }
+
+    /// APSD.
+    pub const fn apsd(self) -> bool {
+        self.0 & 0x0800 != 0
+    }
+
+    /// Radio measurement.
+    pub const fn radio_measurement(self) -> bool {
+        self.0 & 0x1000 != 0
+    }
+}
+
+/// The fixed fields, by kind of frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FixedFields {
+    /// Beacon and Probe Response.
+    Beacon {
+        /// The sender's TSF, µs.
+        timestamp_us: u64,
+        /// Beacon interval in time units (1024 µs).
+        interval_tu: u16,
+        /// Capability Information.
+        capability: CapabilityInfo,
+    },
+    /// Association Request.
+    AssociationRequest {
+        /// Capability Information.
+        capability: CapabilityInfo,
+        /// Beacon intervals between two times the station listens.
+        listen_interval: u16,
+    },
+    /// Reassociation Request.
+    ReassociationRequest {
+        /// Capability Information.
+        capability: CapabilityInfo,
+        /// Beacon intervals between two times the station listens.
+        listen_interval: u16,
+        /// The access point the station comes from.
+        current_ap: MacAddr,
+    },
+    /// Association and Reassociation Response.
+    AssociationResponse {
+        /// Capability Information.
+        capability: CapabilityInfo,
+        /// The answer.
+        status: StatusCode,
+        /// Association ID, its two highest bits cleared.
+        aid: u16,
+    },
+    /// Authentication. What follows (with SAE: fields, then elements) is not read.
+    Authentication {
+        /// 0 open, 1 shared key, 2 FT, 3 SAE, 4 to 6 FILS.
+        algorithm: u16,
+        /// Transaction sequence number.
+        transaction: u16,
+        /// The answer.
+        status: StatusCode,
+    },
+    /// Disassociation.
+    Disassociation(ReasonCode),
+    /// Deauthentication.
+    Deauthentication(ReasonCode),
+    /// Action and Action No Ack.
+    Action(Action),
+    /// Probe Request, ATIM and others: none, or none this crate reads.
+    None,
+    /// The body is encrypted (management frame protection, or the third frame of shared-key authentication).
+    Encrypted,
+}
+
+/// A management frame's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Management {
+    /// Fixed fields.
+    pub fixed: FixedFields,
+    /// What the elements claim. All empty for kinds whose elements this crate does not read (see [`FixedFields`]).
+    pub capabilities: Capabilities,
+}
+
+impl Management {
+    /// Reads the body of a management frame with this Frame Control. `body`: the bytes after the header, without FCS.
+    /// `None` for frames of other types, and when the body is cut inside the fixed fields.
+    pub fn parse(fc: FrameControl, body: &[u8]) -> Option<Self> {
+        use FixedFields as F;
+        let kind = fc.kind();
+        let encrypted = fc.protected();
+        let (fixed, used) = match kind {
+            FrameKind::AssociationRequest => {
+                (F::AssociationRequest { capability: capability_at(body, 0)?, listen_interval: u16_at(body, 2)? }, 4)
+            }
+            FrameKind::ReassociationRequest => (
+                F::ReassociationRequest {
+                    capability: capability_at(body, 0)?,
+                    listen_interval: u16_at(body, 2)?,
+                    current_ap: MacAddr::read(body, 4)?,
+                },
+                10,
+            ),
+            FrameKind::AssociationResponse | FrameKind::ReassociationResponse => (
+                F::AssociationResponse {
+                    capability: capability_at(body, 0)?,
+                    status: StatusCode::from(u16_at(body, 2)?),
+                    aid: u16_at(body, 4)? & 0x3fff,
+                },
+                6,
+            ),
+            FrameKind::Beacon | FrameKind::ProbeResponse => (
+                F::Beacon {
+                    timestamp_us: u64::from_le_bytes(body.get(..8)?.try_into().ok()?),
+                    interval_tu: u16_at(body, 8)?,
+                    capability: capability_at(body, 10)?,
+                },
+                12,
+            ),
+            FrameKind::ProbeRequest => (F::None, 0),
+            _ if encrypted => (F::Encrypted, body.len()),
+            FrameKind::Authentication => (
+                F::Authentication {
+                    algorithm: u16_at(body, 0)?,
+                    transaction: u16_at(body, 2)?,
+                    status: StatusCode::from(u16_at(body, 4)?),
+                },
+                body.len(),
+            ),
+            FrameKind::Disassociation => (F::Disassociation(ReasonCode::from(u16_at(body, 0)?)), 2),
+            FrameKind::Deauthentication => (F::Deauthentication(ReasonCode::from(u16_at(body, 0)?)), 2),
+            FrameKind::Action | FrameKind::ActionNoAck => (F::Action(Action::read(body)?), body.len()),
+            FrameKind::Atim | FrameKind::TimingAdvertisement => (F::None, body.len()),
+            _ => return None,
+        };
+        Some(Self { fixed, capabilities: Capabilities::read(Elements::new(body.get(used..)?)) })
+    }
+
+    /// Capability Information, in the frames that have it.
+    pub const fn capability_info(&self) -> Option<CapabilityInfo> {
+        match self.fixed {
+            FixedFields::Beacon { capability, .. }
+            | FixedFields::AssociationRequest { capability, .. }
+            | FixedFields::ReassociationRequest { capability, .. }
+            | FixedFields::AssociationResponse { capability, .. } => Some(capability),
+            _ => None,
+        }
+    }
+}
+
+fn capability_at(body: &[u8], offset: usize) -> Option<CapabilityInfo> {
+    u16_at(body, offset).map(CapabilityInfo)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(fc: [u8; 2], body: &[u8]) -> Option<(FixedFields, Capabilities)> {
+        let frame = Management::parse(FrameControl(u16::from_le_bytes(fc)), body)?;
+        Some((frame.fixed, frame.capabilities))
+    }
+
+    #[test]
+    fn fixed_fields_come_before_the_elements() {
+        let beacon = [1, 2, 0, 0, 0, 0, 0, 0, 100, 0, 0x31, 0x04, 0, 2, b'h', b'i'];
+        let (fixed, capabilities) = parse([0x80, 0], &beacon).unwrap();
+        let capability = CapabilityInfo(0x0431);
+        assert_eq!(fixed, FixedFields::Beacon { timestamp_us: 0x201, interval_tu: 100, capability });
+        assert!(capability.ess() && capability.privacy() && capability.short_preamble() && capability.short_slot());
+        assert_eq!(capabilities.ssid.unwrap().to_string(), "hi");
+        assert!(parse([0x80, 0], &beacon[..11]).is_none(), "cut");
+
+        let response = parse([0x10, 0], &[1, 0, 17, 0, 0x05, 0xc0]).unwrap().0;
+        let capability = CapabilityInfo(1);
+        assert_eq!(
+            response,
+            FixedFields::AssociationResponse { capability, status: StatusCode::DeniedNoMoreStas, aid: 5 }
+        );
+        let deauth = parse([0xc0, 0], &[7, 0]).unwrap().0;
+        assert_eq!(deauth, FixedFields::Deauthentication(ReasonCode::InvalidClass3Frame));
+    }
+
+    #[test]
+    fn protected_frames_are_not_read() {
+        assert_eq!(parse([0xc0, 0x40], &[7, 0, 0, 0x20, 1, 2, 3, 4]).unwrap().0, FixedFields::Encrypted);
+        assert!(parse([0x08, 0], &[0; 40]).is_none(), "a data frame");
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(fc0: u8, fc1: u8, body in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Management::parse(FrameControl(u16::from_le_bytes([fc0, fc1])), &body);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Security: the RSN element (9.4.2.24) and its WPA forerunner.
+
+use super::elements::u16_at;
+use super::Cipher;
+
+const RSN_OUI: [u8; 3] = [0x00, 0x0f, 0xac];
+const WPA_OUI: [u8; 3] = [0x00, 0x50, 0xf2];
+
+/// A set of cipher suites or of key management suites: bit *n* is suite type *n* of the element's own OUI.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct SuiteSet {
+    /// Suite types 0 to 31.
+    pub bits: u32,
+    /// Suites of other OUIs or higher types are there, too.
+    pub unknown: bool,
+}
+
+impl SuiteSet {
+    fn insert(&mut self, selector: &[u8], oui: [u8; 3]) {
+        match selector {
+            [a, b, c, kind @ 0..=31] if [*a, *b, *c] == oui => self.bits |= 1 << kind,
+            _ => self.unknown = true,
+        }
+    }
+
+    /// Whether suite type `kind` is in it.
+    pub const fn contains(self, kind: u8) -> bool {
+        kind < 32 && self.bits >> kind & 1 != 0
+    }
+
+    /// The cipher, when the set of *cipher* suites has exactly one that this crate knows.
+    pub const fn single_cipher(self) -> Option<Cipher> {
+        if self.unknown {
+            return None;
+        }
+        Some(match self.bits {
+            0b10 | 0b10_0000 => Cipher::Wep,
+            0b100 => Cipher::Tkip,
+            0b1_0000 => Cipher::Ccmp128,
+            0b1_0000_0000 => Cipher::Gcmp128,
+            0b10_0000_0000 => Cipher::Gcmp256,
+            0b100_0000_0000 => Cipher::Ccmp256,
+            _ => return None,
+        })
+    }
+}
+
+/// Key management suite types (Table 9-151), for [`SuiteSet::contains`].
+pub mod akm {
+    /// 802.1X.
+    pub const IEEE802_1X: u8 = 1;
+    /// PSK.
+    pub const PSK: u8 = 2;
+    /// FT over 802.1X.
+    pub const FT_802_1X: u8 = 3;
+    /// FT with PSK.
+    pub const FT_PSK: u8 = 4;
+    /// 802.1X, SHA-256.
+    pub const IEEE802_1X_SHA256: u8 = 5;
+    /// PSK, SHA-256.
+    pub const PSK_SHA256: u8 = 6;
+    /// SAE.
+    pub const SAE: u8 = 8;
+    /// FT over SAE.
+    pub const FT_SAE: u8 = 9;
+    /// Suite B, 192 bits.
+    pub const SUITE_B_192: u8 = 12;
+    /// OWE.
+    pub const OWE: u8 = 18;
+    /// SAE with a group-dependent hash.
+    pub const SAE_EXT: u8 = 24;
+    /// FT over SAE with a group-dependent hash.
+    pub const FT_SAE_EXT: u8 = 25;
+}
+
+/// Cipher suite types (Table 9-149), for [`SuiteSet::contains`].
+pub mod cipher {
+    /// WEP-40.
+    pub const WEP40: u8 = 1;
+    /// TKIP.
+    pub const TKIP: u8 = 2;
+    /// CCMP-128.
+    pub const CCMP128: u8 = 4;
+    /// WEP-104.
+    pub const WEP104: u8 = 5;
+    /// GCMP-128.
+    pub const GCMP128: u8 = 8;
+    /// GCMP-256.
+    pub const GCMP256: u8 = 9;
+    /// CCMP-256.
+    pub const CCMP256: u8 = 10;
+}
+
+/// The RSN element. Fields that the element leaves out have the standard's defaults where it names one
+/// (CCMP, 802.1X), as [`Rsn::read`] says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rsn {
+    /// Version; 1.
+    pub version: u16,
+    /// Group data cipher.
+    pub group: SuiteSet,
+    /// Pairwise ciphers.
+    pub pairwise: SuiteSet,
+    /// Key management.
+    pub akm: SuiteSet,
+    /// RSN Capabilities; `None` when the element ends before.
+    pub capabilities: Option<u16>,
+    /// Group management cipher; empty when the element ends before.
+    pub group_management: SuiteSet,
+    /// The element was cut inside a field or list.
+    pub truncated: bool,
+}
+
+impl Rsn {
+    /// Reads the data of an RSN element; `None` without its version. A missing cipher counts as CCMP and a missing key
+    /// management as 802.1X, as the standard has it.
+    pub fn read(data: &[u8]) -> Option<Self> {
+        Self::read_suites(data, RSN_OUI, 4)
+    }
+
+    /// Reads a WPA vendor element's data after OUI and type; there a missing cipher counts as TKIP.
+    pub fn read_wpa(data: &[u8]) -> Option<Self> {
+        Self::read_suites(data, WPA_OUI, 2)
+    }
+
+    fn read_suites(data: &[u8], oui: [u8; 3], default_cipher: u8) -> Option<Self> {
+        let default = SuiteSet { bits: 1 << default_cipher, unknown: false };
+        let mut rsn = Self {
+            version: u16_at(data, 0)?,
+            group: default,
+            pairwise: default,
+            akm: SuiteSet { bits: 1 << akm::IEEE802_1X, unknown: false },
+            ..Self::default()
+        };
+        let mut rest = data.get(2..)?;
+        rsn.truncated = rsn.read_optional(&mut rest, oui).is_none() && !rest.is_empty();
+        Some(rsn)
+    }
+
+    /// Reads as many of the optional fields as there are; `None` where the data ends.
+    fn read_optional(&mut self, rest: &mut &[u8], oui: [u8; 3]) -> Option<()> {
+        let mut group = SuiteSet::default();
+        group.insert(take(rest, 4)?, oui);
+        self.group = group;
+        self.pairwise = take_suites(rest, oui)?;
+        self.akm = take_suites(rest, oui)?;
+        self.capabilities = Some(u16_at(take(rest, 2)?, 0)?);
+        let pmkids = usize::from(u16_at(take(rest, 2)?, 0)?);
+        take(rest, pmkids * 16)?;
+        self.group_management.insert(take(rest, 4)?, oui);
+        Some(())
+    }
+
+    /// Management frame protection required.
+    pub const fn mfp_required(self) -> bool {
+        matches!(self.capabilities, Some(bits) if bits & 0x40 != 0)
+    }
+
+    /// Management frame protection capable.
+    pub const fn mfp_capable(self) -> bool {
+        matches!(self.capabilities, Some(bits) if bits & 0x80 != 0)
+    }
+
+    /// Offers SAE in any form: WPA3-Personal.
+    pub const fn sae(self) -> bool {
+        self.akm.contains(akm::SAE)
+            || self.akm.contains(akm::FT_SAE)
+            || self.akm.contains(akm::SAE_EXT)
+            || self.akm.contains(akm::FT_SAE_EXT)
+    }
+
+    /// Offers PSK in any form: WPA2-Personal (in a WPA element: WPA-Personal).
+    pub const fn psk(self) -> bool {
+        self.akm.contains(akm::PSK) || self.akm.contains(akm::FT_PSK) || self.akm.contains(akm::PSK_SHA256)
+    }
+
+    /// Offers 802.1X in any form: Enterprise.
+    pub const fn enterprise(self) -> bool {
+        // 1, 3, 5: 802.1X; 11 to 17: Suite B, FT over SHA-384, and FILS, which also runs over 802.1X; 22, 23: SHA-384.
+        self.akm.bits & (1 << 1 | 1 << 3 | 1 << 5 | 0x7f << 11 | 0b11 << 22) != 0
+    }
+}
+
+/// The first `len` bytes, which `rest` then lacks; `None`, and `rest` as it was, when there are not so many.
+fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (head, tail) = rest.split_at_checked(len)?;
+    *rest = tail;
+    Some(head)
+}
+
+fn take_suites(rest: &mut &[u8], oui: [u8; 3]) -> Option<SuiteSet> {
+    let count = usize::from(u16_at(rest, 0)?);
+    let list = rest.get(2..2 + count * 4)?;
+    *rest = rest.get(2 + count * 4..)?;
+    let mut suites = SuiteSet::default();
+    for selector in list.chunks_exact(4) {
+        suites.insert(selector, oui);
+    }
+    Some(suites)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn wpa3_transition_mode() {
+        let data = [
+            1, 0, 0, 0x0f, 0xac, 4, 1, 0, 0, 0x0f, 0xac, 4, 2, 0, 0, 0x0f, 0xac, 2, 0, 0x0f, 0xac, 8, 0x80, 0x00, 0, 0,
+            0, 0x0f, 0xac, 6,
+        ];
+        let rsn = Rsn::read(&data).unwrap();
+        assert!(rsn.psk() && rsn.sae() && !rsn.enterprise() && rsn.mfp_capable() && !rsn.mfp_required());
+        assert_eq!(rsn.pairwise.single_cipher(), Some(Cipher::Ccmp128));
+        assert!(rsn.group_management.contains(6) && !rsn.truncated);
+    }
+
+    #[test]
+    fn the_element_may_end_after_any_field() {
+        let rsn = Rsn::read(&[1, 0]).unwrap();
+        assert!(
+            rsn.pairwise.contains(cipher::CCMP128) && rsn.enterprise() && rsn.capabilities.is_none() && !rsn.truncated
+        );
+        // A pairwise list that announces two suites and has one.
+        let cut = Rsn::read(&[1, 0, 0, 0x0f, 0xac, 2, 2, 0, 0, 0x0f, 0xac, 4]).unwrap();
+        assert!(cut.truncated && cut.group.contains(cipher::TKIP));
+        assert_eq!(Rsn::read(&[1]), None);
+    }
+
+    #[test]
+    fn suites_of_strangers_are_noted_not_misread() {
+        let rsn = Rsn::read(&[1, 0, 0x00, 0x40, 0x96, 4, 1, 0, 0, 0x0f, 0xac, 200]).unwrap();
+        assert_eq!((rsn.group.bits, rsn.group.unknown), (0, true));
+        assert_eq!((rsn.pairwise.bits, rsn.pairwise.unknown), (0, true));
+        assert_eq!(rsn.pairwise.single_cipher(), None);
+    }
+
+    #[test]
+    fn wpa_uses_its_own_oui() {
+        let wpa = Rsn::read_wpa(&[1, 0, 0, 0x50, 0xf2, 2, 1, 0, 0, 0x50, 0xf2, 2, 1, 0, 0, 0x50, 0xf2, 2]).unwrap();
+        assert!(wpa.psk() && wpa.group.single_cipher() == Some(Cipher::Tkip) && !wpa.akm.unknown);
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(data in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Rsn::read(&data);
+            let _ = Rsn::read_wpa(&data);
+        }
+    }
+}

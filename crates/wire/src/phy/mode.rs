@@ -1,0 +1,196 @@
+//! How a PPDU was modulated, as far as the capture tells.
+
+/// Channel width that a PPDU occupies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bandwidth {
+    /// 5 MHz (quarter-clocked OFDM).
+    Mhz5,
+    /// 10 MHz (half-clocked OFDM).
+    Mhz10,
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+    /// 160 MHz, contiguous or 80+80.
+    Mhz160,
+    /// 320 MHz.
+    Mhz320,
+}
+
+impl Bandwidth {
+    /// Width in MHz.
+    pub const fn mhz(self) -> u16 {
+        match self {
+            Self::Mhz5 => 5,
+            Self::Mhz10 => 10,
+            Self::Mhz20 => 20,
+            Self::Mhz40 => 40,
+            Self::Mhz80 => 80,
+            Self::Mhz160 => 160,
+            Self::Mhz320 => 320,
+        }
+    }
+}
+
+/// Guard interval between OFDM symbols.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GuardInterval {
+    /// 0.4 µs (HT and VHT "short").
+    Ns400,
+    /// 0.8 µs (HT and VHT "long"; HE and EHT shortest).
+    Ns800,
+    /// 1.6 µs (HE, EHT).
+    Ns1600,
+    /// 3.2 µs (HE, EHT).
+    Ns3200,
+}
+
+impl GuardInterval {
+    /// Length in nanoseconds.
+    pub const fn ns(self) -> u32 {
+        match self {
+            Self::Ns400 => 400,
+            Self::Ns800 => 800,
+            Self::Ns1600 => 1600,
+            Self::Ns3200 => 3200,
+        }
+    }
+}
+
+/// High throughput (802.11n, IEEE 802.11-2020 clause 19).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ht {
+    /// MCS index, 0 to 76 (0 to 31 with equal modulation; 32 is the 40 MHz duplicate).
+    pub mcs: u8,
+    /// 20 or 40 MHz.
+    pub bandwidth: Bandwidth,
+    /// Short (0.4 µs) guard interval.
+    pub short_gi: bool,
+    /// Greenfield preamble; `None` where the capture does not say.
+    pub greenfield: Option<bool>,
+    /// LDPC instead of BCC; `None` where the capture does not say.
+    pub ldpc: Option<bool>,
+    /// Number of space-time streams minus spatial streams (0 to 2); `None` where the capture does not say.
+    pub stbc: Option<u8>,
+    /// Number of extension spatial streams, 0 to 3 (0 where the capture does not say).
+    pub ness: u8,
+}
+
+/// Very high throughput (802.11ac, IEEE 802.11-2020 clause 21), single user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Vht {
+    /// MCS index, 0 to 9 (10 and 11 as some vendors use them).
+    pub mcs: u8,
+    /// Spatial streams, 1 to 8.
+    pub nss: u8,
+    /// 20 to 160 MHz.
+    pub bandwidth: Bandwidth,
+    /// Short (0.4 µs) guard interval.
+    pub short_gi: bool,
+    /// Space-time block coding (doubles the space-time streams).
+    pub stbc: bool,
+    /// LDPC instead of BCC; `None` where the capture does not say.
+    pub ldpc: Option<bool>,
+    /// LDPC needed one more symbol; `None` where the capture does not say.
+    pub ldpc_extra_symbol: Option<bool>,
+}
+
+/// The four HE PPDU formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HeFormat {
+    /// Single user.
+    Su,
+    /// Extended range, single user.
+    ErSu,
+    /// Multi-user downlink: only the L-SIG length gives its duration.
+    Mu,
+    /// Trigger-based uplink: only the L-SIG length gives its duration.
+    TriggerBased,
+}
+
+/// High efficiency (802.11ax, IEEE 802.11ax-2021 clause 27).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct He {
+    /// PPDU format.
+    pub format: HeFormat,
+    /// MCS index, 0 to 11.
+    pub mcs: u8,
+    /// Spatial streams, 1 to 8.
+    pub nss: u8,
+    /// 20 to 160 MHz for a full-band PPDU; `None` when the frame used a resource unit (see `ru_tones`).
+    pub bandwidth: Option<Bandwidth>,
+    /// Size of the resource unit in tones (26, 52, 106, 242, 484, 996, 1992), where reported.
+    pub ru_tones: Option<u16>,
+    /// Guard interval.
+    pub gi: GuardInterval,
+    /// HE-LTF symbol without guard interval, in ns (3200, 6400, 12800); `None` where the capture does not say.
+    pub ltf_ns: Option<u16>,
+    /// Dual carrier modulation.
+    pub dcm: bool,
+    /// Space-time block coding.
+    pub stbc: bool,
+    /// LDPC instead of BCC; `None` where the capture does not say.
+    pub ldpc: Option<bool>,
+}
+
+/// Extremely high throughput (802.11be): identified, its duration comes from L-SIG only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Eht {
+    /// MCS index, 0 to 15; `None` where the capture does not say.
+    pub mcs: Option<u8>,
+    /// Spatial streams.
+    pub nss: Option<u8>,
+    /// 20 to 320 MHz.
+    pub bandwidth: Option<Bandwidth>,
+    /// Guard interval.
+    pub gi: Option<GuardInterval>,
+}
+
+/// The modulation of one PPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// The capture does not say.
+    #[default]
+    Unknown,
+    /// DSSS and CCK (802.11b): 1, 2, 5.5 and 11 Mbit/s.
+    Dsss {
+        /// In units of 500 kbit/s: 2, 4, 11, 22.
+        rate_500kbps: u8,
+        /// Short PLCP preamble; `None` where the capture does not say.
+        short_preamble: Option<bool>,
+    },
+    /// OFDM and ERP-OFDM (802.11a/g), also at half and quarter clock.
+    Ofdm {
+        /// In units of 500 kbit/s as the header states it (12 to 108 at 20 MHz).
+        rate_500kbps: u8,
+        /// 5, 10 or 20 MHz.
+        bandwidth: Bandwidth,
+    },
+    /// 802.11n.
+    Ht(Ht),
+    /// 802.11ac.
+    Vht(Vht),
+    /// 802.11ax.
+    He(He),
+    /// 802.11be.
+    Eht(Eht),
+}
+
+impl Mode {
+    /// The mode that a bare rate in 500 kbit/s units means: the four DSSS/CCK rates, else OFDM at 20 MHz.
+    /// `None` for a rate that is neither.
+    pub const fn from_legacy_rate(rate_500kbps: u8, short_preamble: Option<bool>) -> Option<Self> {
+        match rate_500kbps {
+            2 | 4 | 11 | 22 => Some(Self::Dsss { rate_500kbps, short_preamble }),
+            12 | 18 | 24 | 36 | 48 | 72 | 96 | 108 => Some(Self::Ofdm { rate_500kbps, bandwidth: Bandwidth::Mhz20 }),
+            _ => None,
+        }
+    }
+
+    /// HT, VHT, HE or EHT: the formats that can carry an A-MPDU.
+    pub const fn can_aggregate(self) -> bool {
+        matches!(self, Self::Ht(_) | Self::Vht(_) | Self::He(_) | Self::Eht(_))
+    }
+}

@@ -1,0 +1,140 @@
+//! What a capture's own per-frame header says about reception, whichever header it is.
+//!
+//! [`decode`] turns any supported link type's header into one [`RadioInfo`], so that nothing above this module
+//! knows radiotap from Prism.
+
+use crate::linktype::LinkType;
+use crate::phy::Mode;
+
+/// Where in a PPDU a time stamp was taken, as the header *declares* it (drivers are often wrong).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StampPosition {
+    /// First bit of the MPDU.
+    FirstMpduBit,
+    /// Start of the PPDU (the PLCP preamble).
+    PpduStart,
+    /// End of the PPDU.
+    PpduEnd,
+    /// End of the MPDU.
+    MpduEnd,
+    /// Declared unknown, or a value that is not defined.
+    Unknown,
+}
+
+/// Radiotap's timestamp field (22), converted to nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceStamp {
+    /// Time in ns (wraps with the device's counter).
+    pub ns: u64,
+    /// Where the stamp was taken.
+    pub position: StampPosition,
+    /// The counter has only 32 bits.
+    pub is_32bit: bool,
+    /// Accuracy in ns, where declared.
+    pub accuracy_ns: Option<u32>,
+}
+
+/// Radiotap's A-MPDU status field (20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmpduStatus {
+    /// Reference number: the same for all MPDUs of one A-MPDU *if the driver keeps the rule*.
+    pub reference: u32,
+    /// `Some(true)` for the last subframe, `None` where not known.
+    pub is_last: Option<bool>,
+    /// Delimiter CRC error.
+    pub delimiter_crc_error: bool,
+    /// EOF bit of the delimiter, where known.
+    pub eof: Option<bool>,
+}
+
+/// L-SIG as received in front of HT-mixed, VHT, HE and EHT PPDUs (radiotap field 27).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LSig {
+    /// LENGTH in bytes, 12 bits; `None` when not known.
+    pub length: Option<u16>,
+    /// RATE code, 4 bits; `None` when not known.
+    pub rate: Option<u8>,
+}
+
+/// One frame's radio metadata. Every absent field is `None`: absence is never a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RadioInfo {
+    /// Bytes of the link header before the 802.11 MAC header.
+    pub header_len: usize,
+    /// MAC time stamp in µs (radiotap TSFT, Prism/AVS/PPI mactime). What it marks must be calibrated.
+    pub tsft_us: Option<u64>,
+    /// Bits in the counter behind `tsft_us` (64 unless the format has fewer).
+    pub tsft_bits: u8,
+    /// Radiotap timestamp field.
+    pub stamp: Option<DeviceStamp>,
+    /// The MPDU ends with its 4-byte FCS; `None` where the header does not say.
+    pub fcs_included: Option<bool>,
+    /// The receiver flagged a bad FCS; `None` where it does not say.
+    pub bad_fcs: Option<bool>,
+    /// The receiver flagged a bad PLCP header.
+    pub bad_plcp: bool,
+    /// The MAC header is padded to a multiple of four bytes.
+    pub data_pad: bool,
+    /// Centre frequency of the primary channel, MHz.
+    pub frequency_mhz: Option<u16>,
+    /// Modulation.
+    pub mode: Mode,
+    /// Signal at the antenna (the strongest one when there are several), dBm.
+    pub signal_dbm: Option<i8>,
+    /// Noise, dBm.
+    pub noise_dbm: Option<i8>,
+    /// Antennas that reported a signal of their own (0 or 1: single).
+    pub antennas: u8,
+    /// A-MPDU status.
+    pub ampdu: Option<AmpduStatus>,
+    /// L-SIG.
+    pub l_sig: Option<LSig>,
+    /// The frame was sent by the capturing machine (TX flags or data retries present).
+    pub own_transmission: bool,
+    /// A zero-length PSDU: no 802.11 frame follows this header.
+    pub zero_length_psdu: bool,
+}
+
+/// Why a link header could not be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RadioError {
+    /// The record ends inside the header.
+    Truncated {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes there.
+        got: usize,
+    },
+    /// A field says something impossible (a length that is shorter than its own header, a wrong version or magic).
+    Malformed(&'static str),
+    /// Not an 802.11 link type.
+    Unsupported(LinkType),
+}
+
+impl core::fmt::Display for RadioError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Truncated { needed, got } => {
+                write!(f, "link header cut short: {needed} bytes needed, {got} captured")
+            }
+            Self::Malformed(what) => write!(f, "malformed link header: {what}"),
+            Self::Unsupported(link) => write!(f, "link type {link} holds no 802.11 frames"),
+        }
+    }
+}
+
+impl std::error::Error for RadioError {}
+
+/// Decodes the link header at the start of `record` (a captured packet of link type `link`).
+///
+/// The 802.11 MAC header starts at [`RadioInfo::header_len`], which is never larger than `record.len()`.
+pub fn decode(link: LinkType, record: &[u8]) -> Result<RadioInfo, RadioError> {
+    match link {
+        LinkType::IEEE802_11 => Ok(RadioInfo { tsft_bits: 64, ..RadioInfo::default() }),
+        LinkType::IEEE802_11_RADIOTAP => crate::radiotap::decode(record),
+        LinkType::IEEE802_11_PRISM => crate::prism::decode(record),
+        LinkType::IEEE802_11_AVS => crate::avs::decode(record),
+        LinkType::PPI => crate::ppi::decode(record),
+        other => Err(RadioError::Unsupported(other)),
+    }
+}

@@ -1,0 +1,311 @@
+//! From radiotap's rate, channel, MCS, VHT, HE, U-SIG and EHT fields to one [`Mode`].
+//!
+//! A header can carry several of these; the newest PHY that is described wins. A description that lacks what the
+//! mode needs (its "known" bits are clear) gives [`Mode::Unknown`] and never a guess, and it still hides an older
+//! PHY's description: a frame with an HE field was not sent at the legacy rate that may stand beside it.
+
+use super::fields::{byte, le16, le32};
+use crate::phy::{Bandwidth, Eht, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+
+/// Channel flags (fields 3 and 18, same low half) that change what a bare rate means.
+const CHANNEL_S1G: u16 = 0x0007;
+const CHANNEL_TURBO: u16 = 0x0010;
+const CHANNEL_FREQUENCY_HOPPING: u16 = 0x0800;
+const CHANNEL_STATIC_TURBO: u16 = 0x2000;
+const CHANNEL_HALF_RATE: u16 = 0x4000;
+const CHANNEL_QUARTER_RATE: u16 = 0x8000;
+
+/// Which field described the modulation, oldest first.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Source {
+    #[default]
+    None,
+    Mcs,
+    Vht,
+    He,
+    Eht,
+}
+
+/// What has been read about the modulation so far.
+#[derive(Default)]
+pub(super) struct Modulation {
+    rate_500kbps: Option<u8>,
+    channel_flags: u16,
+    source: Source,
+    mode: Mode,
+}
+
+impl Modulation {
+    pub(super) fn rate(&mut self, rate_500kbps: u8) {
+        self.rate_500kbps.get_or_insert(rate_500kbps);
+    }
+
+    pub(super) fn channel_flags(&mut self, flags: u16) {
+        self.channel_flags |= flags;
+    }
+
+    /// Keeps `mode` unless a newer PHY, or the same one earlier, has been described.
+    fn describe(&mut self, source: Source, mode: Mode) {
+        if source > self.source {
+            self.source = source;
+            self.mode = mode;
+        }
+    }
+
+    /// Field 19. With the index unknown the field says nothing and the rate counts.
+    pub(super) fn mcs(&mut self, known: u8, flags: u8, mcs: u8) {
+        const BANDWIDTH: u8 = 0x01;
+        const INDEX: u8 = 0x02;
+        const GUARD_INTERVAL: u8 = 0x04;
+        const FORMAT: u8 = 0x08;
+        const FEC: u8 = 0x10;
+        const STBC: u8 = 0x20;
+        const NESS: u8 = 0x40;
+        const HIGHEST_MCS: u8 = 76;
+
+        if known & INDEX == 0 {
+            return;
+        }
+        let is_complete = known & (BANDWIDTH | GUARD_INTERVAL) == BANDWIDTH | GUARD_INTERVAL;
+        let mode = if is_complete && mcs <= HIGHEST_MCS {
+            Mode::Ht(Ht {
+                mcs,
+                // 2 and 3 are 20 MHz in the lower and upper half of a 40 MHz channel.
+                bandwidth: if flags & 0x03 == 1 { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
+                short_gi: flags & 0x04 != 0,
+                greenfield: (known & FORMAT != 0).then_some(flags & 0x08 != 0),
+                ldpc: (known & FEC != 0).then_some(flags & 0x10 != 0),
+                stbc: (known & STBC != 0).then_some(flags >> 5 & 0x03),
+                // The high bit of the number hides in the known flags.
+                ness: if known & NESS != 0 { known >> 7 << 1 | flags >> 7 } else { 0 },
+            })
+        } else {
+            Mode::Unknown
+        };
+        self.describe(Source::Mcs, mode);
+    }
+
+    /// Field 21: known u16, flags u8, bandwidth u8, mcs_nss [u8; 4], coding u8, group id u8, partial AID u16.
+    /// With no user present the field says nothing.
+    pub(super) fn vht(&mut self, data: &[u8]) {
+        const STBC: u16 = 0x0001;
+        const GUARD_INTERVAL: u16 = 0x0004;
+        const LDPC_EXTRA_SYMBOL: u16 = 0x0010;
+        const BANDWIDTH: u16 = 0x0040;
+        const MCS_UNKNOWN: u8 = 15;
+        const HIGHEST_MCS: u8 = 11;
+
+        let known = le16(data, 0);
+        let flags = byte(data, 2);
+        let mut present = 0;
+        let mut described = 0;
+        let mut user = (0, 0, 0);
+        for index in 0..4 {
+            let mcs_nss = byte(data, 4 + index);
+            let (mcs, nss) = (mcs_nss >> 4, mcs_nss & 0x0f);
+            if nss != 0 {
+                present += 1;
+                if mcs != MCS_UNKNOWN {
+                    described += 1;
+                    user = (index, mcs, nss);
+                }
+            }
+        }
+        if present == 0 {
+            return;
+        }
+        // With several users described (MU), the header does not say which of them this frame is for.
+        let is_complete = described == 1 && known & GUARD_INTERVAL != 0 && known & BANDWIDTH != 0;
+        let (index, mcs, nss) = user;
+        let mode = match vht_bandwidth(byte(data, 3)) {
+            Some(bandwidth) if is_complete && mcs <= HIGHEST_MCS && nss <= 8 => Mode::Vht(Vht {
+                mcs,
+                nss,
+                bandwidth,
+                short_gi: flags & 0x04 != 0,
+                stbc: known & STBC != 0 && flags & 0x01 != 0,
+                ldpc: Some(byte(data, 8) >> index & 1 != 0),
+                ldpc_extra_symbol: (known & LDPC_EXTRA_SYMBOL != 0).then_some(flags & 0x10 != 0),
+            }),
+            _ => Mode::Unknown,
+        };
+        self.describe(Source::Vht, mode);
+    }
+
+    /// Field 23: data1 to data6, u16 each.
+    pub(super) fn he(&mut self, data: &[u8]) {
+        self.describe(Source::He, he(data).map_or(Mode::Unknown, Mode::He));
+    }
+
+    /// TLV 33 (common u32, value u32, mask u32): the bandwidth of a version-0 U-SIG, which is EHT's.
+    pub(super) fn u_sig(&mut self, common: u32) {
+        const VERSION_KNOWN: u32 = 0x01;
+        const BANDWIDTH_KNOWN: u32 = 0x02;
+
+        if common & VERSION_KNOWN != 0 && common >> 12 & 0x07 != 0 {
+            // A PHY after EHT.
+            self.describe(Source::Eht, Mode::Unknown);
+        } else if let Some(eht) = self.eht_in_progress() {
+            if common & BANDWIDTH_KNOWN != 0 {
+                eht.bandwidth = match common >> 15 & 0x07 {
+                    0 => Some(Bandwidth::Mhz20),
+                    1 => Some(Bandwidth::Mhz40),
+                    2 => Some(Bandwidth::Mhz80),
+                    3 => Some(Bandwidth::Mhz160),
+                    4 | 5 => Some(Bandwidth::Mhz320),
+                    _ => None,
+                };
+            }
+        }
+    }
+
+    /// TLV 34: known u32, data [u32; 9], then one u32 for each user.
+    pub(super) fn eht(&mut self, data: &[u8]) {
+        const GUARD_INTERVAL_KNOWN: u32 = 0x04;
+        const USERS_AT: usize = 40;
+        const USER_MCS_KNOWN: u32 = 0x02;
+        const USER_NSS_KNOWN: u32 = 0x10;
+        const USER_OF_THIS_FRAME: u32 = 0x80;
+
+        let Some(eht) = self.eht_in_progress() else { return };
+        if le32(data, 0) & GUARD_INTERVAL_KNOWN != 0 {
+            eht.gi = guard_interval(le32(data, 4) >> 7);
+        }
+        let users = data.get(USERS_AT..).unwrap_or_default().chunks_exact(4).map(|user| le32(user, 0));
+        let only = if users.len() == 1 { users.clone().next() } else { None };
+        if let Some(user) = users.clone().find(|user| user & USER_OF_THIS_FRAME != 0).or(only) {
+            if user & USER_MCS_KNOWN != 0 {
+                eht.mcs = Some((user >> 20 & 0x0f) as u8);
+            }
+            // As in the user field on the air: streams minus one.
+            if user & USER_NSS_KNOWN != 0 {
+                eht.nss = Some((user >> 24 & 0x0f) as u8 + 1);
+            }
+        }
+    }
+
+    /// The EHT description that U-SIG and EHT items fill together; `None` once it is known not to be EHT.
+    fn eht_in_progress(&mut self) -> Option<&mut Eht> {
+        self.describe(Source::Eht, Mode::Eht(Eht { mcs: None, nss: None, bandwidth: None, gi: None }));
+        match &mut self.mode {
+            Mode::Eht(eht) => Some(eht),
+            _ => None,
+        }
+    }
+
+    /// The mode, when all fields have been read.
+    pub(super) fn mode(&self, short_preamble: Option<bool>) -> Mode {
+        if self.source > Source::None {
+            return self.mode;
+        }
+        match self.rate_500kbps {
+            Some(rate) => legacy(rate, self.channel_flags, short_preamble).unwrap_or(Mode::Unknown),
+            None => Mode::Unknown,
+        }
+    }
+}
+
+/// A bare rate on a channel with these flags. `None` for a rate that does not exist there, among them rates with the
+/// high bit set, by which some drivers mean an HT MCS index.
+///
+/// On half- and quarter-clocked channels the rate is the real one (Linux `net/mac80211/rx.c` divides the 20 MHz rate
+/// by 2 or 4 and rounds up to 500 kbit/s: 5 stands for 2.25 Mbit/s), so 54 at 10 MHz is what is 108 at 20 MHz.
+pub(crate) fn legacy(rate_500kbps: u8, channel_flags: u16, short_preamble: Option<bool>) -> Option<Mode> {
+    const NOT_802_11AG: u16 = CHANNEL_S1G | CHANNEL_TURBO | CHANNEL_STATIC_TURBO | CHANNEL_FREQUENCY_HOPPING;
+    if channel_flags & NOT_802_11AG != 0 {
+        return None;
+    }
+    let (bandwidth, rates): (_, [u8; 8]) = match channel_flags & (CHANNEL_HALF_RATE | CHANNEL_QUARTER_RATE) {
+        0 => return Mode::from_legacy_rate(rate_500kbps, short_preamble),
+        CHANNEL_HALF_RATE => (Bandwidth::Mhz10, [6, 9, 12, 18, 24, 36, 48, 54]),
+        CHANNEL_QUARTER_RATE => (Bandwidth::Mhz5, [3, 5, 6, 9, 12, 18, 24, 27]),
+        _ => return None,
+    };
+    rates.contains(&rate_500kbps).then_some(Mode::Ofdm { rate_500kbps, bandwidth })
+}
+
+/// Codes of the VHT field's bandwidth: a whole channel, or the part of a wider one that the PPDU used.
+const fn vht_bandwidth(code: u8) -> Option<Bandwidth> {
+    match code & 0x1f {
+        0 | 2 | 3 | 7..=10 | 18..=25 => Some(Bandwidth::Mhz20),
+        1 | 5 | 6 | 14..=17 => Some(Bandwidth::Mhz40),
+        4 | 12 | 13 => Some(Bandwidth::Mhz80),
+        11 => Some(Bandwidth::Mhz160),
+        _ => None,
+    }
+}
+
+/// GI codes of HE and EHT, in the low two bits.
+const fn guard_interval(code: u32) -> Option<GuardInterval> {
+    match code & 0x03 {
+        0 => Some(GuardInterval::Ns800),
+        1 => Some(GuardInterval::Ns1600),
+        2 => Some(GuardInterval::Ns3200),
+        _ => None,
+    }
+}
+
+/// `None` unless MCS, streams and guard interval are all known.
+fn he(data: &[u8]) -> Option<He> {
+    const MCS: u16 = 0x0020;
+    const DCM: u16 = 0x0040;
+    const CODING: u16 = 0x0080;
+    const STBC: u16 = 0x0200;
+    const BANDWIDTH_OR_RU: u16 = 0x4000;
+    const GUARD_INTERVAL: u16 = 0x0002;
+    const HIGHEST_MCS: u8 = 11;
+
+    let (data1, data2, data3) = (le16(data, 0), le16(data, 2), le16(data, 4));
+    let (data5, data6) = (le16(data, 8), le16(data, 10));
+    if data1 & MCS == 0 || data2 & GUARD_INTERVAL == 0 {
+        return None;
+    }
+    let mcs = (data3 >> 8 & 0x0f) as u8;
+    let stbc = data1 & STBC != 0 && data3 & 0x8000 != 0;
+    // HE allows STBC with one spatial stream only (and drivers differ on whether this counts one stream or two).
+    let nss = match (data6 & 0x0f) as u8 {
+        0 => return None,
+        _ if stbc => 1,
+        nsts => nsts,
+    };
+    if mcs > HIGHEST_MCS || nss > 8 {
+        return None;
+    }
+    let (bandwidth, ru_tones) = match data5 & 0x0f {
+        _ if data1 & BANDWIDTH_OR_RU == 0 => (None, None),
+        0 => (Some(Bandwidth::Mhz20), None),
+        1 => (Some(Bandwidth::Mhz40), None),
+        2 => (Some(Bandwidth::Mhz80), None),
+        3 => (Some(Bandwidth::Mhz160), None),
+        4 => (None, Some(26)),
+        5 => (None, Some(52)),
+        6 => (None, Some(106)),
+        7 => (None, Some(242)),
+        8 => (None, Some(484)),
+        9 => (None, Some(996)),
+        10 => (None, Some(1992)),
+        _ => (None, None),
+    };
+    Some(He {
+        format: match data1 & 0x0003 {
+            0 => HeFormat::Su,
+            1 => HeFormat::ErSu,
+            2 => HeFormat::Mu,
+            _ => HeFormat::TriggerBased,
+        },
+        mcs,
+        nss,
+        bandwidth,
+        ru_tones,
+        gi: guard_interval(u32::from(data5 >> 4))?,
+        ltf_ns: match data5 >> 6 & 0x03 {
+            1 => Some(3200),
+            2 => Some(6400),
+            3 => Some(12800),
+            _ => None,
+        },
+        dcm: data1 & DCM != 0 && data3 & 0x1000 != 0,
+        stbc,
+        ldpc: (data1 & CODING != 0).then_some(data3 & 0x2000 != 0),
+    })
+}

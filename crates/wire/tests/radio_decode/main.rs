@@ -1,0 +1,9 @@
+//! Link-header decoding: hand-made bytes, random headers, and tshark as the oracle.
+
+mod captures;
+mod encoder;
+mod oracle;
+mod other_headers;
+mod radiotap_fields;
+mod random;
+mod tshark;
