@@ -1,0 +1,281 @@
+//! MPDUs, from a description to bytes (without FCS).
+
+use wire::ieee80211::MacAddr;
+
+use crate::element;
+use crate::rng::mix;
+use crate::scene::Scene;
+
+/// Bytes of the FCS.
+pub(crate) const FCS_LEN: usize = 4;
+
+/// What an MPDU is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Content {
+    Beacon { tsf_us: u64, dtim_count: u8, buffered: bool },
+    ProbeRequest,
+    ProbeResponse { tsf_us: u64 },
+    Authentication { step: u8 },
+    AssociationRequest,
+    AssociationResponse,
+    Eapol { message: u8 },
+    AddbaRequest { tid: u8, window: u16, first_seq: u16 },
+    AddbaResponse { tid: u8, window: u16 },
+    Delba { tid: u8 },
+    Null,
+    Data { serial: u64, payload: u16, tid: Option<u8> },
+    Rts,
+    Cts,
+    Ack,
+    BlockAckRequest { tid: u8, ssn: u16 },
+    BlockAck { tid: u8, ssn: u16, bitmap: [u64; 4], bits: u16 },
+}
+
+/// The kinds that airtime is counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Data,
+    Null,
+    Control,
+    Management,
+    Beacon,
+}
+
+impl Content {
+    pub(crate) const fn class(&self) -> Class {
+        match self {
+            Self::Beacon { .. } => Class::Beacon,
+            Self::Data { .. } | Self::Eapol { .. } => Class::Data,
+            Self::Null => Class::Null,
+            Self::Rts | Self::Cts | Self::Ack | Self::BlockAckRequest { .. } | Self::BlockAck { .. } => Class::Control,
+            _ => Class::Management,
+        }
+    }
+
+    /// CTS, ACK and Block Ack.
+    pub(crate) const fn is_response(&self) -> bool {
+        matches!(self, Self::Cts | Self::Ack | Self::BlockAck { .. })
+    }
+
+    /// The transmitter address is in the frame.
+    pub(crate) const fn has_transmitter(&self) -> bool {
+        !matches!(self, Self::Cts | Self::Ack)
+    }
+}
+
+/// An MPDU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mpdu {
+    pub(crate) content: Content,
+    /// Transmitter, 0: access point, n: station n - 1.
+    pub(crate) from: usize,
+    /// Receiver; `None`: broadcast.
+    pub(crate) to: Option<usize>,
+    pub(crate) seq: u16,
+    pub(crate) retry: bool,
+    pub(crate) power_management: bool,
+    pub(crate) duration_us: u16,
+}
+
+/// Everything that frames are built from.
+pub(crate) struct Builder<'a> {
+    scene: &'a Scene,
+    channel: u8,
+    addresses: Vec<MacAddr>,
+    /// Random bytes that bodies are cut from.
+    filler: Vec<u8>,
+}
+
+const FILLER_LEN: usize = 1 << 15;
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(scene: &'a Scene, channel: u8) -> Self {
+        let mut filler = vec![0; FILLER_LEN];
+        crate::rng::Rng::new(scene.seed, 0xf111).fill(&mut filler);
+        let addresses =
+            std::iter::once(scene.bss.address).chain(scene.stations.iter().map(|s| s.address)).collect::<Vec<_>>();
+        Self { scene, channel, addresses, filler }
+    }
+
+    pub(crate) fn address(&self, node: Option<usize>) -> MacAddr {
+        node.and_then(|n| self.addresses.get(n)).copied().unwrap_or(MacAddr::BROADCAST)
+    }
+
+    pub(crate) fn addresses(&self) -> &[MacAddr] {
+        &self.addresses
+    }
+
+    /// Bytes of security header and trailer in data MPDUs.
+    fn protection_len(&self) -> usize {
+        if self.scene.bss.protected {
+            16
+        } else {
+            0
+        }
+    }
+
+    /// Length of the MPDU, FCS included.
+    pub(crate) fn len(&self, mpdu: &Mpdu) -> usize {
+        match mpdu.content {
+            Content::Data { payload, tid, .. } => {
+                let header = if tid.is_some() { 26 } else { 24 };
+                header + self.protection_len() + 8 + usize::from(payload) + FCS_LEN
+            }
+            Content::Ack | Content::Cts => 14,
+            Content::Rts => 20,
+            Content::BlockAckRequest { .. } => 24,
+            Content::BlockAck { bits, .. } => 24 + usize::from(bits / 8),
+            _ => {
+                let mut out = Vec::with_capacity(400);
+                self.build(mpdu, &mut out);
+                out.len() + FCS_LEN
+            }
+        }
+    }
+
+    /// Appends the MPDU without its FCS.
+    pub(crate) fn build(&self, mpdu: &Mpdu, out: &mut Vec<u8>) {
+        let bss = &self.scene.bss;
+        let station = self.station(mpdu);
+        match mpdu.content {
+            Content::Data { serial, payload, tid } => {
+                self.data_header(mpdu, if tid.is_some() { 8 } else { 0 }, bss.protected, tid, out);
+                if bss.protected {
+                    let n = (serial + 1).to_le_bytes();
+                    out.extend_from_slice(&[n[0], n[1], 0, 0x20, n[2], n[3], n[4], n[5]]);
+                    // LLC/SNAP and payload, encrypted, and the MIC.
+                    self.fill(serial, usize::from(payload) + 16, out);
+                } else {
+                    // EtherType 0x88b5: IEEE 802 local experimental.
+                    out.extend_from_slice(&[0xaa, 0xaa, 0x03, 0, 0, 0, 0x88, 0xb5]);
+                    self.fill(serial, usize::from(payload), out);
+                }
+            }
+            Content::Eapol { message } => {
+                let qos = station.is_some_and(|s| s.qos).then_some(0);
+                self.data_header(mpdu, if qos.is_some() { 8 } else { 0 }, false, qos, out);
+                element::eapol_key(out, message, &self.filler[..64]);
+            }
+            Content::Null => self.data_header(mpdu, 4, false, None, out),
+            Content::Rts => {
+                self.control(0xb4, mpdu, out);
+                out.extend_from_slice(&self.address(Some(mpdu.from)).0);
+            }
+            Content::Cts => self.control(0xc4, mpdu, out),
+            Content::Ack => self.control(0xd4, mpdu, out),
+            Content::BlockAckRequest { tid, ssn } => {
+                self.control(0x84, mpdu, out);
+                out.extend_from_slice(&self.address(Some(mpdu.from)).0);
+                out.extend_from_slice(&(0x0004 | u16::from(tid) << 12).to_le_bytes());
+                out.extend_from_slice(&(ssn << 4).to_le_bytes());
+            }
+            Content::BlockAck { tid, ssn, bitmap, bits } => {
+                self.control(0x94, mpdu, out);
+                out.extend_from_slice(&self.address(Some(mpdu.from)).0);
+                out.extend_from_slice(&(0x0004 | u16::from(tid) << 12).to_le_bytes());
+                // The fragment number says how long the bitmap is: 0: 64 bits, 4: 256 (802.11ax, table 9-30).
+                out.extend_from_slice(&(ssn << 4 | if bits == 256 { 4 } else { 0 }).to_le_bytes());
+                for word in bitmap.iter().take(usize::from(bits / 64)) {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+            }
+            Content::Beacon { tsf_us, dtim_count, buffered } => {
+                self.management(8, mpdu, out);
+                element::beacon(out, bss, self.channel, tsf_us, dtim_count, buffered);
+            }
+            Content::ProbeResponse { tsf_us } => {
+                self.management(5, mpdu, out);
+                element::probe_response(out, bss, self.channel, tsf_us);
+            }
+            Content::ProbeRequest => {
+                self.management(4, mpdu, out);
+                if let Some(station) = station {
+                    element::probe_request(out, bss, station);
+                }
+            }
+            Content::Authentication { step } => {
+                self.management(11, mpdu, out);
+                element::authentication(out, step);
+            }
+            Content::AssociationRequest => {
+                self.management(0, mpdu, out);
+                if let Some(station) = station {
+                    element::association_request(out, bss, station);
+                }
+            }
+            Content::AssociationResponse => {
+                self.management(1, mpdu, out);
+                if let Some(station) = station {
+                    let aid = mpdu.to.unwrap_or(1) as u16;
+                    element::association_response(out, bss, station, self.channel, aid);
+                }
+            }
+            Content::AddbaRequest { tid, window, first_seq } => {
+                self.management(13, mpdu, out);
+                element::addba_request(out, tid + 1, tid, window, first_seq);
+            }
+            Content::AddbaResponse { tid, window } => {
+                self.management(13, mpdu, out);
+                element::addba_response(out, tid + 1, tid, window);
+            }
+            Content::Delba { tid } => {
+                self.management(13, mpdu, out);
+                element::delba(out, tid);
+            }
+        }
+    }
+
+    /// The station at either end.
+    fn station(&self, mpdu: &Mpdu) -> Option<&crate::scene::Station> {
+        let node = if mpdu.from == 0 { mpdu.to? } else { mpdu.from };
+        self.scene.stations.get(node.checked_sub(1)?)
+    }
+
+    fn flags(mpdu: &Mpdu) -> u8 {
+        u8::from(mpdu.retry) << 3 | u8::from(mpdu.power_management) << 4
+    }
+
+    fn control(&self, first: u8, mpdu: &Mpdu, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[first, Self::flags(mpdu)]);
+        out.extend_from_slice(&mpdu.duration_us.to_le_bytes());
+        out.extend_from_slice(&self.address(mpdu.to).0);
+    }
+
+    fn management(&self, subtype: u8, mpdu: &Mpdu, out: &mut Vec<u8>) {
+        out.extend_from_slice(&[subtype << 4, Self::flags(mpdu)]);
+        out.extend_from_slice(&mpdu.duration_us.to_le_bytes());
+        out.extend_from_slice(&self.address(mpdu.to).0);
+        out.extend_from_slice(&self.address(Some(mpdu.from)).0);
+        let bssid = if mpdu.to.is_none() && mpdu.from != 0 { MacAddr::BROADCAST } else { self.scene.bss.address };
+        out.extend_from_slice(&bssid.0);
+        out.extend_from_slice(&(mpdu.seq << 4).to_le_bytes());
+    }
+
+    fn data_header(&self, mpdu: &Mpdu, subtype: u8, protected: bool, tid: Option<u8>, out: &mut Vec<u8>) {
+        let from_ap = mpdu.from == 0;
+        let direction = if from_ap { 0x02 } else { 0x01 };
+        let (receiver, transmitter) = (self.address(mpdu.to).0, self.address(Some(mpdu.from)).0);
+        let mut header = [0; 26];
+        header[0] = 0x08 | subtype << 4;
+        header[1] = Self::flags(mpdu) | direction | u8::from(protected) << 6;
+        header[2..4].copy_from_slice(&mpdu.duration_us.to_le_bytes());
+        header[4..10].copy_from_slice(&receiver);
+        header[10..16].copy_from_slice(&transmitter);
+        // The far end of the traffic is the access point itself.
+        header[16..22].copy_from_slice(&self.scene.bss.address.0);
+        header[22..24].copy_from_slice(&(mpdu.seq << 4).to_le_bytes());
+        header[24] = tid.unwrap_or(0);
+        out.extend_from_slice(&header[..if tid.is_some() { 26 } else { 24 }]);
+    }
+
+    /// `len` bytes that depend on `serial` alone, so that a retransmission is the same MPDU.
+    fn fill(&self, serial: u64, mut len: usize, out: &mut Vec<u8>) {
+        let mut at = mix(serial) as usize % FILLER_LEN;
+        while len > 0 {
+            let n = len.min(FILLER_LEN - at);
+            out.extend_from_slice(&self.filler[at..at + n]);
+            len -= n;
+            at = 0;
+        }
+    }
+}
