@@ -1,8 +1,8 @@
 //! What the elements of one management frame say its sender can do.
 
 use super::elements::{Element, Elements};
+use super::{EdcaParameters, VhtCapabilities, VhtOperation, Wmm};
 use super::{HeCapabilities, HeOperation, HtCapabilities, HtOperation, OperatingMode, Rsn, Ssid};
-use super::{VhtCapabilities, VhtOperation, Wmm};
 
 /// Supported rates and extended supported rates, in the order sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -242,6 +242,8 @@ pub struct Capabilities {
     pub wpa: Option<Rsn>,
     /// WMM Information or Parameter element.
     pub wmm: Option<Wmm>,
+    /// EDCA Parameter Set: the standard's form of the WMM Parameter element, which access points rarely send.
+    pub edca: Option<Wmm>,
     /// The WPS vendor element is there.
     pub wps: bool,
     /// Mobility Domain: fast BSS transition.
@@ -271,6 +273,12 @@ impl Capabilities {
         capabilities
     }
 
+    /// EDCA parameters by ACI, from whichever element has them.
+    pub fn edca_parameters(&self) -> Option<[EdcaParameters; 4]> {
+        let of = |element: Option<Wmm>| element.and_then(|element| element.parameters);
+        of(self.wmm).or(of(self.edca))
+    }
+
     fn read_element(&mut self, element: Element<'_>) {
         let data = element.data;
         match element.id {
@@ -279,6 +287,7 @@ impl Capabilities {
             3 => first(&mut self.dsss_channel, || data.first().copied()),
             5 => first(&mut self.tim, || Tim::read(data)),
             7 => first(&mut self.country, || data.get(..3)?.try_into().ok()),
+            12 => first(&mut self.edca, || Wmm::read_edca(data)),
             37 => first(&mut self.channel_switch, || ChannelSwitch::read(data)),
             42 => first(&mut self.erp, || data.first().copied().map(Erp)),
             45 => first(&mut self.ht, || HtCapabilities::read(data)),

@@ -235,8 +235,8 @@ impl Header {
         }
     }
 
-    /// The BSSID, where this header has one: management, data with at most one DS bit, four-address A-MSDU, PS-Poll
-    /// and CF-End.
+    /// The BSSID, where this header has one: management, data with at most one DS bit, four-address A-MSDU, PS-Poll,
+    /// CF-End and DMG Beacon.
     #[inline]
     pub fn bssid(&self) -> Option<MacAddr> {
         match self.fc.frame_type() {
@@ -253,6 +253,7 @@ impl Header {
                 FrameKind::CfEnd | FrameKind::CfEndCfAck => self.addr2,
                 _ => None,
             },
+            FrameType::Extension if self.kind() == FrameKind::DmgBeacon => Some(self.addr1),
             FrameType::Extension => None,
         }
     }

@@ -1,7 +1,7 @@
 //! Management frame bodies (9.3.3): fixed fields, then elements.
 
 use super::elements::{u16_at, Elements};
-use super::{Action, Capabilities, FrameControl, FrameKind, MacAddr, ReasonCode, StatusCode};
+use super::{Action, Capabilities, FrameControl, FrameKind, FrameType, MacAddr, ReasonCode, StatusCode};
 
 /// The Capability Information field (9.4.1.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,7 +91,7 @@ pub enum FixedFields {
         /// Association ID, its two highest bits cleared.
         aid: u16,
     },
-    /// Authentication. What follows (with SAE: fields, then elements) is not read.
+    /// Authentication. With SAE and FILS fields follow before the elements: there these are not read.
     Authentication {
         /// 0 open, 1 shared key, 2 FT, 3 SAE, 4 to 6 FILS.
         algorithm: u16,
@@ -108,7 +108,8 @@ pub enum FixedFields {
     Action(Action),
     /// Probe Request, ATIM and others: none, or none this crate reads.
     None,
-    /// The body is encrypted (management frame protection, or the third frame of shared-key authentication).
+    /// The body is encrypted: the Protected Frame bit is set. That is so for robust frames under management frame
+    /// protection and the third frame of shared-key authentication; in any other it means damage.
     Encrypted,
 }
 
@@ -127,8 +128,8 @@ impl Management {
     pub fn parse(fc: FrameControl, body: &[u8]) -> Option<Self> {
         use FixedFields as F;
         let kind = fc.kind();
-        let encrypted = fc.protected();
         let (fixed, used) = match kind {
+            _ if fc.frame_type() == FrameType::Management && fc.protected() => (F::Encrypted, body.len()),
             FrameKind::AssociationRequest => {
                 (F::AssociationRequest { capability: capability_at(body, 0)?, listen_interval: u16_at(body, 2)? }, 4)
             }
@@ -157,15 +158,12 @@ impl Management {
                 12,
             ),
             FrameKind::ProbeRequest => (F::None, 0),
-            _ if encrypted => (F::Encrypted, body.len()),
-            FrameKind::Authentication => (
-                F::Authentication {
-                    algorithm: u16_at(body, 0)?,
-                    transaction: u16_at(body, 2)?,
-                    status: StatusCode::from(u16_at(body, 4)?),
-                },
-                body.len(),
-            ),
+            FrameKind::Authentication => {
+                let algorithm = u16_at(body, 0)?;
+                let (transaction, status) = (u16_at(body, 2)?, StatusCode::from(u16_at(body, 4)?));
+                let used = if algorithm <= 2 { 6 } else { body.len() };
+                (F::Authentication { algorithm, transaction, status }, used)
+            }
             FrameKind::Disassociation => (F::Disassociation(ReasonCode::from(u16_at(body, 0)?)), 2),
             FrameKind::Deauthentication => (F::Deauthentication(ReasonCode::from(u16_at(body, 0)?)), 2),
             FrameKind::Action | FrameKind::ActionNoAck => (F::Action(Action::read(body)?), body.len()),

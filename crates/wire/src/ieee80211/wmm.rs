@@ -86,6 +86,16 @@ impl EdcaParameters {
     }
 }
 
+/// The records of the four categories. Each names its category; they are in order only by habit.
+fn read_records(data: &[u8]) -> Option<[EdcaParameters; 4]> {
+    let mut parameters = [EdcaParameters::default(); 4];
+    for record in data.chunks_exact(4) {
+        let index = usize::from(*record.first()? >> 5 & 3);
+        parameters[index] = EdcaParameters::read(record)?;
+    }
+    Some(parameters)
+}
+
 /// A WMM element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wmm {
@@ -102,17 +112,15 @@ impl Wmm {
         let qos_info = *data.get(2)?;
         match data.first()? {
             0 => Some(Self { qos_info, parameters: None }),
-            1 => {
-                let mut parameters = [EdcaParameters::default(); 4];
-                // Each record names its category; they are in order only by habit.
-                for record in data.get(4..20)?.chunks_exact(4) {
-                    let index = usize::from(*record.first()? >> 5 & 3);
-                    parameters[index] = EdcaParameters::read(record)?;
-                }
-                Some(Self { qos_info, parameters: Some(parameters) })
-            }
+            1 => Some(Self { qos_info, parameters: Some(read_records(data.get(4..20)?)?) }),
             _ => None,
         }
+    }
+
+    /// Reads an EDCA Parameter Set element's data (9.4.2.28): what 802.11 made of the WMM Parameter element. QoS Info, a
+    /// byte of update information, then the same parameters.
+    pub fn read_edca(data: &[u8]) -> Option<Self> {
+        Some(Self { qos_info: *data.first()?, parameters: Some(read_records(data.get(2..18)?)?) })
     }
 
     /// Read as an access point's: supports U-APSD (WMM Power Save).
@@ -148,6 +156,8 @@ mod tests {
         assert_eq!((of(AccessCategory::Video).txop_limit_32us, of(AccessCategory::Voice).txop_limit_32us), (94, 47));
         assert!(wmm.ap_uapsd());
         assert_eq!(Wmm::read(&data[..19]), None);
+        let standard = [&[0x85, 0][..], &data[4..]].concat();
+        assert_eq!(Wmm::read_edca(&standard), Some(wmm));
         assert_eq!(EdcaParameters { ecw_max: 15, ..best_effort }.cw_max(), 32767);
     }
 

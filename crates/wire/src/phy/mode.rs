@@ -117,7 +117,7 @@ pub struct He {
     pub format: HeFormat,
     /// MCS index, 0 to 11.
     pub mcs: u8,
-    /// Spatial streams, 1 to 8.
+    /// Spatial streams, 1 to 8; 0 where the capture does not say (then there is no rate either).
     pub nss: u8,
     /// 20 to 160 MHz for a full-band PPDU; `None` when the frame used a resource unit (see `ru_tones`).
     pub bandwidth: Option<Bandwidth>,

@@ -263,8 +263,9 @@ fn he(data: &[u8]) -> Option<He> {
     let mcs = (data3 >> 8 & 0x0f) as u8;
     let stbc = data1 & STBC != 0 && data3 & 0x8000 != 0;
     // HE allows STBC with one spatial stream only (and drivers differ on whether this counts one stream or two).
+    // 0: the receiver does not say; the frame is HE all the same, only its rate is not known.
     let nss = match (data6 & 0x0f) as u8 {
-        0 => return None,
+        0 => 0,
         _ if stbc => 1,
         nsts => nsts,
     };
