@@ -1,0 +1,398 @@
+//! Stage two: one pass over the frames, counters of bounded size, a report at any moment.
+
+use wire::ieee80211::{FrameKind, MacAddr, Management};
+
+use crate::block_ack::Flows;
+use crate::calibrate::{calibrate, Calibration, Grouping};
+use crate::claims::Claims;
+use crate::clock::Clock;
+use crate::exchange::{Matcher, Role};
+use crate::frame::{Batch, Detail, Fcs, Frame};
+use crate::ghost;
+use crate::link::{Link, Links, MAX_LINKS};
+use crate::medium::Medium;
+use crate::network::{is_counted, Networks};
+use crate::ppdu::{Assembler, Control, Ppdu};
+use crate::report::{self, Report};
+use crate::station::{Station, Stations};
+use crate::summary::Counts;
+use crate::table::Table;
+use crate::{steadiness, summary, verdict, waterfall};
+
+/// Frames looked at before the calibration is fixed.
+const CALIBRATION_FRAMES: usize = 65_536;
+
+/// What the caller may choose.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The pair whose two directions the waterfall shows; the busiest when `None`.
+    pub pair: Option<(MacAddr, MacAddr)>,
+}
+
+/// Analyses a capture batch by batch.
+#[derive(Debug)]
+pub struct Analyzer {
+    options: Options,
+    /// Frames that wait for the calibration.
+    waiting: Vec<Batch>,
+    waiting_frames: usize,
+    running: Option<Running>,
+    counts: Counts,
+}
+
+impl Analyzer {
+    /// An analyzer without frames.
+    pub fn new(options: Options) -> Self {
+        Self { options, waiting: Vec::new(), waiting_frames: 0, running: None, counts: Counts::default() }
+    }
+
+    /// Takes the next batch; gives back an empty one for reuse when there is one.
+    pub fn push(&mut self, batch: Batch) -> Option<Batch> {
+        self.counts.add(&batch.tally);
+        match &mut self.running {
+            Some(running) => {
+                running.batch(&batch, &mut self.counts);
+                Some(batch)
+            }
+            None => {
+                self.waiting_frames += batch.frames.len();
+                self.waiting.push(batch);
+                if self.waiting_frames >= CALIBRATION_FRAMES {
+                    self.start();
+                }
+                None
+            }
+        }
+    }
+
+    /// Calibrates on what is waiting and goes through it.
+    fn start(&mut self) {
+        if self.running.is_some() {
+            return;
+        }
+        let mut calibration = calibrate(self.waiting.iter().flat_map(|batch| batch.frames.iter()));
+        if calibration.fcs_is_invented {
+            // Damaged frames do not take part in the calibration: once more with those that are none.
+            self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
+            calibration = calibrate(self.waiting.iter().flat_map(|batch| batch.frames.iter()));
+        }
+        let mut running = Running::new(calibration);
+        for batch in self.waiting.drain(..) {
+            running.batch(&batch, &mut self.counts);
+        }
+        self.waiting = Vec::new();
+        self.running = Some(running);
+    }
+
+    /// The report of everything so far. Ends the calibration phase.
+    pub fn report(&mut self, source: &summary::Source) -> Report {
+        self.start();
+        match &mut self.running {
+            Some(running) => running.report(&self.options, &self.counts, source),
+            None => unreachable!("start() made it"),
+        }
+    }
+}
+
+/// The machinery behind a calibrated capture.
+#[derive(Debug)]
+struct Running {
+    calibration: Calibration,
+    clock: Clock,
+    assembler: Assembler,
+    accounts: Accounts,
+}
+
+/// Everything that is counted.
+#[derive(Debug)]
+struct Accounts {
+    stations: Stations,
+    networks: Networks,
+    links: Links,
+    flows: Flows,
+    matcher: Matcher,
+    medium: Medium,
+    claims: Claims,
+    /// Control responses are timed at the rate the rules give, not at the one they claim.
+    distrust_control_rates: bool,
+}
+
+impl Running {
+    fn new(calibration: Calibration) -> Self {
+        let gaps = calibration.gaps_usable();
+        Self {
+            clock: Clock::new(calibration.source),
+            assembler: Assembler::new(calibration.grouping, calibration.meaning),
+            accounts: Accounts {
+                stations: Stations::new(),
+                networks: Networks::default(),
+                links: Table::new(MAX_LINKS),
+                flows: Flows::new(),
+                matcher: Matcher::new(
+                    gaps,
+                    gaps && calibration.control_rates == Some(true),
+                    calibration.grouping != Grouping::None,
+                ),
+                distrust_control_rates: calibration.control_rates == Some(false),
+                medium: Medium::new(gaps),
+                claims: Claims::default(),
+            },
+            calibration,
+        }
+    }
+
+    fn batch(&mut self, batch: &Batch, counts: &mut Counts) {
+        for frame in &batch.frames {
+            let mut frame = *frame;
+            if self.calibration.fcs_is_invented {
+                frame.believe_flag();
+            }
+            let frame = &frame;
+            let at = self.clock.position(frame);
+            let accounts = &mut self.accounts;
+            self.assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu));
+            counts.frame(frame, at.ns);
+            self.accounts.frame(frame, batch, at.ns);
+        }
+    }
+}
+
+impl Accounts {
+    /// Per-frame counting.
+    fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64) {
+        let receiver = frame.header.receiver();
+        let row = self.stations.row(receiver);
+        self.stations.received(row, frame);
+        if let Some(ta) = frame.ta() {
+            let row = self.stations.row(ta);
+            self.stations.sent(row, frame, at_ns);
+            let row = self.links.row((ta.as_u64(), receiver.as_u64()), || Link::new(ta, receiver, at_ns));
+            if let Some(link) = self.links.get_mut(row) {
+                link.frame(frame, at_ns);
+            }
+        }
+        let management = match batch.details.get(frame.detail as usize) {
+            Some(Detail::Management(management)) => Some(&**management),
+            _ => None,
+        };
+        if is_counted(frame) {
+            let ssid =
+                management.and_then(|management| management.capabilities.ssid.as_ref()).map(|ssid| ssid.as_bytes());
+            self.networks.frame(frame, ssid);
+        }
+        if let (Some(management), true) = (management, frame.usable()) {
+            self.claims.management(frame, management);
+            self.agreement(frame, management);
+        }
+    }
+
+    /// ADDBA and DELBA.
+    fn agreement(&mut self, frame: &Frame, management: &Management) {
+        use wire::ieee80211::{Action, FixedFields, StatusCode};
+        let (Some(ta), ra) = (frame.ta(), frame.header.receiver()) else { return };
+        let FixedFields::Action(action) = management.fixed else { return };
+        match action {
+            Action::AddbaRequest(request) => {
+                let p = request.parameters;
+                self.flows.addba_request(ta, ra, p.tid, p.buffer_size, p.amsdu_supported);
+            }
+            Action::AddbaResponse(response) => {
+                let p = response.parameters;
+                let accepted = response.status == StatusCode::Success;
+                self.flows.addba_response(ra, ta, p.tid, accepted, p.buffer_size, p.amsdu_supported);
+            }
+            Action::Delba(delba) => {
+                let (originator, recipient) = if delba.initiator { (ta, ra) } else { (ra, ta) };
+                self.flows.delba(originator, recipient, delba.tid);
+            }
+            _ => {}
+        }
+    }
+
+    /// Per-PPDU counting.
+    fn ppdu(&mut self, ppdu: &Ppdu) {
+        let link = ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64())));
+        let role = self.matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
+        match self.matcher.answered.and_then(|answered| answered.expected_mode).filter(|_| self.distrust_control_rates)
+        {
+            Some(mode) => {
+                let at_rule = ppdu.at_mode(mode);
+                self.medium.ppdu(&at_rule, role, link, &mut self.links, &mut self.stations);
+            }
+            None => self.medium.ppdu(ppdu, role, link, &mut self.links, &mut self.stations),
+        }
+        match role {
+            Role::Data if !ppdu.ra.is_group() => self.data(ppdu, link),
+            Role::Request => {
+                if let (Some(ta), Control::Request(tids)) = (ppdu.ta, &ppdu.control) {
+                    for tid in tids {
+                        self.flows.request(ta, ppdu.ra, *tid);
+                    }
+                }
+            }
+            _ => {}
+        }
+        match &ppdu.control {
+            Control::BlockAck(tids) if !ppdu.all_bad => {
+                if let Some(recipient) = ppdu.ta {
+                    for acked in tids {
+                        let exact = ppdu.exact_start;
+                        self.flows.block_ack(ppdu.ra, recipient, acked, ppdu.start_ns, exact);
+                    }
+                }
+            }
+            _ => {}
+        }
+        if let (FrameKind::Ack, Some(answered)) = (ppdu.kind, self.matcher.answered) {
+            if let (Some(tid), 1) = (answered.tid, answered.mpdus) {
+                self.flows.ack(answered.ta, answered.responder, tid, answered.first_sequence);
+            }
+        }
+    }
+
+    fn data(&mut self, ppdu: &Ppdu, link: Option<u32>) {
+        let Some(first) = ppdu.data_mpdus().next() else { return };
+        let tid = first.tid;
+        if tid.is_some() {
+            self.flows.data(ppdu);
+        }
+        if let Some(link) = link.and_then(|row| self.links.get_mut(row)) {
+            link.aggregates(tid).ppdu(ppdu);
+        }
+        if ppdu.mpdus.len() > 1 || ppdu.is_ampdu {
+            if let Some(ta) = ppdu.ta {
+                let row = self.stations.row(ta);
+                if let Some(station) = self.stations.table.get_mut(row) {
+                    station.usage.aggregate(ppdu.mpdus.len());
+                }
+            }
+        }
+    }
+}
+
+fn share_of(address: &MacAddr, stations: &Stations) -> bool {
+    stations.table.by_key(&address.as_u64()).is_some_and(|station| station.as_ap > 0)
+}
+
+impl Running {
+    fn report(&mut self, options: &Options, counts: &Counts, source: &summary::Source) -> Report {
+        let accounts = &mut self.accounts;
+        self.assembler.finish(&mut |ppdu| accounts.ppdu(ppdu));
+        accounts.medium.finish(&mut accounts.links);
+        let accounts = &self.accounts;
+        let Accounts { stations, networks, links, flows, medium, claims, .. } = accounts;
+        let is_ap = |address: &MacAddr| share_of(address, stations);
+        let grouped = self.calibration.grouping != crate::calibrate::Grouping::None;
+
+        let fcs_known = counts.fcs_good + counts.fcs_bad > counts.fcs_unknown;
+        let ghosts = ghost::find(stations, fcs_known);
+        let is_ghost = |address: u64| ghosts.iter().any(|ghost| ghost.address.as_u64() == address);
+
+        let mut rows: Vec<&Link> = links.iter().map(|(_, link)| link).collect();
+        rows.sort_by(|a, b| (b.mpdus, b.frames).cmp(&(a.mpdus, a.frames)).then((a.ta, a.ra).cmp(&(b.ta, b.ra))));
+        let pair = options.pair.or_else(|| busiest(&rows));
+        let totals = medium.totals();
+        let rated = medium.duration_known_share().is_some_and(|share| share > 0.5);
+        let chosen: Vec<&Link> = match pair {
+            Some((a, b)) => {
+                rows.iter().copied().filter(|l| (l.ta == a && l.ra == b) || (l.ta == b && l.ra == a)).collect()
+            }
+            None => Vec::new(),
+        };
+        let mut waterfalls: Vec<report::Waterfall> = chosen
+            .iter()
+            .filter(|_| rated)
+            .filter_map(|link| {
+                let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
+                waterfall::build(link, reverse, &totals, link.direction(is_ap(&link.ta), is_ap(&link.ra)))
+            })
+            .collect();
+        // A pair that was asked for comes in the order asked; else the direction with more payload comes first.
+        let asked = options.pair.map(|(ta, _)| ta.to_string());
+        waterfalls.sort_by_key(|waterfall| {
+            (asked.as_ref().is_some_and(|ta| *ta != waterfall.ta), std::cmp::Reverse(waterfall.payload_bytes))
+        });
+
+        let exchanges: Vec<report::Exchange> = rows
+            .iter()
+            .filter_map(|link| {
+                let stats = link.exchange.as_ref().filter(|stats| stats.ppdus() > 0)?;
+                Some(stats.report(link.ta.to_string(), link.ra.to_string()))
+            })
+            .collect();
+        let block_acks = flows.report();
+        let mut ack_verdicts = verdict::block_ack(&block_acks);
+        ack_verdicts.extend(verdict::ack(&exchanges));
+
+        let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();
+        station_rows.sort_by(|(a, x), (b, y)| {
+            (y.airtime.total(), y.sent, y.received).cmp(&(x.airtime.total(), x.sent, x.received)).then(a.cmp(b))
+        });
+        let members = summary::members(networks);
+
+        Report {
+            format: "txop-air",
+            version: report::FORMAT_VERSION,
+            tool: concat!("txop ", env!("CARGO_PKG_VERSION")).to_owned(),
+            origin: "imported".to_owned(),
+            path: source.path.clone(),
+            frames: counts.tally.wlan,
+            bad_fcs: counts.fcs_bad,
+            summary: summary::build(counts, source, &self.calibration, links, medium),
+            timing: self.calibration.report(self.clock.jumps()),
+            stations: station_rows
+                .iter()
+                .map(|(address, station)| {
+                    summary::station(MacAddr::from_u64(*address), station, is_ghost(*address), claims, &members, rated)
+                })
+                .collect(),
+            bss: summary::networks(networks, claims, &is_ghost),
+            links: rows
+                .iter()
+                .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
+                .collect(),
+            ghost_effect: summary::ghost_effect(counts, stations, &ghosts),
+            ghosts: ghost::report(&ghosts, stations),
+            exchanges,
+            block_acks,
+            ack_verdicts,
+            aggregation: rows
+                .iter()
+                .flat_map(|link| {
+                    link.aggregates.iter().map(move |(tid, aggregates)| {
+                        aggregates.report(link.ta.to_string(), link.ra.to_string(), *tid, grouped)
+                    })
+                })
+                .collect(),
+            airtime: medium.report(),
+            waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
+            waterfalls,
+            capabilities: crate::capability::audit(claims, stations, &is_ghost),
+            steadiness: chosen
+                .iter()
+                .filter(|link| link.mpdus > 0)
+                .filter_map(|link| steadiness::build(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), medium))
+                .collect(),
+        }
+    }
+}
+
+/// The two ends of the link with most payload.
+fn busiest(rows: &[&Link]) -> Option<(MacAddr, MacAddr)> {
+    rows.iter()
+        .filter(|link| !link.ra.is_group() && link.mpdus > 0)
+        .max_by_key(|link| (link.payload_bytes, link.mpdus))
+        .map(|link| (link.ta, link.ra))
+}
+
+impl Counts {
+    /// Counts what the summary needs of a frame.
+    fn frame(&mut self, frame: &Frame, at_ns: i64) {
+        match frame.fcs {
+            Fcs::Good => self.fcs_good += 1,
+            Fcs::Bad => self.fcs_bad += 1,
+            Fcs::Unknown => self.fcs_unknown += 1,
+        }
+        self.note(frame, at_ns);
+    }
+}

@@ -1,0 +1,471 @@
+//! What the stamps of this capture mean, inferred from the gaps between frames and their responses.
+//!
+//! A response follows the PPDU that solicits it after one SIFS (IEEE 802.11-2020, 10.3.2.3). So for every
+//! solicited response the gap is known, and of the three things a driver may have stamped (first bit of the MPDU,
+//! start of the PPDU, end of the PPDU) the right one gives a narrow distribution around SIFS.
+
+use wire::ieee80211::{FrameKind, FrameType};
+use wire::phy::{Band, Mode};
+
+use crate::frame::Frame;
+use crate::report::{StampHypothesis, Timing};
+
+/// Which clock the timeline reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockSource {
+    /// Radiotap TSFT or the mactime of another header.
+    Tsft,
+    /// Radiotap's timestamp field.
+    StampField,
+    /// Only the capture's own time.
+    Capture,
+}
+
+/// What a stamp marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StampMeaning {
+    /// First bit of the MPDU (radiotap's definition).
+    FirstMpduBit,
+    /// Start of the PPDU.
+    PpduStart,
+    /// End of the PPDU.
+    PpduEnd,
+}
+
+impl StampMeaning {
+    const ALL: [Self; 3] = [Self::FirstMpduBit, Self::PpduStart, Self::PpduEnd];
+
+    /// Identifier in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FirstMpduBit => "mpdu-first-bit",
+            Self::PpduStart => "ppdu-start",
+            Self::PpduEnd => "ppdu-end",
+        }
+    }
+}
+
+/// How MPDUs are grouped to PPDUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// Equal A-MPDU reference numbers.
+    Reference,
+    /// Equal time stamps.
+    EqualTsft,
+    /// Not at all.
+    None,
+}
+
+impl Grouping {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Reference => "ampdu-reference",
+            Self::EqualTsft => "equal-tsft",
+            Self::None => "none",
+        }
+    }
+}
+
+/// Wrong FCS without a right one from which the four bytes are held to be something else.
+const MIN_WRONG_FCS: u64 = 20;
+
+/// Pairs below which nothing is inferred.
+const MIN_PAIRS: usize = 5;
+
+/// The verdict on a capture's stamps.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// Clock of the timeline.
+    pub source: ClockSource,
+    /// What its stamps mean (radiotap's definition when nothing could be inferred).
+    pub meaning: StampMeaning,
+    /// The meaning was inferred, not assumed.
+    pub inferred: bool,
+    /// See [`Timing::confidence`].
+    pub confidence: Option<f64>,
+    /// How MPDUs are grouped.
+    pub grouping: Grouping,
+    /// Rates of control frames can be believed; `None` when too few pairs tell.
+    pub control_rates: Option<bool>,
+    /// The last four bytes of the frames are no FCS, although the header says so: the receiver's flag decides.
+    pub fcs_is_invented: bool,
+    /// Expected response gap of most pairs, µs.
+    hypotheses: Vec<StampHypothesis>,
+    reference: &'static str,
+    overlaps: u64,
+    overlap_checked: u64,
+    text: Vec<String>,
+}
+
+impl Calibration {
+    /// Gaps between frames mean something.
+    pub fn gaps_usable(&self) -> bool {
+        self.inferred
+    }
+
+    /// The report's section.
+    pub fn report(&self, clock_jumps: u64) -> Timing {
+        Timing {
+            clock: match self.source {
+                ClockSource::Tsft => "tsft",
+                ClockSource::StampField => "timestamp-field",
+                ClockSource::Capture => "capture-clock",
+            }
+            .to_owned(),
+            stamp_meaning: self.inferred.then(|| self.meaning.name().to_owned()),
+            confidence: self.confidence,
+            hypotheses: self.hypotheses.clone(),
+            ampdu_reference: self.reference.to_owned(),
+            grouping: self.grouping.name().to_owned(),
+            control_rates_believable: self.control_rates,
+            control_rate_overlaps: self.overlaps,
+            control_rate_checked: self.overlap_checked,
+            clock_jumps,
+            text: self.text.clone(),
+        }
+    }
+}
+
+/// Calibrates on the first frames of a capture.
+pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibration {
+    let mut text = Vec::new();
+    let fcs_is_invented = invented_fcs(frames.clone(), &mut text);
+    let source = choose_source(frames.clone(), &mut text);
+    let (grouping, reference) = choose_grouping(frames.clone(), &mut text);
+    let mut calibration = Calibration {
+        source,
+        meaning: StampMeaning::FirstMpduBit,
+        inferred: false,
+        confidence: None,
+        grouping,
+        control_rates: None,
+        fcs_is_invented,
+        hypotheses: Vec::new(),
+        reference,
+        overlaps: 0,
+        overlap_checked: 0,
+        text,
+    };
+    if source != ClockSource::Capture {
+        choose_meaning(frames.clone(), &mut calibration);
+        check_control_rates(frames, &mut calibration);
+    }
+    calibration
+}
+
+/// Simulators write four bytes where the FCS belongs without computing it.
+fn invented_fcs<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<String>) -> bool {
+    let (mut wrong, mut right) = (0u64, 0u64);
+    for frame in frames {
+        match frame.computed_fcs {
+            Some(true) => right += 1,
+            Some(false) if frame.radio.bad_fcs == Some(false) => wrong += 1,
+            _ => {}
+        }
+    }
+    let invented = right == 0 && wrong >= MIN_WRONG_FCS;
+    if invented {
+        text.push(format!(
+            "the FCS of all {wrong} frames that could be checked is wrong although the receiver flags none: these four \
+             bytes are no FCS (a simulator's capture), so the receiver's flag is believed"
+        ));
+    }
+    invented
+}
+
+fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<String>) -> ClockSource {
+    let (mut received, mut tsft, mut field) = (0u64, 0u64, 0u64);
+    for frame in frames.filter(|frame| !frame.radio.own_transmission) {
+        received += 1;
+        tsft += u64::from(frame.radio.tsft_us.is_some());
+        field += u64::from(frame.radio.stamp.is_some());
+    }
+    if tsft * 2 > received {
+        text.push(format!("{tsft} of {received} received frames carry a hardware time stamp (TSFT or mactime)"));
+        ClockSource::Tsft
+    } else if field * 2 > received {
+        text.push(format!("{field} of {received} received frames carry radiotap's timestamp field"));
+        ClockSource::StampField
+    } else {
+        text.push(format!(
+            "only {} of {received} received frames carry a hardware time stamp: the capture clock is used, which is \
+             read after reception and too coarse for gaps of microseconds",
+            tsft.max(field)
+        ));
+        ClockSource::Capture
+    }
+}
+
+fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<String>) -> (Grouping, &'static str) {
+    let (mut with_reference, mut equal_sequence) = (0u64, 0u64);
+    let (mut can_aggregate, mut equal_stamp) = (0u64, 0u64);
+    let mut last_stamp = None;
+    for frame in frames {
+        if !frame.radio.mode.can_aggregate() {
+            last_stamp = None;
+            continue;
+        }
+        can_aggregate += 1;
+        if let (Some(ampdu), Some(sequence)) = (frame.radio.ampdu, frame.header.sequence) {
+            with_reference += 1;
+            equal_sequence += u64::from(ampdu.reference == u32::from(sequence));
+        }
+        let stamp = frame.radio.tsft_us;
+        equal_stamp += u64::from(stamp.is_some() && stamp == last_stamp);
+        last_stamp = stamp;
+    }
+    let trap = with_reference >= 4 && equal_sequence * 10 >= with_reference * 9;
+    let reference = if with_reference == 0 {
+        "absent"
+    } else if trap {
+        text.push(format!(
+            "the A-MPDU reference equals the MPDU's sequence number in {equal_sequence} of {with_reference} frames: \
+             it does not identify a PPDU and is not used"
+        ));
+        "not-a-ppdu-id"
+    } else {
+        text.push(format!("{with_reference} frames carry an A-MPDU reference that can identify their PPDU"));
+        "ppdu-id"
+    };
+    let grouping = if reference == "ppdu-id" {
+        Grouping::Reference
+    } else if equal_stamp > 0 {
+        text.push(format!(
+            "MPDUs are grouped by equal time stamps ({equal_stamp} of {can_aggregate} aggregatable frames repeat the \
+             stamp of the frame before)"
+        ));
+        Grouping::EqualTsft
+    } else if trap && can_aggregate > 0 {
+        Grouping::EqualTsft
+    } else {
+        Grouping::None
+    };
+    (grouping, reference)
+}
+
+/// Stamp of a frame in µs under the chosen source.
+fn stamp_us(frame: &Frame, source: ClockSource) -> Option<i64> {
+    match source {
+        ClockSource::Tsft => frame.radio.tsft_us.filter(|us| *us != 0 && *us != u64::MAX).map(|us| us as i64),
+        ClockSource::StampField => frame.radio.stamp.map(|stamp| (stamp.ns / 1000) as i64),
+        ClockSource::Capture => None,
+    }
+}
+
+/// Frames whose response is certain to come one SIFS after their own end: single MPDUs, not damaged.
+fn solicits(frame: &Frame) -> bool {
+    let fc = frame.header.fc;
+    let plain = frame.radio.ampdu.is_none()
+        && frame.usable()
+        && !frame.radio.own_transmission
+        && !frame.header.receiver().is_group()
+        && !fc.more_fragments();
+    plain
+        && match fc.frame_type() {
+            FrameType::Data => {
+                !frame.header.qos.is_some_and(|qos| matches!(qos.ack_policy(), wire::ieee80211::AckPolicy::NoAck))
+            }
+            FrameType::Management => !matches!(fc.kind(), FrameKind::ActionNoAck | FrameKind::Beacon),
+            FrameType::Control => matches!(fc.kind(), FrameKind::Rts),
+            FrameType::Extension => false,
+        }
+}
+
+/// Is `response` the immediate answer to `frame`?
+fn answers(response: &Frame, frame: &Frame) -> bool {
+    let expected = match frame.header.fc.kind() {
+        FrameKind::Rts => matches!(response.header.fc.kind(), FrameKind::Cts),
+        _ => matches!(response.header.fc.kind(), FrameKind::Ack),
+    };
+    expected
+        && response.usable()
+        && !response.radio.own_transmission
+        && Some(response.header.receiver()) == frame.ta()
+        && response.interface == frame.interface
+}
+
+/// A PPDU and its immediate response.
+struct Pair<'a> {
+    /// The first frame of the PPDU, its length that of the whole PSDU.
+    frame: Frame,
+    response: &'a Frame,
+}
+
+/// An A-MPDU on its way: the first frame with the length of the PSDU so far.
+struct Train {
+    first: Frame,
+    last: Option<u16>,
+    whole: bool,
+}
+
+/// All pairs of single MPDUs and their ACK or CTS; with `ampdus`, also of A-MPDUs captured up to their last subframe and
+/// their Block Ack.
+fn pairs<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, ampdus: bool) -> impl Iterator<Item = Pair<'a>> {
+    let mut train: Option<Train> = None;
+    let next = frames.clone().skip(1);
+    frames.zip(next).filter_map(move |(frame, response)| {
+        let Some(status) = frame.radio.ampdu.filter(|_| ampdus) else {
+            train = None;
+            return (solicits(frame) && answers(response, frame)).then_some(Pair { frame: *frame, response });
+        };
+        let same = |first: &Frame| {
+            first.radio.ampdu.is_some_and(|other| other.reference == status.reference) && first.ta() == frame.ta()
+        };
+        train = match train.take() {
+            // A hole in the sequence numbers means a subframe that was not captured: the length would be wrong.
+            Some(mut train) if same(&train.first) => {
+                let follows = train.last.zip(frame.header.sequence).is_some_and(|(a, b)| (a + 1) & 0xfff == b);
+                train.first.mpdu_len = train.first.mpdu_len.next_multiple_of(4).saturating_add(4 + frame.mpdu_len);
+                Some(Train { last: frame.header.sequence, whole: train.whole && follows && frame.usable(), ..train })
+            }
+            _ => {
+                let mut first = *frame;
+                first.mpdu_len = first.mpdu_len.saturating_add(4);
+                let whole = frame.usable() && !frame.radio.own_transmission;
+                Some(Train { first, last: frame.header.sequence, whole })
+            }
+        };
+        let first = &train.as_ref().filter(|train| train.whole && status.is_last != Some(false))?.first;
+        let answered = matches!(response.header.fc.kind(), FrameKind::BlockAck)
+            && response.usable()
+            && Some(response.header.receiver()) == first.ta()
+            && response.interface == first.interface;
+        answered.then_some(Pair { frame: *first, response })
+    })
+}
+
+/// Duration of a PPDU whose PSDU is as long as this frame, µs.
+fn duration_us(frame: &Frame) -> Option<f64> {
+    let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz);
+    frame.radio.mode.duration(frame.mpdu_len as usize, band).map(|air| air.ns as f64 / 1000.0)
+}
+
+fn preamble_us(mode: &Mode) -> f64 {
+    mode.preamble_ns().map_or(0.0, |ns| f64::from(ns) / 1000.0)
+}
+
+/// Gap from the end of `a` to the start of `b`, µs, if stamps mean `meaning`.
+fn gap_us(a: &Frame, b: &Frame, source: ClockSource, meaning: StampMeaning) -> Option<f64> {
+    let delta = stamp_us(b, source)?.wrapping_sub(stamp_us(a, source)?) as f64;
+    if delta.abs() > 100_000.0 {
+        return None;
+    }
+    Some(match meaning {
+        StampMeaning::FirstMpduBit => delta - preamble_us(&b.radio.mode) + preamble_us(&a.radio.mode) - duration_us(a)?,
+        StampMeaning::PpduStart => delta - duration_us(a)?,
+        StampMeaning::PpduEnd => delta - duration_us(b)?,
+    })
+}
+
+/// Expected gap of a pair, µs (2.4 GHz when the capture does not name a channel).
+fn sifs_us(frame: &Frame) -> Option<f64> {
+    let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz).unwrap_or(Band::Ghz2_4);
+    wire::phy::response_gap_ns(band, &frame.radio.mode).map(|ns| f64::from(ns) / 1000.0)
+}
+
+fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration: &mut Calibration) {
+    let source = calibration.source;
+    let mut errors: [Vec<f64>; 3] = Default::default();
+    let mut gaps: [Vec<f64>; 3] = Default::default();
+    for pair in pairs(frames, calibration.grouping == Grouping::Reference) {
+        let (frame, response) = (&pair.frame, pair.response);
+        let Some(sifs) = sifs_us(frame) else { continue };
+        for ((meaning, gaps), errors) in StampMeaning::ALL.into_iter().zip(&mut gaps).zip(&mut errors) {
+            if let Some(gap) = gap_us(frame, response, source, meaning).filter(|gap| gap.abs() < 1000.0) {
+                gaps.push(gap);
+                errors.push(gap - sifs);
+            }
+        }
+    }
+    let mut best: Option<(usize, f64)> = None;
+    for (index, meaning) in StampMeaning::ALL.into_iter().enumerate() {
+        let (gaps, errors) = (&mut gaps[index], &mut errors[index]);
+        gaps.sort_by(f64::total_cmp);
+        errors.sort_by(f64::total_cmp);
+        let in_window = errors.iter().filter(|error| (-4.0..=10.0).contains(*error)).count();
+        let share = (!errors.is_empty()).then(|| in_window as f64 / errors.len() as f64);
+        calibration.hypotheses.push(StampHypothesis {
+            meaning: meaning.name().to_owned(),
+            pairs: gaps.len() as u64,
+            median_gap_us: quantile(gaps, 0.5),
+            iqr_us: quantile(gaps, 0.75).zip(quantile(gaps, 0.25)).map(|(q3, q1)| q3 - q1),
+            in_window: share,
+        });
+        let (Some(median), Some(spread)) =
+            (quantile(errors, 0.5), quantile(errors, 0.75).zip(quantile(errors, 0.25)).map(|(q3, q1)| q3 - q1))
+        else {
+            continue;
+        };
+        if errors.len() < MIN_PAIRS || !(-6.0..=10.0).contains(&median) || share.unwrap_or(0.0) < 0.5 {
+            continue;
+        }
+        // Narrow and near SIFS: the spread counts fully, a constant offset of the driver half.
+        let score = spread + 0.5 * median.abs();
+        if best.is_none_or(|(_, other)| score < other) {
+            best = Some((index, score));
+        }
+    }
+    let pairs = gaps[0].len().max(gaps[2].len());
+    match best.and_then(|(index, _)| StampMeaning::ALL.get(index).map(|meaning| (index, *meaning))) {
+        Some((index, meaning)) => {
+            let share = calibration.hypotheses.get(index).and_then(|h| h.in_window).unwrap_or(0.0);
+            let n = gaps[index].len() as f64;
+            calibration.meaning = meaning;
+            calibration.inferred = true;
+            calibration.confidence = Some(share * n / (n + 10.0));
+            calibration.text.push(format!(
+                "stamps mark the {} ({} solicited responses, median gap {:.1} µs, {:.0} % of them within SIFS -4/+10 µs)",
+                match meaning {
+                    StampMeaning::FirstMpduBit => "first bit of the MPDU",
+                    StampMeaning::PpduStart => "start of the PPDU",
+                    StampMeaning::PpduEnd => "end of the PPDU",
+                },
+                gaps[index].len(),
+                quantile(&gaps[index], 0.5).unwrap_or(0.0),
+                share * 100.0,
+            ));
+        }
+        None => calibration.text.push(format!(
+            "what the stamps mark cannot be told ({pairs} solicited responses with stamps, at least {MIN_PAIRS} with a \
+             gap near SIFS are needed): gaps and response delays are not available"
+        )),
+    }
+}
+
+/// A control response that ends after the next frame has begun was not sent at the rate it claims.
+fn check_control_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration: &mut Calibration) {
+    if !calibration.inferred {
+        return;
+    }
+    let next = frames.clone().skip(1);
+    for (control, after) in frames.zip(next) {
+        let response = matches!(control.header.fc.kind(), FrameKind::Ack | FrameKind::Cts | FrameKind::BlockAck);
+        if !response || !control.usable() || !after.usable() || control.interface != after.interface {
+            continue;
+        }
+        let Some(gap) = gap_us(control, after, calibration.source, calibration.meaning) else { continue };
+        if gap.abs() > 2_000.0 {
+            continue;
+        }
+        calibration.overlap_checked += 1;
+        calibration.overlaps += u64::from(gap < -4.0);
+    }
+    let (overlaps, checked) = (calibration.overlaps, calibration.overlap_checked);
+    if checked >= 10 {
+        let believable = overlaps * 10 <= checked;
+        calibration.control_rates = Some(believable);
+        calibration.text.push(if believable {
+            format!("rates of control frames can be true ({overlaps} of {checked} would overlap the next frame)")
+        } else {
+            format!(
+                "rates of control frames are not believable: at the claimed rate {overlaps} of {checked} control \
+                 responses would still be on the air when the next frame begins"
+            )
+        });
+    }
+}
+
+fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    sorted.get(((last as f64) * q).round() as usize).copied()
+}

@@ -1,0 +1,100 @@
+//! Capabilities: what access points and stations claim, and what their traffic uses, in the words of a Wi-Fi Alliance
+//! certificate.
+
+mod rows;
+
+pub use rows::{CapabilityRow, Claim, Subject};
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use wire::ieee80211::MacAddr;
+
+use crate::claims::Claims;
+use crate::station::{Station, Stations};
+
+/// Addresses audited at most: access points first, then those with the most frames.
+const MAX_AUDITS: usize = 256;
+
+/// The audit of one address.
+#[derive(Clone, Debug, Serialize)]
+pub struct CapabilityAudit {
+    /// MAC address.
+    pub address: String,
+    /// `ap` or `station`.
+    pub role: &'static str,
+    /// SSID it announces or asked to join; safe to print.
+    pub ssid: Option<String>,
+    /// Where the claims come from: `beacon or probe response`, `association request`, `probe request`; `None` when no
+    /// such frame was captured.
+    pub claimed_in: Option<&'static str>,
+    /// Frames it sent that are not known to be damaged.
+    pub frames: u64,
+    /// Capabilities, each claimed and seen.
+    pub rows: Vec<CapabilityRow>,
+}
+
+/// Audits every access point and station that claims something or sends data.
+///
+/// A station that only probes is left out: it asks, but takes part in nothing.
+pub fn audit(claims: &Claims, stations: &Stations, is_ghost: &dyn Fn(u64) -> bool) -> Vec<CapabilityAudit> {
+    let stations_claiming = claims.stations();
+    let asked = |address: MacAddr| {
+        let found = stations_claiming.binary_search_by_key(&address, |(address, _)| *address).ok();
+        found.and_then(|index| stations_claiming.get(index)).map(|(_, claim)| *claim)
+    };
+    let joined = stations_claiming.iter().filter(|(_, claim)| claim.from_association).map(|(address, _)| *address);
+    let with_data = stations.table.iter().filter(|(_, station)| station.usage.data > 0);
+    let addresses: BTreeSet<MacAddr> = claims
+        .aps()
+        .into_iter()
+        .map(|(address, _)| address)
+        .chain(joined)
+        .chain(with_data.map(|(key, _)| MacAddr::from_u64(*key)))
+        .filter(|address| !address.is_group() && !is_ghost(address.as_u64()))
+        .collect();
+
+    let silent = Station::default();
+    let mut subjects: Vec<(MacAddr, bool, &Station)> = addresses
+        .into_iter()
+        .map(|address| {
+            let station = stations.table.by_key(&address.as_u64()).unwrap_or(&silent);
+            (address, claims.ap(address).is_some() || station.as_ap > 0, station)
+        })
+        .collect();
+    subjects.sort_by_key(|(address, is_ap, station)| (!*is_ap, u64::MAX - station.sent, *address));
+    subjects.truncate(MAX_AUDITS);
+    subjects
+        .into_iter()
+        .map(|(address, is_ap, station)| {
+            let ap = claims.ap(address).filter(|_| is_ap);
+            let request = asked(address).filter(|_| !is_ap);
+            let claimed = ap.map(|claim| &*claim.capabilities).or(request.map(|claim| &*claim.capabilities));
+            let claimed_in = match (ap, request) {
+                (Some(_), _) => Some("beacon or probe response"),
+                (None, Some(claim)) if claim.from_association => Some("association request"),
+                (None, Some(_)) => Some("probe request"),
+                (None, None) => None,
+            };
+            let frames = station.sent.saturating_sub(station.sent_bad);
+            let ssid = claimed.and_then(|claimed| claimed.ssid).filter(|ssid| !ssid.is_hidden());
+            let rows = rows::rows(&Subject {
+                is_ap,
+                claimed,
+                shows_security: claimed.is_some() && claimed_in != Some("probe request"),
+                usage: &station.usage,
+                frames,
+                pm_frames: station.pm_frames,
+                pm_changes: station.pm_changes,
+            });
+            CapabilityAudit {
+                address: address.to_string(),
+                role: if is_ap { "ap" } else { "station" },
+                ssid: ssid.map(|ssid| ssid.to_string()),
+                claimed_in,
+                frames,
+                rows,
+            }
+        })
+        .collect()
+}

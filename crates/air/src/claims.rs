@@ -1,0 +1,118 @@
+//! What access points and stations claim of themselves: the elements of their management frames, kept per address.
+
+use hashbrown::HashMap;
+use wire::ieee80211::{Capabilities, CapabilityInfo, FrameKind, MacAddr, Management};
+use wire::phy::RateSet;
+
+use crate::frame::Frame;
+
+/// Access points and stations whose claims are kept.
+const MAX_CLAIMS: usize = 2_048;
+
+/// What an access point announces.
+#[derive(Clone, Debug)]
+pub struct ApClaim {
+    /// Elements of its latest beacon or probe response.
+    pub capabilities: Box<Capabilities>,
+    /// Capability Information of it.
+    pub info: Option<CapabilityInfo>,
+    /// Basic rates, when it names any.
+    pub basic_rates: Option<RateSet>,
+}
+
+/// What a station asks for.
+#[derive(Clone, Debug)]
+pub struct StationClaim {
+    /// The access point it asked.
+    pub bssid: Option<MacAddr>,
+    /// Elements of its latest (re)association request, else of its latest probe request.
+    pub capabilities: Box<Capabilities>,
+    /// From an association request.
+    pub from_association: bool,
+}
+
+/// Claims by address.
+#[derive(Clone, Debug, Default)]
+pub struct Claims {
+    aps: HashMap<u64, ApClaim>,
+    stations: HashMap<u64, StationClaim>,
+}
+
+impl Claims {
+    /// Takes a management frame with a usable FCS.
+    pub fn management(&mut self, frame: &Frame, facts: &Management) {
+        let Some(ta) = frame.ta() else { return };
+        let key = ta.as_u64();
+        match frame.header.fc.kind() {
+            FrameKind::Beacon | FrameKind::ProbeResponse => {
+                if let Some(claim) = self.aps.get_mut(&key) {
+                    // A beacon of a hidden network names no SSID; what a probe response told stays.
+                    let known = claim.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
+                    *claim.capabilities = facts.capabilities;
+                    claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden()).or(known);
+                    claim.info = facts.capability_info().or(claim.info);
+                    claim.basic_rates = basic_rates(&facts.capabilities).or(claim.basic_rates);
+                } else if self.aps.len() < MAX_CLAIMS {
+                    let basic_rates = basic_rates(&facts.capabilities);
+                    let (capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
+                    self.aps.insert(key, ApClaim { capabilities, info, basic_rates });
+                }
+            }
+            FrameKind::AssociationRequest | FrameKind::ReassociationRequest | FrameKind::ProbeRequest => {
+                let from_association = !matches!(frame.header.fc.kind(), FrameKind::ProbeRequest);
+                let bssid = frame.header.bssid().filter(|bssid| !bssid.is_group());
+                let capabilities = Box::new(facts.capabilities);
+                let claim = StationClaim { bssid, capabilities, from_association };
+                let old = self.stations.get(&key);
+                let room = old.is_some() || self.stations.len() < MAX_CLAIMS;
+                if room && (from_association || !old.is_some_and(|old| old.from_association)) {
+                    self.stations.insert(key, claim);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Access points, by address.
+    pub fn aps(&self) -> Vec<(MacAddr, &ApClaim)> {
+        let mut rows: Vec<_> = self.aps.iter().map(|(key, claim)| (MacAddr::from_u64(*key), claim)).collect();
+        rows.sort_by_key(|(address, _)| *address);
+        rows
+    }
+
+    /// Stations, by address.
+    pub fn stations(&self) -> Vec<(MacAddr, &StationClaim)> {
+        let mut rows: Vec<_> = self.stations.iter().map(|(key, claim)| (MacAddr::from_u64(*key), claim)).collect();
+        rows.sort_by_key(|(address, _)| *address);
+        rows
+    }
+
+    /// An access point's claim.
+    pub fn ap(&self, address: MacAddr) -> Option<&ApClaim> {
+        self.aps.get(&address.as_u64())
+    }
+
+    /// The SSID of an access point, safe to display.
+    pub fn ssid(&self, address: MacAddr) -> Option<String> {
+        self.ap(address)?.capabilities.ssid.map(|ssid| ssid.to_string())
+    }
+
+    /// The channel an access point names: DS parameter set, else HT operation.
+    pub fn channel(&self, address: MacAddr) -> Option<u16> {
+        let capabilities = &self.ap(address)?.capabilities;
+        capabilities
+            .dsss_channel
+            .or_else(|| capabilities.ht_operation.map(|operation| operation.primary_channel))
+            .map(u16::from)
+    }
+
+    /// Basic rates of the BSS that either address announces.
+    pub fn basic_rates(&self, a: MacAddr, b: MacAddr) -> Option<RateSet> {
+        self.ap(a).or_else(|| self.ap(b)).and_then(|claim| claim.basic_rates)
+    }
+}
+
+fn basic_rates(capabilities: &Capabilities) -> Option<RateSet> {
+    let set = RateSet::basic_of(capabilities.rates.as_ref()?.as_bytes());
+    (!set.is_empty()).then_some(set)
+}

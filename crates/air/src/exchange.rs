@@ -1,0 +1,490 @@
+//! Each PPDU with its response.
+//!
+//! [`Matcher`] sees PPDUs in order and says what each one is to the others (its [`Role`]); [`ExchangeStats`] are the
+//! counters of one (transmitter, receiver).
+
+use wire::ieee80211::{FrameKind, FrameType, MacAddr};
+use wire::phy::{Band, Mode, RateSet};
+
+use crate::claims::Claims;
+use crate::few::Few;
+use crate::histogram::Exact;
+use crate::link::Links;
+use crate::ppdu::{Control, Ppdu};
+use crate::report;
+
+/// A response with a calibrated gap beyond this is none (an ACK timeout is about 50 µs).
+const MAX_GAP_NS: i64 = 200_000;
+/// When subframes of an A-MPDU may have been missed its end is early, by up to a maximal PPDU.
+const MAX_GAP_INCOMPLETE_NS: i64 = 6_000_000;
+/// Without usable stamps: the longest delay of the capture clock that still counts as "next".
+const MAX_GAP_COARSE_NS: i64 = 10_000_000;
+/// Later than SIFS by more than a slot.
+const LATE_NS: i64 = 9_000;
+/// Rates kept per link.
+const MAX_RATES: usize = 24;
+/// Traffic classes whose last PPDU is remembered per link.
+const MAX_OPEN: usize = 17;
+
+/// What a PPDU is, seen together with the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Data of a link.
+    Data,
+    /// ACK or Block Ack to a PPDU of this link (row), sent by its receiver.
+    Response {
+        /// Row of the soliciting link.
+        link: u32,
+        /// The soliciting PPDU was a management frame.
+        management: bool,
+    },
+    /// CTS that answers an RTS of this link.
+    CtsResponse {
+        /// Row of the soliciting link.
+        link: u32,
+    },
+    /// RTS.
+    Rts,
+    /// CTS without RTS: protection for the frame that follows.
+    CtsToSelf,
+    /// Block Ack request.
+    Request,
+    /// Management.
+    Management,
+    /// Beacon.
+    Beacon,
+    /// Only damaged frames.
+    Damaged,
+    /// Control frames that belong to nothing captured.
+    Stray,
+}
+
+/// A PPDU that waits for its response.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    link: u32,
+    generation: u32,
+    ta: MacAddr,
+    ra: MacAddr,
+    kind: FrameKind,
+    management: bool,
+    end_ns: i64,
+    exact: bool,
+    gap_valid: bool,
+    mode: Mode,
+    band: Option<Band>,
+    tid: Option<u8>,
+    first_sequence: u16,
+    mpdus: u16,
+}
+
+/// What a matched response looks like, for whoever accounts for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Answered {
+    /// The mode that the rules give for the response.
+    pub expected_mode: Option<Mode>,
+    /// Transmitter of the answered PPDU.
+    pub ta: MacAddr,
+    /// Its TID.
+    pub tid: Option<u8>,
+    /// Its first sequence number.
+    pub first_sequence: u16,
+    /// Its MPDUs.
+    pub mpdus: u16,
+    /// Who answered.
+    pub responder: MacAddr,
+}
+
+/// Matches responses to PPDUs.
+#[derive(Debug)]
+pub struct Matcher {
+    pending: Option<Pending>,
+    gaps_usable: bool,
+    control_rates: bool,
+    grouped: bool,
+    /// The latest match.
+    pub answered: Option<Answered>,
+}
+
+impl Matcher {
+    /// `gaps_usable`: stamps are calibrated; `control_rates`: rates of control frames can be believed; `grouped`: MPDUs
+    /// could be grouped to PPDUs.
+    pub fn new(gaps_usable: bool, control_rates: bool, grouped: bool) -> Self {
+        Self { pending: None, gaps_usable, control_rates, grouped, answered: None }
+    }
+
+    /// Classifies the next PPDU and updates the counters of the links involved.
+    pub fn ppdu(&mut self, ppdu: &Ppdu, link: Option<u32>, links: &mut Links, claims: &Claims) -> Role {
+        self.answered = None;
+        let pending = self.pending.take().filter(|pending| pending.generation == links.generation());
+        if ppdu.all_bad {
+            // A damaged frame may be the response; the question stays open without a count either way.
+            if let Some(pending) = pending {
+                forget(&pending, links);
+            }
+            return Role::Damaged;
+        }
+        if let Some(pending) = pending {
+            if let Some(role) = self.response(&pending, ppdu, links, claims) {
+                return role;
+            }
+            if self.looks_aggregated(&pending, ppdu) {
+                forget(&pending, links);
+            } else {
+                unanswered(&pending, links);
+            }
+        }
+        let role = match ppdu.fc.frame_type() {
+            FrameType::Data => Role::Data,
+            FrameType::Management if matches!(ppdu.kind, FrameKind::Beacon) => Role::Beacon,
+            FrameType::Management => Role::Management,
+            FrameType::Control => match ppdu.kind {
+                FrameKind::Rts => Role::Rts,
+                FrameKind::Cts => Role::CtsToSelf,
+                FrameKind::BlockAckReq => Role::Request,
+                _ => Role::Stray,
+            },
+            FrameType::Extension => Role::Management,
+        };
+        if let (Some(link), Some(ta)) = (link, ppdu.ta) {
+            if solicits(ppdu) {
+                self.solicit(ppdu, link, ta, links);
+            }
+        }
+        role
+    }
+
+    /// Without a way to group MPDUs, the next MPDU of the same traffic class most likely rode in the same A-MPDU.
+    fn looks_aggregated(&self, pending: &Pending, next: &Ppdu) -> bool {
+        let first = next.mpdus.first();
+        !self.grouped
+            && pending.tid.is_some()
+            && next.ta == Some(pending.ta)
+            && next.ra == pending.ra
+            && first.is_some_and(|m| m.tid == pending.tid && m.sequence != Some(pending.first_sequence))
+    }
+
+    fn response(&mut self, pending: &Pending, ppdu: &Ppdu, links: &mut Links, claims: &Claims) -> Option<Role> {
+        let fits = match ppdu.kind {
+            FrameKind::Cts => pending.kind == FrameKind::Rts,
+            FrameKind::Ack => pending.kind != FrameKind::Rts,
+            FrameKind::BlockAck => pending.kind != FrameKind::Rts && ppdu.ta.is_none_or(|ta| ta == pending.ra),
+            _ => false,
+        };
+        if !fits || ppdu.ra != pending.ta {
+            return None;
+        }
+        let gap_ns = ppdu.start_ns - pending.end_ns;
+        let exact = self.gaps_usable && pending.exact && ppdu.exact_start;
+        let limit = match (exact, pending.gap_valid) {
+            (false, _) => MAX_GAP_COARSE_NS,
+            (true, true) => MAX_GAP_NS,
+            (true, false) => MAX_GAP_INCOMPLETE_NS,
+        };
+        if gap_ns > limit || (exact && gap_ns < -MAX_GAP_NS) {
+            return None;
+        }
+        let basic = claims.basic_rates(pending.ta, pending.ra);
+        let expected_mode =
+            pending.band.and_then(|band| wire::phy::control_response_rate(&pending.mode, basic.as_ref(), band));
+        self.answered = Some(Answered {
+            expected_mode,
+            ta: pending.ta,
+            tid: pending.tid,
+            first_sequence: pending.first_sequence,
+            mpdus: pending.mpdus,
+            responder: pending.ra,
+        });
+        let row = pending.link;
+        let link = links.get_mut(row)?;
+        let stats = link.exchange.get_or_insert_with(Box::default);
+        match ppdu.kind {
+            FrameKind::Cts => stats.cts += 1,
+            FrameKind::BlockAck => stats.block_acked += 1,
+            _ => stats.acked += 1,
+        }
+        if pending.kind != FrameKind::Rts {
+            stats.set_open(pending, true);
+        }
+        let expected_ns = pending.band.and_then(|band| wire::phy::response_gap_ns(band, &pending.mode)).map(i64::from);
+        stats.band = pending.band.or(stats.band);
+        stats.basic = basic.or(stats.basic);
+        let rate = stats.rate(pending.mode.key());
+        if let Some(rate) = rate {
+            rate.answered += 1;
+            if self.control_rates {
+                rate.responses.add(ppdu.mode.key(), 1);
+            }
+        }
+        if exact && pending.gap_valid {
+            let gap_us = ((gap_ns as f64) / 1000.0).round() as i32;
+            stats.expected_gap_ns = expected_ns.or(stats.expected_gap_ns);
+            stats.gap.add(gap_us);
+            stats.late += u64::from(expected_ns.is_some_and(|expected| gap_ns > expected + LATE_NS));
+            if let Some(rate) = stats.rate(pending.mode.key()) {
+                rate.gap.add(gap_us);
+            }
+        }
+        if self.control_rates {
+            if let Some(expected) = expected_mode {
+                stats.rate_checked += 1;
+                stats.unexpected_rate += u64::from(ppdu.mode.rate_kbps() != expected.rate_kbps());
+            }
+        }
+        Some(if ppdu.kind == FrameKind::Cts {
+            Role::CtsResponse { link: row }
+        } else {
+            Role::Response { link: row, management: pending.management }
+        })
+    }
+
+    fn solicit(&mut self, ppdu: &Ppdu, row: u32, ta: MacAddr, links: &mut Links) {
+        let generation = links.generation();
+        let Some(link) = links.get_mut(row) else { return };
+        let stats = link.exchange.get_or_insert_with(Box::default);
+        let first = ppdu.mpdus.iter().find(|m| m.sequence.is_some());
+        let tid = first.and_then(|m| m.tid);
+        if ppdu.kind != FrameKind::Rts && ppdu.kind != FrameKind::BlockAckReq {
+            stats.resolve(ppdu, tid);
+        }
+        stats.ppdus += 1;
+        if let Some(rate) = stats.rate(ppdu.mode.key()) {
+            rate.ppdus += 1;
+        }
+        let mut sequences = ppdu.mpdus.iter().filter_map(|m| m.sequence);
+        let start = sequences.next();
+        let span = start.zip(sequences.next_back().or(start)).map_or(0, |(a, b)| b.wrapping_sub(a) & 0xfff);
+        let holes = ppdu.is_ampdu && usize::from(span) + 1 != ppdu.mpdus.len();
+        self.pending = Some(Pending {
+            link: row,
+            generation,
+            ta,
+            ra: ppdu.ra,
+            kind: ppdu.kind,
+            management: ppdu.fc.frame_type() == FrameType::Management,
+            end_ns: ppdu.end_ns(),
+            exact: ppdu.exact_start,
+            gap_valid: ppdu.exact_duration || !ppdu.is_ampdu || (ppdu.saw_last && !holes),
+            mode: ppdu.mode,
+            band: ppdu.band(),
+            tid,
+            first_sequence: first.and_then(|m| m.sequence).unwrap_or(0),
+            mpdus: ppdu.mpdus.len().min(1024) as u16,
+        });
+    }
+}
+
+/// Does this PPDU ask for an immediate response?
+fn solicits(ppdu: &Ppdu) -> bool {
+    if ppdu.ra.is_group() {
+        return false;
+    }
+    match ppdu.fc.frame_type() {
+        FrameType::Data => ppdu.mpdus.iter().any(|m| !m.no_ack),
+        FrameType::Management => !matches!(ppdu.kind, FrameKind::ActionNoAck | FrameKind::Beacon),
+        FrameType::Control => {
+            matches!(ppdu.kind, FrameKind::Rts | FrameKind::PsPoll)
+                || (ppdu.kind == FrameKind::BlockAckReq && matches!(ppdu.control, Control::Request(_)))
+        }
+        FrameType::Extension => false,
+    }
+}
+
+fn unanswered(pending: &Pending, links: &mut Links) {
+    if pending.kind == FrameKind::Rts {
+        return;
+    }
+    if let Some(stats) = links.get_mut(pending.link).and_then(|link| link.exchange.as_mut()) {
+        stats.set_open(pending, false);
+    }
+}
+
+/// The PPDU after it was damaged and may have been the response: it counts neither as answered nor as missing.
+fn forget(pending: &Pending, links: &mut Links) {
+    if let Some(stats) = links.get_mut(pending.link).and_then(|link| link.exchange.as_mut()) {
+        stats.ppdus = stats.ppdus.saturating_sub(1);
+        if let Some(rate) = stats.rate(pending.mode.key()) {
+            rate.ppdus = rate.ppdus.saturating_sub(1);
+        }
+    }
+}
+
+/// The last PPDU of a traffic class, until it is known whether it was sent again.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    tid: Option<u8>,
+    first_sequence: u16,
+    mpdus: u16,
+    answered: bool,
+    rate: u64,
+}
+
+#[derive(Clone, Debug)]
+struct RateStats {
+    key: u64,
+    ppdus: u64,
+    answered: u64,
+    missing_resent: u64,
+    gap: Exact,
+    responses: Few<u64, 8>,
+}
+
+/// Counters of one (transmitter, receiver).
+#[derive(Clone, Debug)]
+pub struct ExchangeStats {
+    ppdus: u64,
+    acked: u64,
+    block_acked: u64,
+    cts: u64,
+    missing_resent: u64,
+    missing_not_resent: u64,
+    answered_resent: u64,
+    late: u64,
+    unexpected_rate: u64,
+    rate_checked: u64,
+    expected_gap_ns: Option<i64>,
+    band: Option<Band>,
+    basic: Option<RateSet>,
+    gap: Exact,
+    by_rate: Vec<RateStats>,
+    open: Vec<Open>,
+}
+
+impl Default for ExchangeStats {
+    fn default() -> Self {
+        Self {
+            ppdus: 0,
+            acked: 0,
+            block_acked: 0,
+            cts: 0,
+            missing_resent: 0,
+            missing_not_resent: 0,
+            answered_resent: 0,
+            late: 0,
+            unexpected_rate: 0,
+            rate_checked: 0,
+            expected_gap_ns: None,
+            band: None,
+            basic: None,
+            gap: Exact::new(-20, 221),
+            by_rate: Vec::new(),
+            open: Vec::new(),
+        }
+    }
+}
+
+impl ExchangeStats {
+    fn rate(&mut self, key: u64) -> Option<&mut RateStats> {
+        if let Some(position) = self.by_rate.iter().position(|rate| rate.key == key) {
+            return self.by_rate.get_mut(position);
+        }
+        if self.by_rate.len() >= MAX_RATES {
+            return None;
+        }
+        self.by_rate.push(RateStats {
+            key,
+            ppdus: 0,
+            answered: 0,
+            missing_resent: 0,
+            gap: Exact::new(0, 64),
+            responses: Few::default(),
+        });
+        self.by_rate.last_mut()
+    }
+
+    fn set_open(&mut self, pending: &Pending, answered: bool) {
+        let open = Open {
+            tid: pending.tid,
+            first_sequence: pending.first_sequence,
+            mpdus: pending.mpdus,
+            answered,
+            rate: pending.mode.key(),
+        };
+        if let Some(slot) = self.open.iter_mut().find(|other| other.tid == pending.tid) {
+            *slot = open;
+        } else if self.open.len() < MAX_OPEN {
+            self.open.push(open);
+        }
+    }
+
+    /// The next PPDU of a traffic class tells whether the last one was sent again.
+    fn resolve(&mut self, ppdu: &Ppdu, tid: Option<u8>) {
+        let Some(position) = self.open.iter().position(|open| open.tid == tid) else { return };
+        let open = self.open.swap_remove(position);
+        let resent = ppdu.mpdus.iter().any(|m| {
+            m.fc.retry()
+                && m.sequence.is_some_and(|s| (s.wrapping_sub(open.first_sequence) & 0xfff) < open.mpdus.max(1))
+        });
+        match (open.answered, resent) {
+            (false, true) => {
+                self.missing_resent += 1;
+                if let Some(rate) = self.rate(open.rate) {
+                    rate.missing_resent += 1;
+                }
+            }
+            (false, false) => self.missing_not_resent += 1,
+            // A Block Ack answers an A-MPDU and may still leave MPDUs out: that is Block Ack accounting, not a fault.
+            (true, true) if open.mpdus == 1 => self.answered_resent += 1,
+            (true, _) => {}
+        }
+    }
+
+    /// Soliciting PPDUs counted.
+    pub fn ppdus(&self) -> u64 {
+        self.ppdus
+    }
+
+    /// Of these answered.
+    pub fn answered(&self) -> u64 {
+        self.acked + self.block_acked + self.cts
+    }
+
+    /// The report's row.
+    pub fn report(&self, ta: String, ra: String) -> report::Exchange {
+        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        let answered = self.answered();
+        let mut by_rate: Vec<report::ExchangeRate> = self
+            .by_rate
+            .iter()
+            .filter(|rate| rate.ppdus > 0)
+            .map(|rate| {
+                let mode = Mode::from_key(rate.key).unwrap_or_default();
+                report::ExchangeRate {
+                    label: mode.label(),
+                    ppdus: rate.ppdus,
+                    answered: rate.answered,
+                    answered_share: share(rate.answered, rate.ppdus),
+                    missing_resent: rate.missing_resent,
+                    median_gap_us: rate.gap.quantile(0.5),
+                    response_rate: rate.responses.most().and_then(Mode::from_key).map(|mode| mode.label()),
+                    expected_rate: self
+                        .band
+                        .and_then(|band| wire::phy::control_response_rate(&mode, self.basic.as_ref(), band))
+                        .map(|mode| mode.label()),
+                }
+            })
+            .collect();
+        by_rate.sort_by(|a, b| b.ppdus.cmp(&a.ppdus).then_with(|| a.label.cmp(&b.label)));
+        // What is still open when the capture ends was answered or not, but never resent.
+        let open_missing = self.open.iter().filter(|open| !open.answered).count() as u64;
+        report::Exchange {
+            ta,
+            ra,
+            ppdus: self.ppdus,
+            acked: self.acked,
+            block_acked: self.block_acked,
+            cts: self.cts,
+            answered_share: share(answered.min(self.ppdus), self.ppdus),
+            missing_resent: self.missing_resent,
+            missing_not_resent: self.missing_not_resent + open_missing,
+            answered_resent: self.answered_resent,
+            late_responses: self.late,
+            unexpected_rate: self.unexpected_rate,
+            rate_checked: self.rate_checked,
+            expected_gap_us: self.expected_gap_ns.map(|ns| ns as f64 / 1000.0),
+            gap_us: self.gap.spread(),
+            gap_histogram: self.gap.bars(),
+            by_rate,
+        }
+    }
+}

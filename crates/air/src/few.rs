@@ -1,0 +1,40 @@
+//! Counts of a few distinct keys, in order of appearance.
+
+/// At most `LIMIT` keys with a count each; further keys are not counted.
+#[derive(Clone, Debug)]
+pub struct Few<K, const LIMIT: usize> {
+    rows: Vec<(K, u64)>,
+}
+
+impl<K, const LIMIT: usize> Default for Few<K, LIMIT> {
+    fn default() -> Self {
+        Self { rows: Vec::new() }
+    }
+}
+
+impl<K: Copy + PartialEq, const LIMIT: usize> Few<K, LIMIT> {
+    /// Adds `count` to `key`.
+    #[inline]
+    pub fn add(&mut self, key: K, count: u64) {
+        if let Some((_, sum)) = self.rows.iter_mut().find(|(other, _)| *other == key) {
+            *sum += count;
+        } else if self.rows.len() < LIMIT {
+            self.rows.push((key, count));
+        }
+    }
+
+    /// Keys and counts.
+    pub fn iter(&self) -> impl Iterator<Item = (K, u64)> + '_ {
+        self.rows.iter().copied()
+    }
+
+    /// The most frequent key.
+    pub fn most(&self) -> Option<K> {
+        self.rows.iter().max_by_key(|(_, count)| *count).map(|(key, _)| *key)
+    }
+
+    /// Distinct keys.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+}

@@ -1,0 +1,327 @@
+//! Stage one: a captured record becomes a [`Frame`], a fixed-size value with everything later stages need.
+//!
+//! Bodies that matter (Block Ack, management) are decoded here too and travel beside the frames in the same
+//! [`Batch`], so that the second stage never sees the capture's bytes.
+
+use wire::ieee80211::{self as mac, Bitmap, BlockAck, BlockAckReq, Header, MacAddr};
+use wire::linktype::LinkType;
+use wire::radio::RadioInfo;
+
+use crate::few::Few;
+
+/// What is known of the frame check sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fcs {
+    /// Computed here and right, or vouched for by the receiver.
+    Good,
+    /// Flagged bad by the receiver, or computed wrong.
+    Bad,
+    /// Cannot be told.
+    Unknown,
+}
+
+/// Marks a [`Frame`] without a decoded body.
+pub const NO_DETAIL: u32 = u32::MAX;
+
+/// One 802.11 frame of the capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Record number in the file, from 1.
+    pub number: u64,
+    /// Capture clock, Unix ns.
+    pub time_ns: Option<i64>,
+    /// Capture interface (pcapng), 0 for pcap.
+    pub interface: u32,
+    /// MAC header.
+    pub header: Header,
+    /// Link header.
+    pub radio: RadioInfo,
+    /// FCS state.
+    pub fcs: Fcs,
+    /// The FCS was there, whole, and right (`true`) or wrong.
+    pub computed_fcs: Option<bool>,
+    /// MPDU length on the air, bytes, FCS included.
+    pub mpdu_len: u32,
+    /// Bytes above LLC/SNAP; 0 for frames without data.
+    pub payload_len: u32,
+    /// A-MSDU subframes: 0 no A-MSDU, `u16::MAX` when encrypted.
+    pub amsdu_subframes: u16,
+    /// Index into [`Batch::details`], or [`NO_DETAIL`].
+    pub detail: u32,
+}
+
+impl Frame {
+    /// The TA where the frame carries one.
+    pub fn ta(&self) -> Option<MacAddr> {
+        self.header.transmitter()
+    }
+
+    /// Takes the receiver's word instead of the four bytes at the end, which are no FCS.
+    pub fn believe_flag(&mut self) {
+        if self.radio.bad_fcs == Some(false) {
+            self.fcs = vouched(&self.radio);
+        }
+    }
+
+    /// Not known to be damaged.
+    pub fn usable(&self) -> bool {
+        self.fcs != Fcs::Bad
+    }
+}
+
+/// What a Block Ack says of one TID.
+#[derive(Clone, Copy, Debug)]
+pub struct AckedTid {
+    /// TID.
+    pub tid: u8,
+    /// Sequence number of the first bit.
+    pub start: u16,
+    /// One bit per MPDU.
+    pub bitmap: Bitmap,
+}
+
+/// A decoded frame body.
+#[derive(Clone, Debug)]
+pub enum Detail {
+    /// Block Ack: one entry per TID.
+    BlockAck(Vec<AckedTid>),
+    /// Block Ack request: its TIDs.
+    BlockAckReq(Vec<u8>),
+    /// Management frame: elements and fixed fields.
+    Management(Box<mac::Management>),
+}
+
+/// Frames on their way from the first stage to the second.
+#[derive(Default, Debug)]
+pub struct Batch {
+    /// Frames in capture order.
+    pub frames: Vec<Frame>,
+    /// Bodies, indexed by [`Frame::detail`].
+    pub details: Vec<Detail>,
+    /// Counts of what did not become a frame.
+    pub tally: Tally,
+}
+
+impl Batch {
+    /// Empties the batch for reuse.
+    pub fn clear(&mut self) {
+        self.frames.clear();
+        self.details.clear();
+        self.tally = Tally::default();
+    }
+}
+
+/// Records counted by the first stage.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// 802.11 records.
+    pub wlan: u64,
+    /// Records of other link types.
+    pub not_wlan: u64,
+    /// Records whose link or MAC header could not be read.
+    pub unreadable: u64,
+    /// First causes.
+    pub examples: Vec<String>,
+    /// Zero-length PSDUs (nothing follows the radiotap header).
+    pub empty_psdus: u64,
+    /// Frames cut by the snap length.
+    pub cut: u64,
+    /// Captured bytes.
+    pub captured_bytes: u64,
+    /// Receiver's flag and computed FCS disagree.
+    pub fcs_disagreements: u64,
+    /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
+    pub fcs_inferred: u64,
+    /// Bytes of the file passed, for progress.
+    pub file_position: u64,
+    /// Records per link type.
+    pub link_types: Few<u32, 64>,
+}
+
+/// Causes of unreadable records kept as examples.
+pub const MAX_EXAMPLES: usize = 5;
+
+/// A record as the capture reader lends it.
+#[derive(Clone, Copy, Debug)]
+pub struct RawRecord<'a> {
+    /// Record number from 1.
+    pub number: u64,
+    /// Byte offset in the file.
+    pub offset: u64,
+    /// Unix ns.
+    pub time_ns: Option<i64>,
+    /// Interface index.
+    pub interface: u32,
+    /// Link type.
+    pub link: LinkType,
+    /// Length on the wire, link header included.
+    pub original_len: u32,
+    /// Captured bytes.
+    pub data: &'a [u8],
+}
+
+/// Decodes one record into `batch`.
+pub fn decode(record: &RawRecord<'_>, batch: &mut Batch) {
+    batch.tally.link_types.add(record.link.0, 1);
+    if !record.link.is_wlan() {
+        batch.tally.not_wlan += 1;
+        return;
+    }
+    batch.tally.wlan += 1;
+    batch.tally.captured_bytes += record.data.len() as u64;
+    let radio = match wire::radio::decode(record.link, record.data) {
+        Ok(radio) => radio,
+        Err(error) => return unreadable(record, &error, &mut batch.tally),
+    };
+    if radio.zero_length_psdu {
+        batch.tally.empty_psdus += 1;
+        return;
+    }
+    let mpdu = record.data.get(radio.header_len..).unwrap_or_default();
+    let header = match Header::parse(mpdu, radio.data_pad) {
+        Ok(header) => header,
+        Err(error) => return unreadable(record, &error, &mut batch.tally),
+    };
+    let on_wire = (record.original_len as usize).max(record.data.len()).saturating_sub(radio.header_len);
+    let cut = on_wire > mpdu.len();
+    batch.tally.cut += u64::from(cut);
+
+    let computed = if cut { None } else { wire::fcs::check(mpdu) };
+    let (fcs, fcs_there) = check(computed, &radio, &mut batch.tally);
+    let padding = usize::from(header.pad_len);
+    let mpdu_len = (on_wire.saturating_sub(padding) + if fcs_there { 0 } else { 4 }) as u32;
+    let body_end = if fcs_there && !cut { mpdu.len().saturating_sub(4) } else { mpdu.len() };
+    let body = mpdu.get(header.header_len..body_end).unwrap_or_default();
+
+    let mut frame = Frame {
+        number: record.number,
+        time_ns: record.time_ns,
+        interface: record.interface,
+        header,
+        radio,
+        fcs,
+        computed_fcs: if fcs_there { computed } else { None },
+        mpdu_len,
+        payload_len: 0,
+        amsdu_subframes: 0,
+        detail: NO_DETAIL,
+    };
+    read_body(&mut frame, body, padding, batch);
+    batch.frames.push(frame);
+}
+
+fn unreadable(record: &RawRecord<'_>, error: &dyn std::fmt::Display, tally: &mut Tally) {
+    tally.unreadable += 1;
+    if tally.examples.len() < MAX_EXAMPLES {
+        tally.examples.push(format!("record {} at byte {}: {error}", record.number, record.offset));
+    }
+}
+
+/// FCS state, and whether the four bytes are part of the captured MPDU.
+fn check(computed: Option<bool>, radio: &RadioInfo, tally: &mut Tally) -> (Fcs, bool) {
+    match radio.fcs_included {
+        Some(true) => {
+            let flagged = radio.bad_fcs == Some(true);
+            let fcs = match computed {
+                Some(good) => {
+                    tally.fcs_disagreements += u64::from(good == flagged && radio.bad_fcs.is_some());
+                    if good && !flagged {
+                        Fcs::Good
+                    } else {
+                        Fcs::Bad
+                    }
+                }
+                None if flagged => Fcs::Bad,
+                None if radio.bad_fcs == Some(false) => Fcs::Good,
+                None => Fcs::Unknown,
+            };
+            (fcs, true)
+        }
+        Some(false) => (vouched(radio), false),
+        None => {
+            // A CRC-32 matches by chance once in 4 billion: when it does, the FCS is there.
+            let there = computed == Some(true);
+            tally.fcs_inferred += u64::from(there);
+            (if there && radio.bad_fcs != Some(true) { Fcs::Good } else { vouched(radio) }, there)
+        }
+    }
+}
+
+/// Without the four bytes only the receiver's word remains; a frame it sent itself was never checked.
+fn vouched(radio: &RadioInfo) -> Fcs {
+    match radio.bad_fcs {
+        Some(true) => Fcs::Bad,
+        Some(false) if !radio.own_transmission => Fcs::Good,
+        _ => Fcs::Unknown,
+    }
+}
+
+fn read_body(frame: &mut Frame, body: &[u8], padding: usize, batch: &mut Batch) {
+    use mac::FrameType;
+    let fc = frame.header.fc;
+    match fc.frame_type() {
+        FrameType::Data if fc.carries_data() => {
+            let on_air = (frame.mpdu_len as usize).saturating_sub(4 + frame.header.header_len.saturating_sub(padding));
+            if let Some(data) = mac::body::DataBody::divide(&frame.header, body, on_air, None) {
+                frame.payload_len = data.payload_len as u32;
+                frame.amsdu_subframes = match data.msdus {
+                    _ if !frame.header.is_amsdu() => 0,
+                    Some(msdus) => msdus,
+                    None => u16::MAX,
+                };
+            }
+        }
+        FrameType::Control => {
+            let detail = match fc.kind() {
+                mac::FrameKind::BlockAck => BlockAck::parse(body).map(|ack| Detail::BlockAck(acked_tids(&ack))),
+                mac::FrameKind::BlockAckReq => {
+                    BlockAckReq::parse(body).map(|request| Detail::BlockAckReq(requested_tids(&request)))
+                }
+                _ => None,
+            };
+            if let Some(detail) = detail {
+                frame.detail = batch.details.len() as u32;
+                batch.details.push(detail);
+            }
+        }
+        FrameType::Management if frame.radio.bad_fcs != Some(true) || wants_ssid(fc.kind()) => {
+            if let Some(management) = mac::Management::parse(fc, body) {
+                frame.detail = batch.details.len() as u32;
+                batch.details.push(Detail::Management(Box::new(management)));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The TIDs of a Block Ack whose bitmap has one bit per MPDU.
+fn acked_tids(ack: &BlockAck<'_>) -> Vec<AckedTid> {
+    match (ack.tid, ack.start, ack.bitmap) {
+        (Some(tid), Some(start), Some(bitmap)) if ack.bits_per_msdu == 1 => {
+            vec![AckedTid { tid, start: start.value(), bitmap }]
+        }
+        (None, ..) => ack
+            .records()
+            .filter(|record| record.bits_per_msdu == 1)
+            .filter_map(|record| {
+                let (start, bitmap) = record.bitmap?;
+                Some(AckedTid { tid: record.tid, start: start.value(), bitmap })
+            })
+            .take(16)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn requested_tids(request: &BlockAckReq<'_>) -> Vec<u8> {
+    match request.tid {
+        Some(tid) => vec![tid],
+        None => request.records().map(|record| record.tid).take(16).collect(),
+    }
+}
+
+/// Frames whose SSID Wireshark's network rows use even when the FCS is bad.
+fn wants_ssid(kind: mac::FrameKind) -> bool {
+    use mac::FrameKind::*;
+    matches!(kind, Beacon | ProbeRequest | ProbeResponse | AssociationRequest | ReassociationRequest)
+}

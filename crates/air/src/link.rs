@@ -1,0 +1,280 @@
+//! Frames from one transmitter to one receiver.
+
+use std::ops::AddAssign;
+
+use wire::ieee80211::MacAddr;
+
+use crate::aggregation::Aggregates;
+use crate::exchange::ExchangeStats;
+use crate::frame::Frame;
+use crate::network::is_counted;
+use crate::series::Series;
+use crate::station::{AirtimeNs, RateHistogram, Signal};
+use crate::table::{Table, Weight};
+
+/// (transmitter, receiver) rows kept.
+pub const MAX_LINKS: usize = 2_048;
+
+/// Width of a bin of the steadiness series before it has to grow.
+pub const FLOW_BIN_NS: i64 = 100_000_000;
+
+/// Where the microseconds of one direction went, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SpentNs {
+    /// Payload bits of first transmissions.
+    pub payload: i64,
+    /// MAC, security and LLC headers, FCS, delimiters, padding, PHY tail bits, frames without payload.
+    pub headers: i64,
+    /// PHY preambles of first transmissions.
+    pub preamble: i64,
+    /// Inter-frame spaces and backoff.
+    pub ifs: i64,
+    /// ACK, Block Ack, Block Ack requests.
+    pub ack: i64,
+    /// RTS and CTS.
+    pub rts_cts: i64,
+    /// Retries, with their share of the preamble.
+    pub retries: i64,
+}
+
+impl SpentNs {
+    /// The same causes of a PPDU of which only `visible` of `duration` ns count; the sum is `visible` exactly.
+    pub fn scaled(&self, visible: i64, duration: i64) -> Self {
+        if visible >= duration {
+            return *self;
+        }
+        let part = |ns: i64| (ns as f64 * visible as f64 / duration.max(1) as f64) as i64;
+        let mut scaled = Self {
+            payload: part(self.payload),
+            headers: 0,
+            preamble: part(self.preamble),
+            ifs: part(self.ifs),
+            ack: part(self.ack),
+            rts_cts: part(self.rts_cts),
+            retries: part(self.retries),
+        };
+        scaled.headers = visible - scaled.total();
+        scaled
+    }
+
+    /// Sum of all.
+    pub fn total(&self) -> i64 {
+        self.payload + self.headers + self.preamble + self.ifs + self.ack + self.rts_cts + self.retries
+    }
+}
+
+impl AddAssign for SpentNs {
+    fn add_assign(&mut self, other: Self) {
+        self.payload += other.payload;
+        self.headers += other.headers;
+        self.preamble += other.preamble;
+        self.ifs += other.ifs;
+        self.ack += other.ack;
+        self.rts_cts += other.rts_cts;
+        self.retries += other.retries;
+    }
+}
+
+/// One bin of the steadiness series.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowSum {
+    /// Payload bytes of first transmissions.
+    pub payload: u64,
+    /// Data MPDUs.
+    pub mpdus: u32,
+    /// Retries among them.
+    pub retries: u32,
+    /// Sum of the PHY rates of the MPDUs, kbit/s.
+    pub rate_kbps: u64,
+    /// MPDUs whose rate is known.
+    pub rated: u32,
+}
+
+impl AddAssign for FlowSum {
+    fn add_assign(&mut self, other: Self) {
+        self.payload += other.payload;
+        self.mpdus += other.mpdus;
+        self.retries += other.retries;
+        self.rate_kbps += other.rate_kbps;
+        self.rated += other.rated;
+    }
+}
+
+/// Counters of one (transmitter, receiver).
+#[derive(Debug)]
+pub struct Link {
+    /// Transmitter.
+    pub ta: MacAddr,
+    /// Receiver.
+    pub ra: MacAddr,
+    /// BSSID of the latest frame that names one.
+    pub bssid: Option<MacAddr>,
+    /// Latest data frame's (ToDS, FromDS).
+    pub ds: Option<(bool, bool)>,
+    /// Frames.
+    pub frames: u64,
+    /// MPDU bytes.
+    pub bytes: u64,
+    /// Data frames (not Null).
+    pub data: u64,
+    /// Frames Wireshark's window counts.
+    pub counted: u64,
+    /// Retries among `counted`.
+    pub counted_retries: u64,
+    /// Unicast data MPDUs with usable FCS.
+    pub mpdus: u64,
+    /// Retries among them.
+    pub mpdu_retries: u64,
+    /// Bytes of `mpdus`.
+    pub mpdu_bytes: u64,
+    /// Bytes of `mpdu_retries`.
+    pub retry_bytes: u64,
+    /// Payload bytes of first transmissions.
+    pub payload_bytes: u64,
+    /// Payload time at full duration, and the payload bytes it carried: together the mean PHY rate.
+    pub timed_payload_ns: i64,
+    /// See `timed_payload_ns`.
+    pub timed_payload_bytes: u64,
+    /// Airtime by kind.
+    pub airtime: AirtimeNs,
+    /// Rates of data frames.
+    pub rates: RateHistogram,
+    /// Signal.
+    pub signal: Signal,
+    /// First frame.
+    pub first_ns: i64,
+    /// Last frame.
+    pub last_ns: i64,
+    /// Waterfall.
+    pub spent: SpentNs,
+    /// Idle time of the channel while this sender had an MPDU to repeat.
+    pub idle_queued_ns: i64,
+    /// Reading of the channel's idle counter when this sender last had an unanswered MPDU.
+    pub pending_since_idle: Option<i64>,
+    /// Responses.
+    pub exchange: Option<Box<ExchangeStats>>,
+    /// Aggregation by TID (`None`: no QoS), at most 17.
+    pub aggregates: Vec<(Option<u8>, Box<Aggregates>)>,
+    /// Throughput over time.
+    pub series: Series<FlowSum>,
+}
+
+impl Weight for Link {
+    fn weight(&self) -> u64 {
+        self.mpdus.saturating_mul(1 << 20).saturating_add(self.frames)
+    }
+}
+
+impl Link {
+    /// A link without frames.
+    pub fn new(ta: MacAddr, ra: MacAddr, at_ns: i64) -> Self {
+        Self {
+            ta,
+            ra,
+            bssid: None,
+            ds: None,
+            frames: 0,
+            bytes: 0,
+            data: 0,
+            counted: 0,
+            counted_retries: 0,
+            mpdus: 0,
+            mpdu_retries: 0,
+            mpdu_bytes: 0,
+            retry_bytes: 0,
+            payload_bytes: 0,
+            timed_payload_ns: 0,
+            timed_payload_bytes: 0,
+            airtime: AirtimeNs::default(),
+            rates: RateHistogram::default(),
+            signal: Signal::default(),
+            first_ns: at_ns,
+            last_ns: at_ns,
+            spent: SpentNs::default(),
+            idle_queued_ns: 0,
+            pending_since_idle: None,
+            exchange: None,
+            aggregates: Vec::new(),
+            series: Series::new(FLOW_BIN_NS),
+        }
+    }
+
+    /// Counts a frame.
+    pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
+        let fc = frame.header.fc;
+        let retry = fc.retry();
+        self.frames += 1;
+        self.bytes += u64::from(frame.mpdu_len);
+        self.last_ns = at_ns;
+        if is_counted(frame) {
+            self.counted += 1;
+            self.counted_retries += u64::from(retry);
+        }
+        let data = fc.carries_data();
+        self.data += u64::from(data);
+        if !frame.usable() {
+            return;
+        }
+        if let Some(bssid) = frame.header.bssid() {
+            self.bssid = Some(bssid);
+        }
+        self.signal.add(frame);
+        if !data {
+            return;
+        }
+        self.ds = Some((fc.to_ds(), fc.from_ds()));
+        self.rates.add(&frame.radio.mode, retry, frame.mpdu_len);
+        if self.ra.is_group() {
+            return;
+        }
+        self.mpdus += 1;
+        self.mpdu_bytes += u64::from(frame.mpdu_len);
+        if retry {
+            self.mpdu_retries += 1;
+            self.retry_bytes += u64::from(frame.mpdu_len);
+        } else {
+            self.payload_bytes += u64::from(frame.payload_len);
+        }
+        let rate = frame.radio.mode.rate_kbps();
+        self.series.add(
+            at_ns,
+            FlowSum {
+                payload: if retry { 0 } else { u64::from(frame.payload_len) },
+                mpdus: 1,
+                retries: u32::from(retry),
+                rate_kbps: u64::from(rate.unwrap_or(0)),
+                rated: u32::from(rate.is_some()),
+            },
+        );
+    }
+
+    /// Aggregation counters of a TID.
+    pub fn aggregates(&mut self, tid: Option<u8>) -> &mut Aggregates {
+        let position = match self.aggregates.iter().position(|(other, _)| *other == tid) {
+            Some(position) => position,
+            None => {
+                self.aggregates.push((tid, Box::default()));
+                self.aggregates.len() - 1
+            }
+        };
+        &mut self.aggregates[position].1
+    }
+
+    /// `uplink`, `downlink`, `direct` or `group`, by the DS bits of its data, else by what the ends are.
+    pub fn direction(&self, ta_is_ap: bool, ra_is_ap: bool) -> &'static str {
+        if self.ra.is_group() {
+            return "group";
+        }
+        match self.ds {
+            Some((true, false)) => "uplink",
+            Some((false, true)) => "downlink",
+            Some(_) => "direct",
+            None if ta_is_ap && !ra_is_ap => "downlink",
+            None if ra_is_ap && !ta_is_ap => "uplink",
+            None => "direct",
+        }
+    }
+}
+
+/// All links.
+pub type Links = Table<(u64, u64), Link>;

@@ -1,0 +1,489 @@
+//! The channel over time: who had the air, and the gaps between.
+//!
+//! One cursor walks along the timeline. Every nanosecond it passes is given to exactly one cause, so that the
+//! causes of any direction sum to the observed time. The rules are in `docs/air-counting.md`, section "Waterfall".
+
+use std::ops::AddAssign;
+
+use wire::ieee80211::MacAddr;
+use wire::phy::{Band, Bandwidth, Mode};
+
+use crate::exchange::Role;
+use crate::link::{Links, SpentNs};
+use crate::ppdu::Ppdu;
+use crate::report;
+use crate::series::Series;
+use crate::station::{AirtimeNs, Stations};
+
+/// Contention window (slots) that a first attempt may draw: CWmin of best effort.
+const CW_FIRST: i64 = 15;
+/// Window after two doublings: what a retry may draw before a gap counts as idle.
+const CW_RETRY: i64 = 63;
+/// AIFSN of best effort.
+const AIFSN: i64 = 3;
+/// First width of the bins of the busy series.
+const BUSY_BIN_NS: i64 = 10_000_000;
+
+/// One bin of the busy series, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BusySum {
+    /// Any PPDU.
+    pub busy: i64,
+    /// First transmissions of data.
+    pub data: i64,
+    /// Retries.
+    pub retry: i64,
+}
+
+impl AddAssign for BusySum {
+    fn add_assign(&mut self, other: Self) {
+        self.busy += other.busy;
+        self.data += other.data;
+        self.retry += other.retry;
+    }
+}
+
+/// A CTS-to-self until the frame that it protects.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    receiver: MacAddr,
+    air_ns: i64,
+    ifs_ns: i64,
+}
+
+/// The PPDU that has the air, until the next one shows when it ended at the latest.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    role: Role,
+    owner: Option<u32>,
+    generation: u32,
+    ta: Option<MacAddr>,
+    ra: MacAddr,
+    start_ns: i64,
+    end_ns: i64,
+    /// Space before it that is its own.
+    ifs: i64,
+    /// Causes of its whole duration, when it carries data.
+    full: SpentNs,
+    duration: i64,
+    kinds: AirtimeNs,
+}
+
+/// Airtime of one PHY.
+#[derive(Clone, Copy, Debug, Default)]
+struct Phy {
+    ppdus: u64,
+    ns: i64,
+}
+
+const PHYS: [&str; 8] = ["DSSS/CCK", "OFDM", "HT mixed", "HT greenfield", "VHT", "HE", "EHT", "unknown"];
+
+fn phy_index(mode: &Mode) -> usize {
+    match mode {
+        Mode::Dsss { .. } => 0,
+        Mode::Ofdm { .. } => 1,
+        Mode::Ht(ht) if ht.greenfield == Some(true) => 3,
+        Mode::Ht(_) => 2,
+        Mode::Vht(_) => 4,
+        Mode::He(_) => 5,
+        Mode::Eht(_) => 6,
+        Mode::Unknown => 7,
+    }
+}
+
+/// The accounts of the channel.
+#[derive(Debug)]
+pub struct Medium {
+    gaps_usable: bool,
+    cursor_ns: Option<i64>,
+    frequency_mhz: Option<u16>,
+    observed_ns: i64,
+    unobserved_ns: i64,
+    idle_ns: i64,
+    all: SpentNs,
+    management_ns: i64,
+    damaged_ns: i64,
+    stray_ns: i64,
+    kinds: AirtimeNs,
+    busy_ns: i64,
+    uncertainty_ns: i64,
+    with_duration: u64,
+    without_duration: u64,
+    phys: [Phy; 8],
+    busy: Series<BusySum>,
+    held: Option<Held>,
+    turn: Option<Turn>,
+}
+
+impl Medium {
+    /// An unused channel; `gaps_usable` when stamps are calibrated.
+    pub fn new(gaps_usable: bool) -> Self {
+        Self {
+            gaps_usable,
+            cursor_ns: None,
+            frequency_mhz: None,
+            observed_ns: 0,
+            unobserved_ns: 0,
+            idle_ns: 0,
+            all: SpentNs::default(),
+            management_ns: 0,
+            damaged_ns: 0,
+            stray_ns: 0,
+            kinds: AirtimeNs::default(),
+            busy_ns: 0,
+            uncertainty_ns: 0,
+            with_duration: 0,
+            without_duration: 0,
+            phys: Default::default(),
+            busy: Series::new(BUSY_BIN_NS),
+            held: None,
+            turn: None,
+        }
+    }
+
+    /// Accounts for the next PPDU. `link` is the row of its (TA, RA), where it has a TA.
+    pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role, link: Option<u32>, links: &mut Links, stations: &mut Stations) {
+        let Some(duration) = ppdu.duration_ns else {
+            self.without_duration += ppdu.mpdus.len() as u64;
+            return;
+        };
+        self.with_duration += ppdu.mpdus.len() as u64;
+        let kinds = split_kinds(ppdu, role, duration);
+        self.count_airtime(ppdu, role, link, kinds, links, stations);
+
+        // A hardware stamp says when this PPDU began, so the one before it had ended by then, whatever its claimed rate
+        // and length make of its duration. By the capture clock only the order is sure: PPDUs queue up instead.
+        self.settle(ppdu.exact_start.then_some(ppdu.start_ns), links);
+        let hopped = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
+        if hopped {
+            self.frequency_mhz = ppdu.frequency_mhz;
+        }
+        let cursor = *self.cursor_ns.get_or_insert(ppdu.start_ns);
+        let start_ns = ppdu.start_ns.max(cursor);
+        let end_ns = if ppdu.exact_start { ppdu.end_ns().max(start_ns) } else { start_ns + duration };
+        let gap = start_ns - cursor;
+        let mut ifs = 0;
+        if hopped {
+            self.unobserved_ns += gap;
+        } else if gap > 0 {
+            self.observed_ns += gap;
+            ifs = self.split_gap(gap, ppdu, role);
+            if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
+                // Beyond SIFS lies a subframe of the A-MPDU that was not captured.
+                self.damaged_ns += gap - ifs;
+            } else {
+                self.idle_ns += gap - ifs;
+            }
+        }
+        self.cursor_ns = Some(start_ns);
+        let owner = match role {
+            Role::Response { link, .. } | Role::CtsResponse { link } => Some(link),
+            Role::Data | Role::Rts | Role::Request => link,
+            _ => None,
+        };
+        let retry = ppdu.mpdus.iter().any(|m| m.fc.retry());
+        if let (Role::Data, Some(link)) = (role, owner.and_then(|row| links.get_mut(row))) {
+            if let Some(since) = link.pending_since_idle.filter(|_| retry) {
+                link.idle_queued_ns += self.idle_ns - since;
+            }
+            link.pending_since_idle = Some(self.idle_ns);
+        }
+        let mut full = SpentNs::default();
+        if role == Role::Data {
+            split_data(ppdu, duration, &mut full);
+            if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
+                link.timed_payload_ns += full.payload;
+                link.timed_payload_bytes += payload_bytes(ppdu);
+            }
+        }
+        let generation = links.generation();
+        let (ta, ra) = (ppdu.ta, ppdu.ra);
+        self.turn = Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, full, duration, kinds });
+    }
+
+    /// Accounts for the PPDU that has the air, which ends by `limit_ns` at the latest.
+    fn settle(&mut self, limit_ns: Option<i64>, links: &mut Links) {
+        let Some(turn) = self.turn.take() else { return };
+        let end = limit_ns.map_or(turn.end_ns, |limit| turn.end_ns.min(limit)).max(turn.start_ns);
+        let visible = end - turn.start_ns;
+        self.cursor_ns = Some(end);
+        self.observed_ns += visible;
+        self.spend(&turn, visible, links);
+        if visible > 0 {
+            let share = |kind: i64, ns: i64| (kind as f64 * ns as f64 / turn.duration.max(1) as f64) as i64;
+            self.busy_ns += visible;
+            self.busy.add_interval(turn.start_ns, end, |ns| BusySum {
+                busy: ns,
+                data: share(turn.kinds.data, ns),
+                retry: share(turn.kinds.retry, ns),
+            });
+        }
+    }
+
+    /// Accounts for the last PPDU; to be called before the accounts are read.
+    pub fn finish(&mut self, links: &mut Links) {
+        self.settle(None, links);
+    }
+
+    fn count_airtime(
+        &mut self,
+        ppdu: &Ppdu,
+        role: Role,
+        link: Option<u32>,
+        kinds: AirtimeNs,
+        links: &mut Links,
+        stations: &mut Stations,
+    ) {
+        self.kinds += kinds;
+        self.uncertainty_ns += ppdu.uncertainty_ns;
+        if let Some(phy) = self.phys.get_mut(phy_index(&ppdu.mode)) {
+            phy.ppdus += 1;
+            phy.ns += ppdu.duration_ns.unwrap_or(0);
+        }
+        // ACK and CTS carry no transmitter: the exchange tells who sent them.
+        let sender = match role {
+            Role::Response { link, .. } | Role::CtsResponse { link } => links.get(link).map(|link| link.ra),
+            Role::CtsToSelf => Some(ppdu.ra),
+            Role::Damaged => None,
+            _ => ppdu.ta,
+        };
+        if let Some(sender) = sender.filter(|sender| !sender.is_group()) {
+            let row = stations.row(sender);
+            if let Some(station) = stations.table.get_mut(row) {
+                station.airtime += kinds;
+                if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
+                    station.responses += 1;
+                }
+            }
+        }
+        if role != Role::Damaged {
+            if let Some(link) = link.and_then(|row| links.get_mut(row)) {
+                link.airtime += kinds;
+            }
+        }
+    }
+
+    /// How much of the gap before this PPDU is inter-frame space and backoff.
+    fn split_gap(&self, gap: i64, ppdu: &Ppdu, role: Role) -> i64 {
+        if !self.gaps_usable || !ppdu.exact_start {
+            return 0;
+        }
+        let timing = wire::phy::Timing::new(ppdu.band().unwrap_or(Band::Ghz2_4), Bandwidth::Mhz20, true);
+        let (sifs, slot) = (i64::from(timing.sifs_ns), i64::from(timing.slot_ns));
+        // In 2.4 GHz an OFDM PPDU is followed by 6 µs of signal extension, in which nobody may send.
+        let extension = i64::from(timing.signal_extension_ns);
+        if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
+            return gap.min(sifs + extension + slot);
+        }
+        let retry = ppdu.mpdus.iter().any(|m| m.fc.retry());
+        let aifs = sifs + extension + AIFSN * slot;
+        let window = if retry { CW_RETRY } else { CW_FIRST };
+        if gap <= aifs + window * slot {
+            gap
+        } else {
+            aifs
+        }
+    }
+
+    /// Gives the visible time of a turn and the space before it to their causes.
+    fn spend(&mut self, turn: &Turn, visible: i64, links: &mut Links) {
+        let held = self.held.take();
+        let mut spent = SpentNs { ifs: turn.ifs, ..SpentNs::default() };
+        match turn.role {
+            Role::Data => {
+                spent += turn.full.scaled(visible, turn.duration);
+                if let Some(held) = held.filter(|held| turn.ta == Some(held.receiver)) {
+                    spent.rts_cts += held.air_ns;
+                    spent.ifs += held.ifs_ns;
+                } else {
+                    self.release(held);
+                }
+            }
+            Role::CtsToSelf => {
+                self.release(held);
+                self.held = Some(Held { receiver: turn.ra, air_ns: visible, ifs_ns: turn.ifs });
+                return;
+            }
+            Role::Response { management: false, .. } | Role::Request => spent.ack += visible,
+            Role::Rts | Role::CtsResponse { .. } => spent.rts_cts += visible,
+            Role::Management | Role::Beacon | Role::Response { .. } => self.management_ns += visible + turn.ifs,
+            Role::Damaged => self.damaged_ns += visible + turn.ifs,
+            Role::Stray => self.stray_ns += visible + turn.ifs,
+        }
+        if turn.role != Role::Data {
+            self.release(held);
+        }
+        let owned = matches!(
+            turn.role,
+            Role::Data
+                | Role::Response { management: false, .. }
+                | Role::Request
+                | Role::Rts
+                | Role::CtsResponse { .. }
+        );
+        if !owned {
+            return;
+        }
+        match turn.owner.filter(|_| turn.generation == links.generation()).and_then(|row| links.get_mut(row)) {
+            Some(link) => {
+                link.spent += spent;
+                self.all += spent;
+            }
+            None => self.stray_ns += spent.total(),
+        }
+    }
+
+    fn release(&mut self, held: Option<Held>) {
+        if let Some(held) = held {
+            self.stray_ns += held.air_ns + held.ifs_ns;
+        }
+    }
+
+    /// Share of frames whose duration is known.
+    pub fn duration_known_share(&self) -> Option<f64> {
+        let all = self.with_duration + self.without_duration;
+        (all > 0).then(|| self.with_duration as f64 / all as f64)
+    }
+
+    /// Busy share of the bin that starts at `start_ns` and is `width_ns` wide.
+    pub fn busy_share(&self, start_ns: i64, width_ns: i64) -> Option<f64> {
+        let (mut busy, mut any) = (0, false);
+        for (at, bin) in self.busy.iter() {
+            if at >= start_ns && at < start_ns + width_ns {
+                busy += bin.busy;
+                any = true;
+            }
+        }
+        any.then(|| (busy as f64 / width_ns.max(1) as f64).min(1.0))
+    }
+
+    /// Section 6.
+    pub fn report(&self) -> report::Airtime {
+        let us = |ns: i64| ns as f64 / 1000.0;
+        let known = self.with_duration > 0;
+        let width = self.busy.width_ns();
+        report::Airtime {
+            busy_us: known.then(|| us(self.busy_ns)),
+            observed_us: known.then(|| us(self.observed_ns)),
+            busy_share: (known && self.observed_ns > 0).then(|| self.busy_ns as f64 / self.observed_ns as f64),
+            kinds: known.then(|| self.kinds.report()),
+            frames_without_duration: self.without_duration,
+            uncertainty_us: known.then(|| us(self.uncertainty_ns)),
+            by_phy: PHYS
+                .iter()
+                .zip(&self.phys)
+                .filter(|(_, phy)| phy.ppdus > 0)
+                .map(|(name, phy)| report::PhyAirtime {
+                    phy: (*name).to_owned(),
+                    ppdus: phy.ppdus,
+                    airtime_us: us(phy.ns),
+                })
+                .collect(),
+            series: self
+                .busy
+                .iter()
+                .map(|(start, bin)| {
+                    let share = |ns: i64| (ns as f64 / width as f64).min(1.0);
+                    report::BusyBin {
+                        start_us: us(start),
+                        busy_share: share(bin.busy),
+                        data_share: share(bin.data),
+                        retry_share: share(bin.retry),
+                    }
+                })
+                .collect(),
+            bin_us: us(width),
+        }
+    }
+
+    /// The accounts that a waterfall needs beside its two links.
+    pub fn totals(&self) -> Totals {
+        let held = self.held.map_or(0, |held| held.air_ns + held.ifs_ns);
+        Totals {
+            observed_ns: self.observed_ns + self.unobserved_ns,
+            unobserved_ns: self.unobserved_ns,
+            idle_ns: self.idle_ns,
+            all: self.all,
+            management_ns: self.management_ns,
+            damaged_ns: self.damaged_ns,
+            stray_ns: self.stray_ns + held,
+            gaps_usable: self.gaps_usable,
+        }
+    }
+}
+
+/// The channel's accounts, ns.
+#[derive(Clone, Copy, Debug)]
+pub struct Totals {
+    /// First PPDU to last, away times included.
+    pub observed_ns: i64,
+    /// Tuned elsewhere.
+    pub unobserved_ns: i64,
+    /// Nobody sends.
+    pub idle_ns: i64,
+    /// All links together.
+    pub all: SpentNs,
+    /// Management and beacons with their spaces and responses.
+    pub management_ns: i64,
+    /// Damaged frames and uncaptured subframes.
+    pub damaged_ns: i64,
+    /// Control frames without a captured partner.
+    pub stray_ns: i64,
+    /// Gaps could be told apart.
+    pub gaps_usable: bool,
+}
+
+/// Airtime of a PPDU by kind.
+fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> AirtimeNs {
+    let mut kinds = AirtimeNs::default();
+    match role {
+        Role::Data => {
+            let retry_bytes: u64 = ppdu
+                .mpdus
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| m.fc.retry())
+                .map(|(index, _)| u64::from(ppdu.psdu_share(index)))
+                .sum();
+            let all: u64 = (0..ppdu.mpdus.len()).map(|index| u64::from(ppdu.psdu_share(index))).sum();
+            kinds.retry = if all > 0 { (duration as f64 * retry_bytes as f64 / all as f64) as i64 } else { 0 };
+            kinds.data = duration - kinds.retry;
+        }
+        Role::Beacon => kinds.beacon = duration,
+        Role::Management => kinds.management = duration,
+        Role::Damaged => kinds.unknown = duration,
+        _ => kinds.control = duration,
+    }
+    kinds
+}
+
+/// Payload bytes of a PPDU's first transmissions.
+fn payload_bytes(ppdu: &Ppdu) -> u64 {
+    ppdu.mpdus.iter().filter(|m| !m.fc.retry()).map(|m| u64::from(m.payload_len)).sum()
+}
+
+/// Splits the duration of a data PPDU into preamble, payload, headers and retries, to the nanosecond.
+fn split_data(ppdu: &Ppdu, duration: i64, spent: &mut SpentNs) {
+    let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
+    let psdu_len = f64::from(ppdu.psdu_len.max(1));
+    let (mut payload, mut retries, mut firsts) = (0.0, 0.0, 0usize);
+    for (index, mpdu) in ppdu.mpdus.iter().enumerate() {
+        if mpdu.fc.retry() {
+            retries += psdu_ns * f64::from(ppdu.psdu_share(index)) / psdu_len;
+        } else {
+            firsts += 1;
+            payload += psdu_ns * f64::from(mpdu.payload_len) / psdu_len;
+        }
+    }
+    if firsts == 0 {
+        spent.retries += duration;
+        return;
+    }
+    let payload = (payload as i64).clamp(0, duration);
+    let retries = (retries as i64).clamp(0, duration - payload);
+    let preamble = ppdu.preamble_ns.clamp(0, duration - payload - retries);
+    spent.payload += payload;
+    spent.retries += retries;
+    spent.preamble += preamble;
+    spent.headers += duration - payload - retries - preamble;
+}

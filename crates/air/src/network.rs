@@ -1,0 +1,249 @@
+//! Networks and their stations, counted exactly as Wireshark's WLAN Traffic window counts them.
+//!
+//! The rules (observed behaviour of Wireshark 4's `wlan` tap and dialog) are written out in `docs/air-counting.md`.
+
+use hashbrown::HashMap;
+use wire::ieee80211::{FrameKind, FrameType, MacAddr};
+
+use crate::frame::Frame;
+
+/// Network rows kept.
+const MAX_NETWORKS: usize = 4_096;
+/// (network, station) rows kept.
+const MAX_MEMBERS: usize = 32_768;
+/// Rows looked at per BSSID or SSID when a frame names an SSID that is new for its BSSID.
+const MAX_CANDIDATES: usize = 64;
+
+/// SSID bytes, as far as Wireshark compares them (32 at the most).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct SsidKey {
+    len: u8,
+    bytes: [u8; 32],
+}
+
+impl SsidKey {
+    /// From the element's bytes.
+    pub fn new(ssid: &[u8]) -> Self {
+        let mut key = Self::default();
+        let len = ssid.len().min(32);
+        if let (Some(to), Some(from)) = (key.bytes.get_mut(..len), ssid.get(..len)) {
+            to.copy_from_slice(from);
+        }
+        key.len = len as u8;
+        key
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    /// Safe to display: control characters and escapes made visible.
+    pub fn display(&self) -> String {
+        wire::ieee80211::display_ssid(self.as_bytes())
+    }
+
+    fn is_named(&self) -> bool {
+        self.len > 0 && self.bytes[0] != 0
+    }
+
+    fn is_hidden(&self) -> bool {
+        self.len == 1 && self.bytes[0] == 0
+    }
+}
+
+/// One network row.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Its BSSID.
+    pub bssid: MacAddr,
+    /// Its SSID.
+    pub ssid: SsidKey,
+    /// Counted frames.
+    pub packets: u64,
+    /// With the retry bit.
+    pub retries: u64,
+    /// Beacons.
+    pub beacons: u64,
+    /// Data frames.
+    pub data: u64,
+    /// Probe requests and responses.
+    pub probes: u64,
+}
+
+/// One station row of a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Member {
+    /// Frames with this SA or DA, without beacons.
+    pub packets: u64,
+    /// Retries among all of them.
+    pub retries: u64,
+    /// Data frames with this SA.
+    pub sent: u64,
+    /// Data frames with this DA and another SA.
+    pub received: u64,
+}
+
+/// All rows.
+#[derive(Debug, Default)]
+pub struct Networks {
+    rows: Vec<Network>,
+    by_bssid: HashMap<u64, Vec<u32>>,
+    by_ssid: HashMap<SsidKey, Vec<u32>>,
+    members: HashMap<(u32, u64), Member>,
+    /// Frames of networks or members that did not fit.
+    pub overflow: u64,
+}
+
+/// Whether the window counts this frame at all: management, extension, and data frames that are not Null.
+pub fn is_counted(frame: &Frame) -> bool {
+    let fc = frame.header.fc;
+    match fc.frame_type() {
+        FrameType::Management | FrameType::Extension => true,
+        FrameType::Data => !fc.is_null(),
+        FrameType::Control => false,
+    }
+}
+
+impl Networks {
+    /// Counts a frame for which [`is_counted`] holds; `ssid` is the frame's SSID element, if it has one.
+    pub fn frame(&mut self, frame: &Frame, ssid: Option<&[u8]>) {
+        let bssid = frame.header.bssid().unwrap_or(MacAddr::ZERO);
+        let ssid = SsidKey::new(ssid.unwrap_or_default());
+        let kind = frame.header.fc.kind();
+        let Some(row) = self.find(bssid, ssid, kind) else {
+            self.overflow += 1;
+            return;
+        };
+        let retry = u64::from(frame.header.fc.retry());
+        let beacon = matches!(kind, FrameKind::Beacon);
+        let data = frame.header.fc.carries_data();
+        if let Some(network) = self.rows.get_mut(row as usize) {
+            network.packets += 1;
+            network.retries += retry;
+            network.beacons += u64::from(beacon);
+            network.data += u64::from(data);
+            network.probes += u64::from(matches!(kind, FrameKind::ProbeRequest | FrameKind::ProbeResponse));
+        }
+        let (source, destination) = (frame.header.source(), frame.header.destination());
+        for (address, is_receiver) in [(source, false), (destination, true)] {
+            let Some(address) = address else { continue };
+            let key = (row, address.as_u64());
+            if self.members.len() >= MAX_MEMBERS && !self.members.contains_key(&key) {
+                self.overflow += 1;
+                continue;
+            }
+            let member = self.members.entry(key).or_default();
+            member.packets += u64::from(!beacon);
+            member.retries += retry;
+            let is_sender = !is_receiver || source == Some(address);
+            member.sent += u64::from(data && is_sender);
+            member.received += u64::from(data && !is_sender);
+        }
+    }
+
+    /// The first row, in order of appearance, that takes this frame; a new one when none does.
+    fn find(&mut self, bssid: MacAddr, ssid: SsidKey, kind: FrameKind) -> Option<u32> {
+        let same_bssid = self.by_bssid.get(&bssid.as_u64()).map_or(&[][..], Vec::as_slice);
+        if ssid.len == 0 && !matches!(kind, FrameKind::ProbeRequest) {
+            // The common case: without an SSID the first row of the BSSID takes it.
+            if let Some(row) = same_bssid.first() {
+                return Some(*row);
+            }
+        } else {
+            let same_ssid = self.by_ssid.get(&ssid).map_or(&[][..], Vec::as_slice);
+            let mut candidates: Vec<u32> =
+                same_bssid.iter().chain(same_ssid).copied().take(2 * MAX_CANDIDATES).collect();
+            candidates.sort_unstable();
+            for row in candidates {
+                if self.matches(row, bssid, ssid, kind) {
+                    return Some(row);
+                }
+            }
+        }
+        if self.rows.len() >= MAX_NETWORKS {
+            return None;
+        }
+        let row = self.rows.len() as u32;
+        self.rows.push(Network { bssid, ssid, packets: 0, retries: 0, beacons: 0, data: 0, probes: 0 });
+        remember(self.by_bssid.entry(bssid.as_u64()).or_default(), row);
+        remember(self.by_ssid.entry(ssid).or_default(), row);
+        Some(row)
+    }
+
+    /// Does `row` take a frame with this BSSID, SSID and kind? May complete the row's BSSID or SSID.
+    fn matches(&mut self, row: u32, bssid: MacAddr, ssid: SsidKey, kind: FrameKind) -> bool {
+        let Some(network) = self.rows.get(row as usize) else { return false };
+        let (row_bssid, row_ssid) = (network.bssid, network.ssid);
+        let row_is_broadcast = row_bssid == MacAddr::BROADCAST;
+        let mut same_bssid = row_bssid == bssid;
+        let mut same_ssid = ssid.is_named() && row_ssid == ssid;
+        if same_bssid && same_ssid {
+            return true;
+        }
+        let (mut take_bssid, mut take_ssid) = (false, false);
+        if matches!(kind, FrameKind::ProbeRequest) {
+            if same_ssid {
+                take_bssid = row_is_broadcast && bssid != MacAddr::BROADCAST;
+            } else if ssid.is_hidden() {
+                take_ssid = !row_is_broadcast && same_bssid;
+            } else if row_ssid.len == 0 && ssid.len == 0 && row_is_broadcast && bssid == MacAddr::BROADCAST {
+                return true;
+            }
+        } else {
+            if same_ssid {
+                take_bssid = row_is_broadcast && bssid != MacAddr::BROADCAST;
+            } else if ssid.len == 0 {
+                same_ssid = true;
+            }
+            take_ssid = same_bssid && !row_ssid.is_named() && ssid.is_named();
+        }
+        if take_bssid {
+            same_bssid = true;
+            self.rename(row, Some(bssid), None);
+        }
+        if take_ssid {
+            same_ssid = true;
+            self.rename(row, None, Some(ssid));
+        }
+        same_bssid && same_ssid
+    }
+
+    fn rename(&mut self, row: u32, bssid: Option<MacAddr>, ssid: Option<SsidKey>) {
+        let Some(network) = self.rows.get_mut(row as usize) else { return };
+        if let Some(bssid) = bssid {
+            forget(self.by_bssid.get_mut(&network.bssid.as_u64()), row);
+            network.bssid = bssid;
+            remember(self.by_bssid.entry(bssid.as_u64()).or_default(), row);
+        }
+        if let Some(ssid) = ssid {
+            forget(self.by_ssid.get_mut(&network.ssid), row);
+            network.ssid = ssid;
+            remember(self.by_ssid.entry(ssid).or_default(), row);
+        }
+    }
+
+    /// Network rows in order of appearance.
+    pub fn rows(&self) -> &[Network] {
+        &self.rows
+    }
+
+    /// Station rows as (network row, address, counts).
+    pub fn members(&self) -> impl Iterator<Item = (u32, MacAddr, &Member)> {
+        self.members.iter().map(|((row, address), member)| (*row, MacAddr::from_u64(*address), member))
+    }
+}
+
+/// Keeps a list of rows in order of appearance, bounded.
+fn remember(rows: &mut Vec<u32>, row: u32) {
+    if rows.len() < MAX_CANDIDATES {
+        let at = rows.partition_point(|other| *other < row);
+        rows.insert(at, row);
+    }
+}
+
+fn forget(rows: Option<&mut Vec<u32>>, row: u32) {
+    if let Some(rows) = rows {
+        rows.retain(|other| *other != row);
+    }
+}

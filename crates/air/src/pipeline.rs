@@ -1,0 +1,227 @@
+//! The two stages on two threads.
+
+use std::path::Path;
+use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender};
+use std::time::{Duration, Instant};
+
+use capture::{OpenError, Reader};
+
+use crate::analyzer::{Analyzer, Options};
+use crate::frame::{decode, Batch, RawRecord};
+use crate::report::Report;
+use crate::summary::Source;
+
+/// Frames handed over at once.
+const BATCH_FRAMES: usize = 2_048;
+/// Batches on their way.
+const BATCHES: usize = 8;
+/// How often the caller is asked whether to go on.
+const TICK: Duration = Duration::from_millis(100);
+/// While a growing file brings nothing new, the first stage hands over what it has this often.
+const FLUSH: Duration = Duration::from_millis(200);
+
+/// Why there is no report.
+#[derive(Debug)]
+pub enum Error {
+    /// The file could not be opened, or is not a capture.
+    Open(OpenError),
+    /// The capture holds records, but none of them is 802.11.
+    NotWlan {
+        /// Records read.
+        records: u64,
+        /// Link types found, in words.
+        link_types: String,
+    },
+    /// The caller asked to stop.
+    Stopped,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Open(error) => error.fmt(f),
+            Self::NotWlan { records, link_types } => write!(
+                f,
+                "none of its {records} records is an 802.11 frame (link type {link_types}): capture on a monitor \
+                 interface"
+            ),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What the caller sees and decides while the analysis runs.
+pub trait Progress {
+    /// Called about ten times a second with the bytes read and their total, where known. `false` stops: a followed
+    /// file ends with a report, anything else with [`Error::Stopped`].
+    fn tick(&mut self, bytes_read: u64, total_bytes: Option<u64>) -> bool;
+
+    /// A report of what has been read so far is welcome now (asked after every tick while a file is followed).
+    fn wants_snapshot(&mut self) -> bool {
+        false
+    }
+
+    /// Takes the report asked for.
+    fn snapshot(&mut self, _report: Report) {}
+}
+
+impl Progress for () {
+    fn tick(&mut self, _: u64, _: Option<u64>) -> bool {
+        true
+    }
+}
+
+enum Message {
+    Frames(Batch),
+    End(Source),
+}
+
+/// Analyses the capture at `path` (`-`: standard input).
+///
+/// # Errors
+/// See [`Error`]. A capture that is damaged after its first records is no error: the report says where it broke.
+pub fn analyze(
+    path: &Path,
+    settings: capture::Options,
+    options: Options,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let stop = settings.follow.as_ref().map(|follow| follow.stop.clone());
+    let (frames, stage_two) = sync_channel::<Message>(BATCHES);
+    let (back, empty) = channel::<Batch>();
+    let (opened, started) = sync_channel::<Result<Option<u64>, OpenError>>(1);
+    let name = path.display().to_string();
+    let path = path.to_owned();
+    // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
+    std::thread::spawn(move || {
+        let mut reader = match Reader::open(&path, settings) {
+            Ok(reader) => reader,
+            Err(error) => {
+                let _ = opened.send(Err(error));
+                return;
+            }
+        };
+        let _ = opened.send(Ok(reader.total_bytes()));
+        read(&mut reader, name, &frames, &empty);
+    });
+    let total = loop {
+        match started.recv_timeout(TICK) {
+            Ok(Ok(total)) => break total,
+            Ok(Err(error)) => return Err(Error::Open(error)),
+            Err(_) => {
+                if !progress.tick(0, None) {
+                    stop_following(stop.as_deref());
+                    if stop.is_none() {
+                        return Err(Error::Stopped);
+                    }
+                }
+            }
+        }
+    };
+    second_stage(&stage_two, &back, Analyzer::new(options), total, stop.as_deref(), progress)
+}
+
+fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
+    if let Some(stop) = stop {
+        stop.store(true, std::sync::atomic::Ordering::Release);
+    }
+}
+
+fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: &Receiver<Batch>) {
+    let mut batch = Batch::default();
+    let mut flushed = Instant::now();
+    let mut since_check = 0u32;
+    let damage = loop {
+        match reader.next() {
+            Ok(Some(record)) => {
+                let raw = RawRecord {
+                    number: record.number,
+                    offset: record.offset,
+                    time_ns: record.time_ns,
+                    interface: record.interface,
+                    link: record.link_type,
+                    original_len: record.original_len,
+                    data: record.data,
+                };
+                decode(&raw, &mut batch);
+            }
+            Ok(None) => break None,
+            Err(damage) => break Some(damage),
+        }
+        since_check += 1;
+        let full = since_check as usize >= BATCH_FRAMES;
+        // A pipe or a growing file may deliver slowly: time counts too, looked at now and then.
+        if full || (since_check % 16 == 0 && flushed.elapsed() > FLUSH) {
+            since_check = 0;
+            flushed = Instant::now();
+            batch.tally.file_position = reader.bytes_read();
+            let mut next = empty.try_recv().unwrap_or_default();
+            next.clear();
+            if frames.send(Message::Frames(std::mem::replace(&mut batch, next))).is_err() {
+                return;
+            }
+        }
+    };
+    batch.tally.file_position = reader.bytes_read();
+    let _ = frames.send(Message::Frames(batch));
+    let drops = reader.drops();
+    let source = Source {
+        path,
+        container: reader.container().name().to_owned(),
+        compression: match reader.compression() {
+            None => "none",
+            Some(capture::Compression::Gzip) => "gzip",
+            Some(capture::Compression::Zstd) => "zstd",
+        }
+        .to_owned(),
+        snap_lengths: reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect(),
+        dropped: drops.by_statistics.or(drops.by_records),
+        damage: damage.as_ref().map(|damage| (damage.offset, damage.to_string())),
+    };
+    let _ = frames.send(Message::End(source));
+}
+
+fn second_stage(
+    frames: &Receiver<Message>,
+    back: &Sender<Batch>,
+    mut analyzer: Analyzer,
+    total: Option<u64>,
+    stop: Option<&std::sync::atomic::AtomicBool>,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let mut ticked = Instant::now();
+    let mut position = 0;
+    let source = loop {
+        match frames.recv_timeout(TICK) {
+            Ok(Message::Frames(batch)) => {
+                position = batch.tally.file_position;
+                if let Some(batch) = analyzer.push(batch) {
+                    let _ = back.send(batch);
+                }
+            }
+            Ok(Message::End(source)) => break source,
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return Err(Error::Stopped),
+        }
+        if ticked.elapsed() >= TICK {
+            ticked = Instant::now();
+            if !progress.tick(position, total) {
+                stop_following(stop);
+                if stop.is_none() {
+                    return Err(Error::Stopped);
+                }
+            } else if stop.is_some() && progress.wants_snapshot() {
+                progress.snapshot(analyzer.report(&Source::default()));
+            }
+        }
+    };
+    let report = analyzer.report(&source);
+    if report.frames == 0 && report.summary.not_wlan > 0 {
+        let names: Vec<String> =
+            report.summary.link_types.iter().map(|link| format!("{} ({})", link.number, link.name)).collect();
+        return Err(Error::NotWlan { records: report.summary.not_wlan, link_types: names.join(", ") });
+    }
+    Ok(report)
+}

@@ -1,0 +1,318 @@
+//! MPDUs grouped to the PPDUs that carried them.
+
+use wire::ieee80211::{FrameControl, FrameKind, MacAddr};
+use wire::phy::{Band, Mode};
+
+use crate::calibrate::{Grouping, StampMeaning};
+use crate::clock::Position;
+use crate::frame::{AckedTid, Batch, Detail, Fcs, Frame};
+
+/// MPDUs of one PPDU that are kept; 802.11ax allows 256, 802.11be 1024.
+const MAX_MPDUS: usize = 1024;
+
+/// One MPDU inside a PPDU.
+#[derive(Clone, Copy, Debug)]
+pub struct Mpdu {
+    /// Frame control.
+    pub fc: FrameControl,
+    /// FCS state.
+    pub fcs: Fcs,
+    /// Length with FCS, bytes.
+    pub len: u32,
+    /// Bytes above LLC.
+    pub payload_len: u32,
+    /// Sequence number.
+    pub sequence: Option<u16>,
+    /// TID of QoS data.
+    pub tid: Option<u8>,
+    /// Wants no acknowledgement (QoS ack policy).
+    pub no_ack: bool,
+    /// See [`Frame::amsdu_subframes`].
+    pub amsdu_subframes: u16,
+}
+
+/// Body of a control frame that the accounting needs.
+#[derive(Clone, Debug)]
+pub enum Control {
+    /// No body.
+    None,
+    /// Block Ack.
+    BlockAck(Vec<AckedTid>),
+    /// Block Ack request.
+    Request(Vec<u8>),
+}
+
+/// One transmission on the air.
+#[derive(Clone, Debug)]
+pub struct Ppdu {
+    /// Transmitter, of a frame that is not damaged.
+    pub ta: Option<MacAddr>,
+    /// Receiver, likewise.
+    pub ra: MacAddr,
+    /// Kind of the first usable frame.
+    pub kind: FrameKind,
+    /// Frame control of the first usable frame.
+    pub fc: FrameControl,
+    /// Modulation.
+    pub mode: Mode,
+    /// Channel.
+    pub frequency_mhz: Option<u16>,
+    /// Every frame in it is damaged.
+    pub all_bad: bool,
+    /// Sent by the capturing machine.
+    pub own: bool,
+    /// MPDUs in order.
+    pub mpdus: Vec<Mpdu>,
+    /// PSDU bytes (A-MPDU delimiters and padding included).
+    pub psdu_len: u32,
+    /// Belongs to an A-MPDU as far as the header says.
+    pub is_ampdu: bool,
+    /// The last subframe of the A-MPDU was seen (or it is not an A-MPDU).
+    pub saw_last: bool,
+    /// The duration comes from L-SIG and does not depend on having captured every subframe.
+    pub exact_duration: bool,
+    /// Time on the air, ns; `None` when the mode does not tell.
+    pub duration_ns: Option<i64>,
+    /// Half-width of its uncertainty, ns.
+    pub uncertainty_ns: i64,
+    /// Time before the first PSDU bit, ns.
+    pub preamble_ns: i64,
+    /// Start on the timeline, ns.
+    pub start_ns: i64,
+    /// The start comes from a calibrated stamp.
+    pub exact_start: bool,
+    /// Body.
+    pub control: Control,
+    group: Group,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    reference: Option<u32>,
+    stamp_us: Option<u64>,
+    at: Position,
+    tsft_ns: i64,
+}
+
+impl Ppdu {
+    fn empty() -> Self {
+        Self {
+            ta: None,
+            ra: MacAddr::ZERO,
+            kind: FrameControl(0).kind(),
+            fc: FrameControl(0),
+            mode: Mode::Unknown,
+            frequency_mhz: None,
+            all_bad: true,
+            own: false,
+            mpdus: Vec::new(),
+            psdu_len: 0,
+            is_ampdu: false,
+            saw_last: true,
+            exact_duration: false,
+            duration_ns: None,
+            uncertainty_ns: 0,
+            preamble_ns: 0,
+            start_ns: 0,
+            exact_start: false,
+            control: Control::None,
+            group: Group::default(),
+        }
+    }
+
+    /// End on the timeline (start, when the duration is not known).
+    pub fn end_ns(&self) -> i64 {
+        self.start_ns + self.duration_ns.unwrap_or(0)
+    }
+
+    /// Band of the channel.
+    pub fn band(&self) -> Option<Band> {
+        self.frequency_mhz.and_then(Band::from_frequency_mhz)
+    }
+
+    /// The same PPDU, had it been sent in another mode at the same time.
+    pub fn at_mode(&self, mode: Mode) -> Self {
+        let duration = mode.duration(self.psdu_len as usize, self.band()).map(|air| air.ns as i64);
+        Self {
+            mode,
+            duration_ns: duration.or(self.duration_ns),
+            preamble_ns: mode.preamble_ns().map_or(self.preamble_ns, i64::from),
+            ..self.clone()
+        }
+    }
+
+    /// Bytes an MPDU takes in the PSDU: with delimiter and padding inside an A-MPDU.
+    pub fn psdu_share(&self, index: usize) -> u32 {
+        let Some(mpdu) = self.mpdus.get(index) else { return 0 };
+        if !self.is_ampdu {
+            return mpdu.len;
+        }
+        let padding = if index + 1 < self.mpdus.len() { (4 - mpdu.len % 4) % 4 } else { 0 };
+        4 + mpdu.len + padding
+    }
+
+    /// Usable data MPDUs.
+    pub fn data_mpdus(&self) -> impl Iterator<Item = &Mpdu> {
+        self.mpdus.iter().filter(|m| m.fc.carries_data() && m.fcs != Fcs::Bad)
+    }
+}
+
+/// Groups frames to PPDUs.
+#[derive(Debug)]
+pub struct Assembler {
+    current: Ppdu,
+    open: bool,
+    grouping: Grouping,
+    meaning: StampMeaning,
+}
+
+impl Assembler {
+    /// For a calibrated capture.
+    pub fn new(grouping: Grouping, meaning: StampMeaning) -> Self {
+        Self { current: Ppdu::empty(), open: false, grouping, meaning }
+    }
+
+    /// Does `frame` ride in the open PPDU?
+    fn belongs(&self, frame: &Frame, at: &Position) -> bool {
+        let open = &self.current;
+        if !self.open || open.mpdus.len() >= MAX_MPDUS || !frame.radio.mode.can_aggregate() {
+            return false;
+        }
+        if open.frequency_mhz != frame.radio.frequency_mhz || !open.mode.can_aggregate() {
+            return false;
+        }
+        let reference = frame.radio.ampdu.map(|ampdu| ampdu.reference);
+        let together = match self.grouping {
+            Grouping::Reference => {
+                reference.is_some() && reference == open.group.reference
+                    // A reference that comes back later is another A-MPDU: no PPDU lasts longer than 20 ms.
+                    && (at.ns - open.group.at.ns).abs() < 20_000_000
+            }
+            Grouping::EqualTsft => {
+                let stamp = frame.radio.tsft_us;
+                match stamp {
+                    None => false,
+                    // Some drivers stamp only the first (0 after it) or only the last subframe (all ones before it).
+                    Some(0) => true,
+                    Some(_) if open.group.stamp_us == Some(u64::MAX) => true,
+                    Some(_) => stamp == open.group.stamp_us,
+                }
+            }
+            Grouping::None => false,
+        };
+        together
+            && (frame.fcs == Fcs::Bad || open.all_bad || (frame.ta() == open.ta && frame.header.receiver() == open.ra))
+    }
+
+    /// Takes a frame. When it does not belong to the open PPDU, that one is complete and `done` is called with it.
+    pub fn push(&mut self, frame: &Frame, batch: &Batch, at: Position, done: &mut dyn FnMut(&Ppdu)) {
+        if !self.belongs(frame, &at) {
+            self.finish(done);
+            self.begin(frame, batch, at);
+        }
+        self.add(frame);
+    }
+
+    /// Completes the open PPDU.
+    pub fn finish(&mut self, done: &mut dyn FnMut(&Ppdu)) {
+        if self.open {
+            self.open = false;
+            self.close();
+            done(&self.current);
+        }
+    }
+
+    fn begin(&mut self, frame: &Frame, batch: &Batch, at: Position) {
+        let mut mpdus = std::mem::take(&mut self.current.mpdus);
+        mpdus.clear();
+        self.current = Ppdu::empty();
+        self.current.mpdus = mpdus;
+        self.open = true;
+        let ppdu = &mut self.current;
+        ppdu.frequency_mhz = frame.radio.frequency_mhz;
+        ppdu.ra = frame.header.receiver();
+        ppdu.ta = frame.ta();
+        ppdu.kind = frame.header.fc.kind();
+        ppdu.fc = frame.header.fc;
+        ppdu.mode = frame.radio.mode;
+        ppdu.own = frame.radio.own_transmission;
+        ppdu.is_ampdu = frame.radio.ampdu.is_some() && !matches!(self.grouping, Grouping::None);
+        ppdu.saw_last = !ppdu.is_ampdu;
+        ppdu.group = Group {
+            reference: frame.radio.ampdu.map(|ampdu| ampdu.reference),
+            stamp_us: frame.radio.tsft_us,
+            at,
+            tsft_ns: at.ns,
+        };
+        ppdu.control = match batch.details.get(frame.detail as usize) {
+            Some(Detail::BlockAck(ack)) => Control::BlockAck(ack.clone()),
+            Some(Detail::BlockAckReq(request)) => Control::Request(request.clone()),
+            _ => Control::None,
+        };
+    }
+
+    fn add(&mut self, frame: &Frame) {
+        let ppdu = &mut self.current;
+        let fc = frame.header.fc;
+        if frame.usable() && ppdu.all_bad {
+            ppdu.all_bad = false;
+            ppdu.ra = frame.header.receiver();
+            ppdu.ta = frame.ta();
+            ppdu.kind = fc.kind();
+            ppdu.fc = fc;
+            ppdu.mode = frame.radio.mode;
+        } else if frame.usable() && frame.radio.mode.rate_kbps() > ppdu.mode.rate_kbps() {
+            // Some receivers report a low legacy rate for single subframes: the highest rate is the true one.
+            ppdu.mode = frame.radio.mode;
+        }
+        if let Some(ampdu) = frame.radio.ampdu {
+            ppdu.saw_last |= ampdu.is_last == Some(true);
+        }
+        if !ppdu.mpdus.is_empty() {
+            ppdu.is_ampdu = true;
+        }
+        let qos = frame.header.qos;
+        ppdu.mpdus.push(Mpdu {
+            fc,
+            fcs: frame.fcs,
+            len: frame.mpdu_len,
+            payload_len: frame.payload_len,
+            sequence: frame.header.sequence,
+            tid: qos.map(|qos| qos.tid()),
+            no_ack: qos.is_some_and(|qos| matches!(qos.ack_policy(), wire::ieee80211::AckPolicy::NoAck)),
+            amsdu_subframes: frame.amsdu_subframes,
+        });
+        if let (Some(l_sig), None) = (frame.radio.l_sig.and_then(|l_sig| l_sig.length), ppdu.duration_ns) {
+            ppdu.duration_ns = wire::phy::l_sig_duration_ns(l_sig, &frame.radio.mode).map(i64::from);
+            ppdu.exact_duration = ppdu.duration_ns.is_some();
+        }
+    }
+
+    /// Computes length, duration and position once every MPDU is there.
+    fn close(&mut self) {
+        let ppdu = &mut self.current;
+        ppdu.psdu_len = if ppdu.is_ampdu {
+            wire::phy::ampdu_psdu_len(ppdu.mpdus.iter().map(|m| m.len as usize)) as u32
+        } else {
+            ppdu.mpdus.first().map_or(0, |m| m.len)
+        };
+        let band = ppdu.band();
+        ppdu.preamble_ns = ppdu.mode.preamble_ns().map_or(0, i64::from);
+        if ppdu.duration_ns.is_none() {
+            if let Some(air) = ppdu.mode.duration(ppdu.psdu_len as usize, band) {
+                ppdu.duration_ns = Some(air.ns as i64);
+                ppdu.uncertainty_ns = i64::from(air.minus_ns.max(air.plus_ns));
+            }
+        }
+        let at = ppdu.group.at;
+        ppdu.exact_start = at.exact && ppdu.duration_ns.is_some();
+        let duration = ppdu.duration_ns.unwrap_or(0);
+        ppdu.start_ns = match (at.exact, self.meaning) {
+            (true, StampMeaning::FirstMpduBit) => ppdu.group.tsft_ns - ppdu.preamble_ns,
+            (true, StampMeaning::PpduStart) => ppdu.group.tsft_ns,
+            (true, StampMeaning::PpduEnd) => ppdu.group.tsft_ns - duration,
+            // The capture clock is read after reception.
+            (false, _) => ppdu.group.at.ns - duration,
+        };
+    }
+}

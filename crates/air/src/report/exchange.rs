@@ -1,0 +1,192 @@
+//! Sections 4 and 5: PPDUs, responses, Block Ack, aggregation.
+
+use serde::Serialize;
+
+use super::station::{Bar, Spread};
+
+/// PPDUs of one transmitter to one receiver that solicit an immediate response, and what came.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exchange {
+    /// Transmitter.
+    pub ta: String,
+    /// Receiver.
+    pub ra: String,
+    /// PPDUs that solicit a response (good or unknown FCS; unicast data, management, BAR, RTS).
+    pub ppdus: u64,
+    /// Answered by ACK.
+    pub acked: u64,
+    /// Answered by Block Ack.
+    pub block_acked: u64,
+    /// RTS answered by CTS.
+    pub cts: u64,
+    /// Share answered (fraction).
+    pub answered_share: Option<f64>,
+    /// Not answered and sent again: the sender did not get (or did not trust) a response.
+    pub missing_resent: u64,
+    /// Not answered and not sent again: the response was most likely only not captured.
+    pub missing_not_resent: u64,
+    /// Answered, and sent again all the same.
+    pub answered_resent: u64,
+    /// Responses that came more than one slot after SIFS.
+    pub late_responses: u64,
+    /// Responses at a rate other than the rules give.
+    pub unexpected_rate: u64,
+    /// Denominator of `unexpected_rate`; 0 when control rates cannot be believed.
+    pub rate_checked: u64,
+    /// Expected response gap (SIFS), µs.
+    pub expected_gap_us: Option<f64>,
+    /// Response gap: end of the PPDU to start of the response, µs.
+    pub gap_us: Option<Spread>,
+    /// Its histogram, 1 µs bars.
+    pub gap_histogram: Vec<Bar>,
+    /// The same by rate of the soliciting PPDU.
+    pub by_rate: Vec<ExchangeRate>,
+}
+
+/// [`Exchange`] figures of one rate.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExchangeRate {
+    /// Rate label.
+    pub label: String,
+    /// Soliciting PPDUs.
+    pub ppdus: u64,
+    /// Answered.
+    pub answered: u64,
+    /// Share answered.
+    pub answered_share: Option<f64>,
+    /// Not answered and sent again.
+    pub missing_resent: u64,
+    /// Median response gap, µs.
+    pub median_gap_us: Option<f64>,
+    /// Most frequent response rate.
+    pub response_rate: Option<String>,
+    /// What the rules give.
+    pub expected_rate: Option<String>,
+}
+
+/// Block Ack accounting of one (originator, recipient, TID).
+#[derive(Clone, Debug, Serialize)]
+pub struct BlockAckFlow {
+    /// Who sends the data.
+    pub originator: String,
+    /// Who sends the Block Acks.
+    pub recipient: String,
+    /// Traffic identifier.
+    pub tid: u8,
+    /// Block Acks with a good or unknown FCS.
+    pub block_acks: u64,
+    /// Block Ack requests.
+    pub requests: u64,
+    /// Bits in the bitmaps, e.g. 64.
+    pub bitmap_bits: Vec<u16>,
+    /// Sessions set up: ADDBA requests.
+    pub addba_requests: u64,
+    /// ADDBA responses that accept.
+    pub addba_accepted: u64,
+    /// ADDBA responses that refuse.
+    pub addba_refused: u64,
+    /// DELBA frames, either way.
+    pub delba: u64,
+    /// Buffer size of the last accepted response (else of the last request).
+    pub window: Option<u16>,
+    /// A-MSDU in A-MPDU permitted by the last ADDBA.
+    pub amsdu_permitted: Option<bool>,
+    /// MPDUs captured (transmissions, retries included).
+    pub transmissions: u64,
+    /// Distinct sequence numbers captured.
+    pub mpdus: u64,
+    /// Retry transmissions.
+    pub retransmissions: u64,
+    /// Bits that acknowledge an MPDU for the first time, and whose transmission was captured.
+    pub newly_acked: u64,
+    /// Bits that acknowledge an MPDU whose transmission was not captured (first Block Ack of a flow not counted).
+    pub acked_not_captured: u64,
+    /// Bits that repeat an acknowledgement.
+    pub stale_bits: u64,
+    /// MPDUs of the PPDU just answered that the Block Ack leaves out.
+    pub left_out: u64,
+    /// Of these: acknowledged later without having been sent again: proof that they had arrived.
+    pub left_out_late: u64,
+    /// Of these: sent again, then acknowledged.
+    pub left_out_resent_acked: u64,
+    /// Of these: sent again, never seen acknowledged.
+    pub left_out_resent_lost: u64,
+    /// Of these: never sent again, never acknowledged.
+    pub left_out_abandoned: u64,
+    /// Retransmissions that follow an omission.
+    pub left_out_retransmissions: u64,
+    /// Of the left out: in the last quarter of their A-MPDU (MPDU position from the end).
+    pub left_out_in_tail: u64,
+    /// Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs.
+    pub left_out_positioned: u64,
+    /// All answered MPDUs of A-MPDUs with at least 4 MPDUs.
+    pub positioned: u64,
+    /// Of these: in the last quarter of their A-MPDU.
+    pub positioned_in_tail: u64,
+    /// Left-out MPDUs by position counted from the end of their A-MPDU (0: last), with all MPDUs beside it.
+    pub by_position_from_end: Vec<PositionRow>,
+    /// Age of an MPDU (its end on the air to the start of the Block Ack), µs, for MPDUs left out.
+    pub age_left_out_us: Option<Spread>,
+    /// The same for MPDUs acknowledged at once.
+    pub age_acked_us: Option<Spread>,
+    /// Block Acks for which nothing of the data was captured.
+    pub without_data: u64,
+}
+
+/// One position in an A-MPDU.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PositionRow {
+    /// 0: the last MPDU, 1: the one before it, ...
+    pub from_end: u32,
+    /// MPDUs at this position in A-MPDUs that got a Block Ack.
+    pub mpdus: u64,
+    /// Of these: left out.
+    pub left_out: u64,
+}
+
+/// "Not received, or just too slow to acknowledge?"
+#[derive(Clone, Debug, Serialize)]
+pub struct AckVerdict {
+    /// Who sends the data.
+    pub originator: String,
+    /// Who should acknowledge.
+    pub recipient: String,
+    /// `block-ack` (the seed's ACK #1) or `ack` (ACK #2).
+    pub question: String,
+    /// `in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`,
+    /// `mixed`, `cannot-be-told`.
+    pub answer: String,
+    /// The answer in words.
+    pub text: String,
+    /// The evidence, one sentence each, with n.
+    pub evidence: Vec<String>,
+}
+
+/// Aggregation of one (transmitter, receiver, TID).
+#[derive(Clone, Debug, Serialize)]
+pub struct Aggregation {
+    /// Transmitter.
+    pub ta: String,
+    /// Receiver.
+    pub ra: String,
+    /// TID; `None` for frames without QoS.
+    pub tid: Option<u8>,
+    /// PPDUs with data.
+    pub ppdus: u64,
+    /// Of these: A-MPDUs with more than one MPDU captured.
+    pub ampdus: u64,
+    /// MPDUs in all PPDUs.
+    pub mpdus: u64,
+    /// MPDUs per PPDU.
+    pub mpdus_per_ppdu: Option<Spread>,
+    /// Histogram of MPDUs per PPDU (bars of 1 up to 64, then wider).
+    pub histogram: Vec<Bar>,
+    /// PSDU bytes per PPDU.
+    pub bytes_per_ppdu: Option<Spread>,
+    /// PPDU duration, µs.
+    pub duration_us: Option<Spread>,
+    /// MPDUs that carry an A-MSDU.
+    pub amsdu_mpdus: u64,
+    /// Subframes in them; `None` when encrypted.
+    pub amsdu_subframes: Option<u64>,
+}

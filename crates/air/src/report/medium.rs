@@ -1,0 +1,145 @@
+//! Sections 6, 7 and 9: the channel over time, and where the microseconds went.
+
+use serde::Serialize;
+
+use super::station::{AirtimeKinds, RetryCount};
+
+/// Airtime of everybody.
+#[derive(Clone, Debug, Serialize)]
+pub struct Airtime {
+    /// `None` when no frame tells its rate.
+    pub busy_us: Option<f64>,
+    /// Observed time, µs (time the sniffer spent on other channels left out).
+    pub observed_us: Option<f64>,
+    /// `busy_us / observed_us`.
+    pub busy_share: Option<f64>,
+    /// By kind.
+    pub kinds: Option<AirtimeKinds>,
+    /// Frames whose duration is not known.
+    pub frames_without_duration: u64,
+    /// Half-width of the uncertainty of `busy_us` (unknown preambles, LDPC symbols, ...), µs.
+    pub uncertainty_us: Option<f64>,
+    /// Airtime by PHY: DSSS/CCK, OFDM, HT mixed, HT greenfield, VHT, HE, EHT.
+    pub by_phy: Vec<PhyAirtime>,
+    /// Busy share over time.
+    pub series: Vec<BusyBin>,
+    /// Width of a bin, µs.
+    pub bin_us: f64,
+}
+
+/// Airtime of one PHY.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhyAirtime {
+    /// Label.
+    pub phy: String,
+    /// PPDUs.
+    pub ppdus: u64,
+    /// µs.
+    pub airtime_us: f64,
+}
+
+/// A bin of the busy series.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct BusyBin {
+    /// Start, µs since the first frame.
+    pub start_us: f64,
+    /// Busy share in this bin.
+    pub busy_share: f64,
+    /// Share of data (first transmissions).
+    pub data_share: f64,
+    /// Share of retries.
+    pub retry_share: f64,
+}
+
+/// One cause with its share of the observed time.
+#[derive(Clone, Debug, Serialize)]
+pub struct WaterfallStep {
+    /// Stable identifier, see `docs/air-json.md`: `payload`, `mac_headers`, `preamble`, `ifs_backoff`, `ack`,
+    /// `rts_cts`, `retries`, `reverse`, `other_stations`, `beacons_management`, `damaged`, `idle_queued`, `idle`,
+    /// `unobserved`.
+    pub cause: String,
+    /// In words.
+    pub label: String,
+    /// µs of the observed time.
+    pub us: f64,
+    /// Fraction of the observed time; all steps sum to one.
+    pub share: f64,
+    /// Goodput (Mbit/s) this cause costs: its share of the PHY rate.
+    pub mbit_s: f64,
+}
+
+/// The waterfall of one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Waterfall {
+    /// Transmitter.
+    pub ta: String,
+    /// Receiver.
+    pub ra: String,
+    /// `uplink`, `downlink`, `direct`.
+    pub direction: String,
+    /// Observed time, µs.
+    pub observed_us: f64,
+    /// Mean PHY rate of this direction's payload bits (payload bits / payload µs), Mbit/s.
+    pub phy_rate_mbit_s: f64,
+    /// Payload (bytes above LLC/SNAP of first deliveries) per observed time, Mbit/s.
+    pub payload_mbit_s: f64,
+    /// Payload bytes counted.
+    pub payload_bytes: u64,
+    /// Data MPDUs counted.
+    pub mpdus: u64,
+    /// How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable).
+    pub timing: String,
+    /// Causes; shares sum to one.
+    pub steps: Vec<WaterfallStep>,
+    /// The two largest losses and what would bring them back, in words.
+    pub advice: Vec<String>,
+}
+
+/// Throughput and retries over time, of one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Steadiness {
+    /// Transmitter.
+    pub ta: String,
+    /// Receiver.
+    pub ra: String,
+    /// `uplink`, `downlink`, `direct`.
+    pub direction: String,
+    /// Width of a bin, µs.
+    pub bin_us: f64,
+    /// Bins from first to last frame of this direction.
+    pub series: Vec<FlowBin>,
+    /// Remarkable moments, in time order.
+    pub events: Vec<SteadinessEvent>,
+    /// Median payload throughput over bins, Mbit/s.
+    pub median_mbit_s: Option<f64>,
+    /// Coefficient of variation of the bins' throughput.
+    pub variation: Option<f64>,
+}
+
+/// A bin of a direction's series.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FlowBin {
+    /// Start, µs since the first frame.
+    pub start_us: f64,
+    /// Payload throughput (first deliveries), Mbit/s.
+    pub mbit_s: f64,
+    /// Retries of this bin.
+    pub retry: RetryCount,
+    /// Mean PHY rate of the data MPDUs, Mbit/s.
+    pub phy_rate_mbit_s: Option<f64>,
+    /// Channel busy share.
+    pub busy_share: Option<f64>,
+}
+
+/// A remarkable moment.
+#[derive(Clone, Debug, Serialize)]
+pub struct SteadinessEvent {
+    /// Start, µs since the first frame.
+    pub start_us: f64,
+    /// End.
+    pub end_us: f64,
+    /// `dropout`, `drop`, `rise`, `retry-shift`.
+    pub kind: String,
+    /// In words, with the likely cause or "unexplained".
+    pub text: String,
+}

@@ -1,0 +1,212 @@
+//! The result of an analysis: plain data, serialised as version 1 of the `txop-air` JSON format.
+//!
+//! Rules that hold everywhere: `None` (JSON `null`) means *not available*, never zero, and
+//! [`Summary::limits`] says why; every percentage has its numerator and denominator beside it; times are µs since
+//! the first frame unless the name says otherwise; shares are fractions of one.
+
+mod exchange;
+mod medium;
+mod station;
+
+pub use exchange::*;
+pub use medium::*;
+pub use station::*;
+
+use serde::Serialize;
+
+use crate::capability::CapabilityAudit;
+
+/// Version of the JSON layout; raised when a field changes its meaning or goes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Everything `txop air` knows about one capture.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Always `"txop-air"`.
+    pub format: &'static str,
+    /// [`FORMAT_VERSION`].
+    pub version: u32,
+    /// Program and version that wrote this.
+    pub tool: String,
+    /// Where the figures come from: `imported` for a capture that somebody hands in.
+    pub origin: String,
+    /// The file as named by the caller.
+    pub path: String,
+    /// Records read (frames of link types without 802.11 are counted in `summary.not_wlan`, not here).
+    pub frames: u64,
+    /// Frames with a bad FCS (flagged by the receiver, or computed wrong).
+    pub bad_fcs: u64,
+    /// 1. Summary.
+    pub summary: Summary,
+    /// How time stamps, A-MPDU references and control rates were calibrated.
+    pub timing: Timing,
+    /// 2. Transmitters and receivers, most airtime (else most frames) first.
+    pub stations: Vec<Station>,
+    /// 2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID).
+    pub bss: Vec<Bss>,
+    /// 2. Per (transmitter, receiver).
+    pub links: Vec<Link>,
+    /// 3. Addresses that exist only because of damage.
+    pub ghosts: Vec<Ghost>,
+    /// 3. What the ghosts do to the statistics.
+    pub ghost_effect: GhostEffect,
+    /// 4. PPDUs and their responses, per (transmitter, receiver).
+    pub exchanges: Vec<Exchange>,
+    /// 4. Block Ack accounting, per (originator, recipient, TID).
+    pub block_acks: Vec<BlockAckFlow>,
+    /// 4. The answer to "not received, or too slow to acknowledge?", per (originator, recipient).
+    pub ack_verdicts: Vec<AckVerdict>,
+    /// 5. Aggregation, per (transmitter, receiver, TID).
+    pub aggregation: Vec<Aggregation>,
+    /// 6. Airtime of everybody.
+    pub airtime: Airtime,
+    /// 7. Goodput waterfall of the chosen direction; shares sum to one. Empty when not available.
+    pub waterfall: Vec<WaterfallStep>,
+    /// 7. Both directions of the chosen pair (and what they are, why not available, in words).
+    pub waterfalls: Vec<Waterfall>,
+    /// 8. Capabilities claimed and used.
+    pub capabilities: Vec<CapabilityAudit>,
+    /// 9. Throughput and retry % over time, and what was remarkable.
+    pub steadiness: Vec<Steadiness>,
+}
+
+/// 1. What the capture is, and what it cannot tell.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// `pcap` or `pcapng`.
+    pub container: String,
+    /// `none`, `gzip` or `zstd`.
+    pub compression: String,
+    /// Link types with their record counts.
+    pub link_types: Vec<LinkTypeCount>,
+    /// Records that are not 802.11.
+    pub not_wlan: u64,
+    /// Records whose link header or MAC header could not be read (cut short or malformed).
+    pub unreadable: u64,
+    /// First few causes of `unreadable`, with record number and file offset.
+    pub unreadable_examples: Vec<String>,
+    /// Records that end with their link header: a PPDU without a PSDU.
+    pub empty_psdus: u64,
+    /// Capture time of the first record, Unix seconds; `None` when the file has no times.
+    pub first_time_unix_s: Option<f64>,
+    /// First to last record by the capture clock, µs.
+    pub span_us: Option<f64>,
+    /// Captured bytes of all 802.11 records, link headers included.
+    pub captured_bytes: u64,
+    /// Channels with frames and the time spent there.
+    pub channels: Vec<Channel>,
+    /// FCS state.
+    pub fcs: FcsState,
+    /// Declared snap lengths of the interfaces (0: unlimited).
+    pub snap_lengths: Vec<u32>,
+    /// Frames cut by the snap length.
+    pub cut_frames: u64,
+    /// Frames the capturing machine sent itself.
+    pub own_transmissions: u64,
+    /// Drops that the capture file reports (pcapng interface statistics).
+    pub dropped_by_capture: Option<u64>,
+    /// Where reading stopped early, and why.
+    pub damage: Option<DamageNote>,
+    /// What this capture cannot tell.
+    pub limits: Vec<Limit>,
+}
+
+/// Records of one link type.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkTypeCount {
+    /// LINKTYPE number.
+    pub number: u32,
+    /// Its registry name.
+    pub name: String,
+    /// Records.
+    pub frames: u64,
+}
+
+/// A channel that frames were heard on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Channel {
+    /// Centre of the primary channel, MHz.
+    pub frequency_mhz: u16,
+    /// Channel number.
+    pub channel: Option<u16>,
+    /// `2.4 GHz`, `5 GHz`, `6 GHz`.
+    pub band: Option<String>,
+    /// Frames.
+    pub frames: u64,
+}
+
+/// What is known of frame check sequences. The four counts sum to `Report::frames`.
+#[derive(Clone, Debug, Serialize)]
+pub struct FcsState {
+    /// FCS computed here, or vouched for by the receiver's flag on a cut frame: good.
+    pub good: u64,
+    /// Bad.
+    pub bad: u64,
+    /// Not in the capture or frame cut, and no flag: cannot be told.
+    pub unknown: u64,
+    /// The receiver's flag and our computation disagree (counted in `bad` when either says bad).
+    pub disagreements: u64,
+}
+
+/// Where reading stopped.
+#[derive(Clone, Debug, Serialize)]
+pub struct DamageNote {
+    /// Byte offset in the (decompressed) file.
+    pub offset: u64,
+    /// What was expected and what was there.
+    pub message: String,
+}
+
+/// Something that the capture cannot tell.
+#[derive(Clone, Debug, Serialize)]
+pub struct Limit {
+    /// Stable identifier: `no-tsft`, `no-rate`, `no-ampdu-status`, `no-fcs`, `one-direction`, `hopping`, `cut`, ...
+    pub code: String,
+    /// In words.
+    pub text: String,
+    /// Sections whose figures are therefore not available or weaker.
+    pub affects: Vec<String>,
+}
+
+/// How the time stamps were calibrated (see `docs/air-counting.md`).
+#[derive(Clone, Debug, Serialize)]
+pub struct Timing {
+    /// `tsft`, `timestamp-field` or `capture-clock`.
+    pub clock: String,
+    /// `mpdu-first-bit`, `ppdu-start`, `ppdu-end`; `None` when it could not be inferred.
+    pub stamp_meaning: Option<String>,
+    /// 0 to 1: share of solicited responses that fall into the SIFS window under the chosen meaning, times the
+    /// evidence (pairs / (pairs + 10)).
+    pub confidence: Option<f64>,
+    /// The evidence, one row per meaning tried.
+    pub hypotheses: Vec<StampHypothesis>,
+    /// `ppdu-id`, `not-a-ppdu-id` (with the reason in `text`), `absent`.
+    pub ampdu_reference: String,
+    /// How MPDUs were grouped to PPDUs: `ampdu-reference`, `equal-tsft`, `none`.
+    pub grouping: String,
+    /// Whether the rates that control frames claim can be true; `None` when not enough pairs.
+    pub control_rates_believable: Option<bool>,
+    /// Control responses that would overlap the next frame at their claimed rate, and all that were checked.
+    pub control_rate_overlaps: u64,
+    /// Denominator of `control_rate_overlaps`.
+    pub control_rate_checked: u64,
+    /// Times the clock jumped (reset, wrap, several radios) and was re-anchored.
+    pub clock_jumps: u64,
+    /// All of this in words.
+    pub text: Vec<String>,
+}
+
+/// Response gaps under one meaning of the time stamp.
+#[derive(Clone, Debug, Serialize)]
+pub struct StampHypothesis {
+    /// `mpdu-first-bit`, `ppdu-start`, `ppdu-end`.
+    pub meaning: String,
+    /// Solicited responses looked at.
+    pub pairs: u64,
+    /// Median gap, µs.
+    pub median_gap_us: Option<f64>,
+    /// Interquartile range of the gap, µs.
+    pub iqr_us: Option<f64>,
+    /// Share of gaps within SIFS -3/+10 µs.
+    pub in_window: Option<f64>,
+}

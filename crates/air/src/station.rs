@@ -1,0 +1,294 @@
+//! Who sends: per-address counters.
+
+use wire::ieee80211::{FrameKind, MacAddr};
+use wire::phy::Mode;
+
+use crate::frame::{Fcs, Frame};
+use crate::histogram::Exact;
+use crate::report::{AirtimeKinds, RateRow, Spread};
+use crate::table::{Table, Weight};
+use crate::usage::Usage;
+
+/// Addresses kept; a capture with more keeps the busier half.
+pub const MAX_STATIONS: usize = 8_192;
+
+/// Rates kept per histogram: 802.11 to ax has about a thousand combinations, a station uses a few dozen.
+const MAX_RATES: usize = 96;
+
+/// Frames by rate.
+#[derive(Clone, Debug, Default)]
+pub struct RateHistogram {
+    rows: Vec<RateCount>,
+    last: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RateCount {
+    key: u64,
+    frames: u64,
+    retries: u64,
+    bytes: u64,
+}
+
+impl RateHistogram {
+    /// Counts a frame.
+    #[inline]
+    pub fn add(&mut self, mode: &Mode, retry: bool, bytes: u32) {
+        let key = mode.key();
+        let position = match self.rows.get(self.last) {
+            Some(row) if row.key == key => self.last,
+            _ => match self.rows.iter().position(|row| row.key == key) {
+                Some(position) => position,
+                None => {
+                    // Beyond the bound, impossible combinations of a hostile capture share one row.
+                    let key = if self.rows.len() < MAX_RATES { key } else { Mode::Unknown.key() };
+                    self.rows.push(RateCount { key, frames: 0, retries: 0, bytes: 0 });
+                    if self.rows.len() > MAX_RATES + 1 {
+                        self.rows.pop();
+                    }
+                    self.rows.len() - 1
+                }
+            },
+        };
+        self.last = position;
+        if let Some(row) = self.rows.get_mut(position) {
+            row.frames += 1;
+            row.retries += u64::from(retry);
+            row.bytes += u64::from(bytes);
+        }
+    }
+
+    /// Rows for the report, most frames first.
+    pub fn report(&self) -> Vec<RateRow> {
+        let mut rows: Vec<RateRow> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let mode = Mode::from_key(row.key).unwrap_or_default();
+                RateRow {
+                    label: mode.label(),
+                    family: mode.family().to_owned(),
+                    mbit_s: mode.rate_kbps().map(|kbps| f64::from(kbps) / 1000.0),
+                    frames: row.frames,
+                    retries: row.retries,
+                    bytes: row.bytes,
+                }
+            })
+            .collect();
+        rows.sort_by(|a, b| b.frames.cmp(&a.frames).then_with(|| a.label.cmp(&b.label)));
+        rows
+    }
+}
+
+/// Signal strengths, dBm.
+#[derive(Clone, Debug)]
+pub struct Signal(Exact);
+
+impl Default for Signal {
+    fn default() -> Self {
+        Self(Exact::new(-128, 256))
+    }
+}
+
+impl Signal {
+    /// Counts a frame's signal.
+    #[inline]
+    pub fn add(&mut self, frame: &Frame) {
+        if let Some(dbm) = frame.radio.signal_dbm {
+            self.0.add(i32::from(dbm));
+        }
+    }
+
+    /// Spread in dBm.
+    pub fn spread(&self) -> Option<Spread> {
+        self.0.spread()
+    }
+}
+
+/// Airtime by kind, ns.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AirtimeNs {
+    /// First transmissions of data.
+    pub data: i64,
+    /// Retries of data.
+    pub retry: i64,
+    /// Control.
+    pub control: i64,
+    /// Management.
+    pub management: i64,
+    /// Beacons.
+    pub beacon: i64,
+    /// Damaged or reserved.
+    pub unknown: i64,
+}
+
+impl AirtimeNs {
+    /// All kinds, ns.
+    pub fn total(&self) -> i64 {
+        self.data + self.retry + self.control + self.management + self.beacon + self.unknown
+    }
+
+    /// In µs, by kind.
+    pub fn report(&self) -> AirtimeKinds {
+        let us = |ns: i64| ns as f64 / 1000.0;
+        AirtimeKinds {
+            data_us: us(self.data),
+            retry_us: us(self.retry),
+            control_us: us(self.control),
+            management_us: us(self.management),
+            beacon_us: us(self.beacon),
+            unknown_us: us(self.unknown),
+        }
+    }
+}
+
+impl std::ops::AddAssign for AirtimeNs {
+    fn add_assign(&mut self, other: Self) {
+        self.data += other.data;
+        self.retry += other.retry;
+        self.control += other.control;
+        self.management += other.management;
+        self.beacon += other.beacon;
+        self.unknown += other.unknown;
+    }
+}
+
+/// Counters of one address.
+#[derive(Clone, Debug, Default)]
+pub struct Station {
+    /// Frames with this TA.
+    pub sent: u64,
+    /// Of these with a bad FCS.
+    pub sent_bad: u64,
+    /// Of these with a good FCS.
+    pub sent_good: u64,
+    /// MPDU bytes sent.
+    pub bytes: u64,
+    /// Data frames sent (not Null).
+    pub data: u64,
+    /// Frames sent with the retry bit.
+    pub retries: u64,
+    /// Unicast data MPDUs, usable FCS.
+    pub mpdus: u64,
+    /// Of these retries.
+    pub mpdu_retries: u64,
+    /// Frames with this RA.
+    pub received: u64,
+    /// Of these with a bad FCS.
+    pub received_bad: u64,
+    /// Of these with a good FCS.
+    pub received_good: u64,
+    /// Beacons sent with a usable FCS.
+    pub beacons: u64,
+    /// Usable frames sent as an AP would (FromDS without ToDS), or beacons and probe responses.
+    pub as_ap: u64,
+    /// Responses (ACK, Block Ack, CTS) attributed to this address: somebody was there.
+    pub responses: u64,
+    /// Power management bit.
+    pub pm_frames: u64,
+    /// Changes of it.
+    pub pm_changes: u64,
+    /// Its last state.
+    pub pm_last: Option<bool>,
+    /// First frame sent, ns on the timeline.
+    pub first_ns: Option<i64>,
+    /// Last frame sent.
+    pub last_ns: Option<i64>,
+    /// Airtime.
+    pub airtime: AirtimeNs,
+    /// Rates of frames sent.
+    pub rates: RateHistogram,
+    /// Signal of frames sent.
+    pub signal: Signal,
+    /// Use of capabilities.
+    pub usage: Usage,
+}
+
+impl Weight for Station {
+    fn weight(&self) -> u64 {
+        // A frame with a good FCS is worth more than any number of damaged ones.
+        let good = self.sent_good + self.received_good + self.responses;
+        let all = self.sent + self.received;
+        good.min(1 << 40).saturating_mul(1024).saturating_add(all.min(1 << 20))
+    }
+}
+
+/// All addresses.
+#[derive(Debug)]
+pub struct Stations {
+    /// Rows by address.
+    pub table: Table<u64, Station>,
+}
+
+impl Stations {
+    /// An empty table.
+    pub fn new() -> Self {
+        Self { table: Table::new(MAX_STATIONS) }
+    }
+
+    /// Row of an address.
+    pub fn row(&mut self, address: MacAddr) -> u32 {
+        self.table.row(address.as_u64(), Station::default)
+    }
+
+    /// Counts a frame for its transmitter.
+    #[inline]
+    pub fn sent(&mut self, row: u32, frame: &Frame, at_ns: i64) {
+        let Some(station) = self.table.get_mut(row) else { return };
+        let fc = frame.header.fc;
+        let retry = fc.retry();
+        station.sent += 1;
+        station.bytes += u64::from(frame.mpdu_len);
+        station.retries += u64::from(retry);
+        station.first_ns.get_or_insert(at_ns);
+        station.last_ns = Some(at_ns);
+        let data = fc.carries_data();
+        station.data += u64::from(data);
+        match frame.fcs {
+            Fcs::Good => station.sent_good += 1,
+            Fcs::Bad => {
+                station.sent_bad += 1;
+                return;
+            }
+            Fcs::Unknown => {}
+        }
+        if data && !frame.header.receiver().is_group() {
+            station.mpdus += 1;
+            station.mpdu_retries += u64::from(retry);
+        }
+        let kind = fc.kind();
+        if matches!(kind, FrameKind::Beacon) {
+            station.beacons += 1;
+        }
+        if matches!(kind, FrameKind::Beacon | FrameKind::ProbeResponse)
+            || (fc.from_ds() && !fc.to_ds() && (data || fc.is_null()))
+        {
+            station.as_ap += 1;
+        }
+        let pm = fc.power_management();
+        station.pm_frames += u64::from(pm);
+        if station.pm_last.is_some_and(|last| last != pm) {
+            station.pm_changes += 1;
+        }
+        station.pm_last = Some(pm);
+        station.rates.add(&frame.radio.mode, retry, frame.mpdu_len);
+        station.signal.add(frame);
+        station.usage.sent(frame);
+    }
+
+    /// Counts a frame for its receiver.
+    #[inline]
+    pub fn received(&mut self, row: u32, frame: &Frame) {
+        let Some(station) = self.table.get_mut(row) else { return };
+        station.received += 1;
+        match frame.fcs {
+            Fcs::Good => station.received_good += 1,
+            Fcs::Bad => {
+                station.received_bad += 1;
+                return;
+            }
+            Fcs::Unknown => {}
+        }
+        station.usage.received(frame);
+    }
+}

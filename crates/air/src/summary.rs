@@ -1,0 +1,477 @@
+//! Sections 1 to 3 of the report: what the capture is, what it cannot tell, and the rows of its addresses.
+
+use hashbrown::HashMap;
+use wire::ieee80211::{FrameType, MacAddr};
+use wire::linktype::LinkType;
+use wire::phy::{Band, Mode};
+
+use crate::calibrate::{Calibration, ClockSource, Grouping};
+use crate::claims::Claims;
+use crate::few::Few;
+use crate::frame::{Frame, Tally, MAX_EXAMPLES};
+use crate::ghost;
+use crate::link::{Link, Links};
+use crate::medium::Medium;
+use crate::network::{Member, Networks};
+use crate::report::{
+    Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, RetryCount,
+    Station as StationRow, Summary, WiresharkStation,
+};
+use crate::station::{Station, Stations};
+
+/// Channels listed.
+const MAX_CHANNELS: usize = 256;
+
+/// What the reader knows of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// As named by the caller.
+    pub path: String,
+    /// `pcap`, `pcapng`.
+    pub container: String,
+    /// `none`, `gzip`, `zstd`.
+    pub compression: String,
+    /// Snap lengths of the interfaces.
+    pub snap_lengths: Vec<u32>,
+    /// Drops reported by the file.
+    pub dropped: Option<u64>,
+    /// Where reading stopped early.
+    pub damage: Option<(u64, String)>,
+}
+
+/// Whole-capture counters.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Records by what became of them.
+    pub tally: Tally,
+    /// Frames with a good FCS.
+    pub fcs_good: u64,
+    /// Bad.
+    pub fcs_bad: u64,
+    /// Not known.
+    pub fcs_unknown: u64,
+    first_time_ns: Option<i64>,
+    last_time_ns: Option<i64>,
+    channels: Few<u16, MAX_CHANNELS>,
+    own: u64,
+    /// Frames with a known modulation.
+    rated: u64,
+    aggregatable: u64,
+    with_ampdu_status: u64,
+    stamped: u64,
+    frames: u64,
+    data: u64,
+    data_retries: u64,
+    good_data: u64,
+    good_data_retries: u64,
+    interfaces: u32,
+    last_at_ns: i64,
+}
+
+impl Counts {
+    /// Adds a batch's tally.
+    pub fn add(&mut self, tally: &Tally) {
+        let sum = &mut self.tally;
+        sum.wlan += tally.wlan;
+        sum.not_wlan += tally.not_wlan;
+        sum.unreadable += tally.unreadable;
+        sum.empty_psdus += tally.empty_psdus;
+        sum.cut += tally.cut;
+        sum.captured_bytes += tally.captured_bytes;
+        sum.fcs_disagreements += tally.fcs_disagreements;
+        sum.fcs_inferred += tally.fcs_inferred;
+        let room = MAX_EXAMPLES.saturating_sub(sum.examples.len());
+        sum.examples.extend(tally.examples.iter().take(room).cloned());
+        for (link, count) in tally.link_types.iter() {
+            sum.link_types.add(link, count);
+        }
+    }
+
+    /// Adds a frame.
+    pub fn note(&mut self, frame: &Frame, at_ns: i64) {
+        self.frames += 1;
+        if let Some(ns) = frame.time_ns {
+            self.first_time_ns.get_or_insert(ns);
+            self.last_time_ns = self.last_time_ns.max(Some(ns));
+        }
+        self.last_at_ns = self.last_at_ns.max(at_ns);
+        self.own += u64::from(frame.radio.own_transmission);
+        self.rated += u64::from(frame.radio.mode != Mode::Unknown);
+        self.aggregatable += u64::from(frame.radio.mode.can_aggregate());
+        self.with_ampdu_status += u64::from(frame.radio.ampdu.is_some());
+        self.stamped += u64::from(frame.radio.tsft_us.is_some() || frame.radio.stamp.is_some());
+        self.interfaces = self.interfaces.max(frame.interface);
+        if frame.header.fc.frame_type() == FrameType::Data {
+            let retry = u64::from(frame.header.fc.retry());
+            self.data += 1;
+            self.data_retries += retry;
+            if frame.usable() {
+                self.good_data += 1;
+                self.good_data_retries += retry;
+            }
+        }
+        if let Some(mhz) = frame.radio.frequency_mhz {
+            self.channels.add(mhz, 1);
+        }
+    }
+}
+
+fn limit(code: &str, text: String, affects: &[&str]) -> Limit {
+    Limit { code: code.to_owned(), text, affects: affects.iter().map(|s| (*s).to_owned()).collect() }
+}
+
+fn band_name(band: Band) -> &'static str {
+    match band {
+        Band::Ghz2_4 => "2.4 GHz",
+        Band::Ghz5 => "5 GHz",
+        Band::Ghz6 => "6 GHz",
+        Band::Ghz60 => "60 GHz",
+    }
+}
+
+/// Section 1.
+pub fn build(counts: &Counts, source: &Source, calibration: &Calibration, links: &Links, medium: &Medium) -> Summary {
+    let mut channels: Vec<(u16, u64)> = counts.channels.iter().collect();
+    channels.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    Summary {
+        container: source.container.clone(),
+        compression: source.compression.clone(),
+        link_types: counts
+            .tally
+            .link_types
+            .iter()
+            .map(|(number, frames)| LinkTypeCount {
+                number,
+                name: LinkType(number).name().unwrap_or("unknown").to_owned(),
+                frames,
+            })
+            .collect(),
+        not_wlan: counts.tally.not_wlan,
+        unreadable: counts.tally.unreadable,
+        unreadable_examples: counts.tally.examples.clone(),
+        empty_psdus: counts.tally.empty_psdus,
+        first_time_unix_s: counts.first_time_ns.map(|ns| ns as f64 / 1e9),
+        span_us: counts.first_time_ns.zip(counts.last_time_ns).map(|(a, b)| b.saturating_sub(a) as f64 / 1000.0),
+        captured_bytes: counts.tally.captured_bytes,
+        channels: channels
+            .iter()
+            .map(|(mhz, frames)| Channel {
+                frequency_mhz: *mhz,
+                channel: Band::channel_number(*mhz),
+                band: Band::from_frequency_mhz(*mhz).map(|band| band_name(band).to_owned()),
+                frames: *frames,
+            })
+            .collect(),
+        fcs: FcsState {
+            good: counts.fcs_good,
+            bad: counts.fcs_bad,
+            unknown: counts.fcs_unknown,
+            disagreements: counts.tally.fcs_disagreements,
+        },
+        snap_lengths: source.snap_lengths.clone(),
+        cut_frames: counts.tally.cut,
+        own_transmissions: counts.own,
+        dropped_by_capture: source.dropped,
+        damage: source
+            .damage
+            .as_ref()
+            .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
+        limits: limits(counts, source, calibration, links, medium),
+    }
+}
+
+/// What this capture cannot tell.
+fn limits(counts: &Counts, source: &Source, calibration: &Calibration, links: &Links, medium: &Medium) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    let n = counts.frames;
+    if n == 0 {
+        return limits;
+    }
+    if calibration.source == ClockSource::Capture {
+        limits.push(limit(
+            "no-tsft",
+            format!(
+                "{} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be told",
+                counts.stamped
+            ),
+            &["response delay", "inter-frame spaces", "idle with queued data"],
+        ));
+    } else if !calibration.gaps_usable() {
+        limits.push(limit(
+            "stamps-not-calibrated",
+            "time stamps are there, but too few solicited responses show what they mark".to_owned(),
+            &["response delay", "inter-frame spaces", "idle with queued data"],
+        ));
+    }
+    if counts.rated * 2 < n {
+        limits.push(limit(
+            "no-rate",
+            format!("only {} of {n} frames tell the rate they were sent at", counts.rated),
+            &["airtime", "waterfall", "rates"],
+        ));
+    } else if medium.duration_known_share().is_some_and(|share| share < 0.9) {
+        limits.push(limit(
+            "no-duration",
+            format!(
+                "the duration of {:.1} % of the frames cannot be computed from what the capture says",
+                100.0 * (1.0 - medium.duration_known_share().unwrap_or(0.0))
+            ),
+            &["airtime", "waterfall"],
+        ));
+    }
+    if calibration.control_rates == Some(false) {
+        limits.push(limit(
+            "control-rates",
+            "the rates that control frames claim cannot be true: their airtime is that of the rate the rules give"
+                .to_owned(),
+            &["response rates", "airtime of control frames"],
+        ));
+    }
+    if calibration.grouping == Grouping::None {
+        limits.push(limit(
+            "no-ampdu-status",
+            if counts.aggregatable == 0 && counts.rated > 0 {
+                "no frame was sent in a format that can carry an A-MPDU".to_owned()
+            } else if counts.with_ampdu_status > 0 {
+                "the A-MPDU references of this capture do not identify PPDUs and no stamps repeat: MPDUs cannot be \
+                 grouped to PPDUs"
+                    .to_owned()
+            } else {
+                "no A-MPDU status and no repeated time stamps: MPDUs cannot be grouped to PPDUs".to_owned()
+            },
+            &["aggregation", "position of left-out MPDUs"],
+        ));
+    }
+    if counts.fcs_unknown * 2 > n {
+        limits.push(limit(
+            "no-fcs",
+            format!("the FCS of {} of {n} frames cannot be checked: damage goes unnoticed", counts.fcs_unknown),
+            &["bad FCS", "ghosts", "retry % of good frames"],
+        ));
+    } else if counts.fcs_bad == 0 {
+        limits.push(limit(
+            "no-bad-fcs",
+            "no frame with a bad FCS was captured: the interface most likely discards them, so their absence says \
+             nothing about the air"
+                .to_owned(),
+            &["bad FCS", "airtime of damaged frames"],
+        ));
+    }
+    if let Some(text) = one_direction(links) {
+        limits.push(limit("one-direction", text, &["exchanges", "Block Ack accounting", "waterfall"]));
+    }
+    if counts.channels.len() > 1 {
+        limits.push(limit(
+            "hopping",
+            format!(
+                "frames were heard on {} channels: time away from a channel is not observed",
+                counts.channels.len()
+            ),
+            &["airtime", "waterfall", "steadiness"],
+        ));
+    } else if counts.channels.len() == 0 {
+        limits.push(limit(
+            "no-channel",
+            "no frame tells its channel: SIFS and signal extension of 2.4 GHz are assumed where they matter".to_owned(),
+            &["response delay", "airtime"],
+        ));
+    }
+    if counts.tally.cut > 0 {
+        limits.push(limit(
+            "cut",
+            format!(
+                "{} of {n} frames are cut by the snap length: their FCS and bodies are not available",
+                counts.tally.cut
+            ),
+            &["bad FCS", "A-MSDU", "capabilities"],
+        ));
+    }
+    if counts.interfaces > 0 {
+        limits.push(limit(
+            "several-interfaces",
+            format!(
+                "the capture holds {} interfaces: a frame that two of them heard counts twice",
+                counts.interfaces + 1
+            ),
+            &["frames", "airtime"],
+        ));
+    }
+    if counts.own > 0 {
+        limits.push(limit(
+            "own-transmissions",
+            format!("{} frames were sent by the capturing machine itself: they carry no reception data", counts.own),
+            &["signal", "airtime", "response delay"],
+        ));
+    }
+    if source.dropped.is_some_and(|dropped| dropped > 0) {
+        limits.push(limit(
+            "dropped",
+            format!("the capture lost {} packets by its own count", source.dropped.unwrap_or(0)),
+            &["all counts"],
+        ));
+    }
+    limits
+}
+
+/// The busiest link's receiver sends no data frame and no Block Ack back: its side was not heard.
+fn one_direction(links: &Links) -> Option<String> {
+    let busiest = links.iter().map(|(_, link)| link).filter(|l| !l.ra.is_group()).max_by_key(|l| l.mpdus)?;
+    if busiest.mpdus < 20 {
+        return None;
+    }
+    let back = links.by_key(&(busiest.ra.as_u64(), busiest.ta.as_u64())).map_or(0, |link| link.frames);
+    let answered = busiest.exchange.as_ref().is_some_and(|stats| stats.answered() > 0);
+    (back == 0 && !answered).then(|| {
+        format!("of {} and {} only the first was heard ({} data MPDUs)", busiest.ta, busiest.ra, busiest.mpdus)
+    })
+}
+
+/// Station rows of Wireshark's window summed over networks, by address.
+pub fn members(networks: &Networks) -> HashMap<u64, Member> {
+    let mut sums: HashMap<u64, Member> = HashMap::new();
+    for (_, address, member) in networks.members() {
+        let sum = sums.entry(address.as_u64()).or_default();
+        sum.packets += member.packets;
+        sum.retries += member.retries;
+        sum.sent += member.sent;
+        sum.received += member.received;
+    }
+    sums
+}
+
+fn wireshark(member: &Member) -> WiresharkStation {
+    WiresharkStation {
+        packets: member.packets,
+        retries: member.retries,
+        retry_percent: RetryCount::new(member.packets, member.retries).percent,
+        sent: member.sent,
+        received: member.received,
+    }
+}
+
+/// One station row.
+pub fn station(
+    address: MacAddr,
+    station: &Station,
+    ghost: bool,
+    claims: &Claims,
+    members: &HashMap<u64, Member>,
+    rated: bool,
+) -> StationRow {
+    let kind = if ghost {
+        "ghost"
+    } else if address.is_group() {
+        "group"
+    } else if station.as_ap > 0 {
+        "ap"
+    } else if station.sent > 0 {
+        "station"
+    } else {
+        "unknown"
+    };
+    let us = |ns: i64| ns as f64 / 1000.0;
+    StationRow {
+        address: address.to_string(),
+        kind: kind.to_owned(),
+        ssid: claims.ssid(address),
+        frames_sent: station.sent,
+        bad_fcs_sent: station.sent_bad,
+        bytes_sent: station.bytes,
+        data_frames_sent: station.data,
+        frames_received: station.received,
+        retries_sent: station.retries,
+        retry_percent: RetryCount::new(station.sent, station.retries).percent,
+        wireshark: wireshark(members.get(&address.as_u64()).unwrap_or(&Member::default())),
+        mpdu_retry: RetryCount::new(station.mpdus, station.mpdu_retries),
+        airtime_us: rated.then(|| us(station.airtime.total())),
+        airtime: rated.then(|| station.airtime.report()),
+        rates: station.rates.report(),
+        signal_dbm: station.signal.spread(),
+        first_seen_us: station.first_ns.map(us),
+        last_seen_us: station.last_ns.map(us),
+        power_management_frames: station.pm_frames,
+        power_management_changes: station.pm_changes,
+    }
+}
+
+/// One link row.
+pub fn link(link: &Link, direction: &str, rated: bool) -> crate::report::Link {
+    let us = |ns: i64| ns as f64 / 1000.0;
+    let station = if direction == "uplink" { link.ta } else { link.ra };
+    crate::report::Link {
+        bssid: link.bssid.map(|bssid| bssid.to_string()),
+        station: station.to_string(),
+        direction: direction.to_owned(),
+        ta: link.ta.to_string(),
+        ra: link.ra.to_string(),
+        frames: link.frames,
+        bytes: link.bytes,
+        data_frames: link.data,
+        wireshark_retry: RetryCount::new(link.counted, link.counted_retries),
+        mpdu_retry: RetryCount::new(link.mpdus, link.mpdu_retries),
+        byte_retry_percent: (link.mpdu_bytes > 0).then(|| 100.0 * link.retry_bytes as f64 / link.mpdu_bytes as f64),
+        airtime_us: rated.then(|| us(link.airtime.total())),
+        rates: link.rates.report(),
+        signal_dbm: link.signal.spread(),
+        first_seen_us: Some(us(link.first_ns)),
+        last_seen_us: Some(us(link.last_ns)),
+    }
+}
+
+/// Network rows with their stations, most packets first.
+pub fn networks(networks: &Networks, claims: &Claims, is_ghost: &dyn Fn(u64) -> bool) -> Vec<Bss> {
+    let mut members: Vec<Vec<BssMember>> = vec![Vec::new(); networks.rows().len()];
+    for (row, address, member) in networks.members() {
+        if let Some(list) = members.get_mut(row as usize) {
+            list.push(BssMember { address: address.to_string(), counts: wireshark(member) });
+        }
+    }
+    let mut rows: Vec<Bss> = networks
+        .rows()
+        .iter()
+        .zip(members)
+        .map(|(network, mut members)| {
+            members.sort_by(|a, b| b.counts.packets.cmp(&a.counts.packets).then_with(|| a.address.cmp(&b.address)));
+            let real = members
+                .iter()
+                .filter_map(|m| m.address.parse::<MacAddr>().ok())
+                .filter(|a| !a.is_group() && *a != network.bssid && !is_ghost(a.as_u64()))
+                .count();
+            Bss {
+                bssid: network.bssid.to_string(),
+                ssid: (!network.ssid.as_bytes().is_empty()).then(|| network.ssid.display()),
+                channel: claims.channel(network.bssid),
+                packets: network.packets,
+                retries: network.retries,
+                retry_percent: RetryCount::new(network.packets, network.retries).percent,
+                beacons: network.beacons,
+                data_packets: network.data,
+                probes: network.probes,
+                stations: real as u64,
+                members,
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| b.packets.cmp(&a.packets).then_with(|| a.bssid.cmp(&b.bssid)));
+    rows
+}
+
+/// Section 3: what the ghosts do.
+pub fn ghost_effect(counts: &Counts, stations: &Stations, ghosts: &[ghost::Verdict]) -> GhostEffect {
+    let unicast = stations.table.iter().filter(|(address, _)| !MacAddr::from_u64(**address).is_group());
+    let (mut addresses, mut good) = (0, 0);
+    for (_, station) in unicast {
+        addresses += 1;
+        good += u64::from(station.sent_good + station.received_good > 0);
+    }
+    let frames = ghosts.iter().filter_map(|ghost| stations.table.by_key(&ghost.address.as_u64()));
+    GhostEffect {
+        addresses,
+        addresses_good: good,
+        ghosts: ghosts.len() as u64,
+        ghost_frames: frames.map(|station| station.sent + station.received).sum(),
+        retry_all: RetryCount::new(counts.data, counts.data_retries),
+        retry_good: RetryCount::new(counts.good_data, counts.good_data_retries),
+        addresses_evicted: stations.table.evicted(),
+    }
+}

@@ -1,0 +1,129 @@
+//! A hash table that stays below a fixed size whatever a capture holds.
+
+use hashbrown::hash_map::{Entry, HashMap};
+use std::hash::Hash;
+
+/// What a row is worth when the table is full: the least are given up first.
+pub trait Weight {
+    /// Larger is worth more.
+    fn weight(&self) -> u64;
+}
+
+/// Rows by key, kept in insertion order, at most `capacity` of them.
+///
+/// Row numbers stay valid until [`Table::generation`] changes, which happens when the less valuable half had to go.
+#[derive(Debug)]
+pub struct Table<K, V> {
+    index: HashMap<K, u32>,
+    rows: Vec<(K, V)>,
+    capacity: usize,
+    evicted: u64,
+    generation: u32,
+}
+
+impl<K: Hash + Eq + Copy, V: Weight> Table<K, V> {
+    /// An empty table for at most `capacity` rows.
+    pub fn new(capacity: usize) -> Self {
+        Self { index: HashMap::new(), rows: Vec::new(), capacity: capacity.max(2), evicted: 0, generation: 0 }
+    }
+
+    /// The row of `key`, made by `make` when it is new.
+    pub fn row(&mut self, key: K, make: impl FnOnce() -> V) -> u32 {
+        if self.rows.len() >= self.capacity && !self.index.contains_key(&key) {
+            self.evict();
+        }
+        match self.index.entry(key) {
+            Entry::Occupied(slot) => *slot.get(),
+            Entry::Vacant(slot) => {
+                let row = self.rows.len() as u32;
+                slot.insert(row);
+                self.rows.push((key, make()));
+                row
+            }
+        }
+    }
+
+    /// The row of `key`, if there is one.
+    pub fn find(&self, key: &K) -> Option<u32> {
+        self.index.get(key).copied()
+    }
+
+    /// A row by number.
+    pub fn get(&self, row: u32) -> Option<&V> {
+        self.rows.get(row as usize).map(|(_, value)| value)
+    }
+
+    /// A row by number.
+    pub fn get_mut(&mut self, row: u32) -> Option<&mut V> {
+        self.rows.get_mut(row as usize).map(|(_, value)| value)
+    }
+
+    /// A row by key.
+    pub fn by_key(&self, key: &K) -> Option<&V> {
+        self.find(key).and_then(|row| self.get(row))
+    }
+
+    /// All rows.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.rows.iter().map(|(key, value)| (key, value))
+    }
+
+    /// Rows given up so far.
+    pub fn evicted(&self) -> u64 {
+        self.evicted
+    }
+
+    /// Raised whenever row numbers change.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// Rows in the table.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Keeps the more valuable half (ties: the later rows go).
+    fn evict(&mut self) {
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        let weight = |row: &u32| self.rows.get(*row as usize).map_or(0, |(_, value)| value.weight());
+        order.sort_by_key(|row| std::cmp::Reverse(weight(row)));
+        let keep = self.capacity / 2;
+        let mut kept = vec![false; self.rows.len()];
+        for row in order.iter().take(keep) {
+            if let Some(flag) = kept.get_mut(*row as usize) {
+                *flag = true;
+            }
+        }
+        let mut flags = kept.into_iter();
+        self.rows.retain(|_| flags.next().unwrap_or(false));
+        self.evicted += (order.len() - self.rows.len()) as u64;
+        self.index.clear();
+        self.index.extend(self.rows.iter().enumerate().map(|(row, (key, _))| (*key, row as u32)));
+        self.generation = self.generation.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Weight for u64 {
+        fn weight(&self) -> u64 {
+            *self
+        }
+    }
+
+    #[test]
+    fn the_valuable_survive_a_flood() {
+        let mut table = Table::<u64, u64>::new(64);
+        let important = table.row(7, || 0);
+        *table.get_mut(important).unwrap() = 1000;
+        for key in 100..10_000 {
+            table.row(key, || 1);
+            assert!(table.len() <= 64);
+        }
+        assert_eq!(table.by_key(&7), Some(&1000));
+        assert_eq!(table.evicted() + table.len() as u64, 1 + 9_900);
+    }
+}

@@ -1,0 +1,176 @@
+//! Which capabilities the traffic itself uses, per transmitter and per receiver.
+
+use wire::ieee80211::FrameType;
+use wire::phy::{Bandwidth, Mode};
+
+use crate::frame::Frame;
+
+/// Counters of frames with a usable FCS.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// Frames sent by PHY: DSSS/CCK.
+    pub dsss: u64,
+    /// OFDM.
+    pub ofdm: u64,
+    /// HT.
+    pub ht: u64,
+    /// VHT.
+    pub vht: u64,
+    /// HE.
+    pub he: u64,
+    /// EHT.
+    pub eht: u64,
+    /// Frames sent by band: 2.4, 5, 6 GHz.
+    pub bands: [u64; 3],
+    /// Most spatial streams sent.
+    pub max_nss: u8,
+    /// HT and later frames sent by spatial streams, from 1.
+    pub streams: [u64; 8],
+    /// HT and VHT frames with the short guard interval.
+    pub short_gi: u64,
+    /// HT, VHT and HE frames wider than 20 MHz.
+    pub wide: u64,
+    /// Of these in 2.4 GHz.
+    pub wide_2_4: u64,
+    /// Frames sent with STBC; the denominator is `stbc_known`.
+    pub stbc: u64,
+    /// Frames whose header says whether STBC was used.
+    pub stbc_known: u64,
+    /// Frames sent with LDPC; the denominator is `ldpc_known`.
+    pub ldpc: u64,
+    /// Frames whose header says which coding was used.
+    pub ldpc_known: u64,
+    /// HT frames sent with a greenfield preamble; the denominator is `greenfield_known`.
+    pub greenfield: u64,
+    /// HT frames whose header says which preamble was used.
+    pub greenfield_known: u64,
+    /// PPDUs sent as A-MPDU, and MPDUs in them.
+    pub ampdus: u64,
+    /// See `ampdus`.
+    pub ampdu_mpdus: u64,
+    /// MPDUs sent with an A-MSDU.
+    pub amsdus: u64,
+    /// Data frames sent.
+    pub data: u64,
+    /// QoS data frames sent by TID.
+    pub tids: [u64; 16],
+    /// Unicast robust management frames (deauthentication, disassociation, action) sent protected.
+    pub protected_management: u64,
+    /// Such frames sent at all.
+    pub robust_management: u64,
+    /// Data frames sent protected.
+    pub protected_data: u64,
+    /// Frames with the power-management bit.
+    pub power_management: u64,
+    /// Frames received with STBC; the denominator is `received_stbc_known`.
+    pub received_stbc: u64,
+    /// See `received_stbc`.
+    pub received_stbc_known: u64,
+    /// Frames received with the short guard interval.
+    pub received_short_gi: u64,
+    /// Frames received wider than 20 MHz.
+    pub received_wide: u64,
+    /// Frames received with LDPC.
+    pub received_ldpc: u64,
+    /// HT greenfield frames received.
+    pub received_greenfield: u64,
+    /// A-MSDUs received.
+    pub received_amsdus: u64,
+    /// Frames received in HT, VHT, HE or EHT format.
+    pub received_high: u64,
+}
+
+/// What matters of a mode: (short GI, wider than 20 MHz, STBC, LDPC, greenfield).
+fn traits(mode: &Mode) -> (bool, bool, Option<bool>, Option<bool>, Option<bool>) {
+    let wide = |bandwidth: Bandwidth| bandwidth > Bandwidth::Mhz20;
+    match mode {
+        Mode::Ht(ht) => (ht.short_gi, wide(ht.bandwidth), ht.stbc.map(|n| n > 0), ht.ldpc, ht.greenfield),
+        Mode::Vht(vht) => (vht.short_gi, wide(vht.bandwidth), Some(vht.stbc), vht.ldpc, None),
+        Mode::He(he) => (false, he.bandwidth.is_some_and(wide), Some(he.stbc), he.ldpc, None),
+        Mode::Eht(eht) => (false, eht.bandwidth.is_some_and(wide), None, None, None),
+        Mode::Unknown | Mode::Dsss { .. } | Mode::Ofdm { .. } => (false, false, None, None, None),
+    }
+}
+
+impl Usage {
+    /// A frame with this address as transmitter.
+    pub fn sent(&mut self, frame: &Frame) {
+        let mode = &frame.radio.mode;
+        match mode {
+            Mode::Dsss { .. } => self.dsss += 1,
+            Mode::Ofdm { .. } => self.ofdm += 1,
+            Mode::Ht(_) => self.ht += 1,
+            Mode::Vht(_) => self.vht += 1,
+            Mode::He(_) => self.he += 1,
+            Mode::Eht(_) => self.eht += 1,
+            Mode::Unknown => {}
+        }
+        let mhz = frame.radio.frequency_mhz.unwrap_or(0);
+        match mhz {
+            2_400..=2_500 => self.bands[0] += 1,
+            4_900..=5_924 => self.bands[1] += 1,
+            5_925..=7_125 => self.bands[2] += 1,
+            _ => {}
+        }
+        if mode.can_aggregate() {
+            let nss = mode.nss().unwrap_or(0);
+            self.max_nss = self.max_nss.max(nss);
+            if let Some(count) = self.streams.get_mut(usize::from(nss).wrapping_sub(1)) {
+                *count += 1;
+            }
+            let (short_gi, wide, stbc, ldpc, greenfield) = traits(mode);
+            self.short_gi += u64::from(short_gi);
+            self.wide += u64::from(wide);
+            self.wide_2_4 += u64::from(wide && mhz < 2_500 && mhz > 0);
+            self.stbc += u64::from(stbc == Some(true));
+            self.stbc_known += u64::from(stbc.is_some());
+            self.ldpc += u64::from(ldpc == Some(true));
+            self.ldpc_known += u64::from(ldpc.is_some());
+            self.greenfield += u64::from(greenfield == Some(true));
+            self.greenfield_known += u64::from(greenfield.is_some());
+        }
+        let fc = frame.header.fc;
+        self.power_management += u64::from(fc.power_management());
+        match fc.frame_type() {
+            FrameType::Data if fc.carries_data() => {
+                self.data += 1;
+                self.protected_data += u64::from(fc.protected());
+                self.amsdus += u64::from(frame.amsdu_subframes > 0);
+                if let Some(qos) = frame.header.qos {
+                    if let Some(count) = self.tids.get_mut(usize::from(qos.tid() & 15)) {
+                        *count += 1;
+                    }
+                }
+            }
+            // Deauthentication, disassociation and action frames are the robust ones (11.13).
+            FrameType::Management if matches!(fc.subtype(), 10 | 12 | 13) && !frame.header.receiver().is_group() => {
+                self.robust_management += 1;
+                self.protected_management += u64::from(fc.protected());
+            }
+            _ => {}
+        }
+    }
+
+    /// A frame with this address as receiver.
+    pub fn received(&mut self, frame: &Frame) {
+        let mode = &frame.radio.mode;
+        if !mode.can_aggregate() {
+            return;
+        }
+        let (short_gi, wide, stbc, ldpc, greenfield) = traits(mode);
+        self.received_high += 1;
+        self.received_short_gi += u64::from(short_gi);
+        self.received_wide += u64::from(wide);
+        self.received_stbc += u64::from(stbc == Some(true));
+        self.received_stbc_known += u64::from(stbc.is_some());
+        self.received_ldpc += u64::from(ldpc == Some(true));
+        self.received_greenfield += u64::from(greenfield == Some(true));
+        self.received_amsdus += u64::from(frame.amsdu_subframes > 0);
+    }
+
+    /// An A-MPDU sent.
+    pub fn aggregate(&mut self, mpdus: usize) {
+        self.ampdus += 1;
+        self.ampdu_mpdus += mpdus as u64;
+    }
+}

@@ -1,0 +1,151 @@
+//! `analyze_air`: the analysis of `crates/air`, on a thread of its own.
+//!
+//! The calling thread only waits, relays and looks for Ctrl-C. So a first stage that hangs in a read from a pipe cannot
+//! hold up the user: the call returns, and the waiting thread goes with the process.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use wire::ieee80211::MacAddr;
+
+use crate::errors::from_air;
+
+/// How long Ctrl-C may go unnoticed.
+const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+
+/// From the analysis to the calling thread.
+enum News {
+    Progress(u64, Option<u64>),
+    Snapshot(Result<Vec<u8>, serde_json::Error>),
+    Done(Result<Result<Vec<u8>, serde_json::Error>, air::Error>),
+}
+
+/// The analysis' view of the calling thread.
+struct Relay {
+    news: Sender<News>,
+    stop: Arc<AtomicBool>,
+    /// Time between two snapshots; `None`: none are wanted.
+    every: Option<Duration>,
+    last: Instant,
+}
+
+impl air::Progress for Relay {
+    fn tick(&mut self, bytes_read: u64, total_bytes: Option<u64>) -> bool {
+        let heard = self.news.send(News::Progress(bytes_read, total_bytes)).is_ok();
+        heard && !self.stop.load(Ordering::Relaxed)
+    }
+
+    fn wants_snapshot(&mut self) -> bool {
+        self.every.is_some_and(|every| self.last.elapsed() >= every)
+    }
+
+    fn snapshot(&mut self, report: air::report::Report) {
+        self.last = Instant::now();
+        let _ = self.news.send(News::Snapshot(serde_json::to_vec(&report)));
+    }
+}
+
+/// Tells the analysis to stop when the call ends, however it ends.
+struct StopAtEnd(Arc<AtomicBool>);
+
+impl Drop for StopAtEnd {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Analyse the 802.11 capture at `path` (`-`: standard input); returns the report as JSON (format `txop-air`).
+///
+/// `pair`: transmitter and receiver whose goodput is explained, the busiest by default. `progress(bytes_read, total)` is
+/// called about ten times a second; `total` is `None` where the size is not known; an exception in it ends the analysis.
+///
+/// `follow`: wait at the end of the file for more; Ctrl-C then ends the waiting, not the call, and the report of all that
+/// was read is returned (a second Ctrl-C raises `KeyboardInterrupt`). While following, `snapshot(json)` is called with a
+/// report of what there is so far every `snapshot_seconds`.
+///
+/// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture, `ValueError` when
+/// `pair` is not two MAC addresses or `snapshot_seconds` is not a time.
+#[pyfunction]
+#[pyo3(signature = (path, *, pair=None, progress=None, follow=false, snapshot=None, snapshot_seconds=1.0))]
+pub(crate) fn analyze_air<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    pair: Option<(String, String)>,
+    progress: Option<Py<PyAny>>,
+    follow: bool,
+    snapshot: Option<Py<PyAny>>,
+    snapshot_seconds: f64,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let pair = pair.map(|(from, to)| Ok::<_, PyErr>((address(&from)?, address(&to)?))).transpose()?;
+    let options = air::Options { pair };
+    let every = Duration::try_from_secs_f64(snapshot_seconds)
+        .map_err(|_| PyValueError::new_err(format!("{snapshot_seconds} is not a number of seconds")))?;
+
+    let stop = Arc::new(AtomicBool::new(false));
+    let stop_at_end = StopAtEnd(Arc::clone(&stop));
+    let settings = capture::Options {
+        follow: follow.then(|| capture::Follow::until(Arc::new(AtomicBool::new(false)))),
+        ..capture::Options::default()
+    };
+    let (news, mut inbox) = channel();
+    let mut relay = Relay {
+        news: news.clone(),
+        stop: Arc::clone(&stop),
+        every: (follow && snapshot.is_some()).then_some(every),
+        last: Instant::now(),
+    };
+    let input = path.clone();
+    std::thread::Builder::new().name("txop-air".into()).spawn(move || {
+        // A panic drops both senders, which the calling thread notices.
+        let _ = catch_unwind(AssertUnwindSafe(move || {
+            let report = air::analyze(&input, settings, options, &mut relay);
+            let _ = news.send(News::Done(report.map(|report| serde_json::to_vec(&report))));
+        }));
+    })?;
+
+    loop {
+        let (inbox_back, received) = py.detach(move || {
+            let received = inbox.recv_timeout(SIGNAL_CHECK);
+            (inbox, received)
+        });
+        inbox = inbox_back;
+        if let Err(interrupt) = py.check_signals() {
+            if !follow || stop_at_end.0.swap(true, Ordering::Relaxed) {
+                return Err(interrupt);
+            }
+        }
+        match received {
+            Ok(News::Progress(done, total)) => {
+                if let Some(progress) = &progress {
+                    progress.call1(py, (done, total))?;
+                }
+            }
+            Ok(News::Snapshot(json)) => {
+                if let Some(snapshot) = &snapshot {
+                    snapshot.call1(py, (PyBytes::new(py, &json.map_err(not_serialised)?),))?;
+                }
+            }
+            Ok(News::Done(Ok(json))) => return Ok(PyBytes::new(py, &json.map_err(not_serialised)?)),
+            Ok(News::Done(Err(error))) => return Err(from_air(error, &path)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the analysis broke off; its message is on standard error"));
+            }
+        }
+    }
+}
+
+fn address(text: &str) -> PyResult<MacAddr> {
+    text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is not a MAC address such as 00:0c:41:82:b2:55")))
+}
+
+fn not_serialised(error: serde_json::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("the report cannot be written as JSON: {error}"))
+}

@@ -1,0 +1,39 @@
+//! The bindings: the Python module `txop._native`.
+//!
+//! Thin on purpose. Paths and options come in, JSON goes out; the meaning of both belongs to the crates behind it and to
+//! the typed Python objects in front of it. The interpreter lock is released while Rust works, Ctrl-C is noticed within
+//! a tenth of a second, and every error becomes a Python exception with a message fit for a user.
+
+mod air_analysis;
+mod errors;
+mod specimen_file;
+
+use pyo3::prelude::*;
+
+/// Version of the native module, the same as that of the package.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// `release` or `debug`: figures of speed mean nothing from a debug build.
+#[pyfunction]
+fn build_profile() -> &'static str {
+    if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    }
+}
+
+/// Rust parts of txop.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("CaptureError", module.py().get_type::<errors::CaptureError>())?;
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(build_profile, module)?)?;
+    module.add_function(wrap_pyfunction!(air_analysis::analyze_air, module)?)?;
+    module.add_function(wrap_pyfunction!(specimen_file::specimen_scenes, module)?)?;
+    module.add_function(wrap_pyfunction!(specimen_file::write_specimen, module)?)?;
+    Ok(())
+}
