@@ -1,0 +1,88 @@
+# txop: everything a developer does, by name. `make` lists it.
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := scripts/with-rust.sh
+CARGO := $(RUST) cargo
+PIP_QUIET := --quiet --disable-pip-version-check --no-input
+
+# A stamp says "this step was done after its inputs last changed"; stamps live and die with the environment.
+SYSTEM := $(VENV)/.stamp-system
+PACKAGES := $(VENV)/.stamp-packages
+NATIVE := $(VENV)/.stamp-native
+TEST_TOOLS := $(VENV)/.stamp-test-tools
+RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
+
+.PHONY: help setup demo test test-all test-rust test-python test-slow lint format bench fuzz requirements clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+
+setup: $(NATIVE) ## build everything into .venv/, so that .venv/bin/txop is the program
+	@echo "$(BIN)/txop is ready"
+
+$(SYSTEM): scripts/setup-system.sh scripts/apt.sh scripts/find-rust.sh scripts/find-python.sh
+	@scripts/setup-system.sh
+	@mkdir -p $(VENV) && touch $@
+
+$(PACKAGES): requirements/development.txt | $(SYSTEM)
+	@echo "Making $(VENV)/ with the pinned Python packages"
+	@test -x $(BIN)/pip || "$$(scripts/find-python.sh)" -m venv $(VENV)
+	@$(BIN)/pip install $(PIP_QUIET) --require-hashes -r requirements/development.txt
+	@touch $@
+
+# The package is installed editable: changes to Python files count at once, changes to Rust files at the next `make`.
+$(NATIVE): $(RUST_SOURCES) pyproject.toml $(PACKAGES)
+	@echo "Building txop (release) and installing it into $(VENV)/"
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PIP_NO_DEPS=1 PIP_QUIET=1 $(RUST) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+$(TEST_TOOLS): scripts/setup-test-tools.sh scripts/apt.sh | $(SYSTEM)
+	@scripts/setup-test-tools.sh
+	@touch $@
+
+demo: setup ## analyse a capture that txop makes itself, and show the page
+	@$(BIN)/txop demo
+
+test: setup test-rust test-python lint ## set up, run the fast tests, and lint
+
+test-all: test test-slow fuzz ## the same, and the slow tests and a few minutes of fuzzing
+
+test-rust: $(SYSTEM) $(TEST_TOOLS)
+	$(CARGO) test --workspace --locked
+
+test-python: setup $(TEST_TOOLS)
+	$(BIN)/pytest -m "not slow"
+
+test-slow: setup $(TEST_TOOLS)
+	$(CARGO) test --workspace --locked --release -- --ignored
+	$(BIN)/pytest -m slow
+
+lint: setup ## rustfmt, clippy, ruff and mypy; changes nothing
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+format: setup ## put Rust and Python files into their standard form
+	$(CARGO) fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+bench: setup $(TEST_TOOLS) ## speed and memory, side by side with peers
+	$(RUST) bench/run
+
+fuzz: $(SYSTEM) ## fuzz every parser for a few minutes in all (FUZZ_SECONDS each)
+	$(RUST) fuzz/run
+
+requirements: ## resolve requirements/*.in anew into pinned, hashed requirements/*.txt
+	scripts/lock-requirements.sh
+
+clean: ## remove what was built (not the captures)
+	rm -rf $(VENV) target build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -f python/txop/_native*.so
+	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,21 @@
+"""Types of the native module; what the functions do is documented in crates/python."""
+
+import os
+from collections.abc import Callable
+
+class CaptureError(ValueError):
+    """A capture that cannot be read at all; the message says what is wrong with it and where."""
+
+def version() -> str: ...
+def build_profile() -> str: ...
+def analyze_air(
+    path: str | os.PathLike[str],
+    *,
+    pair: tuple[str, str] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    follow: bool = False,
+    snapshot: Callable[[bytes], None] | None = None,
+    snapshot_seconds: float = 1.0,
+) -> bytes: ...
+def specimen_scenes() -> list[tuple[str, str]]: ...
+def write_specimen(path: str | os.PathLike[str], *, seed: int, seconds: float, scene: str = "healthy") -> bytes: ...

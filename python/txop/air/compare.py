@@ -1,0 +1,194 @@
+"""Captures side by side: the same key figures of each, and how much each difference matters.
+
+This is a description of captures, not a statistical test: one capture per arm says nothing about chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from txop.air.model import AirReport, Model, Waterfall
+
+FORMAT = "txop-air-compare"
+VERSION = 1
+
+Scale = Literal["fraction", "percent", "relative", "events"]
+"""How a difference is weighed: ``fraction`` of one and ``percent`` by their size, ``relative`` by the relative change,
+a few ``events`` by that too, but softened by :data:`_FEW`."""
+
+_FEW = 5.0
+"""One event instead of two is no halving: so many are added to both before they are compared."""
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """One figure of a capture."""
+
+    key: str
+    section: str
+    label: str
+    unit: str
+    scale: Scale
+    value: float | None
+
+
+class Difference(Model):
+    """One key figure of all captures."""
+
+    key: str
+    """Stable identifier, for example `waterfall.retries`."""
+    section: str
+    """Section of the report it comes from."""
+    label: str
+    """In words."""
+    unit: str
+    """`fraction`, `percent`, `Mbit/s`, `µs`, `MPDUs` or `frames`."""
+    values: list[float | None]
+    """One per capture, in the order of `captures`; null is not available."""
+    differences: list[float | None]
+    """Each value minus that of the first capture; the first is 0 (or null)."""
+    weight: float | None
+    """How much the largest difference matters, 0 to 1: the difference itself for shares and percentages, the relative
+    change for other figures; null when fewer than two values are available."""
+
+
+class Capture(Model):
+    """One of the captures compared."""
+
+    path: str
+    """The file as named by the caller."""
+    frames: int
+    """Frames in it."""
+    ta: str | None
+    """Transmitter of the direction whose goodput is compared; null without a waterfall."""
+    ra: str | None
+    """Receiver of that direction."""
+    direction: str | None
+    """`uplink`, `downlink` or `direct`."""
+
+
+class Comparison(Model):
+    """Version 1 of the `txop-air-compare` format."""
+
+    format: str
+    """Always `"txop-air-compare"`."""
+    version: int
+    """Layout version: 1."""
+    captures: list[Capture]
+    """The captures, in the order given."""
+    differences: list[Difference]
+    """Key figures, the one that matters most first, those without a weight last."""
+
+
+def compare(reports: Sequence[AirReport]) -> Comparison:
+    """The key figures of ``reports`` side by side. The direction compared is each report's own explained direction."""
+    if len(reports) < 2:
+        raise ValueError("a comparison needs two captures or more")
+    figures = [{figure.key: figure for figure in key_figures(report)} for report in reports]
+    names: dict[str, KeyFigure] = {}
+    for found in figures:
+        for key, figure in found.items():
+            names.setdefault(key, figure)
+    rows = []
+    for key, first in names.items():
+        values = [found[key].value if key in found else None for found in figures]
+        rows.append(_difference(first, values))
+    rows.sort(key=lambda row: (row.weight is None, -(row.weight or 0)))
+    captures = []
+    for report in reports:
+        fall = _explained(report)
+        captures.append(
+            Capture(
+                path=report.path,
+                frames=report.frames,
+                ta=fall.ta if fall else None,
+                ra=fall.ra if fall else None,
+                direction=fall.direction if fall else None,
+            )
+        )
+    return Comparison(format=FORMAT, version=VERSION, captures=captures, differences=rows)
+
+
+def _difference(figure: KeyFigure, values: list[float | None]) -> Difference:
+    base = values[0]
+    differences = [None if base is None or value is None else value - base for value in values]
+    present = [value for value in values if value is not None]
+    weight = None
+    if len(present) > 1:
+        spread = max(present) - min(present)
+        largest = max(abs(value) for value in present)
+        weight = {
+            "fraction": spread,
+            "percent": spread / 100,
+            "relative": spread / largest if largest else 0.0,
+            "events": spread / (largest + _FEW),
+        }[figure.scale]
+        weight = min(1.0, weight)
+    return Difference(
+        key=figure.key, section=figure.section, label=figure.label, unit=figure.unit, values=values,
+        differences=differences, weight=weight,
+    )  # fmt: skip
+
+
+def _explained(report: AirReport) -> Waterfall | None:
+    return report.waterfalls[0] if report.waterfalls else None
+
+
+def key_figures(report: AirReport) -> Iterator[KeyFigure]:
+    """The figures of ``report`` that a comparison shows, section by section."""
+
+    def figure(key: str, section: str, label: str, unit: str, scale: Scale, value: float | None) -> KeyFigure:
+        return KeyFigure(key, section, label, unit, scale, value)
+
+    frames = report.frames
+    yield figure("summary.bad_fcs", "summary", "Frames with a bad FCS", "fraction", "fraction",
+                 report.bad_fcs / frames if frames else None)  # fmt: skip
+    yield figure("ghosts.frames", "ghosts", "Frames of ghost addresses", "fraction", "fraction",
+                 report.ghost_effect.ghost_frames / frames if frames else None)  # fmt: skip
+    yield figure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", report.airtime.busy_share)
+    fall = _explained(report)
+    if fall is None:
+        yield figure("stations.retry_good", "stations", "Retry % of data frames, good FCS", "percent", "percent",
+                     report.ghost_effect.retry_good.percent)  # fmt: skip
+        return
+    yield figure("waterfall.goodput", "waterfall", "Goodput", "Mbit/s", "relative", fall.payload_mbit_s)
+    yield figure("waterfall.phy_rate", "waterfall", "PHY rate", "Mbit/s", "relative", fall.phy_rate_mbit_s)
+    for step in fall.steps:
+        yield figure(f"waterfall.{step.cause}", "waterfall", f"Time: {step.label}", "fraction", "fraction", step.share)
+    for link in report.links:
+        if (link.ta, link.ra) == (fall.ta, fall.ra):
+            yield figure(
+                "stations.retry", "stations", "Retry % of MPDUs", "percent", "percent", link.mpdu_retry.percent
+            )
+            yield figure("stations.signal", "stations", "Signal, median", "dBm", "relative",
+                         link.signal_dbm.median if link.signal_dbm else None)  # fmt: skip
+    for e in report.exchanges:
+        if (e.ta, e.ra) == (fall.ta, fall.ra):
+            answered = e.acked + e.block_acked + e.cts
+            yield figure("exchanges.answered", "exchanges", "PPDUs answered", "fraction", "fraction", e.answered_share)
+            yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
+                         e.gap_us.median if e.gap_us else None)  # fmt: skip
+            yield figure("exchanges.late", "exchanges", "Late responses", "fraction", "fraction",
+                         e.late_responses / answered if answered and e.gap_us else None)  # fmt: skip
+    flows = [f for f in report.block_acks if (f.originator, f.recipient) == (fall.ta, fall.ra)]
+    sent = sum(f.transmissions for f in flows)
+    left = sum(f.left_out for f in flows)
+    positioned = sum(f.left_out_positioned for f in flows)
+    yield figure("block_acks.left_out", "exchanges", "MPDUs left out by Block Acks", "fraction", "fraction",
+                 left / sent if sent else None)  # fmt: skip
+    yield figure("block_acks.in_tail", "exchanges", "Left out in the last quarter of A-MPDUs", "fraction", "fraction",
+                 sum(f.left_out_in_tail for f in flows) / positioned if positioned else None)  # fmt: skip
+    groups = [a for a in report.aggregation if (a.ta, a.ra) == (fall.ta, fall.ra)]
+    ppdus = sum(a.ppdus for a in groups)
+    yield figure("aggregation.mpdus", "aggregation", "MPDUs per PPDU, mean", "MPDUs", "relative",
+                 sum(a.mpdus for a in groups) / ppdus if ppdus else None)  # fmt: skip
+    for s in report.steadiness:
+        if (s.ta, s.ra) == (fall.ta, fall.ra):
+            yield figure(
+                "steadiness.variation", "steadiness", "Variation of throughput", "fraction", "fraction", s.variation
+            )
+            yield figure(
+                "steadiness.events", "steadiness", "Dropouts and shifts", "events", "events", float(len(s.events))
+            )

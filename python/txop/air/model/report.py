@@ -1,0 +1,116 @@
+"""The whole report: version 1 of the ``txop-air`` JSON format."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from txop.air.model.base import Model
+from txop.air.model.capability import CapabilityAudit
+from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
+from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
+from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
+from txop.air.model.summary import Summary
+from txop.air.model.timing import Timing
+
+if TYPE_CHECKING:
+    import polars
+
+FORMAT = "txop-air"
+VERSION = 1
+
+
+class FormatError(ValueError):
+    """A JSON document that is not a report of a known version."""
+
+
+class Head(Model):
+    """What every version of the document starts with."""
+
+    format: str
+    """Always `"txop-air"`."""
+    version: int
+    """Layout version."""
+
+
+class AirReport(Model):
+    """Everything `txop air` knows about one capture."""
+
+    format: str
+    """Always `"txop-air"`."""
+    version: int
+    """Layout version: 1. Raised when a field changes its meaning or goes."""
+    tool: str
+    """Program and version that wrote this."""
+    origin: str
+    """Where the figures come from: `imported` for a capture that somebody hands in."""
+    path: str
+    """The file as named by the caller."""
+    frames: int
+    """Records read (frames of link types without 802.11 are counted in `summary.not_wlan`, not here)."""
+    bad_fcs: int
+    """Frames with a bad FCS (flagged by the receiver, or computed wrong)."""
+    summary: Summary
+    """1. Summary."""
+    timing: Timing
+    """How time stamps, A-MPDU references and control rates were calibrated."""
+    stations: list[Station]
+    """2. Transmitters and receivers, most airtime (else most frames) first."""
+    bss: list[Bss]
+    """2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID)."""
+    links: list[Link]
+    """2. Per (transmitter, receiver)."""
+    ghosts: list[Ghost]
+    """3. Addresses that exist only because of damage."""
+    ghost_effect: GhostEffect
+    """3. What the ghosts do to the statistics."""
+    exchanges: list[Exchange]
+    """4. PPDUs and their responses, per (transmitter, receiver)."""
+    block_acks: list[BlockAckFlow]
+    """4. Block Ack accounting, per (originator, recipient, TID)."""
+    ack_verdicts: list[AckVerdict]
+    """4. The answer to "not received, or too slow to acknowledge?", per (originator, recipient)."""
+    aggregation: list[Aggregation]
+    """5. Aggregation, per (transmitter, receiver, TID)."""
+    airtime: Airtime
+    """6. Airtime of everybody."""
+    waterfall: list[WaterfallStep]
+    """7. Goodput waterfall of the chosen direction; shares sum to one. Empty when not available."""
+    waterfalls: list[Waterfall]
+    """7. Both directions of the chosen pair (and what they are, why not available, in words)."""
+    capabilities: list[CapabilityAudit]
+    """8. Capabilities claimed and used."""
+    steadiness: list[Steadiness]
+    """9. Throughput and retry % over time, and what was remarkable."""
+
+    @classmethod
+    def parse(cls, document: bytes | str) -> AirReport:
+        """The report in a ``txop-air`` JSON document.
+
+        Raises:
+            FormatError: it is not such a document, or one of a layout version this program does not know.
+        """
+        try:
+            head = Head.model_validate_json(document)
+            if head.format != FORMAT:
+                raise FormatError(f'not a {FORMAT} document (its format is "{head.format}")')
+            if head.version != VERSION:
+                raise FormatError(f"{FORMAT} version {head.version} is not known to this txop, which reads {VERSION}")
+            return cls.model_validate_json(document)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the document"
+            raise FormatError(f"not a {FORMAT} document: {where}: {first['msg']}") from error
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One of :data:`txop.air.tables.TABLES` as a polars frame, for example ``report.table("stations")``.
+
+        Nested values become columns (``signal_dbm.median`` is ``signal_dbm_median``); null is *not available*.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        from txop.air.tables import frame
+
+        return frame(self, name)

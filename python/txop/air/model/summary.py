@@ -1,0 +1,103 @@
+"""Section 1: what the capture is, and what it cannot tell. Mirrors the summary part of ``report/mod.rs``."""
+
+from __future__ import annotations
+
+from txop.air.model.base import Model
+
+
+class Limit(Model):
+    """Something that the capture cannot tell."""
+
+    code: str
+    """Stable identifier: `no-tsft`, `no-rate`, `no-ampdu-status`, `no-fcs`, `one-direction`, `hopping`, `cut`, ..."""
+    text: str
+    """In words."""
+    affects: list[str]
+    """Sections whose figures are therefore not available or weaker."""
+
+
+class DamageNote(Model):
+    """Where reading stopped."""
+
+    offset: int
+    """Byte offset in the (decompressed) file."""
+    message: str
+    """What was expected and what was there."""
+
+
+class FcsState(Model):
+    """What is known of frame check sequences. The four counts sum to `frames` of the report."""
+
+    good: int
+    """FCS computed here, or vouched for by the receiver's flag on a cut frame: good."""
+    bad: int
+    """Bad."""
+    unknown: int
+    """Not in the capture or frame cut, and no flag: cannot be told."""
+    disagreements: int
+    """The receiver's flag and our computation disagree (counted in `bad` when either says bad)."""
+
+
+class Channel(Model):
+    """A channel that frames were heard on."""
+
+    frequency_mhz: int
+    """Centre of the primary channel, MHz."""
+    channel: int | None
+    """Channel number."""
+    band: str | None
+    """`2.4 GHz`, `5 GHz`, `6 GHz`."""
+    frames: int
+    """Frames."""
+
+
+class LinkTypeCount(Model):
+    """Records of one link type."""
+
+    number: int
+    """LINKTYPE number."""
+    name: str
+    """Its registry name."""
+    frames: int
+    """Records."""
+
+
+class Summary(Model):
+    """1. What the capture is, and what it cannot tell."""
+
+    container: str
+    """`pcap` or `pcapng`."""
+    compression: str
+    """`none`, `gzip` or `zstd`."""
+    link_types: list[LinkTypeCount]
+    """Link types with their record counts."""
+    not_wlan: int
+    """Records that are not 802.11."""
+    unreadable: int
+    """Records whose link header or MAC header could not be read (cut short or malformed)."""
+    empty_psdus: int
+    """Records that end with their link header: a PPDU without a PSDU (radiotap 0-length PSDU)."""
+    unreadable_examples: list[str]
+    """First few causes of `unreadable`, with record number and file offset."""
+    first_time_unix_s: float | None
+    """Capture time of the first record, Unix seconds; `None` when the file has no times."""
+    span_us: float | None
+    """First to last record by the capture clock, µs."""
+    captured_bytes: int
+    """Captured bytes of all 802.11 records, link headers included."""
+    channels: list[Channel]
+    """Channels with frames and the time spent there."""
+    fcs: FcsState
+    """FCS state."""
+    snap_lengths: list[int]
+    """Declared snap lengths of the interfaces (0: unlimited)."""
+    cut_frames: int
+    """Frames cut by the snap length."""
+    own_transmissions: int
+    """Frames the capturing machine sent itself."""
+    dropped_by_capture: int | None
+    """Drops that the capture file reports (pcapng interface statistics)."""
+    damage: DamageNote | None
+    """Where reading stopped early, and why."""
+    limits: list[Limit]
+    """What this capture cannot tell."""

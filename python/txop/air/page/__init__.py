@@ -1,0 +1,144 @@
+"""``txop air --html``: the report as one self-contained page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from markupsafe import Markup
+
+from txop.air.compare import compare
+from txop.air.definitions import DEFINITIONS
+from txop.air.model import AirReport
+from txop.air.page.causes import ink
+from txop.air.page.plots import Drawing, draw, waterfall
+from txop.air.view import Facts, Grid, Lines, Plot, Section, headline, sections
+from txop.air.view.blocks import Block
+from txop.air.view.sections.summary import span
+from txop.air.view.side_by_side import grid, letter
+from txop.report import format as fmt
+from txop.report.page import render
+from txop.report.plot import svg
+
+ROWS_SHOWN = 12
+"""Rows of a table shown before "show all"."""
+
+ROWS_MAX = 2000
+"""Rows of a table put into the page at all; CSV and JSON have every row."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A finished plot."""
+
+    svg: Markup
+    caption: str
+    wide: bool
+
+
+Piece = Figure | Facts | Grid | Lines
+Row = tuple[Piece, ...]
+"""Pieces that stand side by side where there is room."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A section with its pieces arranged."""
+
+    section: Section
+    rows: Sequence[Row]
+
+
+def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = None) -> str:
+    """The page of ``report``, as HTML text.
+
+    Args:
+        report: The report.
+        list_ghosts: List ghost addresses as stations too.
+        station: Show only rows of this address.
+    """
+    used = 0
+
+    def figure(drawing: Drawing | None) -> Figure | None:
+        nonlocal used
+        if drawing is None:
+            return None
+        used += 1
+        image = svg(drawing.spec, ident=f"p{used}", label=drawing.caption)
+        return Figure(image, drawing.caption, drawing.wide)
+
+    parts = sections(report, list_ghosts=list_ghosts, station=station)
+    head = headline(report)
+    falls = [figure(waterfall(flow.waterfall)) for flow in head.flows]
+    chapters = [
+        Chapter(part, _rows([figure(draw(report, b.name, b.index)) if isinstance(b, Plot) else b for b in part.blocks]))
+        for part in parts
+        if part.name != "waterfall"
+    ]
+    for place, part in enumerate(parts):
+        if part.name == "waterfall":
+            rows = [_beside(drawing, block) for drawing, block in zip_longest(falls, part.blocks)]
+            chapters.insert(place, Chapter(part, rows))
+    return render(
+        "txop.air.page",
+        "air.html.j2",
+        report=report,
+        headline=head,
+        chapters=chapters,
+        definitions=DEFINITIONS,
+        ink=ink,
+        fmt=fmt,
+        span=span(report),
+        rows_shown=ROWS_SHOWN,
+        rows_max=ROWS_MAX,
+    )
+
+
+def comparison_page(reports: Sequence[AirReport]) -> str:
+    """Two captures or more side by side, as HTML text."""
+    comparison = compare(reports)
+    heads = [headline(report) for report in reports]
+    arms = [
+        {
+            "letter": letter(n),
+            "report": report,
+            "flow": head.flows[0] if head.flows else None,
+            "unavailable": head.unavailable,
+        }
+        for n, (report, head) in enumerate(zip(reports, heads, strict=True))
+    ]
+    return render(
+        "txop.air.page",
+        "compare.html.j2",
+        comparison=comparison,
+        arms=arms,
+        grid=grid(comparison),
+        figure=None,
+        definitions=DEFINITIONS,
+        ink=ink,
+        fmt=fmt,
+        tool=reports[0].tool,
+    )
+
+
+def _beside(drawing: Figure | None, block: Block | None) -> Row:
+    pieces: list[Piece] = [] if drawing is None else [drawing]
+    if block is not None and not isinstance(block, Plot):
+        pieces.append(block)
+    return tuple(pieces)
+
+
+def _rows(pieces: Sequence[Piece | Plot | None]) -> list[Row]:
+    """A narrow plot shares its row with the table or the facts that follow it."""
+    rows: list[Row] = []
+    for piece in pieces:
+        if piece is None or isinstance(piece, Plot):
+            continue
+        last = rows[-1] if rows else ()
+        alone = len(last) == 1 and isinstance(last[0], Figure) and not last[0].wide
+        if alone and isinstance(piece, Grid | Facts):
+            rows[-1] = (*last, piece)
+        else:
+            rows.append((piece,))
+    return rows

@@ -1,0 +1,25 @@
+"""The colour of each waterfall cause, the same in the bar, the plot and the comparison."""
+
+from __future__ import annotations
+
+INK_OF_CAUSE = {
+    "payload": "good",
+    "mac_headers": "six",
+    "preamble": "three",
+    "ifs_backoff": "five",
+    "ack": "four",
+    "rts_cts": "four",
+    "retries": "bad",
+    "reverse": "seven",
+    "other_stations": "one",
+    "beacons_management": "three",
+    "damaged": "two",
+    "idle_queued": "shade",
+    "idle": "grid",
+    "unobserved": "grid",
+}
+
+
+def ink(cause: str) -> str:
+    """Name of the ink (:data:`txop.report.plot.INK`) for ``cause``."""
+    return INK_OF_CAUSE.get(cause, "three")

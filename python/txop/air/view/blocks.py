@@ -1,0 +1,94 @@
+"""What a section is made of. Plain data; the terminal and the HTML page each draw it in their own way.
+
+All text here is as it came from the capture; whoever draws it makes it safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Tone = Literal["", "good", "bad", "dim"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is shown, and what it is sorted by (default: the text)."""
+
+    text: str
+    sort: float | None = None
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading. ``rank`` 1 is always shown; 3 is the first to go on a narrow terminal."""
+
+    heading: str
+    definition: str | None = None
+    rank: int = 1
+    right: bool = True
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table."""
+
+    title: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    unit_of_rows: str = "rows"
+    whole: bool = False
+    """Short by nature: shown whole whatever the limit of rows."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A label with a value."""
+
+    label: str
+    value: str
+    definition: str | None = None
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A short list of labelled values."""
+
+    items: Sequence[Fact]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Sentences; ``strong`` ones come as a paragraph, the others as a list."""
+
+    items: Sequence[str]
+    title: str = ""
+    tone: Tone = ""
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A place for a plot of the HTML page, by its name; the terminal has none."""
+
+    name: str
+    index: int = 0
+
+
+Block = Grid | Facts | Lines | Plot
+
+
+@dataclass(frozen=True)
+class Section:
+    """One of the nine sections."""
+
+    name: str
+    number: int
+    title: str
+    blocks: Sequence[Block] = field(default_factory=tuple)
+    unavailable: Sequence[str] = ()
+    """Why figures of this section are missing or weaker."""

@@ -1,0 +1,107 @@
+"""The first lines of every report: where the throughput went, and who acknowledges how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from txop.air.model import AirReport, Waterfall, WaterfallStep
+from txop.air.view.names import capital, direction
+from txop.report import format as fmt
+
+NOT_A_LOSS = frozenset({"payload"})
+VERDICTS_SHOWN = 4
+QUESTIONS = {"block-ack": "Block Ack", "ack": "ACK"}
+
+ANSWER_TONE = {
+    "in-order": "good",
+    "late": "bad",
+    "probably-late": "bad",
+    "not-received": "bad",
+    "rate-dependent": "bad",
+    "mixed": "bad",
+}
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One direction of the chosen pair in a sentence."""
+
+    title: str
+    sentence: str
+    advice: tuple[str, ...]
+    waterfall: Waterfall
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer to "not received, or too slow to acknowledge?"."""
+
+    title: str
+    answer: str
+    tone: str
+    text: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What a reader must know before any table."""
+
+    flows: tuple[Flow, ...]
+    verdicts: tuple[Verdict, ...]
+    """Those of the explained pair first, then what is wrong, then the rest; at most :data:`VERDICTS_SHOWN`."""
+    more_verdicts: int
+    """How many more section 4 has."""
+    unavailable: str
+    """Why there is no waterfall; empty when there is one."""
+
+
+def headline(report: AirReport) -> Headline:
+    """The headline of ``report``."""
+    explained = {frozenset((fall.ta, fall.ra)) for fall in report.waterfalls}
+    ranked = sorted(
+        report.ack_verdicts,
+        key=lambda v: (
+            frozenset((v.originator, v.recipient)) not in explained,
+            ANSWER_TONE.get(v.answer, "dim") != "bad",
+            v.answer == "cannot-be-told",
+        ),
+    )
+    verdicts = tuple(
+        Verdict(
+            title=f"{QUESTIONS.get(verdict.question, verdict.question)}, "
+            f"{direction(report, verdict.originator, verdict.recipient)}",
+            answer=verdict.answer.replace("-", " "),
+            tone=ANSWER_TONE.get(verdict.answer, "dim"),
+            text=capital(verdict.text),
+            evidence=tuple(verdict.evidence),
+        )
+        for verdict in ranked[:VERDICTS_SHOWN]
+    )
+    flows = tuple(_flow(report, waterfall) for waterfall in report.waterfalls)
+    more = max(0, len(ranked) - VERDICTS_SHOWN)
+    return Headline(flows, verdicts, more, "" if flows else _why_not(report))
+
+
+def losses(waterfall: Waterfall) -> list[WaterfallStep]:
+    """Everything but payload, largest first."""
+    lost = [step for step in waterfall.steps if step.cause not in NOT_A_LOSS and step.us > 0]
+    return sorted(lost, key=lambda step: -step.share)
+
+
+def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
+    part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
+    sentence = (
+        f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at a mean PHY rate of "
+        f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}: {fmt.share(part)} of it. "
+        f"{fmt.count(waterfall.mpdus)} data MPDUs in {fmt.duration_us(waterfall.observed_us)}."
+    )
+    title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
+    return Flow(title, sentence, tuple(capital(line) for line in waterfall.advice), waterfall)
+
+
+def _why_not(report: AirReport) -> str:
+    reasons = [limit.text for limit in report.summary.limits if "waterfall" in limit.affects]
+    if not reasons and not any(link.data_frames for link in report.links):
+        reasons = ["No unicast data frames between two stations are in the capture."]
+    return "Not available. " + " ".join(reasons) if reasons else "Not available."

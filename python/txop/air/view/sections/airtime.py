@@ -1,0 +1,74 @@
+"""Section 6: who is on the air for how long."""
+
+from __future__ import annotations
+
+from txop.air.model import AirReport
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Section
+from txop.air.view.sections.options import Options, unavailable
+from txop.report import format as fmt
+
+KINDS = (
+    ("data_us", "Data"),
+    ("retry_us", "Retries"),
+    ("control_us", "Control"),
+    ("management_us", "Management"),
+    ("beacon_us", "Beacons"),
+    ("unknown_us", "Unknown"),
+)
+"""Fields of :class:`~txop.air.model.AirtimeKinds` with their headings."""
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    air = report.airtime
+    why = unavailable(report, "airtime")
+    if air.busy_us is None:
+        return Section("airtime", 6, "Airtime", [Facts([Fact("Airtime", "not available", "airtime")])], why)
+    margin = f" ± {fmt.duration_us(air.uncertainty_us)}" if air.uncertainty_us is not None else ""
+    facts = [
+        Fact("Channel busy", f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)}{margin} of "
+             f"{fmt.duration_us(air.observed_us)})", "busy"),
+        Fact("Frames without a known duration", fmt.count(air.frames_without_duration)),
+    ]  # fmt: skip
+    blocks: list[Block] = [Facts(facts), _stations(report, options), Plot("airtime"), _phys(report)]
+    if air.series:
+        blocks.append(Plot("busy"))
+    return Section("airtime", 6, "Airtime", blocks, why)
+
+
+def _stations(report: AirReport, options: Options) -> Grid:
+    columns = (
+        Column("Transmitter", right=False),
+        Column("Role", rank=2, right=False),
+        Column("Airtime", "airtime"),
+        Column("Share of time", "airtime_share"),
+        *(Column(heading, "airtime", 2) for _, heading in KINDS),
+    )
+    rows = [
+        (
+            Cell(s.address),
+            Cell(names.role(report, s.address)),
+            names.time_us(s.airtime_us),
+            names.ratio(s.airtime_us, report.airtime.observed_us),
+            *(names.ratio(getattr(s.airtime, name), report.airtime.observed_us) for name, _ in KINDS),
+        )
+        for s in sorted(report.stations, key=lambda s: -(s.airtime_us or 0))
+        if s.airtime is not None and s.airtime_us and s.kind != "ghost" and options.wants(s.address)
+    ]
+    return Grid("By transmitter and kind, share of the observed time", columns, rows, unit_of_rows="stations")
+
+
+def _phys(report: AirReport) -> Grid:
+    columns = (
+        Column("PHY", right=False),
+        Column("PPDUs", "ppdus"),
+        Column("Airtime", "airtime"),
+        Column("Share of airtime"),
+    )
+    total = sum(p.airtime_us for p in report.airtime.by_phy)
+    rows = [
+        (Cell(p.phy), names.count(p.ppdus), names.time_us(p.airtime_us), names.ratio(p.airtime_us, total))
+        for p in report.airtime.by_phy
+    ]
+    return Grid("By PHY", columns, rows, unit_of_rows="PHYs")

@@ -1,0 +1,65 @@
+"""Section 8: claimed, and seen used."""
+
+from __future__ import annotations
+
+from txop.air.model import AirReport, CapabilityAudit, CapabilityRow
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Grid, Lines, Section
+from txop.air.view.sections.options import Options, unavailable
+from txop.report import format as fmt
+
+WHOLE_AUDITS = 2
+"""Stations whose audit is shown in full: the access points and stations with most frames; the others follow below."""
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    wanted = [audit for audit in report.capabilities if options.wants(audit.address)]
+    order = {address: index for index, address in enumerate(_explained(report))}
+    wanted.sort(key=lambda audit: (order.get(audit.address, len(order)), -audit.frames))
+    blocks: list[Block] = [_grid(audit, whole=index < WHOLE_AUDITS) for index, audit in enumerate(wanted[:_MOST])]
+    if len(wanted) > _MOST:
+        blocks.append(Lines((f"{len(wanted) - _MOST:,} more stations: --station ADDRESS, --csv or --json.",)))
+    if not blocks:
+        blocks.append(Lines(("No beacon, probe or association frame, and no data that would tell.",)))
+    return Section("capabilities", 8, "Capability audit", blocks, unavailable(report, "capabilities"))
+
+
+_MOST = 6
+"""Audits shown at all."""
+
+
+def _explained(report: AirReport) -> list[str]:
+    """Both ends of the explained direction."""
+    return [address for fall in report.waterfalls[:1] for address in (fall.ta, fall.ra)]
+
+
+def _grid(audit: CapabilityAudit, *, whole: bool) -> Grid:
+    columns = (
+        Column("Capability", right=False),
+        Column("Claimed", "claimed", right=False),
+        Column("In which words", rank=2, right=False),
+        Column("Seen used", "used"),
+        Column("Evidence", rank=2, right=False),
+        Column("Note", rank=3, right=False),
+    )
+    role = {"ap": "AP", "station": "STA"}.get(audit.role, audit.role)
+    network = f" ({audit.ssid})" if audit.ssid else ""
+    source = audit.claimed_in or "no frame that could claim anything"
+    note = (
+        f"Claims from: {source}. Use seen in {fmt.count(audit.frames)} frames it sent that are not known to be damaged."
+    )
+    title = f"{role} {audit.address}{network}"
+    return Grid(title, columns, [_row(row) for row in audit.rows], note, "capabilities", whole=whole)
+
+
+def _row(row: CapabilityRow) -> tuple[Cell, ...]:
+    claimed = {"yes": Cell("yes", 1, "good"), "no": Cell("no", 0)}.get(row.claimed, names.missing())
+    return (
+        Cell(row.capability),
+        claimed,
+        Cell(row.claimed_detail or ""),
+        names.count(row.seen),
+        Cell(row.seen_detail or ""),
+        Cell(row.note or ""),
+    )

@@ -1,0 +1,199 @@
+"""Section 4: PPDUs and their responses, Block Ack."""
+
+from __future__ import annotations
+
+from txop.air.model import AckVerdict, AirReport, BlockAckFlow, Exchange
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Section, Tone
+from txop.air.view.headline import ANSWER_TONE, QUESTIONS
+from txop.air.view.sections.options import Options, unavailable
+from txop.report import format as fmt
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    wanted = [e for e in report.exchanges if options.wants(e.ta, e.ra)]
+    flows = [f for f in report.block_acks if options.wants(f.originator, f.recipient)]
+    blocks: list[Block] = [_exchanges(wanted)]
+    verdicts = [v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)]
+    if verdicts:
+        blocks.append(_verdicts(verdicts))
+    if any(e.gap_histogram for e in wanted):
+        blocks.append(Plot("response_delay"))
+    explained = {(fall.ta, fall.ra) for fall in report.waterfalls[:1]}
+    detailed = max(wanted, key=lambda e: ((e.ta, e.ra) in explained, e.ppdus), default=None)
+    if detailed is not None and detailed.by_rate:
+        blocks.append(_by_rate(report, detailed))
+    if flows:
+        blocks.append(_block_acks(flows))
+        if any(flow.by_position_from_end for flow in flows):
+            blocks.append(Plot("left_out"))
+        most = sorted(flows, key=lambda flow: -flow.transmissions)
+        blocks += [_flow(report, flow) for flow in most[:2]]
+    return Section("exchanges", 4, "Exchanges: who answers, when, and what is left out", blocks,
+                   unavailable(report, "exchanges", "block_acks"))  # fmt: skip
+
+
+def _verdicts(verdicts: list[AckVerdict]) -> Grid:
+    columns = (
+        Column("Transmitter", right=False),
+        Column("Receiver", right=False),
+        Column("About", right=False),
+        Column("Answer", right=False),
+        Column("In words", rank=2, right=False),
+    )
+    tones: dict[str, Tone] = {"bad": "bad", "good": "good"}
+    rows = [
+        (
+            Cell(v.originator),
+            Cell(v.recipient),
+            Cell(QUESTIONS.get(v.question, v.question)),
+            Cell(v.answer.replace("-", " "), tone=tones.get(ANSWER_TONE.get(v.answer, ""), "dim")),
+            Cell(v.text),
+        )
+        for v in verdicts
+    ]
+    return Grid("Not received, or just too slow to acknowledge?", columns, rows, unit_of_rows="answers")
+
+
+def _exchanges(exchanges: list[Exchange]) -> Grid:
+    columns = (
+        Column("Transmitter", right=False),
+        Column("Receiver", right=False),
+        Column("PPDUs", "ppdus"),
+        Column("Answered", "answered"),
+        Column("ACK", rank=2),
+        Column("Block Ack", rank=2),
+        Column("CTS", rank=3),
+        Column("No answer, resent", "resent", 2),
+        Column("No answer, not resent", "not_captured", 3),
+        Column("Answered, resent", "answered_resent", 3),
+        Column("Delay median", "gap"),
+        Column("p95", "gap", 2),
+        Column("n", "gap", 3),
+        Column("SIFS", rank=3),
+        Column("Late", "late"),
+        Column("Unexpected rate", "response_rate", 3),
+    )
+    return Grid("Responses", columns, [_exchange(e) for e in exchanges], unit_of_rows="links")
+
+
+def _exchange(e: Exchange) -> tuple[Cell, ...]:
+    gap, answered = e.gap_us, e.acked + e.block_acked + e.cts
+    return (
+        Cell(e.ta),
+        Cell(e.ra),
+        names.count(e.ppdus),
+        names.share(e.answered_share),
+        names.count(e.acked),
+        names.count(e.block_acked),
+        names.count(e.cts),
+        names.count(e.missing_resent),
+        names.count(e.missing_not_resent),
+        names.count(e.answered_resent),
+        names.time_us(gap.median if gap else None),
+        names.time_us(gap.p95 if gap else None),
+        names.count(gap.n if gap else None),
+        names.time_us(e.expected_gap_us),
+        names.ratio(e.late_responses, answered) if gap else names.missing(),
+        names.ratio(e.unexpected_rate, e.rate_checked),
+    )
+
+
+def _by_rate(report: AirReport, e: Exchange) -> Grid:
+    columns = (
+        Column("Rate", "rate", right=False),
+        Column("PPDUs", "ppdus"),
+        Column("Answered", "answered"),
+        Column("Delay median", "gap"),
+        Column("Response rate", "response_rate", 2, right=False),
+        Column("Expected", "response_rate", 2, right=False),
+    )
+    rows = [
+        (
+            Cell(r.label),
+            names.count(r.ppdus),
+            names.share(r.answered_share),
+            names.time_us(r.median_gap_us),
+            names.text(r.response_rate),
+            names.text(r.expected_rate),
+        )
+        for r in e.by_rate
+    ]
+    return Grid(f"Responses by rate, {names.direction(report, e.ta, e.ra)}", columns, rows, unit_of_rows="rates")
+
+
+def _block_acks(flows: list[BlockAckFlow]) -> Grid:
+    columns = (
+        Column("Originator", right=False),
+        Column("Recipient", right=False),
+        Column("TID"),
+        Column("Block Acks"),
+        Column("BAR", rank=3),
+        Column("Window", "window", 2),
+        Column("MPDUs", rank=2),
+        Column("Newly acked", "newly_acked", 2),
+        Column("Left out", "left_out"),
+        Column("% of MPDUs", "left_out"),
+        Column("Acked later", "left_out_late", 2),
+        Column("Resent", "left_out_resent", 2),
+        Column("In last quarter", "in_tail"),
+        Column("By chance", "in_tail", 3),
+        Column("Acked, not captured", "acked_not_captured", 3),
+        Column("BA without data", rank=3),
+    )
+    rows = [
+        (
+            Cell(f.originator),
+            Cell(f.recipient),
+            names.count(f.tid),
+            names.count(f.block_acks),
+            names.count(f.requests),
+            names.count(f.window),
+            names.count(f.mpdus),
+            names.count(f.newly_acked),
+            names.count(f.left_out),
+            names.ratio(f.left_out, f.transmissions),
+            names.ratio(f.left_out_late, f.left_out),
+            names.ratio(f.left_out_resent_acked + f.left_out_resent_lost, f.left_out),
+            names.ratio(f.left_out_in_tail, f.left_out_positioned),
+            names.ratio(f.positioned_in_tail, f.positioned),
+            names.count(f.acked_not_captured),
+            names.count(f.without_data),
+        )
+        for f in flows
+    ]
+    return Grid("Block Ack", columns, rows, unit_of_rows="flows")
+
+
+def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
+    sessions = (
+        f"ADDBA {f.addba_requests} requested, {f.addba_accepted} accepted, {f.addba_refused} refused; DELBA {f.delba}"
+    )
+    if f.amsdu_permitted is not None:
+        sessions += f"; A-MSDU in A-MPDU {'permitted' if f.amsdu_permitted else 'not permitted'}"
+    bits = ", ".join(map(str, f.bitmap_bits))
+    fates = (
+        (f.left_out_late, "acked later without a resend"),
+        (f.left_out_resent_acked, "resent and acked"),
+        (f.left_out_resent_lost, "resent and lost"),
+        (f.left_out_abandoned, "given up"),
+    )
+    left_out = f"{fmt.count(f.left_out)}: " + ", ".join(f"{fmt.count(n)} {what}" for n, what in fates)
+    caused = f"{fmt.count(f.left_out_retransmissions)} of {fmt.count(f.retransmissions)}"
+    items = [
+        Fact("Session", sessions),
+        Fact(
+            "Bitmaps",
+            f"{bits} bits; {fmt.count(f.newly_acked)} newly acked, {fmt.count(f.stale_bits)} repeated",
+            "newly_acked",
+        ),
+        Fact("Left out", left_out, "left_out"),
+        Fact("Retransmissions they cause", caused),
+    ]
+    if f.age_left_out_us is not None and f.age_acked_us is not None:
+        out, at_once = (
+            f"{fmt.duration_us(age.median)} (n={fmt.count(age.n)})" for age in (f.age_left_out_us, f.age_acked_us)
+        )
+        items.append(Fact("Age, median", f"left out {out}, acked at once {at_once}", "age"))
+    return Facts(items, f"Block Ack, {names.direction(report, f.originator, f.recipient)}, TID {f.tid}")

@@ -1,0 +1,62 @@
+"""Section 3: addresses that exist only because of damage."""
+
+from __future__ import annotations
+
+from txop.air.model import AirReport, RetryCount
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Section
+from txop.air.view.sections.options import Options, unavailable
+from txop.report import format as fmt
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    effect = report.ghost_effect
+    facts = [
+        Fact(
+            "Addresses",
+            f"{fmt.count(effect.addresses)}, of which {fmt.count(effect.addresses_good)} in frames with a good FCS",
+        ),
+        Fact("Ghosts", f"{fmt.count(effect.ghosts)} with {fmt.count(effect.ghost_frames)} frames", "ghost"),
+        Fact(
+            "Retry % of data frames", f"{_retry(effect.retry_all)}; without damaged frames {_retry(effect.retry_good)}"
+        ),
+    ]
+    if effect.addresses_evicted:
+        facts.append(
+            Fact("Addresses not kept", f"{fmt.count(effect.addresses_evicted)} (their frames are in every total)")
+        )
+    blocks: list[Block] = [Facts(facts)]
+    if report.ghosts:
+        blocks.append(_grid(report, options))
+    return Section("ghosts", 3, "Ghost addresses", blocks, unavailable(report, "ghosts"))
+
+
+def _retry(count: RetryCount) -> str:
+    return f"{fmt.percent(count.percent, 2)} ({fmt.count(count.retries)} of {fmt.count(count.frames)})"
+
+
+def _grid(report: AirReport, options: Options) -> Grid:
+    columns = (
+        Column("Ghost", "ghost", right=False),
+        Column("Likely origin", right=False),
+        Column("Bits", "distance"),
+        Column("Sent", "sent"),
+        Column("Received", "received"),
+        Column("Bad FCS", "fcs"),
+        Column("Why", rank=2, right=False),
+    )
+    rows = [
+        (
+            Cell(g.address),
+            names.text(g.of),
+            names.count(g.distance),
+            names.count(g.frames_sent),
+            names.count(g.frames_received),
+            names.count(g.bad_fcs),
+            Cell(g.reason),
+        )
+        for g in sorted(report.ghosts, key=lambda g: (g.of is None, -(g.frames_sent + g.frames_received)))
+        if options.wants(g.address, g.of)
+    ]
+    return Grid("", columns, rows, unit_of_rows="ghosts")

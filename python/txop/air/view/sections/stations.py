@@ -1,0 +1,205 @@
+"""Section 2: stations, networks, links, rates."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from txop.air.model import AirReport, Link, RateRow, Station
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Grid, Plot, Section
+from txop.air.view.sections.options import Options, unavailable
+from txop.report import format as fmt
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    blocks: list[Block] = [_stations(report, options), _networks(report), _links(report, options)]
+    link = rated_link(report)
+    if link is not None:
+        blocks += [Plot("rates"), _rates(report, link)]
+    return Section("stations", 2, "Stations and networks", blocks, unavailable(report, "stations", "bss", "links"))
+
+
+def rated_link(report: AirReport) -> Link | None:
+    """The link whose rates are shown: the explained direction, else the one with most data frames."""
+    for fall in report.waterfalls[:1]:
+        for link in report.links:
+            if (link.ta, link.ra) == (fall.ta, fall.ra) and link.rates:
+                return link
+    rated = [link for link in report.links if link.rates and link.data_frames]
+    return max(rated, key=lambda link: link.data_frames, default=None)
+
+
+def _stations(report: AirReport, options: Options) -> Grid:
+    columns = (
+        Column("Address", right=False),
+        Column("Role", right=False),
+        Column("SSID", rank=2, right=False),
+        Column("Sent", "sent"),
+        Column("Received", "received", 3),
+        Column("Bytes", "bytes", 3),
+        Column("Data", "data", 2),
+        Column("Retry % MPDU", "retry_mpdu"),
+        Column("n", "retry_mpdu", 2),
+        Column("Retry % Wireshark", "retry_wireshark", 2),
+        Column("n", "retry_wireshark", 3),
+        Column("Airtime", "airtime_share"),
+        Column("Signal", "signal", 2),
+        Column("Most used rate", "rate", 3, right=False),
+        Column("PM", "power", 3),
+        Column("Seen", "seen", 3, right=False),
+        Column("From ghosts", "ghost_frames", 3),
+    )
+    folded: dict[str, int] = defaultdict(int)
+    for ghost in report.ghosts:
+        if ghost.of is not None:
+            folded[ghost.of] += ghost.frames_sent + ghost.frames_received
+    shown = [
+        s
+        for s in report.stations
+        if (options.list_ghosts or s.kind != "ghost") and s.kind != "group" and options.wants(s.address)
+    ]
+    rows = [_station(report, s, folded.get(s.address, 0)) for s in shown]
+    groups = sum(s.kind == "group" for s in report.stations)
+    notes = [f"{groups} group address{'es' if groups > 1 else ''} not listed." if groups else ""]
+    if report.ghosts and not options.list_ghosts:
+        notes.append(
+            f"{fmt.count(report.ghost_effect.ghosts)} ghosts with "
+            f"{fmt.count(report.ghost_effect.ghost_frames)} frames are folded in (column From ghosts, section 3)."
+        )
+    return Grid("Stations", columns, rows, " ".join(n for n in notes if n), "stations")
+
+
+def _station(report: AirReport, s: Station, from_ghosts: int) -> tuple[Cell, ...]:
+    kind = {"ap": "AP", "station": "STA", "ghost": "ghost", "group": "group"}.get(s.kind, "?")
+    signal = s.signal_dbm
+    return (
+        Cell(s.address, tone="dim" if s.kind == "ghost" else ""),
+        Cell(kind),
+        Cell(s.ssid or ""),
+        names.count(s.frames_sent),
+        names.count(s.frames_received),
+        Cell(fmt.size_bytes(s.bytes_sent), s.bytes_sent),
+        names.count(s.data_frames_sent),
+        names.percent(s.mpdu_retry.percent),
+        names.count(s.mpdu_retry.frames),
+        names.percent(s.wireshark.retry_percent),
+        names.count(s.wireshark.packets),
+        names.ratio(s.airtime_us, report.airtime.observed_us),
+        names.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
+        names.top_rate(s.rates),
+        names.count(s.power_management_frames),
+        _seen(s.first_seen_us, s.last_seen_us),
+        names.count(from_ghosts),
+    )
+
+
+def _seen(first: float | None, last: float | None) -> Cell:
+    if first is None or last is None:
+        return names.missing()
+    return Cell(f"{first / 1e6:,.1f}–{last / 1e6:,.1f} s", first)
+
+
+def _networks(report: AirReport) -> Grid:
+    columns = (
+        Column("BSSID", right=False),
+        Column("SSID", right=False),
+        Column("Channel"),
+        Column("Packets"),
+        Column("Retry % Wireshark", "retry_bss"),
+        Column("Beacons", rank=2),
+        Column("Data", "data", 2),
+        Column("Probes", rank=3),
+        Column("Stations", rank=2),
+    )
+    rows = [
+        (
+            Cell(b.bssid),
+            names.text(b.ssid),
+            names.count(b.channel),
+            names.count(b.packets),
+            names.percent(b.retry_percent),
+            names.count(b.beacons),
+            names.count(b.data_packets),
+            names.count(b.probes),
+            names.count(b.stations),
+        )
+        for b in report.bss
+    ]
+    return Grid("Networks", columns, rows, unit_of_rows="networks")
+
+
+def _links(report: AirReport, options: Options) -> Grid:
+    columns = (
+        Column("Transmitter", right=False),
+        Column("Receiver", right=False),
+        Column("Direction", rank=2, right=False),
+        Column("Frames", "frames"),
+        Column("Bytes", "bytes", 3),
+        Column("Data", "data", 2),
+        Column("Retry % MPDU", "retry_mpdu"),
+        Column("n", "retry_mpdu", 2),
+        Column("Retry % bytes", "retry_bytes", 3),
+        Column("Retry % Wireshark", "retry_wireshark", 3),
+        Column("Airtime", "airtime_share", 2),
+        Column("Signal", "signal", 3),
+        Column("Most used rate", "rate", 2, right=False),
+    )
+    rows = [
+        (
+            Cell(link.ta),
+            Cell(link.ra),
+            Cell(names.DIRECTIONS.get(link.direction, link.direction)),
+            names.count(link.frames),
+            Cell(fmt.size_bytes(link.bytes), link.bytes),
+            names.count(link.data_frames),
+            names.percent(link.mpdu_retry.percent),
+            names.count(link.mpdu_retry.frames),
+            names.percent(link.byte_retry_percent),
+            names.percent(link.wireshark_retry.percent),
+            names.ratio(link.airtime_us, report.airtime.observed_us),
+            names.missing()
+            if link.signal_dbm is None
+            else Cell(fmt.dbm(link.signal_dbm.median), link.signal_dbm.median),
+            names.top_rate(link.rates),
+        )
+        for link in report.links
+        if options.wants(link.ta, link.ra) and (options.list_ghosts or not _ghostly(report, link))
+    ]
+    return Grid("Links", columns, rows, unit_of_rows="links")
+
+
+def _ghostly(report: AirReport, link: Link) -> bool:
+    ghosts = {ghost.address for ghost in report.ghosts}
+    return link.ta in ghosts or link.ra in ghosts
+
+
+def _rates(report: AirReport, link: Link) -> Grid:
+    columns = (
+        Column("Rate", "rate", right=False),
+        Column("PHY rate", rank=2),
+        Column("Frames", "frames"),
+        Column("Share"),
+        Column("Retries"),
+        Column("Retry %"),
+        Column("Bytes", "bytes", 2),
+    )
+    total = sum(row.frames for row in link.rates)
+    return Grid(
+        f"Rates, {names.direction(report, link.ta, link.ra)}",
+        columns,
+        [_rate(row, total) for row in link.rates],
+        unit_of_rows="rates",
+    )
+
+
+def _rate(row: RateRow, total: int) -> tuple[Cell, ...]:
+    return (
+        Cell(row.label, row.mbit_s),
+        names.missing() if row.mbit_s is None else Cell(fmt.mbit_s(row.mbit_s), row.mbit_s),
+        names.count(row.frames),
+        names.ratio(row.frames, total),
+        names.count(row.retries),
+        names.ratio(row.retries, row.frames),
+        Cell(fmt.size_bytes(row.bytes), row.bytes),
+    )

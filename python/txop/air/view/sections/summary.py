@@ -1,0 +1,124 @@
+"""Section 1: what the capture is, and what it cannot tell."""
+
+from __future__ import annotations
+
+import datetime
+
+from txop.air.model import AirReport
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
+from txop.air.view.sections.options import Options
+from txop.report import format as fmt
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    del options
+    blocks: list[Block] = [Facts(_facts(report)), Lines(tuple(report.timing.text), "Timing")]
+    if report.timing.hypotheses:
+        blocks.append(_hypotheses(report))
+    if report.summary.unreadable_examples:
+        blocks.append(Lines(tuple(report.summary.unreadable_examples), "Unreadable records, the first few"))
+    limits = tuple(f"{limit.text} [{', '.join(limit.affects)}]" for limit in report.summary.limits)
+    blocks.append(Lines(limits or ("Nothing that this report needs.",), "What this capture cannot tell"))
+    return Section("summary", 1, "Summary", blocks)
+
+
+def _facts(report: AirReport) -> list[Fact]:
+    summary = report.summary
+    packed = "" if summary.compression == "none" else f", {summary.compression}"
+    facts = [
+        Fact(
+            "Capture",
+            f"{report.path} ({summary.container}{packed}, {fmt.size_bytes(summary.captured_bytes)} of frames)",
+        ),
+        Fact("Frames", fmt.count(report.frames), "frames"),
+        Fact("Time span", span(report)),
+        Fact(
+            "Link type",
+            ", ".join(f"{t.name} ({t.number}): {fmt.count(t.frames)}" for t in summary.link_types) or "none",
+        ),
+        Fact("Channels", _channels(report)),
+        Fact("FCS", _fcs(report), "fcs"),
+        Fact("Time stamps", _stamps(report), "stamp"),
+        Fact("Snap length", _snap(report)),
+    ]
+    if summary.own_transmissions:
+        facts.append(Fact("Sent by the capturing machine", f"{fmt.count(summary.own_transmissions)} frames"))
+    if summary.dropped_by_capture:
+        facts.append(Fact("Dropped while capturing", f"{fmt.count(summary.dropped_by_capture)} frames", tone="bad"))
+    if summary.not_wlan:
+        facts.append(Fact("Not 802.11", f"{fmt.count(summary.not_wlan)} records"))
+    if summary.unreadable:
+        facts.append(Fact("Unreadable", f"{fmt.count(summary.unreadable)} records", tone="bad"))
+    if summary.damage is not None:
+        facts.append(
+            Fact("Damage", f"at byte {fmt.count(summary.damage.offset)}: {summary.damage.message}", tone="bad")
+        )
+    return facts
+
+
+def span(report: AirReport) -> str:
+    """How long the capture is, and when it began."""
+    length = fmt.duration_us(report.summary.span_us)
+    first = report.summary.first_time_unix_s
+    if first is None:
+        return length
+    try:
+        start = datetime.datetime.fromtimestamp(first, tz=datetime.UTC)
+    except (OverflowError, ValueError, OSError):
+        return length
+    return f"{length} from {start:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _channels(report: AirReport) -> str:
+    shown = [
+        f"{c.channel if c.channel is not None else '?'} ({c.frequency_mhz} MHz): {fmt.count(c.frames)} frames"
+        for c in report.summary.channels[:6]
+    ]
+    more = len(report.summary.channels) - len(shown)
+    return (", ".join(shown) + (f" and {more} more" if more else "")) or fmt.NOT_AVAILABLE
+
+
+def _fcs(report: AirReport) -> str:
+    fcs, total = report.summary.fcs, max(report.frames, 1)
+    parts = [f"{fmt.count(fcs.good)} good", f"{fmt.count(fcs.bad)} bad ({fmt.share(fcs.bad / total)})"]
+    if fcs.unknown:
+        parts.append(f"{fmt.count(fcs.unknown)} unknown")
+    if fcs.disagreements:
+        parts.append(f"{fmt.count(fcs.disagreements)} where the receiver's flag and the FCS disagree")
+    return ", ".join(parts)
+
+
+def _stamps(report: AirReport) -> str:
+    timing = report.timing
+    meaning = timing.stamp_meaning or "meaning could not be inferred"
+    trust = f", confidence {timing.confidence:.2f}" if timing.confidence is not None else ""
+    return f"{timing.clock}: {meaning}{trust}"
+
+
+def _snap(report: AirReport) -> str:
+    lengths = ", ".join("unlimited" if n == 0 else f"{n} B" for n in sorted(set(report.summary.snap_lengths)))
+    cut = report.summary.cut_frames
+    return (lengths or fmt.NOT_AVAILABLE) + (f"; {fmt.count(cut)} frames cut" if cut else "")
+
+
+def _hypotheses(report: AirReport) -> Grid:
+    columns = (
+        Column("Time stamp means", "stamp", right=False),
+        Column("Pairs n"),
+        Column("Median gap", "gap"),
+        Column("IQR"),
+        Column("In SIFS window"),
+    )
+    rows = [
+        (
+            Cell(h.meaning + (" (chosen)" if h.meaning == report.timing.stamp_meaning else "")),
+            names.count(h.pairs),
+            names.time_us(h.median_gap_us),
+            names.time_us(h.iqr_us),
+            names.share(h.in_window),
+        )
+        for h in report.timing.hypotheses
+    ]
+    return Grid("Calibration of the time stamps", columns, rows, unit_of_rows="meanings")

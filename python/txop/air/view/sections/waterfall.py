@@ -1,0 +1,51 @@
+"""Section 7: where the throughput went."""
+
+from __future__ import annotations
+
+from txop.air.model import AirReport, Waterfall
+from txop.air.view import names
+from txop.air.view.blocks import Block, Cell, Column, Grid, Lines, Section
+from txop.air.view.headline import headline
+from txop.air.view.sections.options import Options, unavailable
+from txop.report import format as fmt
+
+TIMING = {
+    "stamps": "gaps measured with calibrated time stamps",
+    "capture-clock": "capture clock only: gaps cannot be separated from idle time",
+}
+
+
+def section(report: AirReport, options: Options) -> Section:
+    """The section."""
+    del options
+    blocks: list[Block] = [_grid(report, fall) for fall in report.waterfalls]
+    if not blocks:
+        blocks.append(Lines((headline(report).unavailable,)))
+    return Section("waterfall", 7, "Goodput waterfall", blocks, unavailable(report, "waterfall"))
+
+
+def _grid(report: AirReport, fall: Waterfall) -> Grid:
+    columns = (
+        Column("Cause", "waterfall", right=False),
+        Column("Time"),
+        Column("Share", "waterfall"),
+        Column("Goodput it costs", "waterfall"),
+    )
+    rows = [
+        (
+            Cell(names.capital(step.label), tone="good" if step.cause == "payload" else ""),
+            names.time_us(step.us),
+            names.share(step.share, 2),
+            Cell(fmt.mbit_s(step.mbit_s), step.mbit_s, "good" if step.cause == "payload" else ""),
+        )
+        for step in fall.steps
+        if step.us > 0
+    ]
+    total = sum(step.share for step in fall.steps)
+    note = (
+        f"Sum {fmt.share(total, 2)} of {fmt.duration_us(fall.observed_us)}; "
+        f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}; "
+        f"{TIMING.get(fall.timing, fall.timing)}. The row Payload is what is left, not a cost."
+    )
+    title = f"{fall.direction.capitalize()}, {names.direction(report, fall.ta, fall.ra)}"
+    return Grid(title, columns, rows, note, "causes", whole=True)

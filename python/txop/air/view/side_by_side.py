@@ -1,0 +1,68 @@
+"""A comparison as a table, the same for the terminal and for the HTML page."""
+
+from __future__ import annotations
+
+from txop.air.compare import Comparison, Difference
+from txop.air.view import names
+from txop.air.view.blocks import Cell, Column, Grid
+from txop.report import format as fmt
+
+
+def letter(index: int) -> str:
+    """What the capture at ``index`` is called: A, B, C, ..."""
+    return chr(ord("A") + index) if index < 26 else str(index + 1)
+
+
+def grid(comparison: Comparison) -> Grid:
+    """Key figures with one column per capture and, for two captures, their difference; what matters most first."""
+    letters = [letter(n) for n in range(len(comparison.captures))]
+    columns = [
+        Column("Figure", right=False),
+        Column("Section", rank=3, right=False),
+        *(Column(letter) for letter in letters),
+    ]
+    columns += [Column(f"{letter} − A") for letter in letters[1:]] if len(letters) == 2 else []
+    columns.append(Column("Weight", rank=2))
+    rows = []
+    for row in comparison.differences:
+        cells = [Cell(row.label), Cell(row.section), *(_value(row, value) for value in row.values)]
+        if len(letters) == 2:
+            cells.append(_change(row, row.differences[1]))
+        cells.append(names.missing() if row.weight is None else Cell(fmt.number(row.weight, 3), row.weight, "dim"))
+        rows.append(cells)
+    pairs = {(capture.ta, capture.ra) for capture in comparison.captures}
+    differ = "The captures' explained directions differ in their addresses. " if len(pairs) > 1 else ""
+    note = differ + (
+        "Weight: the difference itself for shares and percentages, the relative change for other figures. "
+        "One capture of each says nothing about chance."
+    )
+    return Grid("What differs, the largest difference first", columns, rows, note, "figures", whole=True)
+
+
+def _value(row: Difference, value: float | None) -> Cell:
+    if value is None:
+        return names.missing()
+    if row.unit == "fraction":
+        return names.share(value)
+    if row.unit == "percent":
+        return names.percent(value)
+    if row.unit == "Mbit/s":
+        return Cell(fmt.mbit_s(value), value)
+    if row.unit == "µs":
+        return names.time_us(value)
+    if row.unit == "dBm":
+        return Cell(fmt.dbm(value), value)
+    return Cell(fmt.number(value, 0 if row.unit == "events" else 1), value)
+
+
+def _change(row: Difference, value: float | None) -> Cell:
+    if value is None:
+        return names.missing()
+    scaled, unit = (
+        (100 * value, "points")
+        if row.unit == "fraction"
+        else (value, "points")
+        if row.unit == "percent"
+        else (value, row.unit)
+    )
+    return Cell(f"{fmt.signed(scaled)} {unit}", value, "dim" if round(abs(scaled), 1) == 0 else "")

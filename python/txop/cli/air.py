@@ -1,0 +1,306 @@
+"""``txop air FILE...``: what an 802.11 capture says, and where the throughput went."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+from txop.visible import visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from txop.air import AirReport
+
+_STDIN = "-"
+_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
+_PROGRESS_AFTER_S = 1.0
+
+Pair = tuple[str, str] | None
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop air``."""
+    app.command(
+        name="air",
+        epilog=epilog(
+            [
+                ("txop air capture.pcapng", "where the throughput went, then nine sections of tables"),
+                ("txop air before.pcapng after.pcapng", "side by side, what differs most first"),
+                ("txop air capture.pcapng --html report.html --open", "one page with plots"),
+                ("txop air capture.pcapng --table stations --csv -", "one table as CSV"),
+                ("tcpdump -i mon0 -U -w - | txop air --follow -", "live"),
+            ],
+            [
+                "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
+                " steadiness.",
+                "A damaged or cut capture is reported as far as it was readable, with exit code 4.",
+            ],
+        ),
+    )(air)
+
+
+def air(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...", help="802.11 monitor captures: pcap or pcapng, also gzip or zstd; - for stdin."
+        ),
+    ],
+    json: JsonFlag = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Show the page of --html in the browser.")] = False,
+    csv: Annotated[str | None, typer.Option(metavar="DIR", help="Write a CSV file per table; - for stdout.")] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this table for --csv; may be repeated.")
+    ] = None,
+    section: Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 10,
+    pair: Annotated[str | None, typer.Option(metavar="TA,RA", help="Explain this pair instead of the busiest.")] = None,
+    station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None,
+    ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Keep reading a growing capture; the report comes after Ctrl-C.")
+    ] = False,
+) -> int:
+    """Explain an 802.11 capture: retries, acknowledgements, airtime, and where the throughput went.
+
+    Several captures are put side by side.
+    """
+    chosen, only, address = _pair(pair), _sections(section), _address(station)
+    _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
+    if follow:
+        report, document = _follow(files[0], chosen)
+        reports, documents = [report], [document]
+    else:
+        reports, documents = _analyze(files, chosen)
+    if json:
+        console.write_json(documents[0] if len(files) == 1 else _comparison_json(reports))
+    if csv is not None:
+        _write_csv(reports, csv, table)
+    if html is not None:
+        _write_page(reports, html, list_ghosts=ghosts, station=address, open_page=open_page)
+    if not json and csv != _STDIN:
+        brief = html is not None or csv is not None
+        _show(reports, only=only, top=top, list_ghosts=ghosts, station=address, brief=brief)
+    return _warn(reports, following=follow)
+
+
+def _analyze(files: Sequence[str], pair: Pair) -> tuple[list[AirReport], list[bytes]]:
+    from txop.air import AirReport, analyze_json
+
+    documents = []
+    for name in files:
+        try:
+            with _ProgressBar(name) as bar:
+                documents.append(analyze_json(name, pair=pair, progress=bar.advance))
+        except ValueError as error:
+            raise _unreadable(name, error) from error
+    return [AirReport.parse(document) for document in documents], documents
+
+
+def _follow(name: str, pair: Pair) -> tuple[AirReport, bytes]:
+    """Read a growing capture until Ctrl-C or the end of the pipe, with a live summary on stderr."""
+    from rich.live import Live
+
+    from txop.air import AirReport, analyze_json
+    from txop.cli.air_live import summary
+
+    try:
+        with Live(summary(None), console=console.stderr(), refresh_per_second=4, transient=True) as live:
+            document = analyze_json(
+                name, pair=pair, follow=True, snapshot=lambda part: live.update(summary(AirReport.parse(part)))
+            )
+    except ValueError as error:
+        raise _unreadable(name, error) from error
+    return AirReport.parse(document), document
+
+
+def _unreadable(name: str, error: ValueError) -> UserError:
+    return UserError(str(error), where=None if name in str(error) else name)
+
+
+def _show(
+    reports: Sequence[AirReport],
+    *,
+    only: tuple[str, ...],
+    top: int,
+    list_ghosts: bool,
+    station: str | None,
+    brief: bool,
+) -> None:
+    from txop.air.view import headline, sections
+    from txop.cli.air_headline import print_headline
+    from txop.cli.terminal_report import draw, print_sections
+
+    out = console.stdout()
+    if len(reports) > 1:
+        from txop.air.compare import compare
+        from txop.air.view.side_by_side import grid, letter
+
+        comparison = compare(reports)
+        for index, report in enumerate(reports):
+            out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
+            for flow in headline(report).flows[:1]:
+                out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
+        out.print(draw(grid(comparison), out.width, top))
+        return
+    report = reports[0]
+    if not only or "waterfall" in only:
+        print_headline(out, headline(report))
+    if not brief:
+        print_sections(out, sections(report, list_ghosts=list_ghosts, station=station, only=only), top)
+        out.print()
+        out.print(
+            console.safe_text(
+                "– means not available, never zero. What each figure counts: docs/air-json.md, --html.", "dim"
+            )
+        )
+
+
+def _comparison_json(reports: Sequence[AirReport]) -> str:
+    from txop.air.compare import compare
+
+    return compare(reports).model_dump_json(indent=2)
+
+
+def _write_csv(reports: Sequence[AirReport], target: str, names: Sequence[str] | None) -> None:
+    from txop.air.tables import TABLES, write_csv
+
+    for name in names or ():
+        if name not in TABLES:
+            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(TABLES)}")
+    if target == _STDIN:
+        if not names or len(names) != 1:
+            raise UserError("--csv - writes one table", what_to_do="name it with --table, for example --table stations")
+        write_csv(reports, names[0], sys.stdout)
+        return
+    folder = Path(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names or TABLES:
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as out:
+            write_csv(reports, name, out)
+    console.stderr().print(console.safe_text(f"Wrote {len(names or TABLES)} tables to {folder}"))
+
+
+def _write_page(
+    reports: Sequence[AirReport], target: Path, *, list_ghosts: bool, station: str | None, open_page: bool
+) -> None:
+    from txop.air.page import comparison_page, page
+
+    text = page(reports[0], list_ghosts=list_ghosts, station=station) if len(reports) == 1 else comparison_page(reports)
+    target.write_text(text, encoding="utf-8")
+    console.stderr().print(console.safe_text(f"Wrote {target}"))
+    if open_page:
+        import webbrowser
+
+        if not webbrowser.open(target.resolve().as_uri()):
+            console.stderr().print(console.safe_text(f"No browser found; open {target} yourself."))
+
+
+def _warn(reports: Sequence[AirReport], *, following: bool) -> ExitCode:
+    """Say what was damaged; a file still being written may well end inside a record."""
+    code = ExitCode.OK
+    for report in reports:
+        damage = report.summary.damage
+        if damage is None or following:
+            continue
+        place = f"{report.path} is damaged at byte {damage.offset:,}: {damage.message}"
+        text = f"Warning: {place}. The report covers what came before."
+        console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+        code = ExitCode.PARTIAL
+    return code
+
+
+def _check_output(
+    files: Sequence[str],
+    *,
+    json: bool,
+    html: Path | None,
+    open_page: bool,
+    csv: str | None,
+    table: Sequence[str] | None,
+    follow: bool,
+) -> None:
+    if open_page and html is None:
+        raise UserError("--open needs a page", what_to_do="add --html FILE")
+    if table and csv is None:
+        raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
+    if json and csv == _STDIN:
+        raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
+    if follow and len(files) != 1:
+        raise UserError("--follow reads one capture")
+    if list(files).count(_STDIN) > 1:
+        raise UserError("stdin (-) can be read only once")
+
+
+def _address(text: str | None) -> str | None:
+    if text is None:
+        return None
+    address = text.strip().lower().replace("-", ":")
+    if not _MAC.fullmatch(address):
+        raise UserError(f'"{text}" is not a MAC address', what_to_do="write it like 08:be:ac:0b:14:c4")
+    return address
+
+
+def _pair(text: str | None) -> Pair:
+    if text is None:
+        return None
+    parts = [_address(part) for part in text.split(",")]
+    if len(parts) != 2 or parts[0] is None or parts[1] is None:
+        raise UserError("--pair takes two addresses", what_to_do="write the transmitter, a comma, the receiver")
+    return parts[0], parts[1]
+
+
+def _sections(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    from txop.air.view import SECTION_NAMES
+
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in SECTION_NAMES:
+            raise UserError(f'there is no section "{name}"', what_to_do=f"choose from {', '.join(SECTION_NAMES)}")
+    return names
+
+
+class _ProgressBar:
+    """A bar on stderr, once reading takes noticeably long and a terminal is there to show it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._started = time.monotonic()
+        self._progress: Progress | None = None
+        self._wanted = sys.stderr.isatty()
+
+    def __enter__(self) -> _ProgressBar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def advance(self, done: int, total: int | None) -> None:
+        """Called by the analyzer now and then."""
+        if not self._wanted or time.monotonic() - self._started < _PROGRESS_AFTER_S:
+            return
+        if self._progress is None:
+            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+            name = TextColumn("{task.description}", markup=False)
+            self._progress = Progress(
+                name, BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=console.stderr(), transient=True
+            )
+            self._task = self._progress.add_task(visible(self._name), total=total)
+            self._progress.start()
+        self._progress.update(self._task, completed=done, total=total)

@@ -1,0 +1,30 @@
+"""What ``txop air --follow`` shows while frames come in."""
+
+from __future__ import annotations
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from txop.air.model import AirReport
+from txop.air.view import headline
+from txop.cli.air_headline import bar
+from txop.cli.console import safe_text
+from txop.report import format as fmt
+
+_WIDTH = 78
+
+
+def summary(report: AirReport | None) -> RenderableType:
+    """A few lines about ``report``, or that nothing has come yet."""
+    if report is None:
+        return Text("Waiting for frames; Ctrl-C ends.", style="dim")
+    lines: list[RenderableType] = [
+        safe_text(
+            f"{fmt.count(report.frames)} frames, {fmt.duration_us(report.summary.span_us)}, busy "
+            f"{fmt.share(report.airtime.busy_share)}, retry {fmt.percent(report.ghost_effect.retry_good.percent)} of "
+            f"{fmt.count(report.ghost_effect.retry_good.frames)} intact data frames. Ctrl-C ends with the whole report."
+        )
+    ]
+    for flow in headline(report).flows[:1]:
+        lines += [safe_text(f"{flow.title}: {flow.sentence}"), bar(flow.waterfall, _WIDTH)]
+    return Group(*lines)

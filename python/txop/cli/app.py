@@ -1,0 +1,145 @@
+"""The ``txop`` program: the list of commands, the options common to all, and what happens to errors.
+
+A command is one module in this package with a function ``register(app)`` that adds it; it is listed in
+:data:`COMMANDS` and nowhere else. Modules import heavy libraries (polars, altair) inside the functions that need them,
+so that ``txop --help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from txop.cli import air, console, demo, doctor, version
+from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
+from txop.cli.help import epilog
+from txop.visible import visible
+
+COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
+    air.register,
+    demo.register,
+    doctor.register,
+    version.register,
+)
+"""Every command, in the order of ``txop --help``."""
+
+DEBUG_VARIABLE = "TXOP_DEBUG"
+"""Environment variable that, when set to anything but "" or "0", shows tracebacks (``--debug`` sets it)."""
+
+
+def build() -> typer.Typer:
+    """The application with all its commands."""
+    app = typer.Typer(
+        name="txop",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=epilog(
+            examples=(
+                ("txop doctor", "what this machine has and lacks"),
+                ("txop demo", "a first result, without any hardware"),
+            ),
+            notes=("Exit codes: " + "; ".join(f"{int(code)} {meaning}" for code, meaning in EXIT_CODE_MEANINGS) + ".",),
+        ),
+    )
+    app.callback()(_common_options)
+    for register in COMMANDS:
+        register(app)
+    return app
+
+
+def _common_options(
+    debug: Annotated[
+        bool, typer.Option("--debug", help=f"Show tracebacks of errors (also: {DEBUG_VARIABLE}=1).")
+    ] = False,
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=version.print_and_exit),
+    ] = False,
+) -> None:
+    """Measures, explains and compares Linux wireless drivers."""
+    del show_version
+    if debug:
+        os.environ[DEBUG_VARIABLE] = "1"
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run ``txop`` with ``arguments`` (default: ``sys.argv[1:]``) and exit with one of :class:`ExitCode`."""
+    _make_streams_safe()
+    raise SystemExit(int(_run(arguments)))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        result = typer.main.get_command(build())(args=arguments, prog_name="txop", standalone_mode=False)
+        sys.stdout.flush()
+    except UserError as error:
+        _report(str(error))
+        return error.exit_code
+    except typer.TyperException as error:  # wrong usage, found by typer itself
+        if error.format_message():  # empty: no arguments, and typer has shown the help instead
+            _report(_usage_message(error))
+        return ExitCode.BAD_INPUT
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+    except SystemExit as leaving:
+        if isinstance(leaving.__context__, BrokenPipeError):  # typer turns a broken pipe into exit code 1
+            console.leave_broken_pipe()
+        raise
+    except BrokenPipeError:
+        console.leave_broken_pipe()
+    except MemoryError:
+        _report("Out of memory. Give the command less at once, or more memory.")
+        return ExitCode.MISSING
+    except OSError as error:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            console.discard_stdout()
+        _report(str(_from_os_error(error)))
+        return ExitCode.BAD_INPUT
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        _report(f"A defect in txop, sorry: {what}. With --debug the traceback is shown; please report it with that.")
+        return ExitCode.INTERNAL
+    # typer returns the code of `typer.Exit(code)`, otherwise what the command returned (None).
+    return result if isinstance(result, int) else ExitCode.OK
+
+
+def _report(message: str) -> None:
+    """One paragraph on stderr: ``txop: ...``, and above it the traceback when asked for."""
+    if os.environ.get(DEBUG_VARIABLE, "0") not in ("", "0"):
+        traceback.print_exc()
+    text = console.safe_text("txop: ", style="bold red")
+    text.append(visible(message), style="not bold default")
+    console.stderr().print(text, soft_wrap=True)
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    message = " ".join(error.format_message().split())
+    if message and message[-1] not in ".!?":
+        message += "."
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "txop"
+    return f"{message} See `{command} --help`."
+
+
+def _from_os_error(error: OSError) -> UserError:
+    where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes, os.PathLike)) else None
+    return UserError(error.strerror or str(error), where=where)
+
+
+def _make_streams_safe() -> None:
+    """Give closed standard streams a place to go, and never fail on a character the terminal's encoding lacks."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the parent: `txop >&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - lives with the process
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

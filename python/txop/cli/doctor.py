@@ -1,0 +1,100 @@
+"""``txop doctor``: what this machine has and lacks for each capability, and the command that fixes it."""
+
+from __future__ import annotations
+
+import typer
+from rich.table import Table
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode
+from txop.cli.help import epilog
+from txop.machine.capabilities import Diagnosis, diagnose
+from txop.machine.probe import LocalMachine
+
+FORMAT = "txop-doctor"
+FORMAT_VERSION = 1
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop doctor``."""
+    app.command(
+        name="doctor",
+        epilog=epilog(
+            [
+                ("txop doctor", "a table, with the command for each thing that is missing"),
+                ("txop doctor --json | jq -r '.capabilities[] | select(.present | not) | .fix'", "the commands only"),
+            ],
+            ["Exit codes: 0 when the core is ready, 3 when it is not. Other rows are optional."],
+        ),
+    )(doctor)
+
+
+def doctor(json: JsonFlag = False) -> None:
+    """Show what this machine has and lacks for each capability, and how to fix it."""
+    diagnosis = diagnose(LocalMachine())
+    if json:
+        console.write_json(as_json(diagnosis))
+    else:
+        out = console.stdout()
+        out.print(table(diagnosis))
+        out.print(safe_text(summary(diagnosis)))
+    if not diagnosis.core_ready:
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def table(diagnosis: Diagnosis) -> Table:
+    """One row per capability."""
+    rows = Table(title=safe_text(f"txop on {diagnosis.distribution.name}"), title_justify="left")
+    rows.add_column("Capability")
+    rows.add_column("State")
+    rows.add_column("Found")
+    rows.add_column("Needed for")
+    rows.add_column("To fix", overflow="fold")
+    for finding in diagnosis.findings:
+        capability = finding.capability
+        if finding.present:
+            state = safe_text("present", style="green")
+        else:
+            state = safe_text("MISSING" if capability.core else "missing", style="bold red" if capability.core else "")
+        rows.add_row(
+            safe_text(capability.title + (" (core)" if capability.core else "")),
+            state,
+            safe_text(finding.detail),
+            safe_text(capability.needed_for),
+            safe_text(finding.fix or ""),
+        )
+    return rows
+
+
+def summary(diagnosis: Diagnosis) -> str:
+    """One sentence under the table."""
+    missing = [finding for finding in diagnosis.findings if not finding.present]
+    if not diagnosis.core_ready:
+        lacking = ", ".join(finding.capability.title for finding in missing if finding.capability.core)
+        return f"The core is not ready: {lacking}."
+    if missing:
+        return f"The core is ready; {len(missing)} of {len(diagnosis.findings)} capabilities are missing, all optional."
+    return "Everything is there."
+
+
+def as_json(diagnosis: Diagnosis) -> dict[str, object]:
+    """The diagnosis as one JSON document."""
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "distribution": diagnosis.distribution.name,
+        "core_ready": diagnosis.core_ready,
+        "capabilities": [
+            {
+                "key": finding.capability.key,
+                "title": finding.capability.title,
+                "needed_for": finding.capability.needed_for,
+                "core": finding.capability.core,
+                "present": finding.present,
+                "detail": finding.detail or None,
+                "fix": finding.fix,
+            }
+            for finding in diagnosis.findings
+        ],
+    }

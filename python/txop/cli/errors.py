@@ -1,0 +1,84 @@
+"""What goes wrong, said so that the reader knows what to do next; and what the exit codes mean.
+
+Any layer may raise :class:`UserError`; only :mod:`txop.cli.app` prints it.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of every ``txop`` command."""
+
+    OK = 0
+    """Done."""
+    VERDICT_NO = 1
+    """Done, and the answer is no (a comparison says worse, a check fails)."""
+    BAD_INPUT = 2
+    """Wrong usage, or input that cannot be read at all."""
+    MISSING = 3
+    """A tool, device or permission that the command needs is missing."""
+    PARTIAL = 4
+    """Done, but the input was damaged or cut short: the result covers what was readable."""
+    INTERNAL = 70
+    """A defect of txop itself."""
+    INTERRUPTED = 130
+    """Stopped by Ctrl-C."""
+    BROKEN_PIPE = 141
+    """The reader of the output went away (``txop ... | head``); nothing is printed."""
+
+
+EXIT_CODE_MEANINGS: tuple[tuple[ExitCode, str], ...] = (
+    (ExitCode.OK, "done"),
+    (ExitCode.VERDICT_NO, "done, and the answer is no: worse, or a check failed"),
+    (ExitCode.BAD_INPUT, "wrong usage, or input that cannot be read"),
+    (ExitCode.MISSING, "a tool, device or permission is missing"),
+    (ExitCode.PARTIAL, "done, but the input was damaged or cut short"),
+    (ExitCode.INTERNAL, "a defect of txop itself"),
+    (ExitCode.INTERRUPTED, "stopped by Ctrl-C"),
+)
+"""The codes a user can meet, in the words of ``txop --help``."""
+
+
+class UserError(Exception):
+    """An error the user can act on: what happened, where, and what to do about it.
+
+    Each part is plain text, one sentence or less, without a final full stop; text from captures or other machines may
+    be put in as it is, the printer makes it safe.
+
+    >>> str(UserError("not a capture file", where="notes.txt, byte 0", what_to_do="give a pcap or pcapng file"))
+    'notes.txt, byte 0: not a capture file. Give a pcap or pcapng file.'
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str | None = None,
+        what_to_do: str | None = None,
+        exit_code: ExitCode = ExitCode.BAD_INPUT,
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.what_to_do = what_to_do
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        prefix = f"{self.where}: " if self.where else ""
+        text = f"{prefix}{_sentence(self.what)}"
+        if self.what_to_do:
+            text += f" {_sentence(self.what_to_do[:1].upper() + self.what_to_do[1:])}"
+        return text
+
+
+class MissingTool(UserError):  # noqa: N818 - it is the tool that is missing, not an error that is
+    """A program, device or permission that the command cannot do without."""
+
+    def __init__(self, what: str, *, where: str | None = None, what_to_do: str | None = None) -> None:
+        super().__init__(what, where=where, what_to_do=what_to_do, exit_code=ExitCode.MISSING)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,281 @@
+"""The table of what txop can do with a machine, what each thing needs, and how to get what is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from txop.machine.distribution import Distribution, Packages
+from txop.machine.probe import Machine
+
+MINIMUM_RUST = (1, 85)
+"""Oldest Rust toolchain that builds txop."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a check found: whether the capability is there, and a word on it (version, device, reason)."""
+
+    present: bool
+    detail: str = ""
+    fix: Packages | str | None = None
+    """What helps in this case, when it is not what the table says."""
+
+
+Check = Callable[[Machine], Answer]
+
+
+@dataclass(frozen=True)
+class Capability:
+    """One row of ``txop doctor``."""
+
+    key: str
+    """Stable name, for ``--json``."""
+    title: str
+    needed_for: str
+    check: Check
+    fix: Packages | str
+    """Packages to install, or the command that helps (without sudo; it is added where needed)."""
+    fix_needs_root: bool = True
+    core: bool = False
+    """Whether txop is of no use without it."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A capability, looked for on one machine."""
+
+    capability: Capability
+    present: bool
+    detail: str
+    fix: str | None
+    """Command that brings it; ``None`` when present, or when none is known for this distribution."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Every capability, looked for on one machine."""
+
+    distribution: Distribution
+    findings: tuple[Finding, ...]
+
+    @property
+    def core_ready(self) -> bool:
+        """Whether everything that txop cannot do without is there."""
+        return all(finding.present for finding in self.findings if finding.capability.core)
+
+
+def diagnose(machine: Machine, capabilities: Sequence[Capability] | None = None) -> Diagnosis:
+    """Look for every capability on ``machine``, all at once, and keep the order of the table."""
+    table = CAPABILITIES if capabilities is None else tuple(capabilities)
+    distribution = Distribution.of(machine.os_release())
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        answers = list(pool.map(lambda capability: capability.check(machine), table))
+    findings = tuple(
+        Finding(
+            capability,
+            answer.present,
+            answer.detail,
+            _fix_command(capability, answer, distribution, as_root=machine.is_root),
+        )
+        for capability, answer in zip(table, answers, strict=True)
+    )
+    return Diagnosis(distribution, findings)
+
+
+def _fix_command(capability: Capability, answer: Answer, distribution: Distribution, *, as_root: bool) -> str | None:
+    if answer.present:
+        return None
+    fix = answer.fix or capability.fix
+    if isinstance(fix, Packages):
+        return fix.install_command(distribution, as_root=as_root)
+    return fix if as_root or not capability.fix_needs_root else f"sudo {fix}"
+
+
+def first_version(text: str) -> str:
+    """The first thing in ``text`` that looks like a version, or "".
+
+    >>> first_version("TShark (Wireshark) 4.0.17 (Git v4.0.17 packaged as 4.0.17-0+deb12u1)")
+    '4.0.17'
+    >>> first_version("ping from iputils 20221126")
+    '20221126'
+    """
+    match = re.search(r"\d+(?:\.\d+)+|\b\d{8}\b", text)
+    return match.group() if match else ""
+
+
+def _program(*names: str, version_option: str = "--version", must_tell_version: bool = False) -> Check:
+    """The first of several programs (alternatives) that is installed, with its version.
+
+    ``must_tell_version``: a program that does not tell one is a stand-in that only says how to install the real one.
+    """
+
+    def check(machine: Machine) -> Answer:
+        for name in names:
+            path = machine.find_program(name)
+            if path is None:
+                continue
+            ran = machine.run([path, version_option])
+            version = first_version(ran.output) if ran else ""
+            if must_tell_version and not version:
+                continue
+            return Answer(True, f"{name} {version}".rstrip())
+        return Answer(False, " or ".join(names) + " not found")
+
+    return check
+
+
+def _modules(*names: str) -> Check:
+    def check(machine: Machine) -> Answer:
+        broken = [name for name in names if not machine.imports(name)]
+        return Answer(not broken, "cannot import " + ", ".join(broken) if broken else "")
+
+    return check
+
+
+def _device(path: str, permission: str) -> Check:
+    """A device that is there and open to this user; ``permission`` is the command that opens it."""
+
+    def check(machine: Machine) -> Answer:
+        if not machine.exists(path):
+            return Answer(False, f"no {path}")
+        return Answer(True, path) if machine.can_write(path) else Answer(False, f"no permission for {path}", permission)
+
+    return check
+
+
+def _qemu(machine: Machine) -> Answer:
+    answer = _program(f"qemu-system-{machine.architecture}")(machine)
+    return replace(answer, fix=_QEMU_PACKAGES.get(machine.architecture))
+
+
+_QEMU_PACKAGES = {
+    "x86_64": Packages("qemu-system-x86", "qemu-system-x86-core", "qemu-system-x86"),
+    "aarch64": Packages("qemu-system-arm", "qemu-system-aarch64-core", "qemu-system-aarch64"),
+}
+
+
+def _usbmon(machine: Machine) -> Answer:
+    if machine.exists("/dev/usbmon0"):
+        return Answer(True, "/dev/usbmon0")
+    if machine.exists("/sys/kernel/debug/usb/usbmon/0u"):
+        return Answer(True, "/sys/kernel/debug/usb/usbmon")
+    return Answer(False, "kernel module usbmon not loaded")
+
+
+_APPARMOR_SWITCH = "kernel.apparmor_restrict_unprivileged_userns"
+"""sysctl with which Ubuntu (23.10 and later) forbids unprivileged user namespaces."""
+
+
+def _namespaces(*, rootless: bool) -> Check:
+    """Try it: make an empty network namespace that lives as long as ``true`` runs."""
+
+    def check(machine: Machine) -> Answer:
+        if not rootless and not machine.is_root:
+            return Answer(False, "not running as root")
+        ran = machine.run(["unshare", "-Urn" if rootless else "-n", "true"])
+        if ran is None:
+            return Answer(False, "unshare not found")
+        reason = ran.output.strip().splitlines()
+        if ran.status == 0:
+            return Answer(True)
+        restricted = machine.exists("/proc/sys/" + _APPARMOR_SWITCH.replace(".", "/"))
+        return Answer(
+            False,
+            reason[-1] if reason else "refused by the kernel",
+            f"sysctl -w {_APPARMOR_SWITCH}=0" if rootless and restricted else None,
+        )
+
+    return check
+
+
+def _rust(machine: Machine) -> Answer:
+    path = machine.find_program("cargo")
+    ran = machine.run([path, "--version"]) if path else None
+    if ran is None or ran.status != 0:
+        return Answer(False, "cargo not found")
+    version = first_version(ran.output)
+    needed = ".".join(map(str, MINIMUM_RUST))
+    new_enough = bool(version) and tuple(int(part) for part in version.split(".")[:2]) >= MINIMUM_RUST
+    return Answer(new_enough, f"cargo {version}" if new_enough else f"cargo {version} is older than {needed}")
+
+
+CAPABILITIES: tuple[Capability, ...] = (
+    Capability(
+        "read-captures", "Read and analyse captures", "txop air, txop demo",
+        _modules("txop._native", "polars"), "make setup", fix_needs_root=False, core=True,
+    ),
+    Capability(
+        "reports", "HTML reports with plots", "--html, txop demo",
+        _modules("altair", "vl_convert", "jinja2"), "make setup", fix_needs_root=False, core=True,
+    ),
+    Capability(
+        "live-capture", "Capture the air or the bus", "making captures to analyse",
+        _program("tcpdump", "dumpcap"), Packages("tcpdump", "tcpdump", "tcpdump"),
+    ),
+    Capability(
+        "iw", "Set up wireless interfaces", "monitor mode, association, link state",
+        _program("iw"), Packages("iw", "iw", "iw"),
+    ),
+    Capability(
+        "iperf3", "Throughput tests", "measuring TCP and UDP throughput",
+        _program("iperf3"), Packages("iperf3", "iperf3", "iperf3"),
+    ),
+    Capability(
+        "ping", "Round-trip times", "measuring latency",
+        _program("ping", version_option="-V"), Packages("iputils-ping", "iputils", "iputils"),
+    ),
+    Capability(
+        "irtt", "One-way delays", "measuring latency under load in each direction",
+        _program("irtt", version_option="version"), Packages("irtt", "irtt", None),
+    ),
+    Capability(
+        "hostapd", "Access point", "being the access point of a test",
+        _program("hostapd", version_option="-v"), Packages("hostapd", "hostapd", "hostapd"),
+    ),
+    Capability(
+        "wpa-supplicant", "Station with WPA", "associating to the access point of a test",
+        _program("wpa_supplicant", version_option="-v"),
+        Packages("wpasupplicant", "wpa_supplicant", "wpa_supplicant"),
+    ),
+    Capability(
+        "usbmon", "Capture USB traffic", "what a USB driver does on the bus",
+        _usbmon, "modprobe usbmon",
+    ),
+    Capability(
+        "netns-root", "Network namespaces as root", "emulated links between namespaces",
+        _namespaces(rootless=False), "sudo txop COMMAND", fix_needs_root=False,
+    ),
+    Capability(
+        "netns-rootless", "Network namespaces without root", "emulated links, unprivileged",
+        _namespaces(rootless=True), "sysctl -w user.max_user_namespaces=15000",
+    ),
+    Capability(
+        "tun", "TUN devices", "emulated links that carry real packets",
+        _device("/dev/net/tun", "chmod a+rw /dev/net/tun"), "modprobe tun",
+    ),
+    Capability(
+        "qemu", "Virtual machines", "running real drivers on virtual chips",
+        _qemu, Packages("qemu-system-misc", "qemu", "qemu-full"),
+    ),
+    Capability(
+        "kvm", "Fast virtual machines (KVM)", "guests at full speed; exact mode does not need it",
+        _device("/dev/kvm", 'usermod -aG kvm "$USER"'), "modprobe kvm",
+    ),
+    Capability(
+        "tshark", "tshark, the oracle", "make test: comparing with Wireshark",
+        _program("tshark"), Packages("tshark", "wireshark-cli", "wireshark-cli"),
+    ),
+    Capability(
+        "browser", "Headless browser", "make test: looking at the HTML pages",
+        _program("chromium", "chromium-browser", "google-chrome", must_tell_version=True),
+        Packages("chromium", "chromium", "chromium", elsewhere={"ubuntu": "snap install chromium"}),
+    ),
+    Capability(
+        "rust", "Rust toolchain", "make setup: building txop",
+        _rust, "make setup", fix_needs_root=False,
+    ),
+)  # fmt: skip
+"""Every capability, in the order of ``txop doctor``: first what every user needs, last what developers need."""

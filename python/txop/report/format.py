@@ -1,0 +1,85 @@
+"""How numbers are written for people: with their unit, in few digits, the same in terminal tables and HTML pages.
+
+Every function takes ``None`` for *not available* and then gives :data:`NOT_AVAILABLE`.
+"""
+
+from __future__ import annotations
+
+import math
+
+NOT_AVAILABLE = "–"
+"""Shown for a figure that is not available; a legend under the table says so."""
+
+
+def count(value: float | None) -> str:
+    """A whole number, thousands separated: ``12,345``."""
+    return NOT_AVAILABLE if value is None else f"{value:,.0f}"
+
+
+def number(value: float | None, digits: int = 1) -> str:
+    """A number with a fixed number of decimals: ``11.2``."""
+    return NOT_AVAILABLE if value is None else f"{value:,.{digits}f}"
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """``value`` in percent: ``24.1 %``."""
+    return NOT_AVAILABLE if value is None else f"{value:.{digits}f} %"
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    """``value`` as a fraction of one, shown in percent."""
+    return percent(None if value is None else 100 * value, digits)
+
+
+def mbit_s(value: float | None) -> str:
+    """A rate in Mbit/s: ``24.5 Mbit/s``."""
+    return NOT_AVAILABLE if value is None else f"{_significant(value)} Mbit/s"
+
+
+def dbm(value: float | None) -> str:
+    """A signal level."""
+    return NOT_AVAILABLE if value is None else f"{value:.0f} dBm".replace("-", "\N{MINUS SIGN}")
+
+
+def duration_us(value: float | None) -> str:
+    """A time given in µs, in the unit that reads best: ``180 µs``, ``1.20 ms``, ``30.0 s``."""
+    if value is None:
+        return NOT_AVAILABLE
+    size = abs(value)
+    if size < 1_000:
+        return f"{value:.0f} µs" if size >= 100 or value == int(value) else f"{value:.1f} µs"
+    if size < 1_000_000:
+        return f"{_significant(value / 1e3)} ms"
+    if size < 600_000_000:
+        return f"{_significant(value / 1e6)} s"
+    return f"{value / 60e6:,.1f} min"
+
+
+def size_bytes(value: float | None) -> str:
+    """A size given in bytes: ``148 MB`` (powers of ten)."""
+    if value is None:
+        return NOT_AVAILABLE
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if abs(value) >= scale:
+            return f"{_significant(value / scale)} {unit}"
+    return f"{value:.0f} B"
+
+
+def signed(value: float | None, digits: int = 1) -> str:
+    """A difference with its sign: ``+1.2``, ``−0.3``."""
+    if value is None:
+        return NOT_AVAILABLE
+    if round(abs(value), digits) == 0:
+        return f"{0:.{digits}f}"
+    return f"{'+' if value > 0 else MINUS}{abs(value):,.{digits}f}"
+
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def _significant(value: float) -> str:
+    """Three significant digits, but never an exponent and never fewer than the whole part."""
+    if value == 0:
+        return "0"
+    decimals = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 0.001 else 3
+    return f"{value:,.{min(decimals, 3)}f}"

@@ -1,0 +1,34 @@
+"use strict";
+// Sortable tables: a click on a heading sorts by the cells' data-v, else by their text; again: the other way round.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  const limit = Number(table.dataset.limit || 0);
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.title = "Sort by this column";
+    button.setAttribute("aria-label", "Sort by " + head.textContent.trim());
+    head.append(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") === "descending";
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const key = (row) => {
+        const cell = row.cells[column];
+        return "v" in cell.dataset ? Number(cell.dataset.v) : cell.textContent.trim();
+      };
+      const empty = (k) => k === "" || k === "–";
+      const rows = [...body.rows].map((row) => [key(row), row]);
+      rows.sort(([a], [b]) => {
+        if (empty(a) || empty(b)) return empty(a) - empty(b);
+        const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+        return up ? order : -order;
+      });
+      rows.forEach(([, row], index) => {
+        row.classList.toggle("more", limit > 0 && index >= limit);
+        body.append(row);
+      });
+    });
+  });
+}

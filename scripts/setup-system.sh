@@ -1,0 +1,43 @@
+#!/bin/sh
+# What building txop needs from the system: a C linker, Python with venv, a Rust toolchain. Installs what is missing
+# (Debian, Ubuntu), after saying what and why; elsewhere, or without the right to, says what to do and fails.
+set -eu
+cd "$(dirname "$0")"
+. ./apt.sh
+
+if ! command -v cc >/dev/null 2>&1; then
+    apt_install "because Rust needs a C compiler to link" gcc libc6-dev
+fi
+
+if ! ./find-python.sh >/dev/null; then
+    apt_install "because txop is a Python program in a virtual environment" python3 python3-venv
+    if ! ./find-python.sh >/dev/null; then
+        echo "The Python here is older than 3.11, or cannot make virtual environments: $(python3 --version 2>&1)." >&2
+        echo "Install Python 3.11 or later (python3.11, python3.12 or python3.13 on PATH), then: make setup" >&2
+        exit 3
+    fi
+fi
+
+if ! ./find-rust.sh >/dev/null; then
+    why="because parts of txop are written in Rust (1.85 or later)"
+    apt_refresh
+    if command -v rustup >/dev/null 2>&1; then
+        :
+    elif apt_offers cargo 1.85; then
+        apt_install "$why" cargo rustc rustfmt rust-clippy
+    elif apt_offers cargo-web 1.85; then # Debian 12: the toolchain that it keeps up to date for browsers
+        apt_install "$why" cargo-web rustc-web rustfmt-web rust-web-clippy
+    elif apt_offers rustup; then
+        apt_install "$why" rustup
+    fi
+    if ! ./find-rust.sh >/dev/null && command -v rustup >/dev/null 2>&1; then
+        echo "Getting the stable Rust toolchain for this user (rustup toolchain install stable)"
+        rustup toolchain install stable --profile default --no-self-update </dev/null
+        rustup default stable
+    fi
+    if ! ./find-rust.sh >/dev/null; then
+        echo "No Rust toolchain of version 1.85 or later, and this distribution has none to install." >&2
+        echo "Install rustup as https://rustup.rs describes, then: make setup" >&2
+        exit 3
+    fi
+fi

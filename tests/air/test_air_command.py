@@ -1,0 +1,159 @@
+"""``txop air`` from its arguments to its output, with the analyzer replaced by stored reports."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import txop.air
+from txop.air.tables import TABLES
+from txop.cli import app
+
+ADDRESS = "08:be:ac:0b:14:c4"
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def start(reports, *arguments, columns=100):
+        documents = {str(name): report.model_dump_json().encode() for name, report in reports.items()}
+        monkeypatch.setattr(txop.air, "analyze_json", lambda path, **_: documents[path])
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with pytest.raises(SystemExit) as leaving:
+            app.main(["air", *arguments])
+        out = capsys.readouterr()
+        return leaving.value.code, out.out, out.err
+
+    return start
+
+
+def whole(report):
+    return report.model_copy(update={"summary": report.summary.model_copy(update={"damage": None})})
+
+
+def test_report_begins_with_where_the_throughput_went(run, report):
+    code, out, err = run({"a": whole(report)}, "a")
+    assert code == 0
+    assert err == ""
+    assert out.startswith("Where the throughput went")
+    assert out.index("Retries take") < out.index("Late - Block Ack") < out.index("1. Summary")
+    for number, title in enumerate(("Summary", "Stations", "Ghost", "Exchanges", "Aggregation", "Airtime", "Goodput",
+                                    "Capability", "Steadiness"), 1):  # fmt: skip
+        assert f"{number}. {title}" in out
+    assert "and 31 more, --top 0 shows all." in out
+
+
+def test_damaged_capture_is_reported_with_a_warning_and_its_own_code(run, report):
+    code, out, err = run({"a": report}, "a")
+    assert code == 4
+    assert "1. Summary" in out
+    assert "damaged at byte 150,331,912" in err
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120, 200])
+def test_tables_keep_to_the_terminal(run, report, columns):
+    _, out, _ = run({"a": whole(report)}, "a", columns=columns)
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= columns
+    if columns >= 60:
+        stations = out[out.index("2. Stations") :].split("Networks")[0]
+        assert ADDRESS in stations
+
+
+def test_json_is_the_document_itself(run, report):
+    code, out, _ = run({"a": whole(report)}, "a", "--json")
+    assert code == 0
+    assert json.loads(out) == json.loads(whole(report).model_dump_json())
+
+
+def test_hostile_text_is_inert_on_the_terminal(run, hostile_report, good_report):
+    for arguments in (
+        ("a", "--top", "0", "--ghosts"),
+        ("a", "b"),
+        ("a", "--json"),
+        ("a", "--csv", "-", "--table", "bss"),
+    ):
+        _, out, err = run({"a": hostile_report, "b": good_report}, *arguments)
+        assert all(c.isprintable() or c == "\n" for c in out + err), arguments
+
+
+def test_two_captures_side_by_side(run, report, good_report):
+    reports = {"a": whole(report), "b": whole(good_report)}
+    code, out, _ = run(reports, "a", "b")
+    assert code == 0
+    assert "B − A" in out
+    assert "points" in out
+    _, out, _ = run(reports, "a", "b", "--json")
+    document = json.loads(out)
+    assert document["format"] == "txop-air-compare"
+    assert len(document["captures"]) == 2
+    _, out, _ = run({**reports, "c": whole(report)}, "a", "b", "c")
+    assert "B − A" not in out
+
+
+def test_sections_and_station(run, report):
+    _, out, _ = run({"a": whole(report)}, "a", "--section", "ghosts,airtime")
+    assert "3. Ghost" in out
+    assert "6. Airtime" in out
+    assert "1. Summary" not in out
+    assert "Where the throughput" not in out
+    _, out, _ = run({"a": whole(report)}, "a", "--section", "stations", "--station", ADDRESS.upper())
+    table = out.split("Stations\n")[1].split("Networks")[0]
+    assert ADDRESS in table
+    assert "a4:c3:f0:12:9b:07" not in table
+
+
+def test_ghosts_are_folded_in_or_listed(run, report):
+    ghost = report.stations[1].model_copy(update={"address": "08:be:ac:0b:14:c5", "kind": "ghost"})
+    changed = whole(report).model_copy(update={"stations": [*report.stations, ghost]})
+    _, out, _ = run({"a": changed}, "a", "--section", "stations", columns=200)
+    assert "08:be:ac:0b:14:c5" not in out
+    assert "From" in out
+    _, out, _ = run({"a": changed}, "a", "--section", "stations", "--ghosts", columns=200)
+    assert "08:be:ac:0b:14:c5" in out
+
+
+def test_csv_and_html_files(run, report, tmp_path):
+    code, out, err = run(
+        {"a": whole(report)}, "a", "--csv", str(tmp_path / "tables"), "--html", str(tmp_path / "page.html")
+    )
+    assert code == 0
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(TABLES)
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "Where the throughput went" in out
+    assert "1. Summary" not in out
+    assert "Wrote" in err
+
+
+def test_csv_to_stdout(run, report):
+    _, out, _ = run({"a": whole(report)}, "a", "--csv", "-", "--table", "ghosts")
+    assert out.splitlines()[0] == "capture,address,of,distance,frames_sent,frames_received,bad_fcs,reason"
+    assert len(out.splitlines()) == 1 + len(report.ghosts)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("a", "--section", "nonsense"), "choose from summary"),
+        (("a", "--station", "me"), "not a MAC address"),
+        (("a", "--pair", ADDRESS), "two addresses"),
+        (("a", "--csv", "-"), "--table"),
+        (("a", "--csv", "-", "--table", "x"), "choose from"),
+        (("a", "--table", "bss"), "--csv"),
+        (("a", "--open"), "--html"),
+        (("a", "--json", "--csv", "-"), "both write to stdout"),
+        (("a", "b", "--follow"), "one capture"),
+        (("-", "-"), "only once"),
+        ((), "Missing argument"),
+    ],
+)
+def test_wrong_use_is_said_plainly(run, report, arguments, words):
+    code, out, err = run({"a": report, "b": report}, *arguments)
+    assert code == 2
+    assert out == ""
+    assert words.lower() in err.lower().replace("\n", " ")
+
+
+def test_empty_capture(run, empty_report):
+    code, out, _ = run({"a": whole(empty_report)}, "a")
+    assert code == 0
+    assert "Not available" in out

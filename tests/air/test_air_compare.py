@@ -1,0 +1,53 @@
+"""Captures side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from txop.air.compare import compare
+
+
+def test_differences_are_b_minus_a_and_ranked(report, good_report):
+    result = compare([report, good_report])
+    assert (result.format, result.version) == ("txop-air-compare", 1)
+    assert [capture.path for capture in result.captures] == ["rtl8xxxu.pcapng", "8192cu.pcapng"]
+    rows = {row.key: row for row in result.differences}
+    goodput = rows["waterfall.goodput"]
+    a, b = report.waterfalls[0].payload_mbit_s, good_report.waterfalls[0].payload_mbit_s
+    assert goodput.values == [a, b]
+    assert goodput.differences == [0, pytest.approx(b - a)]
+    assert goodput.weight == pytest.approx((b - a) / b)
+    retries = rows["waterfall.retries"]
+    assert retries.weight == pytest.approx(abs(retries.values[0] - retries.values[1]))
+    assert rows["stations.retry"].weight == pytest.approx(abs(rows["stations.retry"].differences[1]) / 100)
+    weights = [row.weight for row in result.differences if row.weight is not None]
+    assert weights == sorted(weights, reverse=True)
+    assert all(0 <= weight <= 1 for weight in weights)
+
+
+def test_equal_captures_do_not_differ(report):
+    for row in compare([report, report]).differences:
+        assert row.weight in (0, None)
+        assert row.differences[1] in (0, None)
+
+
+def test_more_than_two(report, good_report):
+    result = compare([report, good_report, report])
+    assert all(len(row.values) == 3 for row in result.differences)
+
+
+def test_what_is_missing_is_null_not_zero(report, empty_report):
+    rows = {row.key: row for row in compare([report, empty_report]).differences}
+    assert rows["waterfall.goodput"].values[1] is None
+    assert rows["waterfall.goodput"].differences[1] is None
+    assert rows["waterfall.goodput"].weight is None
+
+
+def test_every_waterfall_step_is_compared(report, good_report):
+    keys = {row.key for row in compare([report, good_report]).differences}
+    assert {f"waterfall.{step.cause}" for step in report.waterfall} <= keys
+
+
+def test_one_capture_is_not_a_comparison(report):
+    with pytest.raises(ValueError, match="two captures"):
+        compare([report])

@@ -1,0 +1,160 @@
+"""The HTML page: well formed, self-contained, inert."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from txop.air.definitions import DEFINITIONS
+from txop.air.page import comparison_page, page
+from txop.air.view import Facts, Grid, sections
+
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks nesting and collects what a test asks about."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.text += data
+
+
+def outline(html: str) -> Outline:
+    parser = Outline()
+    parser.feed(html)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return {}
+
+
+@pytest.fixture
+def html(report, pages):
+    return pages.setdefault("report", page(report) if "report" not in pages else "")
+
+
+@pytest.fixture
+def hostile_html(hostile_report, pages):
+    return pages.setdefault("hostile", page(hostile_report) if "hostile" not in pages else "")
+
+
+def test_page_is_well_formed_and_ids_are_unique(html):
+    found = outline(html)
+    ids = [attributes["id"] for _, attributes in found.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [a["href"][1:] for tag, a in found.tags if tag == "a"]
+    assert set(links) <= set(ids)
+
+
+def test_page_needs_no_network(html):
+    found = outline(html)
+    for tag, attributes in found.tags:
+        assert tag not in ("iframe", "object", "embed", "base", "form", "image", "use"), tag
+        for name in ("src", "href", "xlink:href", "action", "srcset", "poster"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:,")), (tag, name, value)
+    assert not re.search(r"https?://|//[a-z]|@import|url\((?!#)", html)
+
+
+def test_the_only_script_is_the_one_the_policy_names(html):
+    found = outline(html)
+    policy = next(a["content"] for _, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.S)
+    assert len(scripts) == html.count("<script") == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert not any(name.startswith("on") for _, attributes in found.tags for name in attributes)
+
+
+def test_hostile_text_is_inert(hostile_html):
+    found = outline(hostile_html)
+    assert hostile_html.count("<script") == 1
+    assert sum(tag == "script" for tag, _ in found.tags) == 1
+    assert not any(name.startswith("on") for _, attributes in found.tags for name in attributes)
+    assert all(c.isprintable() or c == "\n" for c in hostile_html)
+    everything = found.text + "".join(v or "" for _, attributes in found.tags for v in attributes.values())
+    assert all(c.isprintable() or c in "\n\N{NO-BREAK SPACE}" for c in everything)
+    assert "<script>alert(1)</script>" in found.text  # shown as text
+    assert "\\u202e" in found.text
+    assert "{{7*7}}" in found.text
+
+
+def test_every_plot_is_there(html):
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    expected = (
+        "Frames and retries by rate",
+        "Response delay",
+        "leaves out, by position",
+        "A-MPDU sizes",
+        "Airtime by",
+        "Busy share",
+        "From the PHY rate down",
+        "throughput and MPDU retry",
+    )
+    for word in expected:
+        assert any(word in caption for caption in captions), word
+    assert html.count("<svg") == len(captions)
+    assert not re.search(r"#0a[0-9a-f]{2}0b", html), "a placeholder colour was left"
+
+
+def test_every_figure_names_a_definition_that_exists(report):
+    for section in sections(report):
+        for block in section.blocks:
+            keys = []
+            if isinstance(block, Grid):
+                keys = [column.definition for column in block.columns]
+            elif isinstance(block, Facts):
+                keys = [fact.definition for fact in block.items]
+            for key in keys:
+                assert key is None or key in DEFINITIONS
+
+
+def test_empty_report_says_not_available(empty_report):
+    found = outline(page(empty_report))
+    assert "Not available" in found.text
+
+
+def test_long_tables_are_cut(report):
+    ghosts = [
+        report.ghosts[0].model_copy(update={"address": f"02:00:00:00:{n >> 8:02x}:{n & 255:02x}"}) for n in range(3000)
+    ]
+    html = page(report.model_copy(update={"ghosts": ghosts}))
+    assert html.count("02:00:00:00:") == 2000
+    assert "of 3,000" in html
+
+
+def test_comparison_page(report, good_report, hostile_report):
+    found = outline(comparison_page([report, good_report]))
+    assert "Goodput" in found.text
+    assert "B − A" in found.text
+    text = comparison_page([hostile_report, good_report, report])
+    assert text.count("<script") == 1
+    outline(text)

@@ -1,0 +1,242 @@
+"""The shape every command has: help with examples, exit codes, one clear paragraph for an error, quiet pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import typer
+
+from txop.cli import app as program_module
+from txop.cli.errors import ExitCode, UserError
+
+ESCAPE = "\x1b"
+
+
+def command_names() -> list[str]:
+    return sorted(typer.main.get_command(program_module.build()).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_every_command_has_help_with_examples_that_name_it(txop, name):
+    done = txop(name, "--help", env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"})
+    assert done.returncode == 0
+    assert "Examples" in done.stdout
+    assert f"txop {name}" in done.stdout.split("Examples")[1]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", command_names())
+def test_every_command_offers_json(txop, name):
+    assert "--json" in txop(name, "--help").stdout
+
+
+def test_help_lists_every_command_and_the_exit_codes(txop):
+    done = txop("--help")
+    assert done.returncode == 0
+    for name in command_names():
+        assert name in done.stdout
+    assert "Exit codes" in done.stdout
+
+
+def test_no_arguments_shows_the_help_and_is_wrong_usage(txop):
+    done = txop()
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert "Usage: txop" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--no-such-option"], ["no-such-command"], ["doctor", "--nope"], ["doctor", "x"]]
+)
+def test_wrong_usage_is_one_paragraph_on_stderr(txop, arguments):
+    done = txop(*arguments)
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert done.stdout == ""
+    assert done.stderr.startswith("txop: ")
+    assert done.stderr.count("\n") == 1
+    assert "--help" in done.stderr
+
+
+def test_version_agrees_everywhere(txop):
+    text = txop("--version").stdout.split()
+    facts = json.loads(txop("version", "--json").stdout)
+    assert text == ["txop", facts["version"]]
+    assert facts["native"] == facts["version"]
+    assert facts["native_profile"] == "release", "figures of speed need the release build: make setup"
+
+
+def test_json_is_the_only_thing_on_stdout(txop):
+    done = txop("doctor", "--json")
+    document = json.loads(done.stdout)
+    assert document["format"] == "txop-doctor"
+    assert document["core_ready"] is (done.returncode == 0)
+
+
+def test_hostile_arguments_do_not_reach_the_terminal(txop):
+    done = txop("\x1b]0;owned\x07\x1b[2J")
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert ESCAPE not in done.stderr
+    assert "\x07" not in done.stderr
+
+
+def test_pipe_gets_no_colour(txop):
+    assert ESCAPE not in txop("doctor").stdout
+    assert ESCAPE not in txop("--help").stdout
+
+
+@pytest.mark.parametrize(("extra", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_only_on_a_terminal_and_never_with_no_color(program, plain_environment, extra, coloured):
+    output = run_on_terminal([str(program), "doctor"], {**plain_environment, "TERM": "xterm-256color", **extra})
+    assert "present" in output
+    assert (f"{ESCAPE}[32m" in output) is coloured
+
+
+def run_on_terminal(command: list[str], environment: dict[str, str]) -> str:
+    main_end, program_end = pty.openpty()
+    with subprocess.Popen(
+        command, stdin=program_end, stdout=program_end, stderr=program_end, env=environment
+    ) as running:
+        os.close(program_end)
+        chunks = []
+        while True:
+            try:
+                chunk = os.read(main_end, 65536)
+            except OSError:  # Linux: the other end was closed
+                break
+            if not chunk:
+                break
+            chunks.append(chunk)
+        running.wait(timeout=60)
+    os.close(main_end)
+    return b"".join(chunks).decode()
+
+
+@pytest.mark.parametrize("arguments", ["doctor", "doctor --json", "--help"])
+def test_broken_pipe_is_silent(program, plain_environment, arguments):
+    reading_end, writing_end = os.pipe()
+    os.close(reading_end)
+    done = subprocess.run(
+        [program, *shlex.split(arguments)],
+        stdout=writing_end,
+        stderr=subprocess.PIPE,
+        env=plain_environment,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing_end)
+    assert done.stderr == b""
+    assert done.returncode == ExitCode.BROKEN_PIPE
+
+
+def test_full_disk_is_told(program, plain_environment):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [program, "version"], stdout=full, stderr=subprocess.PIPE, env=plain_environment, timeout=60, check=False
+        )
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert done.stderr.startswith(b"txop: ")
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_closed_standard_streams_are_no_reason_to_fail(program, plain_environment):
+    command = f"{shlex.quote(str(program))} version >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], env=plain_environment, timeout=60, check=False).returncode == 0
+
+
+def test_terminal_without_unicode_still_gets_the_table(txop):
+    done = txop("doctor", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"})
+    assert done.stdout.isascii()
+    assert "present" in done.stdout
+
+
+def test_shell_completion_knows_the_commands(txop):
+    script = txop("--show-completion", "bash")
+    assert "_txop_completion" in script.stdout
+    done = txop(env={"_TXOP_COMPLETE": "complete_bash", "COMP_WORDS": "txop doc", "COMP_CWORD": "1"})
+    assert done.stdout.split() == ["doctor"]
+
+
+def raising(error: BaseException):
+    def register(app: typer.Typer) -> None:
+        @app.command(name="raise")
+        def command() -> None:
+            raise error
+
+    return register
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (
+            UserError("not a capture", where="a.pcap, byte 0", what_to_do="give a pcap file"),
+            2,
+            "txop: a.pcap, byte 0: not a capture. Give a pcap file.\n",
+        ),
+        (
+            FileNotFoundError(2, "No such file or directory", "x\n.pcap"),
+            2,
+            "txop: x\\n.pcap: No such file or directory.\n",
+        ),
+        (UserError("[bold]x", exit_code=ExitCode.PARTIAL), 4, "txop: [bold]x.\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (typer.Exit(1), 1, ""),
+    ],
+)
+def test_errors_become_one_paragraph_and_an_exit_code(monkeypatch, capsys, error, code, message):
+    monkeypatch.delenv(program_module.DEBUG_VARIABLE, raising=False)
+    monkeypatch.setattr(program_module, "COMMANDS", (*program_module.COMMANDS, raising(error)))
+    with pytest.raises(SystemExit) as leaving:
+        program_module.main(["raise"])
+    assert leaving.value.code == code
+    assert capsys.readouterr().err == message
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_defect_is_a_short_message_and_a_traceback_only_on_demand(monkeypatch, capsys, debug):
+    monkeypatch.setenv(program_module.DEBUG_VARIABLE, "1" if debug else "0")
+    monkeypatch.setattr(program_module, "COMMANDS", (*program_module.COMMANDS, raising(ZeroDivisionError("oops"))))
+    with pytest.raises(SystemExit) as leaving:
+        program_module.main(["raise"])
+    text = capsys.readouterr().err
+    assert leaving.value.code == ExitCode.INTERNAL
+    assert "oops" in text
+    assert ("Traceback" in text) is debug
+
+
+def test_ctrl_c_ends_quickly_and_quietly(plain_environment):
+    sleeper = (
+        "import sys, time; from txop.cli import app\n"
+        "def register(a):\n"
+        "    @a.command(name='sleep')\n"
+        "    def sleep() -> None:\n"
+        "        print('ready', flush=True); time.sleep(60)\n"
+        "app.COMMANDS = (*app.COMMANDS, register)\n"
+        "app.main(['sleep'])\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", sleeper],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=plain_environment,
+        text=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        start = time.monotonic()
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=30)
+    assert running.returncode == ExitCode.INTERRUPTED
+    assert errors == ""
+    assert time.monotonic() - start < 10

@@ -1,0 +1,213 @@
+"""``txop doctor`` on machines that exist only here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from txop.cli import console, doctor
+from txop.machine.capabilities import CAPABILITIES, Diagnosis, Finding, diagnose, first_version
+from txop.machine.distribution import Distribution, PackageManager
+from txop.machine.probe import LocalMachine, Machine, Ran
+
+DEBIAN = {"ID": "debian", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
+UBUNTU = {"ID": "ubuntu", "ID_LIKE": "debian", "PRETTY_NAME": "Ubuntu 24.04.3 LTS"}
+FEDORA = {"ID": "fedora", "PRETTY_NAME": "Fedora Linux 42"}
+ARCH = {"ID": "arch"}
+UNKNOWN = {"ID": "plan9"}
+
+ALL_MODULES = frozenset({"txop._native", "polars", "altair", "vl_convert", "jinja2"})
+
+REFUSED = Ran(1, "unshare: unshare failed: Operation not permitted\n")
+
+
+@dataclass(frozen=True)
+class FakeMachine:
+    """A machine made of answers."""
+
+    release: Mapping[str, str] = field(default_factory=lambda: DEBIAN)
+    is_root: bool = False
+    architecture: str = "x86_64"
+    programs: Mapping[str, str] = field(default_factory=dict)
+    """Program name -> what it prints when asked for its version."""
+    modules: frozenset[str] = ALL_MODULES
+    devices: Mapping[str, bool] = field(default_factory=dict)
+    """Path -> whether this user may open it."""
+    unshare: Ran | None = REFUSED
+
+    def os_release(self) -> Mapping[str, str]:
+        return self.release
+
+    def find_program(self, name: str) -> str | None:
+        return f"/usr/bin/{name}" if name in self.programs else None
+
+    def run(self, command: Sequence[str]) -> Ran | None:
+        if command[0] == "unshare":
+            return self.unshare
+        return Ran(0, self.programs[command[0].rpartition("/")[2]])
+
+    def exists(self, path: str) -> bool:
+        return path in self.devices
+
+    def can_write(self, path: str) -> bool:
+        return self.devices.get(path, False)
+
+    def imports(self, module: str) -> bool:
+        return module in self.modules
+
+
+BARE = FakeMachine()
+FULL = FakeMachine(
+    is_root=True,
+    programs={
+        "tcpdump": "tcpdump version 4.99.5\nlibpcap version 1.10.5",
+        "iw": "iw version 6.9",
+        "iperf3": "iperf 3.18 (cJSON 1.7.15)",
+        "ping": "ping from iputils 20240905",
+        "irtt": "irtt version: 0.9.1",
+        "hostapd": "hostapd v2.10",
+        "wpa_supplicant": "wpa_supplicant v2.10",
+        "qemu-system-x86_64": "QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)",
+        "tshark": "TShark (Wireshark) 4.4.7.",
+        "chromium": "Chromium 140.0.7339.80 built on Debian",
+        "cargo": "cargo 1.85.0 (d73d2caf9 2024-12-31)",
+    },
+    devices={"/dev/usbmon0": True, "/dev/net/tun": True, "/dev/kvm": True},
+    unshare=Ran(0, ""),
+)
+
+
+def finding(diagnosis: Diagnosis, key: str) -> Finding:
+    return next(found for found in diagnosis.findings if found.capability.key == key)
+
+
+def test_a_machine_with_everything_needs_no_fix():
+    diagnosis = diagnose(FULL)
+    assert diagnosis.core_ready
+    assert [f.capability.key for f in diagnosis.findings if not f.present] == []
+    assert all(f.fix is None for f in diagnosis.findings)
+    assert finding(diagnosis, "ping").detail == "ping 20240905"
+    assert finding(diagnosis, "qemu").detail == "qemu-system-x86_64 10.0.2"
+    assert doctor.summary(diagnosis) == "Everything is there."
+
+
+def test_a_bare_machine_is_ready_and_every_gap_has_a_command():
+    diagnosis = diagnose(BARE)
+    assert diagnosis.core_ready
+    missing = [f for f in diagnosis.findings if not f.present]
+    assert {f.capability.key for f in missing} == {c.key for c in CAPABILITIES if not c.core}
+    assert all(f.fix for f in missing)
+    assert "all optional" in doctor.summary(diagnosis)
+
+
+@pytest.mark.parametrize(
+    ("release", "root", "command"),
+    [
+        (DEBIAN, False, "sudo apt-get install -y tshark"),
+        (DEBIAN, True, "apt-get install -y tshark"),
+        (UBUNTU, False, "sudo apt-get install -y tshark"),
+        (FEDORA, False, "sudo dnf install -y wireshark-cli"),
+        (ARCH, True, "pacman -S --needed wireshark-cli"),
+        (UNKNOWN, False, None),
+    ],
+)
+def test_the_fix_is_in_the_words_of_the_distribution(release, root, command):
+    assert finding(diagnose(replace(BARE, release=release, is_root=root)), "tshark").fix == command
+
+
+@pytest.mark.parametrize("module", sorted(ALL_MODULES))
+def test_the_core_is_not_ready_without_any_of_its_modules(module):
+    diagnosis = diagnose(replace(FULL, modules=ALL_MODULES - {module}))
+    assert not diagnosis.core_ready
+    broken = [f for f in diagnosis.findings if not f.present]
+    assert [f.detail for f in broken] == [f"cannot import {module}"]
+    assert broken[0].fix == "make setup"
+    assert "not ready" in doctor.summary(diagnosis)
+
+
+def test_ubuntu_browser_is_a_snap_and_its_stand_in_is_not_a_browser():
+    stub = {"chromium-browser": "Command '/usr/bin/chromium-browser' requires the chromium snap to be installed."}
+    browser = finding(diagnose(replace(BARE, release=UBUNTU, programs=stub)), "browser")
+    assert not browser.present
+    assert browser.fix == "sudo snap install chromium"
+
+
+@pytest.mark.parametrize(
+    ("version", "present"), [("1.84.1", False), ("1.85.0", True), ("1.100.0", True), ("2.0.0", True)]
+)
+def test_rust_must_be_new_enough(version, present):
+    assert finding(diagnose(replace(BARE, programs={"cargo": f"cargo {version}"})), "rust").present is present
+
+
+def test_a_device_without_permission_is_not_the_same_as_no_device():
+    kvm = finding(diagnose(replace(BARE, devices={"/dev/kvm": False})), "kvm")
+    assert not kvm.present
+    assert kvm.detail == "no permission for /dev/kvm"
+    assert kvm.fix == 'sudo usermod -aG kvm "$USER"'
+    assert finding(diagnose(BARE), "kvm").fix == "sudo modprobe kvm"
+
+
+def test_ubuntu_forbids_rootless_namespaces_through_apparmor():
+    switch = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+    rootless = finding(diagnose(replace(BARE, devices={switch: False})), "netns-rootless")
+    assert rootless.detail == "unshare: unshare failed: Operation not permitted"
+    assert rootless.fix == "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "package"),
+    [("x86_64", "qemu-system-x86"), ("aarch64", "qemu-system-arm"), ("riscv64", "qemu-system-misc")],
+)
+def test_qemu_is_that_of_the_processor(architecture, package):
+    fix = finding(diagnose(replace(BARE, architecture=architecture)), "qemu").fix
+    assert fix == f"sudo apt-get install -y {package}"
+
+
+def test_json_and_table_tell_the_same(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    diagnosis = diagnose(BARE)
+    document = doctor.as_json(diagnosis)
+    console.stdout().print(doctor.table(diagnosis))
+    table = capsys.readouterr().out
+    for row in document["capabilities"]:
+        assert row["title"] in table
+        assert (row["fix"] or "") in table
+
+
+def test_keys_are_unique():
+    keys = [capability.key for capability in CAPABILITIES]
+    assert len(keys) == len(set(keys))
+
+
+def test_derivatives_use_the_package_manager_of_their_family():
+    mint = Distribution.of({"ID": "linuxmint", "ID_LIKE": "ubuntu debian", "NAME": "Linux Mint"})
+    assert mint.manager is PackageManager.APT
+
+
+@pytest.mark.parametrize("text", ["", "no digits", "usage: irtt [command]"])
+def test_no_version_is_an_empty_version(text):
+    assert first_version(text) == ""
+
+
+class TestLocalMachine:
+    """The real probe, on what every machine has."""
+
+    machine: Machine = LocalMachine()
+
+    def test_finds_and_runs_programs(self):
+        shell = self.machine.find_program("sh")
+        assert shell is not None
+        assert self.machine.run([shell, "-c", "echo out; echo err >&2; exit 3"]) == Ran(3, "out\nerr\n")
+
+    def test_absence_is_an_answer(self):
+        assert self.machine.find_program("no-such-program-anywhere") is None
+        assert self.machine.run(["no-such-program-anywhere"]) is None
+        assert not self.machine.exists("/no/such/path")
+        assert not self.machine.can_write("/no/such/path")
+        assert not self.machine.imports("no_such_module_anywhere")
+
+    def test_a_program_that_hangs_is_given_up(self, monkeypatch):
+        monkeypatch.setattr(LocalMachine, "_TIMEOUT_S", 0.2)
+        assert self.machine.run(["sleep", "30"]) is None

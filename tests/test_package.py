@@ -1,0 +1,37 @@
+"""The package as a Python user meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import txop
+
+
+def test_version_is_that_of_the_distribution():
+    assert txop.__version__ == version("txop")
+
+
+def test_importing_txop_is_cheap():
+    heavy = "{'polars', 'altair', 'numpy', 'typer', 'rich'}"
+    code = f"import sys, txop; sys.exit(bool({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_unknown_attributes_are_attribute_errors():
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = txop.no_such_thing
+
+
+def test_the_native_stub_declares_exactly_what_the_module_has():
+    import ast
+    from pathlib import Path
+
+    from txop import _native
+
+    stub = ast.parse((Path(txop.__file__).parent / "_native.pyi").read_text(encoding="utf-8"))
+    declared = {node.name for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert declared == {name for name in dir(_native) if not name.startswith("__")}
