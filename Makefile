@@ -58,7 +58,7 @@ test-python: setup $(TEST_TOOLS)
 	$(BIN)/pytest -m "not slow"
 
 test-slow: setup $(TEST_TOOLS)
-	$(CARGO) test --workspace --locked --release -- --ignored
+	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --release -- --include-ignored
 	$(BIN)/pytest -m slow
 
 lint: setup ## rustfmt, clippy, ruff and mypy; changes nothing

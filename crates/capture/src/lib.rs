@@ -34,6 +34,9 @@ mod pcapng_writer;
 mod reader;
 mod recognise;
 
+/// How the interface description begins in captures that txop generates instead of receiving.
+pub const SIMULATED: &str = "simulated by txop";
+
 pub use damage::{Damage, OpenError};
 pub use follow::Follow;
 pub use interfaces::{Drops, Interface, Section};

@@ -39,6 +39,7 @@ impl<W: Write> File<W> {
                 let settings = InterfaceSettings {
                     snap_len: output.snap_len,
                     name: Some("mon0".to_owned()),
+                    description: Some(capture::SIMULATED.to_owned()),
                     fcs_len,
                     ..InterfaceSettings::nanos(link_type)
                 };

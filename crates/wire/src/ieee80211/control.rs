@@ -68,10 +68,10 @@ impl FrameControl {
         self.0 & 0x0400 != 0
     }
 
-    /// Retry.
+    /// Retry. Control Frame Extension and S1G Beacon use this bit for something else (9.2.4.1.1).
     #[inline]
     pub const fn retry(self) -> bool {
-        self.0 & 0x0800 != 0
+        self.0 & 0x0800 != 0 && !matches!(self.0 & 0xfc, 0x64 | 0x1c)
     }
 
     /// Power Management.

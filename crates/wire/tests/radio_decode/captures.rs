@@ -21,6 +21,18 @@ pub fn wlan_folder() -> Option<PathBuf> {
     None
 }
 
+/// The files of a folder by name: every sixth, or all when TXOP_EVERY_CAPTURE is set (the slow tier).
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> = entries.collect();
+    files.sort();
+    if std::env::var_os("TXOP_EVERY_CAPTURE").is_some() {
+        return files;
+    }
+    println!("every sixth of {} captures (TXOP_EVERY_CAPTURE=1: all)", files.len());
+    files.into_iter().step_by(6).collect()
+}
+
 /// All records up to the first unreadable one; `None` for a file that is not pcap or pcapng.
 pub fn records(path: &Path) -> Option<Vec<Record>> {
     let mut bytes = std::fs::read(path).expect("capture is readable");

@@ -78,8 +78,7 @@ impl Outcome {
 #[test]
 fn every_link_header_of_the_real_captures_agrees_with_tshark() {
     let Some(folder) = captures::wlan_folder().filter(|_| tshark::is_installed()) else { return };
-    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let files: Mutex<Vec<_>> = Mutex::new(files.collect());
+    let files = Mutex::new(captures::files(&folder));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let outcome = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)

@@ -338,7 +338,9 @@ fn he_that_is_not_known_is_not_guessed() {
     assert_eq!(he(&[(0, 0xc3dc)]), Mode::Unknown, "MCS");
     assert_eq!(he(&[(1, 0x00fc)]), Mode::Unknown, "guard interval");
     assert_eq!(he(&[(4, 0x21b0)]), Mode::Unknown, "a reserved guard interval");
-    assert_eq!(he(&[(5, 0x7f00)]), Mode::Unknown, "no number of streams (ns-3 leaves it out)");
+    let streams = he(&[(5, 0x7f00)]);
+    assert_eq!(streams, Mode::He(He { nss: 0, ..HE }), "no number of streams (ns-3 leaves it out): HE all the same");
+    assert_eq!((streams.rate_kbps(), streams.duration(1500, None)), (None, None), "but without a rate");
     assert_eq!(he(&[(2, 0x6ee5)]), Mode::Unknown, "MCS 14");
 }
 
