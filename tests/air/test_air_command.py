@@ -140,6 +140,7 @@ def test_csv_to_stdout(run, report):
         (("a", "--csv", "-", "--table", "x"), "choose from"),
         (("a", "--table", "bss"), "--csv"),
         (("a", "--open"), "--html"),
+        (("a", "--html", "no/such/folder/page.html"), "no such folder"),
         (("a", "--json", "--csv", "-"), "both write to stdout"),
         (("a", "b", "--follow"), "one capture"),
         (("-", "-"), "only once"),

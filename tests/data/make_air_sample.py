@@ -221,6 +221,9 @@ class Sample:
             "by_position_from_end": positions,
             "age_left_out_us": spread([abs(self.random.gauss(180, 90)) + 16 for _ in range(800)]),
             "age_acked_us": spread([abs(self.random.gauss(1400, 700)) + 240 for _ in range(800)]),
+            "examples": [
+                {"frame": 1207, "at_us": 118_402.0, "start_sequence": 4090, "answered": 16, "left_out": [4, 5, 6]}
+            ],
             "without_data": 31,
         }
 

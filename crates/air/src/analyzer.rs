@@ -2,14 +2,14 @@
 
 use wire::ieee80211::{FrameKind, MacAddr, Management};
 
-use crate::block_ack::Flows;
+use crate::block_ack::{Flows, Occasion};
 use crate::calibrate::{calibrate, Calibration, Grouping};
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::exchange::{Matcher, Role};
 use crate::frame::{Batch, Detail, Fcs, Frame};
 use crate::ghost;
-use crate::link::{Link, Links, MAX_LINKS};
+use crate::link::{Link, Links, StationRows, MAX_LINKS};
 use crate::medium::Medium;
 use crate::network::{is_counted, Networks};
 use crate::ppdu::{Assembler, Control, Ppdu};
@@ -143,11 +143,14 @@ impl Running {
 
     fn batch(&mut self, batch: &Batch, counts: &mut Counts) {
         for frame in &batch.frames {
-            let mut frame = *frame;
-            if self.calibration.fcs_is_invented {
-                frame.believe_flag();
-            }
-            let frame = &frame;
+            let mut believed;
+            let frame = if self.calibration.fcs_is_invented {
+                believed = *frame;
+                believed.believe_flag();
+                &believed
+            } else {
+                frame
+            };
             let at = self.clock.position(frame);
             let accounts = &mut self.accounts;
             self.assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu));
@@ -160,19 +163,19 @@ impl Running {
 impl Accounts {
     /// Per-frame counting.
     fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64) {
+        if frame.is_foreign() {
+            return;
+        }
         let receiver = frame.header.receiver();
-        let row = self.stations.row(receiver);
-        self.stations.received(row, frame);
-        if let Some(ta) = frame.ta() {
-            let row = self.stations.row(ta);
-            self.stations.sent(row, frame, at_ns);
-            let row = self.links.row((ta.as_u64(), receiver.as_u64()), || Link::new(ta, receiver, at_ns));
-            if let Some(link) = self.links.get_mut(row) {
-                link.frame(frame, at_ns);
+        match frame.ta() {
+            Some(ta) => self.frame_on_link(frame, ta, receiver, at_ns),
+            None => {
+                let row = self.stations.row(receiver);
+                self.stations.received(row, frame);
             }
         }
         let management = match batch.details.get(frame.detail as usize) {
-            Some(Detail::Management(management)) => Some(&**management),
+            Some(Detail::Management(management)) => Some(management),
             _ => None,
         };
         if is_counted(frame) {
@@ -183,6 +186,30 @@ impl Accounts {
         if let (Some(management), true) = (management, frame.usable()) {
             self.claims.management(frame, management);
             self.agreement(frame, management);
+        }
+    }
+
+    /// Counts a frame for its two ends and the link between them.
+    fn frame_on_link(&mut self, frame: &Frame, ta: MacAddr, ra: MacAddr, at_ns: i64) {
+        let Self { stations, links, .. } = self;
+        let key = (ta.as_u64(), ra.as_u64());
+        let row = links.row(key, || Link::new(ta, ra, at_ns));
+        let Some(link) = links.get_mut(row) else { return };
+        link.frame(frame, at_ns);
+        match link.station_rows.filter(|rows| rows.generation == stations.table.generation()) {
+            Some(rows) => {
+                stations.received(rows.ra, frame);
+                stations.sent(rows.ta, frame, at_ns);
+            }
+            None => {
+                let ra = stations.row(ra);
+                stations.received(ra, frame);
+                let generation = stations.table.generation();
+                let ta = stations.row(ta);
+                stations.sent(ta, frame, at_ns);
+                link.station_rows =
+                    (generation == stations.table.generation()).then_some(StationRows { generation, ta, ra });
+            }
         }
     }
 
@@ -236,8 +263,8 @@ impl Accounts {
             Control::BlockAck(tids) if !ppdu.all_bad => {
                 if let Some(recipient) = ppdu.ta {
                     for acked in tids {
-                        let exact = ppdu.exact_start;
-                        self.flows.block_ack(ppdu.ra, recipient, acked, ppdu.start_ns, exact);
+                        let by = Occasion { number: ppdu.number, at_ns: ppdu.start_ns, exact: ppdu.exact_start };
+                        self.flows.block_ack(ppdu.ra, recipient, acked, by);
                     }
                 }
             }
@@ -334,7 +361,7 @@ impl Running {
             format: "txop-air",
             version: report::FORMAT_VERSION,
             tool: concat!("txop ", env!("CARGO_PKG_VERSION")).to_owned(),
-            origin: "imported".to_owned(),
+            origin: source.origin.to_owned(),
             path: source.path.clone(),
             frames: counts.tally.wlan,
             bad_fcs: counts.fcs_bad,

@@ -40,6 +40,22 @@ struct Slot {
     end_ns: i64,
 }
 
+/// Block Acks with omissions kept as examples per flow, and sequence numbers listed of each.
+const MAX_EXAMPLES: usize = 5;
+/// See [`MAX_EXAMPLES`].
+const MAX_EXAMPLE_SEQUENCES: usize = 64;
+
+/// When and where a Block Ack was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct Occasion {
+    /// Record number.
+    pub number: u64,
+    /// Start on the timeline.
+    pub at_ns: i64,
+    /// The start comes from a calibrated stamp.
+    pub exact: bool,
+}
+
 /// Key of a flow.
 pub type FlowKey = (u64, u64, u8);
 
@@ -79,6 +95,7 @@ pub struct Flow {
     position_left_out: Exact,
     age_left_out: Scaled,
     age_acked: Scaled,
+    examples: Vec<report::BlockAckExample>,
 }
 
 impl Weight for Flow {
@@ -122,6 +139,7 @@ impl Default for Flow {
             position_left_out: Exact::new(0, MAX_POSITION),
             age_left_out: Scaled::default(),
             age_acked: Scaled::default(),
+            examples: Vec::new(),
         }
     }
 }
@@ -205,7 +223,8 @@ impl Flow {
         self.awaiting.retain(|other| *other != sequence);
     }
 
-    fn block_ack(&mut self, start: u16, bitmap: &Bitmap, at_ns: i64, exact: bool) {
+    fn block_ack(&mut self, start: u16, bitmap: &Bitmap, by: Occasion) {
+        let Occasion { number, at_ns, exact } = by;
         let first = self.block_acks == 0;
         self.block_acks += 1;
         let len = bitmap.len.min(1024);
@@ -243,6 +262,8 @@ impl Flow {
         }
         let awaiting = std::mem::take(&mut self.awaiting);
         let had_data = !awaiting.is_empty();
+        let wants_example = self.examples.len() < MAX_EXAMPLES;
+        let mut omitted: Vec<u16> = Vec::new();
         for sequence in &awaiting {
             let slot = *self.slot(*sequence);
             if !slot.used || slot.sequence != *sequence || !slot.awaiting {
@@ -260,7 +281,19 @@ impl Flow {
                 slot.omissions = slot.omissions.saturating_add(1);
                 slot.resent = false;
                 self.left_out += 1;
+                if wants_example && omitted.len() < MAX_EXAMPLE_SEQUENCES {
+                    omitted.push(*sequence);
+                }
             }
+        }
+        if !omitted.is_empty() {
+            self.examples.push(report::BlockAckExample {
+                frame: number,
+                at_us: at_ns as f64 / 1000.0,
+                start_sequence: start,
+                answered: awaiting.len() as u32,
+                left_out: omitted,
+            });
         }
         let mut awaiting = awaiting;
         awaiting.clear();
@@ -336,8 +369,8 @@ impl Flows {
     }
 
     /// A Block Ack record for one TID.
-    pub fn block_ack(&mut self, originator: MacAddr, recipient: MacAddr, acked: &AckedTid, at_ns: i64, exact: bool) {
-        self.flow(originator, recipient, acked.tid).block_ack(acked.start, &acked.bitmap, at_ns, exact);
+    pub fn block_ack(&mut self, originator: MacAddr, recipient: MacAddr, acked: &AckedTid, by: Occasion) {
+        self.flow(originator, recipient, acked.tid).block_ack(acked.start, &acked.bitmap, by);
     }
 
     /// A Block Ack request.
@@ -385,7 +418,10 @@ impl Flows {
         let mut rows: Vec<report::BlockAckFlow> = self
             .table
             .iter()
-            .filter(|(_, flow)| flow.block_acks + flow.requests + flow.addba_requests + flow.delba > 0)
+            .filter(|(_, flow)| {
+                let agreements = flow.addba_requests + flow.addba_accepted + flow.addba_refused + flow.delba;
+                flow.block_acks + flow.requests + agreements > 0
+            })
             .map(|((originator, recipient, tid), flow)| flow.report(*originator, *recipient, *tid))
             .collect();
         rows.sort_by(|a, b| {
@@ -446,6 +482,7 @@ impl Flow {
                 .collect(),
             age_left_out_us: self.age_left_out.spread(1000.0),
             age_acked_us: self.age_acked.spread(1000.0),
+            examples: self.examples.clone(),
             without_data: self.without_data,
         }
     }

@@ -1,5 +1,7 @@
 //! What access points and stations claim of themselves: the elements of their management frames, kept per address.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 use wire::ieee80211::{Capabilities, CapabilityInfo, FrameKind, MacAddr, Management};
 use wire::phy::RateSet;
@@ -18,6 +20,8 @@ pub struct ApClaim {
     pub info: Option<CapabilityInfo>,
     /// Basic rates, when it names any.
     pub basic_rates: Option<RateSet>,
+    /// The frame that was taken in last: the same one again says nothing new.
+    latest: Option<Arc<Management>>,
 }
 
 /// What a station asks for.
@@ -40,12 +44,16 @@ pub struct Claims {
 
 impl Claims {
     /// Takes a management frame with a usable FCS.
-    pub fn management(&mut self, frame: &Frame, facts: &Management) {
+    pub fn management(&mut self, frame: &Frame, facts: &Arc<Management>) {
         let Some(ta) = frame.ta() else { return };
         let key = ta.as_u64();
         match frame.header.fc.kind() {
             FrameKind::Beacon | FrameKind::ProbeResponse => {
                 if let Some(claim) = self.aps.get_mut(&key) {
+                    if claim.latest.as_ref().is_some_and(|latest| Arc::ptr_eq(latest, facts)) {
+                        return;
+                    }
+                    claim.latest = Some(facts.clone());
                     // A beacon of a hidden network names no SSID; what a probe response told stays.
                     let known = claim.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
                     *claim.capabilities = facts.capabilities;
@@ -55,7 +63,7 @@ impl Claims {
                 } else if self.aps.len() < MAX_CLAIMS {
                     let basic_rates = basic_rates(&facts.capabilities);
                     let (capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
-                    self.aps.insert(key, ApClaim { capabilities, info, basic_rates });
+                    self.aps.insert(key, ApClaim { capabilities, info, basic_rates, latest: None });
                 }
             }
             FrameKind::AssociationRequest | FrameKind::ReassociationRequest | FrameKind::ProbeRequest => {

@@ -3,11 +3,14 @@
 //! Bodies that matter (Block Ack, management) are decoded here too and travel beside the frames in the same
 //! [`Batch`], so that the second stage never sees the capture's bytes.
 
+use std::sync::Arc;
+
 use wire::ieee80211::{self as mac, Bitmap, BlockAck, BlockAckReq, Header, MacAddr};
 use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
 
 use crate::few::Few;
+use crate::repeats::Repeats;
 
 /// What is known of the frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +56,16 @@ pub struct Frame {
 impl Frame {
     /// The TA where the frame carries one.
     pub fn ta(&self) -> Option<MacAddr> {
+        if self.is_foreign() {
+            return None;
+        }
         self.header.transmitter()
+    }
+
+    /// Its protocol version is not 0: a layout that nothing here knows, most often two flipped bits. Such a frame has
+    /// an FCS state and airtime, but no addresses.
+    pub fn is_foreign(&self) -> bool {
+        self.header.fc.version() != 0
     }
 
     /// Takes the receiver's word instead of the four bytes at the end, which are no FCS.
@@ -63,9 +75,9 @@ impl Frame {
         }
     }
 
-    /// Not known to be damaged.
+    /// Not known to be damaged, and of a known layout.
     pub fn usable(&self) -> bool {
-        self.fcs != Fcs::Bad
+        self.fcs != Fcs::Bad && !self.is_foreign()
     }
 }
 
@@ -87,8 +99,9 @@ pub enum Detail {
     BlockAck(Vec<AckedTid>),
     /// Block Ack request: its TIDs.
     BlockAckReq(Vec<u8>),
-    /// Management frame: elements and fixed fields.
-    Management(Box<mac::Management>),
+    /// Management frame: elements and fixed fields. A beacon or probe response that repeats an earlier one of the same
+    /// sender shares its contents, so that timestamp and TIM are those of the earlier one.
+    Management(Arc<mac::Management>),
 }
 
 /// Frames on their way from the first stage to the second.
@@ -160,8 +173,20 @@ pub struct RawRecord<'a> {
     pub data: &'a [u8],
 }
 
-/// Decodes one record into `batch`.
-pub fn decode(record: &RawRecord<'_>, batch: &mut Batch) {
+/// Decodes records; knows the latest beacons.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    repeats: Repeats,
+}
+
+impl Decoder {
+    /// Decodes one record into `batch`.
+    pub fn decode(&mut self, record: &RawRecord<'_>, batch: &mut Batch) {
+        decode(record, batch, &mut self.repeats);
+    }
+}
+
+fn decode(record: &RawRecord<'_>, batch: &mut Batch, repeats: &mut Repeats) {
     batch.tally.link_types.add(record.link.0, 1);
     if !record.link.is_wlan() {
         batch.tally.not_wlan += 1;
@@ -206,7 +231,7 @@ pub fn decode(record: &RawRecord<'_>, batch: &mut Batch) {
         amsdu_subframes: 0,
         detail: NO_DETAIL,
     };
-    read_body(&mut frame, body, padding, batch);
+    read_body(&mut frame, body, padding, batch, repeats);
     batch.frames.push(frame);
 }
 
@@ -256,8 +281,11 @@ fn vouched(radio: &RadioInfo) -> Fcs {
     }
 }
 
-fn read_body(frame: &mut Frame, body: &[u8], padding: usize, batch: &mut Batch) {
+fn read_body(frame: &mut Frame, body: &[u8], padding: usize, batch: &mut Batch, repeats: &mut Repeats) {
     use mac::FrameType;
+    if frame.is_foreign() {
+        return;
+    }
     let fc = frame.header.fc;
     match fc.frame_type() {
         FrameType::Data if fc.carries_data() => {
@@ -285,9 +313,10 @@ fn read_body(frame: &mut Frame, body: &[u8], padding: usize, batch: &mut Batch) 
             }
         }
         FrameType::Management if frame.radio.bad_fcs != Some(true) || wants_ssid(fc.kind()) => {
-            if let Some(management) = mac::Management::parse(fc, body) {
+            let sender = frame.header.transmitter().unwrap_or(MacAddr::ZERO);
+            if let Some(management) = repeats.read(sender, fc, body, frame.fcs != Fcs::Bad) {
                 frame.detail = batch.details.len() as u32;
-                batch.details.push(Detail::Management(Box::new(management)));
+                batch.details.push(Detail::Management(management));
             }
         }
         _ => {}

@@ -22,6 +22,7 @@ mod medium;
 mod network;
 mod pipeline;
 mod ppdu;
+mod repeats;
 pub mod report;
 mod series;
 mod station;
@@ -33,4 +34,4 @@ mod verdict;
 mod waterfall;
 
 pub use analyzer::{Analyzer, Options};
-pub use pipeline::{analyze, Error, Progress};
+pub use pipeline::{analyze, analyze_reader, Error, Progress};

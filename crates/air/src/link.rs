@@ -100,6 +100,17 @@ impl AddAssign for FlowSum {
     }
 }
 
+/// Rows of a link's two ends in the table of stations, valid in one generation of it.
+#[derive(Clone, Copy, Debug)]
+pub struct StationRows {
+    /// Generation of the table.
+    pub generation: u32,
+    /// Transmitter's row.
+    pub ta: u32,
+    /// Receiver's row.
+    pub ra: u32,
+}
+
 /// Counters of one (transmitter, receiver).
 #[derive(Debug)]
 pub struct Link {
@@ -157,6 +168,8 @@ pub struct Link {
     pub aggregates: Vec<(Option<u8>, Box<Aggregates>)>,
     /// Throughput over time.
     pub series: Series<FlowSum>,
+    /// Where its ends are counted, once known.
+    pub station_rows: Option<StationRows>,
 }
 
 impl Weight for Link {
@@ -196,6 +209,7 @@ impl Link {
             exchange: None,
             aggregates: Vec::new(),
             series: Series::new(FLOW_BIN_NS),
+            station_rows: None,
         }
     }
 

@@ -13,6 +13,8 @@ const MAX_NETWORKS: usize = 4_096;
 const MAX_MEMBERS: usize = 32_768;
 /// Rows looked at per BSSID or SSID when a frame names an SSID that is new for its BSSID.
 const MAX_CANDIDATES: usize = 64;
+/// Answers remembered.
+const REMEMBERED: usize = 512;
 
 /// SSID bytes, as far as Wireshark compares them (32 at the most).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -43,6 +45,13 @@ impl SsidKey {
         wire::ieee80211::display_ssid(self.as_bytes())
     }
 
+    /// A number that tells most pairs of BSSID and SSID apart.
+    fn mixed_with(&self, bssid: MacAddr) -> u32 {
+        let start = self.bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let both = bssid.as_u64() ^ start.rotate_left(24) ^ u64::from(self.len);
+        (both.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+    }
+
     fn is_named(&self) -> bool {
         self.len > 0 && self.bytes[0] != 0
     }
@@ -69,6 +78,8 @@ pub struct Network {
     pub data: u64,
     /// Probe requests and responses.
     pub probes: u64,
+    /// Address and member row of the latest frame's source and destination.
+    recent: [Option<(u64, u32)>; 2],
 }
 
 /// One station row of a network.
@@ -84,13 +95,27 @@ pub struct Member {
     pub received: u64,
 }
 
+/// What [`Networks::search`] said of a BSSID with an SSID.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    bssid: MacAddr,
+    ssid: SsidKey,
+    is_probe_request: bool,
+    generation: u64,
+    row: u32,
+}
+
 /// All rows.
 #[derive(Debug, Default)]
 pub struct Networks {
     rows: Vec<Network>,
     by_bssid: HashMap<u64, Vec<u32>>,
     by_ssid: HashMap<SsidKey, Vec<u32>>,
-    members: HashMap<(u32, u64), Member>,
+    members: Vec<(u32, u64, Member)>,
+    by_address: HashMap<(u32, u64), u32>,
+    /// Raised when a row comes or is renamed, because that may change the answer to any question.
+    generation: u64,
+    answers: Vec<Option<Answer>>,
     /// Frames of networks or members that did not fit.
     pub overflow: u64,
 }
@@ -99,6 +124,7 @@ pub struct Networks {
 pub fn is_counted(frame: &Frame) -> bool {
     let fc = frame.header.fc;
     match fc.frame_type() {
+        _ if frame.is_foreign() => false,
         FrameType::Management | FrameType::Extension => true,
         FrameType::Data => !fc.is_null(),
         FrameType::Control => false,
@@ -128,12 +154,11 @@ impl Networks {
         let (source, destination) = (frame.header.source(), frame.header.destination());
         for (address, is_receiver) in [(source, false), (destination, true)] {
             let Some(address) = address else { continue };
-            let key = (row, address.as_u64());
-            if self.members.len() >= MAX_MEMBERS && !self.members.contains_key(&key) {
+            let Some(position) = self.member(row, address, is_receiver) else {
                 self.overflow += 1;
                 continue;
-            }
-            let member = self.members.entry(key).or_default();
+            };
+            let Some((.., member)) = self.members.get_mut(position as usize) else { continue };
             member.packets += u64::from(!beacon);
             member.retries += retry;
             let is_sender = !is_receiver || source == Some(address);
@@ -142,8 +167,59 @@ impl Networks {
         }
     }
 
-    /// The first row, in order of appearance, that takes this frame; a new one when none does.
+    /// The row of a station in a network; a new one while there is room.
+    #[inline]
+    fn member(&mut self, network: u32, address: MacAddr, is_receiver: bool) -> Option<u32> {
+        let address = address.as_u64();
+        let recent = self.rows.get_mut(network as usize)?.recent.get_mut(usize::from(is_receiver))?;
+        match recent {
+            Some((known, position)) if *known == address => return Some(*position),
+            _ => {}
+        }
+        let position = match self.by_address.get(&(network, address)) {
+            Some(position) => *position,
+            None if self.members.len() >= MAX_MEMBERS => return None,
+            None => {
+                let position = self.members.len() as u32;
+                self.members.push((network, address, Member::default()));
+                self.by_address.insert((network, address), position);
+                position
+            }
+        };
+        *recent = Some((address, position));
+        Some(position)
+    }
+
+    /// [`Networks::search`], asked only when the same question has not just been answered.
+    #[inline]
     fn find(&mut self, bssid: MacAddr, ssid: SsidKey, kind: FrameKind) -> Option<u32> {
+        let is_probe_request = matches!(kind, FrameKind::ProbeRequest);
+        let slot = ssid.mixed_with(bssid) as usize % REMEMBERED;
+        if let Some(Some(answer)) = self.answers.get(slot) {
+            if answer.bssid == bssid
+                && answer.generation == self.generation
+                && answer.is_probe_request == is_probe_request
+                && answer.ssid == ssid
+            {
+                return Some(answer.row);
+            }
+        }
+        let before = self.generation;
+        let row = self.search(bssid, ssid, kind)?;
+        if self.generation != before {
+            return Some(row);
+        }
+        if self.answers.is_empty() {
+            self.answers = vec![None; REMEMBERED];
+        }
+        if let Some(answer) = self.answers.get_mut(slot) {
+            *answer = Some(Answer { bssid, ssid, is_probe_request, generation: self.generation, row });
+        }
+        Some(row)
+    }
+
+    /// The first row, in order of appearance, that takes this frame; a new one when none does.
+    fn search(&mut self, bssid: MacAddr, ssid: SsidKey, kind: FrameKind) -> Option<u32> {
         let same_bssid = self.by_bssid.get(&bssid.as_u64()).map_or(&[][..], Vec::as_slice);
         if ssid.len == 0 && !matches!(kind, FrameKind::ProbeRequest) {
             // The common case: without an SSID the first row of the BSSID takes it.
@@ -152,10 +228,9 @@ impl Networks {
             }
         } else {
             let same_ssid = self.by_ssid.get(&ssid).map_or(&[][..], Vec::as_slice);
-            let mut candidates: Vec<u32> =
-                same_bssid.iter().chain(same_ssid).copied().take(2 * MAX_CANDIDATES).collect();
-            candidates.sort_unstable();
-            for row in candidates {
+            let mut candidates = [0; 2 * MAX_CANDIDATES];
+            let count = merge(same_bssid, same_ssid, &mut candidates);
+            for row in candidates.into_iter().take(count) {
                 if self.matches(row, bssid, ssid, kind) {
                     return Some(row);
                 }
@@ -165,7 +240,9 @@ impl Networks {
             return None;
         }
         let row = self.rows.len() as u32;
-        self.rows.push(Network { bssid, ssid, packets: 0, retries: 0, beacons: 0, data: 0, probes: 0 });
+        let recent = [None; 2];
+        self.rows.push(Network { bssid, ssid, packets: 0, retries: 0, beacons: 0, data: 0, probes: 0, recent });
+        self.generation += 1;
         remember(self.by_bssid.entry(bssid.as_u64()).or_default(), row);
         remember(self.by_ssid.entry(ssid).or_default(), row);
         Some(row)
@@ -211,6 +288,7 @@ impl Networks {
 
     fn rename(&mut self, row: u32, bssid: Option<MacAddr>, ssid: Option<SsidKey>) {
         let Some(network) = self.rows.get_mut(row as usize) else { return };
+        self.generation += 1;
         if let Some(bssid) = bssid {
             forget(self.by_bssid.get_mut(&network.bssid.as_u64()), row);
             network.bssid = bssid;
@@ -230,7 +308,7 @@ impl Networks {
 
     /// Station rows as (network row, address, counts).
     pub fn members(&self) -> impl Iterator<Item = (u32, MacAddr, &Member)> {
-        self.members.iter().map(|((row, address), member)| (*row, MacAddr::from_u64(*address), member))
+        self.members.iter().map(|(row, address, member)| (*row, MacAddr::from_u64(*address), member))
     }
 }
 
@@ -240,6 +318,25 @@ fn remember(rows: &mut Vec<u32>, row: u32) {
         let at = rows.partition_point(|other| *other < row);
         rows.insert(at, row);
     }
+}
+
+/// Both sorted lists in one, sorted; how many there are of them.
+fn merge<'a>(mut a: &'a [u32], mut b: &'a [u32], out: &mut [u32]) -> usize {
+    let mut count = 0;
+    for slot in out {
+        let from = match (a.first(), b.first()) {
+            (Some(x), Some(y)) if x > y => &mut b,
+            (Some(_), _) => &mut a,
+            (None, Some(_)) => &mut b,
+            (None, None) => break,
+        };
+        if let Some((first, rest)) = from.split_first() {
+            *slot = *first;
+            *from = rest;
+            count += 1;
+        }
+    }
+    count
 }
 
 fn forget(rows: Option<&mut Vec<u32>>, row: u32) {

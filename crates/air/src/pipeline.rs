@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use capture::{OpenError, Reader};
 
 use crate::analyzer::{Analyzer, Options};
-use crate::frame::{decode, Batch, RawRecord};
+use crate::frame::{Batch, Decoder, RawRecord};
 use crate::report::Report;
 use crate::summary::Source;
 
@@ -123,6 +123,23 @@ pub fn analyze(
     second_stage(&stage_two, &back, Analyzer::new(options), total, stop.as_deref(), progress)
 }
 
+/// Analyses what an open reader delivers; `name` is what the report calls it.
+///
+/// # Errors
+/// See [`Error`].
+pub fn analyze_reader(
+    mut reader: Reader,
+    name: String,
+    options: Options,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let (frames, stage_two) = sync_channel::<Message>(BATCHES);
+    let (back, empty) = channel::<Batch>();
+    let total = reader.total_bytes();
+    std::thread::spawn(move || read(&mut reader, name, &frames, &empty));
+    second_stage(&stage_two, &back, Analyzer::new(options), total, None, progress)
+}
+
 fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
     if let Some(stop) = stop {
         stop.store(true, std::sync::atomic::Ordering::Release);
@@ -130,6 +147,7 @@ fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
 }
 
 fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: &Receiver<Batch>) {
+    let mut decoder = Decoder::default();
     let mut batch = Batch::default();
     let mut flushed = Instant::now();
     let mut since_check = 0u32;
@@ -145,7 +163,7 @@ fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: 
                     original_len: record.original_len,
                     data: record.data,
                 };
-                decode(&raw, &mut batch);
+                decoder.decode(&raw, &mut batch);
             }
             Ok(None) => break None,
             Err(damage) => break Some(damage),
@@ -167,8 +185,13 @@ fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: 
     batch.tally.file_position = reader.bytes_read();
     let _ = frames.send(Message::Frames(batch));
     let drops = reader.drops();
+    let made_here = reader
+        .interfaces()
+        .iter()
+        .any(|interface| interface.description.as_deref().is_some_and(|text| text.starts_with(capture::SIMULATED)));
     let source = Source {
         path,
+        origin: if made_here { "simulated" } else { "imported" },
         container: reader.container().name().to_owned(),
         compression: match reader.compression() {
             None => "none",
@@ -213,7 +236,7 @@ fn second_stage(
                     return Err(Error::Stopped);
                 }
             } else if stop.is_some() && progress.wants_snapshot() {
-                progress.snapshot(analyzer.report(&Source::default()));
+                progress.snapshot(analyzer.report(&Source { origin: "imported", ..Source::default() }));
             }
         }
     };

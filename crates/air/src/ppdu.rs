@@ -45,6 +45,8 @@ pub enum Control {
 /// One transmission on the air.
 #[derive(Clone, Debug)]
 pub struct Ppdu {
+    /// Record number of its first frame.
+    pub number: u64,
     /// Transmitter, of a frame that is not damaged.
     pub ta: Option<MacAddr>,
     /// Receiver, likewise.
@@ -97,6 +99,7 @@ struct Group {
 impl Ppdu {
     fn empty() -> Self {
         Self {
+            number: 0,
             ta: None,
             ra: MacAddr::ZERO,
             kind: FrameControl(0).kind(),
@@ -200,8 +203,7 @@ impl Assembler {
             }
             Grouping::None => false,
         };
-        together
-            && (frame.fcs == Fcs::Bad || open.all_bad || (frame.ta() == open.ta && frame.header.receiver() == open.ra))
+        together && (!frame.usable() || open.all_bad || (frame.ta() == open.ta && frame.header.receiver() == open.ra))
     }
 
     /// Takes a frame. When it does not belong to the open PPDU, that one is complete and `done` is called with it.
@@ -229,6 +231,7 @@ impl Assembler {
         self.current.mpdus = mpdus;
         self.open = true;
         let ppdu = &mut self.current;
+        ppdu.number = frame.number;
         ppdu.frequency_mhz = frame.radio.frequency_mhz;
         ppdu.ra = frame.header.receiver();
         ppdu.ta = frame.ta();
@@ -274,7 +277,7 @@ impl Assembler {
         let qos = frame.header.qos;
         ppdu.mpdus.push(Mpdu {
             fc,
-            fcs: frame.fcs,
+            fcs: if frame.usable() { frame.fcs } else { Fcs::Bad },
             len: frame.mpdu_len,
             payload_len: frame.payload_len,
             sequence: frame.header.sequence,

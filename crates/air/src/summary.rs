@@ -27,6 +27,8 @@ const MAX_CHANNELS: usize = 256;
 pub struct Source {
     /// As named by the caller.
     pub path: String,
+    /// Where the frames come from: `imported`, or `simulated` when the file says that txop made it.
+    pub origin: &'static str,
     /// `pcap`, `pcapng`.
     pub container: String,
     /// `none`, `gzip`, `zstd`.
@@ -101,7 +103,7 @@ impl Counts {
         self.with_ampdu_status += u64::from(frame.radio.ampdu.is_some());
         self.stamped += u64::from(frame.radio.tsft_us.is_some() || frame.radio.stamp.is_some());
         self.interfaces = self.interfaces.max(frame.interface);
-        if frame.header.fc.frame_type() == FrameType::Data {
+        if frame.header.fc.frame_type() == FrameType::Data && !frame.is_foreign() {
             let retry = u64::from(frame.header.fc.retry());
             self.data += 1;
             self.data_retries += retry;

@@ -88,6 +88,14 @@ fn judge(flows: &[&BlockAckFlow]) -> AckVerdict {
             "cannot be told from this capture, because none of the data that the Block Acks answer was captured"
                 .to_owned(),
         )
+    } else if answered < MIN_LEFT_OUT {
+        (
+            "cannot-be-told",
+            format!(
+                "cannot be told from this capture, because only {answered} MPDUs were captured together with their Block \
+                 Ack (at least {MIN_LEFT_OUT} are needed)"
+            ),
+        )
     } else if percent(left_out, answered) < COMPLETE_PERCENT {
         (
             "in-order",

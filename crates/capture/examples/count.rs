@@ -1,7 +1,7 @@
 //! Records per second of each way to walk through a capture, in one run: mapped, buffered, and a bare `pcap-parser`
 //! loop for comparison (plain pcap and pcapng only).
 //!
-//! `cargo run --release -p txop-capture --example count -- FILE...`
+//! `cargo run --release -p txop-capture --example count -- FILE...`, or `--once WAY FILE` to walk through it one time.
 
 use std::error::Error;
 use std::fs::File;
@@ -105,8 +105,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("buffered", |path| ours(path, Access::Buffered)),
         ("pcap-parser", pcap_parser),
     ];
-    for path in std::env::args_os().skip(1) {
-        let path = Path::new(&path);
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
+    if let [once, way, path] = &arguments[..] {
+        if once == "--once" {
+            let (_, walk) = walks.iter().find(|(name, _)| way == name).ok_or("no such way")?;
+            println!("{:?}", walk(Path::new(path))?);
+            return Ok(());
+        }
+    }
+    for path in &arguments {
+        let path = Path::new(path);
         println!("{}: {} bytes, medians of {ROUNDS}", path.display(), std::fs::metadata(path)?.len());
         let mut results: [Rounds; 3] = Default::default();
         // Rounds interleave the ways, so that a change of the machine's load meets all of them.

@@ -86,6 +86,8 @@ TABLES: dict[str, Table] = {
         Table("block_acks", "Block Ack accounting", (), model.BlockAckFlow, _plain(lambda r: r.block_acks)),
         Table("block_ack_positions", "left-out MPDUs by position", _BLOCK_ACK, model.PositionRow,
               _nested(lambda r: r.block_acks, _BLOCK_ACK, "by_position_from_end")),
+        Table("block_ack_examples", "Block Acks that leave MPDUs out", _BLOCK_ACK, model.BlockAckExample,
+              _nested(lambda r: r.block_acks, _BLOCK_ACK, "examples")),
         Table("ack_verdicts", "not received, or too slow to acknowledge", (), model.AckVerdict,
               _plain(lambda r: r.ack_verdicts)),
         Table("aggregation", "A-MPDU sizes", (), model.Aggregation, _plain(lambda r: r.aggregation)),
@@ -144,6 +146,10 @@ def write_csv(reports: Iterable[AirReport], name: str, out: IO[str]) -> None:
             writer.writerow([_cell(report.path), *(_cell(row[column]) for column in names)])
 
 
+_FORMULA_STARTS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet takes for a formula, also in full width, as East Asian ones do."""
+
+
 def _cell(value: Cell) -> str | int | float:
     if value is None:
         return ""
@@ -151,7 +157,7 @@ def _cell(value: Cell) -> str | int | float:
         return "true" if value else "false"
     if isinstance(value, str):
         text = visible(value)
-        return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+        return f"'{text}" if text.lstrip().startswith(_FORMULA_STARTS) else text
     return value
 
 

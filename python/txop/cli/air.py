@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from txop.air import AirReport
+    from txop.air.model import Outline
 
 _STDIN = "-"
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
@@ -77,15 +78,21 @@ def air(
 
     Several captures are put side by side.
     """
+    from txop.air.model import AirReport, Outline
+
     chosen, only, address = _pair(pair), _sections(section), _address(station)
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
     if follow:
-        report, document = _follow(files[0], chosen)
-        reports, documents = [report], [document]
+        documents = [_follow(files[0], chosen)]
     else:
-        reports, documents = _analyze(files, chosen)
-    if json:
-        console.write_json(documents[0] if len(files) == 1 else _comparison_json(reports))
+        documents = _analyze(files, chosen)
+    if json and len(files) == 1:
+        console.write_json(documents[0])
+        if csv is None and html is None:
+            return _warn([Outline.model_validate_json(documents[0])], following=follow)
+    reports = [AirReport.parse(document) for document in documents]
+    if json and len(files) > 1:
+        console.write_json(_comparison_json(reports))
     if csv is not None:
         _write_csv(reports, csv, table)
     if html is not None:
@@ -96,8 +103,8 @@ def air(
     return _warn(reports, following=follow)
 
 
-def _analyze(files: Sequence[str], pair: Pair) -> tuple[list[AirReport], list[bytes]]:
-    from txop.air import AirReport, analyze_json
+def _analyze(files: Sequence[str], pair: Pair) -> list[bytes]:
+    from txop.air import analyze_json
 
     documents = []
     for name in files:
@@ -106,10 +113,10 @@ def _analyze(files: Sequence[str], pair: Pair) -> tuple[list[AirReport], list[by
                 documents.append(analyze_json(name, pair=pair, progress=bar.advance))
         except ValueError as error:
             raise _unreadable(name, error) from error
-    return [AirReport.parse(document) for document in documents], documents
+    return documents
 
 
-def _follow(name: str, pair: Pair) -> tuple[AirReport, bytes]:
+def _follow(name: str, pair: Pair) -> bytes:
     """Read a growing capture until Ctrl-C or the end of the pipe, with a live summary on stderr."""
     from rich.live import Live
 
@@ -118,16 +125,15 @@ def _follow(name: str, pair: Pair) -> tuple[AirReport, bytes]:
 
     try:
         with Live(summary(None), console=console.stderr(), refresh_per_second=4, transient=True) as live:
-            document = analyze_json(
+            return analyze_json(
                 name, pair=pair, follow=True, snapshot=lambda part: live.update(summary(AirReport.parse(part)))
             )
     except ValueError as error:
         raise _unreadable(name, error) from error
-    return AirReport.parse(document), document
 
 
 def _unreadable(name: str, error: ValueError) -> UserError:
-    return UserError(str(error), where=None if name in str(error) else name)
+    return UserError(str(error), where=None if str(error).startswith(f"{name}:") else name)
 
 
 def _show(
@@ -176,6 +182,7 @@ def _comparison_json(reports: Sequence[AirReport]) -> str:
 
 def _write_csv(reports: Sequence[AirReport], target: str, names: Sequence[str] | None) -> None:
     from txop.air.tables import TABLES, write_csv
+    from txop.report.whole_file import whole_file
 
     for name in names or ():
         if name not in TABLES:
@@ -188,7 +195,7 @@ def _write_csv(reports: Sequence[AirReport], target: str, names: Sequence[str] |
     folder = Path(target)
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or TABLES:
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as out:
+        with whole_file(folder / f"{name}.csv", newline="") as out:
             write_csv(reports, name, out)
     console.stderr().print(console.safe_text(f"Wrote {len(names or TABLES)} tables to {folder}"))
 
@@ -197,9 +204,11 @@ def _write_page(
     reports: Sequence[AirReport], target: Path, *, list_ghosts: bool, station: str | None, open_page: bool
 ) -> None:
     from txop.air.page import comparison_page, page
+    from txop.report.whole_file import whole_file
 
     text = page(reports[0], list_ghosts=list_ghosts, station=station) if len(reports) == 1 else comparison_page(reports)
-    target.write_text(text, encoding="utf-8")
+    with whole_file(target) as out:
+        out.write(text)
     console.stderr().print(console.safe_text(f"Wrote {target}"))
     if open_page:
         import webbrowser
@@ -208,7 +217,7 @@ def _write_page(
             console.stderr().print(console.safe_text(f"No browser found; open {target} yourself."))
 
 
-def _warn(reports: Sequence[AirReport], *, following: bool) -> ExitCode:
+def _warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode:
     """Say what was damaged; a file still being written may well end inside a record."""
     code = ExitCode.OK
     for report in reports:
@@ -234,6 +243,8 @@ def _check_output(
 ) -> None:
     if open_page and html is None:
         raise UserError("--open needs a page", what_to_do="add --html FILE")
+    if html is not None and not html.parent.is_dir():  # said now, not after minutes of reading
+        raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
     if table and csv is None:
         raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
     if json and csv == _STDIN:

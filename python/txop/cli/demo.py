@@ -16,6 +16,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import UserError
 from txop.cli.help import epilog
+from txop.report.whole_file import replacement
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same capture, byte for byte.")]
@@ -65,7 +66,8 @@ def demo(
     truth = output / "truth.json"
 
     notes = console.stderr()
-    truth.write_bytes(_native.write_specimen(os.fspath(capture), seed=seed, seconds=seconds, scene=scene))
+    with replacement(capture) as written, replacement(truth) as written_truth:
+        written_truth.write_bytes(_native.write_specimen(os.fspath(written), seed=seed, seconds=seconds, scene=scene))
     notes.print(safe_text(f"Made {capture} ({seconds:g} s of {scene!r}: {scenes[scene]}; seed {seed})."))
     notes.print(safe_text(f"What is really in it, to compare with: {truth}"))
 

@@ -160,11 +160,11 @@ const fn band_name(band: Band) -> &'static str {
 fn row(capability: impl Into<String>, (claimed, claimed_detail): (Claim, Option<String>), seen: Seen) -> CapabilityRow {
     let (seen, seen_detail, note) = match seen {
         Seen::Unknown(reason) => (None, Some(reason.to_owned()), None),
+        Seen::Frames(_, 0, what) => (None, Some(format!("no {what}")), None),
         Seen::Frames(used, of, what) => {
-            let note = match (claimed, used, of) {
-                (Claim::Yes, 0, 0) => Some(format!("claimed; no {what} to see it in")),
-                (Claim::Yes, 0, _) => Some(format!("claimed, never used in {} {what}", grouped(of))),
-                (Claim::No, 1.., _) => {
+            let note = match (claimed, used) {
+                (Claim::Yes, 0) => Some(format!("claimed, never used in {} {what}", grouped(of))),
+                (Claim::No, 1..) => {
                     Some(format!("not claimed, but used in {} of {} {what}", grouped(used), grouped(of)))
                 }
                 _ => None,
@@ -224,7 +224,11 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
         Some(count) => (Claim::Yes, Some(format!("transmits up to {count} spatial stream{}", plural(count)))),
     };
     let at_count = subject.usage.streams.get(usize::from(count - 1)).copied().unwrap_or(0);
-    let seen = subject.seen(at_count, subject.high_sent(), "HT or later frames it sent");
+    let legacy = subject.usage.dsss + subject.usage.ofdm;
+    let seen = match count {
+        1 => subject.seen(at_count + legacy, subject.high_sent() + legacy, "frames it sent"),
+        _ => subject.seen(at_count, subject.high_sent(), "HT or later frames it sent"),
+    };
     let mut row = row(format!("{count} Spatial Stream{} {}", plural(count), subject.band_name()), claim, seen);
     if claimed.is_some_and(|claimed| most > claimed) {
         row.note = Some(format!("claims {count}, but sent with {most} spatial streams"));
@@ -322,10 +326,7 @@ fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         true => subject.claim(test),
         false => (Claim::NotAvailable, Some("no frame with its security elements captured".to_owned())),
     };
-    let protected = || match usage.data {
-        0 => Seen::Unknown("no data frame of it captured"),
-        data => Seen::Frames(usage.protected_data, data, "data frames it sent are encrypted".to_owned()),
-    };
+    let protected = || Seen::Frames(usage.protected_data, usage.data, "data frames it sent".to_owned());
     let personal = claim(&|c| {
         let (rsn, wpa) = (c.rsn.is_some_and(|rsn| rsn.psk()), c.wpa.is_some_and(|wpa| wpa.psk()));
         let detail = match (rsn, wpa) {
@@ -361,13 +362,8 @@ fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         Some(rsn) if rsn.mfp_capable() => (true, Some("capable".to_owned())),
         _ => (false, None),
     });
-    let seen = match usage.robust_management {
-        0 => Seen::Unknown("no deauthentication, disassociation or action frame of it captured"),
-        robust => {
-            let what = "unicast deauthentication, disassociation and action frames it sent".to_owned();
-            Seen::Frames(usage.protected_management, robust, what)
-        }
-    };
+    let what = "unicast deauthentication, disassociation and action frames it sent".to_owned();
+    let seen = Seen::Frames(usage.protected_management, usage.robust_management, what);
     rows.push(row("Protected Management Frames", pmf, seen));
 }
 
@@ -441,7 +437,7 @@ fn with_received(mut row: CapabilityRow, received: u64) -> CapabilityRow {
 
 fn width(subject: &Subject<'_>) -> CapabilityRow {
     let usage = subject.usage;
-    let what = "HT or later frames from and to it are wider than 20 MHz";
+    let what = "HT or later frames from and to it";
     if subject.band() == Some(Band::Ghz2_4) {
         let claim = subject.claim(|c| {
             let wide = c.ht.is_some_and(|ht| ht.width_40());
@@ -496,7 +492,10 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let seen = match (usage.ampdus, subject.high_sent()) {
         (0, 1..) => Seen::Unknown("none recognised: it sent none, or the receiver does not mark them"),
         (_, high) => {
-            let what = format!("HT or later frames it sent, in {} A-MPDUs", grouped(usage.ampdus));
+            let what = match usage.ampdus {
+                0 => "HT or later frames it sent".to_owned(),
+                ampdus => format!("HT or later frames it sent, in {} A-MPDUs", grouped(ampdus)),
+            };
             match subject.rated() {
                 0 if usage.ampdus == 0 => Seen::Unknown(NO_RATES),
                 _ => Seen::Frames(usage.ampdu_mpdus, high.max(usage.ampdu_mpdus), what),

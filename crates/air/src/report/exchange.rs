@@ -103,7 +103,7 @@ pub struct BlockAckFlow {
     pub acked_not_captured: u64,
     /// Bits that repeat an acknowledgement.
     pub stale_bits: u64,
-    /// MPDUs of the PPDU just answered that the Block Ack leaves out.
+    /// MPDUs sent since the Block Ack before, inside the bitmap, whose bit is not set.
     pub left_out: u64,
     /// Of these: acknowledged later without having been sent again: proof that they had arrived.
     pub left_out_late: u64,
@@ -129,8 +129,25 @@ pub struct BlockAckFlow {
     pub age_left_out_us: Option<Spread>,
     /// The same for MPDUs acknowledged at once.
     pub age_acked_us: Option<Spread>,
+    /// The first Block Acks that leave MPDUs out, to be looked up in the capture.
+    pub examples: Vec<BlockAckExample>,
     /// Block Acks for which nothing of the data was captured.
     pub without_data: u64,
+}
+
+/// A Block Ack that leaves MPDUs out.
+#[derive(Clone, Debug, Serialize)]
+pub struct BlockAckExample {
+    /// Record number of the Block Ack in the file, from 1.
+    pub frame: u64,
+    /// Start of the Block Ack, µs since the first frame.
+    pub at_us: f64,
+    /// Sequence number of the bitmap's first bit.
+    pub start_sequence: u16,
+    /// MPDUs it answers.
+    pub answered: u32,
+    /// Sequence numbers of those it leaves out (the first 64).
+    pub left_out: Vec<u16>,
 }
 
 /// One position in an A-MPDU.

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from txop.air.model.base import Model
 from txop.air.model.capability import CapabilityAudit, CapabilityRow
-from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange, ExchangeRate, PositionRow
+from txop.air.model.exchange import (
+    AckVerdict,
+    Aggregation,
+    BlockAckExample,
+    BlockAckFlow,
+    Exchange,
+    ExchangeRate,
+    PositionRow,
+)
 from txop.air.model.medium import (
     Airtime,
     BusyBin,
@@ -43,6 +51,7 @@ __all__ = [
     "Airtime",
     "AirtimeKinds",
     "Bar",
+    "BlockAckExample",
     "BlockAckFlow",
     "Bss",
     "BssMember",

@@ -106,7 +106,7 @@ class BlockAckFlow(Model):
     stale_bits: int
     """Bits that repeat an acknowledgement."""
     left_out: int
-    """MPDUs of the PPDU just answered that the Block Ack leaves out."""
+    """MPDUs sent since the Block Ack before, inside the bitmap, whose bit is not set."""
     left_out_late: int
     """Of these: acknowledged later without having been sent again: proof that they had arrived."""
     left_out_resent_acked: int
@@ -131,8 +131,25 @@ class BlockAckFlow(Model):
     """Age of an MPDU (its end on the air to the start of the Block Ack), µs, for MPDUs left out."""
     age_acked_us: Spread | None
     """The same for MPDUs acknowledged at once."""
+    examples: list[BlockAckExample]
+    """The first Block Acks that leave MPDUs out, to be looked up in the capture."""
     without_data: int
     """Block Acks for which nothing of the data was captured."""
+
+
+class BlockAckExample(Model):
+    """A Block Ack that leaves MPDUs out."""
+
+    frame: int
+    """Record number of the Block Ack in the file, from 1."""
+    at_us: float
+    """Start of the Block Ack, µs since the first frame."""
+    start_sequence: int
+    """Sequence number of the bitmap's first bit."""
+    answered: int
+    """MPDUs it answers."""
+    left_out: list[int]
+    """Sequence numbers of those it leaves out (the first 64)."""
 
 
 class PositionRow(Model):

@@ -11,7 +11,7 @@ from txop.air.model.capability import CapabilityAudit
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
-from txop.air.model.summary import Summary
+from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
 
 if TYPE_CHECKING:
@@ -32,6 +32,22 @@ class Head(Model):
     """Always `"txop-air"`."""
     version: int
     """Layout version."""
+
+
+class SummaryDamage(Model):
+    """The one field of :class:`~txop.air.model.summary.Summary` that decides the exit code."""
+
+    damage: DamageNote | None
+    """Where the file broke; null when it is whole."""
+
+
+class Outline(Model):
+    """What must be known of a document that is only passed on: a fraction of the memory of an :class:`AirReport`."""
+
+    path: str
+    """The file as named by the caller."""
+    summary: SummaryDamage
+    """What of the summary is needed."""
 
 
 class AirReport(Model):

@@ -24,7 +24,7 @@ from txop.report.plot import svg
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""
 
-ROWS_MAX = 2000
+ROWS_MAX = 500
 """Rows of a table put into the page at all; CSV and JSON have every row."""
 
 

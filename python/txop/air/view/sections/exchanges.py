@@ -196,4 +196,13 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
             f"{fmt.duration_us(age.median)} (n={fmt.count(age.n)})" for age in (f.age_left_out_us, f.age_acked_us)
         )
         items.append(Fact("Age, median", f"left out {out}, acked at once {at_once}", "age"))
+    for example in f.examples[:3]:
+        shown = ", ".join(map(str, example.left_out[:12])) + (", ..." if len(example.left_out) > 12 else "")
+        items.append(
+            Fact(
+                f"Frame {fmt.count(example.frame)}",
+                f"from sequence number {example.start_sequence}, answers {fmt.count(example.answered)} MPDUs, "
+                f"leaves out {shown}",
+            )
+        )
     return Facts(items, f"Block Ack, {names.direction(report, f.originator, f.recipient)}, TID {f.tid}")

@@ -1,0 +1,112 @@
+//! The real captures, and what the analyzer makes of each of their frames.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use txop_air::frame::{Batch, Decoder, Detail, Frame, RawRecord};
+use txop_air::report::Report;
+
+/// Captures small enough for the fast tests, and between them every kind of link header and traffic.
+pub const FAST: [&str; 8] = [
+    "SIM_ns3_ht_ampdu_full_snap120.pcap",
+    "aircrack_test_wpa.cap",
+    "bh17_mediatek_mediatek-downgrade.pcapng",
+    "fragattacks_example-pcaps_amsdu-inject-fromap.pcapng",
+    "krack_krackattack_example-captures_example-ft.pcapng",
+    "libpcap_filter_http_PPI.pcap",
+    "tcpdump_ieee802.11_htc.pcap",
+    "wireshark_wpa-Induction.pcap.gz",
+];
+
+/// Simulated captures end their frames with four bytes that are no FCS, although they say so.
+pub fn fcs_is_invented(name: &str) -> bool {
+    name.starts_with("SIM_ns3_")
+}
+
+/// The folder of real 802.11 captures; `None`, said loudly, when there is none.
+pub fn folder() -> Option<PathBuf> {
+    let root = std::env::var_os("TXOP_CAPTURES")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/captures"), PathBuf::from);
+    let folder = root.join("wlan");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("SKIPPED: no captures in {} (set TXOP_CAPTURES)", folder.display());
+    None
+}
+
+/// Every capture, by name.
+pub fn all() -> Vec<PathBuf> {
+    let Some(folder) = folder() else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.sort();
+    files
+}
+
+/// The captures with these names; says which are missing.
+pub fn named(names: &[&str]) -> Vec<PathBuf> {
+    let Some(folder) = folder() else { return Vec::new() };
+    let files = names.iter().map(|name| folder.join(name));
+    files
+        .filter(|file| {
+            file.is_file() || {
+                eprintln!("SKIPPED: no {}", file.display());
+                false
+            }
+        })
+        .collect()
+}
+
+/// The name of a capture.
+pub fn name(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// The report of a capture; `None` when it is rejected.
+pub fn report(path: &Path) -> Option<Report> {
+    txop_air::analyze(path, Default::default(), Default::default(), &mut ()).ok()
+}
+
+/// The frames that can be read, by record number.
+pub fn frames(path: &Path) -> HashMap<u64, Frame> {
+    let mut frames = HashMap::new();
+    walk(path, &mut |frame, _| {
+        frames.insert(frame.number, *frame);
+    });
+    frames
+}
+
+/// The SSID of each frame that names one, by record number.
+pub fn ssids(path: &Path) -> HashMap<u64, Vec<u8>> {
+    let mut ssids = HashMap::new();
+    walk(path, &mut |frame, detail| {
+        if let Some(Detail::Management(management)) = detail {
+            if let Some(ssid) = &management.capabilities.ssid {
+                ssids.insert(frame.number, ssid.as_bytes().to_vec());
+            }
+        }
+    });
+    ssids
+}
+
+fn walk(path: &Path, visit: &mut dyn FnMut(&Frame, Option<&Detail>)) {
+    let Ok(mut reader) = capture::Reader::open(path, Default::default()) else { return };
+    let (mut decoder, mut batch) = (Decoder::default(), Batch::default());
+    while let Ok(Some(record)) = reader.next() {
+        let raw = RawRecord {
+            number: record.number,
+            offset: record.offset,
+            time_ns: record.time_ns,
+            interface: record.interface,
+            link: record.link_type,
+            original_len: record.original_len,
+            data: record.data,
+        };
+        decoder.decode(&raw, &mut batch);
+        for frame in &batch.frames {
+            visit(frame, batch.details.get(frame.detail as usize));
+        }
+        batch.clear();
+    }
+}
