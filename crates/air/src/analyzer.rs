@@ -155,25 +155,28 @@ impl Running {
             let accounts = &mut self.accounts;
             self.assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu));
             counts.frame(frame, at.ns);
-            self.accounts.frame(frame, batch, at.ns);
+            if let Some(row) = self.accounts.frame(frame, batch, at.ns) {
+                self.assembler.note_link(frame, row, self.accounts.links.generation());
+            }
         }
     }
 }
 
 impl Accounts {
-    /// Per-frame counting.
-    fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64) {
+    /// Per-frame counting; the row of the frame's link, when it names a transmitter.
+    fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64) -> Option<u32> {
         if frame.is_foreign() {
-            return;
+            return None;
         }
         let receiver = frame.header.receiver();
-        match frame.ta() {
-            Some(ta) => self.frame_on_link(frame, ta, receiver, at_ns),
+        let link = match frame.ta() {
+            Some(ta) => Some(self.frame_on_link(frame, ta, receiver, at_ns)),
             None => {
                 let row = self.stations.row(receiver);
                 self.stations.received(row, frame);
+                None
             }
-        }
+        };
         let management = match batch.details.get(frame.detail as usize) {
             Some(Detail::Management(management)) => Some(management),
             _ => None,
@@ -187,14 +190,15 @@ impl Accounts {
             self.claims.management(frame, management);
             self.agreement(frame, management);
         }
+        link
     }
 
     /// Counts a frame for its two ends and the link between them.
-    fn frame_on_link(&mut self, frame: &Frame, ta: MacAddr, ra: MacAddr, at_ns: i64) {
+    fn frame_on_link(&mut self, frame: &Frame, ta: MacAddr, ra: MacAddr, at_ns: i64) -> u32 {
         let Self { stations, links, .. } = self;
         let key = (ta.as_u64(), ra.as_u64());
         let row = links.row(key, || Link::new(ta, ra, at_ns));
-        let Some(link) = links.get_mut(row) else { return };
+        let Some(link) = links.get_mut(row) else { return row };
         link.frame(frame, at_ns);
         match link.station_rows.filter(|rows| rows.generation == stations.table.generation()) {
             Some(rows) => {
@@ -211,6 +215,7 @@ impl Accounts {
                     (generation == stations.table.generation()).then_some(StationRows { generation, ta, ra });
             }
         }
+        row
     }
 
     /// ADDBA and DELBA.
@@ -238,7 +243,10 @@ impl Accounts {
 
     /// Per-PPDU counting.
     fn ppdu(&mut self, ppdu: &Ppdu) {
-        let link = ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64())));
+        let link = match ppdu.link {
+            Some((row, generation)) if generation == self.links.generation() => Some(row),
+            _ => ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64()))),
+        };
         let role = self.matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
         match self.matcher.answered.and_then(|answered| answered.expected_mode).filter(|_| self.distrust_control_rates)
         {

@@ -248,7 +248,17 @@ impl Medium {
             _ => ppdu.ta,
         };
         if let Some(sender) = sender.filter(|sender| !sender.is_group()) {
-            let row = stations.row(sender);
+            let known = match role {
+                Role::Response { link, .. } | Role::CtsResponse { link } => {
+                    links.get(link).and_then(|l| l.station_rows)
+                }
+                _ => link.and_then(|row| links.get(row)).and_then(|l| l.station_rows),
+            };
+            let row = match known.filter(|rows| rows.generation == stations.table.generation()) {
+                Some(rows) if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) => rows.ra,
+                Some(rows) => rows.ta,
+                None => stations.row(sender),
+            };
             if let Some(station) = stations.table.get_mut(row) {
                 station.airtime += kinds;
                 if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {

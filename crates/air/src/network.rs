@@ -113,7 +113,8 @@ pub struct Networks {
     by_ssid: HashMap<SsidKey, Vec<u32>>,
     members: Vec<(u32, u64, Member)>,
     by_address: HashMap<(u32, u64), u32>,
-    /// Raised when a row comes or is renamed, because that may change the answer to any question.
+    /// Raised when a row is renamed, because that may change the answer to any question. A new row comes after all
+    /// others and changes none: the first that takes a frame is the answer.
     generation: u64,
     answers: Vec<Option<Answer>>,
     /// Frames of networks or members that did not fit.
@@ -204,9 +205,10 @@ impl Networks {
                 return Some(answer.row);
             }
         }
-        let before = self.generation;
+        let before = (self.generation, self.rows.len());
         let row = self.search(bssid, ssid, kind)?;
-        if self.generation != before {
+        // Some frames do not match even the row they make (Wireshark makes one for each of them): asked again next time.
+        if (self.generation, self.rows.len()) != before {
             return Some(row);
         }
         if self.answers.is_empty() {
@@ -242,7 +244,6 @@ impl Networks {
         let row = self.rows.len() as u32;
         let recent = [None; 2];
         self.rows.push(Network { bssid, ssid, packets: 0, retries: 0, beacons: 0, data: 0, probes: 0, recent });
-        self.generation += 1;
         remember(self.by_bssid.entry(bssid.as_u64()).or_default(), row);
         remember(self.by_ssid.entry(ssid).or_default(), row);
         Some(row)

@@ -45,6 +45,8 @@ pub enum Control {
 /// One transmission on the air.
 #[derive(Clone, Debug)]
 pub struct Ppdu {
+    /// Row of its (TA, RA) and the generation of the table for which it holds.
+    pub link: Option<(u32, u32)>,
     /// Record number of its first frame.
     pub number: u64,
     /// Transmitter, of a frame that is not damaged.
@@ -99,6 +101,7 @@ struct Group {
 impl Ppdu {
     fn empty() -> Self {
         Self {
+            link: None,
             number: 0,
             ta: None,
             ra: MacAddr::ZERO,
@@ -215,6 +218,14 @@ impl Assembler {
         self.add(frame);
     }
 
+    /// Tells the row of the link of the frame just pushed.
+    pub fn note_link(&mut self, frame: &Frame, row: u32, generation: u32) {
+        let ppdu = &mut self.current;
+        if ppdu.link.is_none() && (frame.usable() || ppdu.all_bad) && ppdu.ra == frame.header.receiver() {
+            ppdu.link = (ppdu.ta == frame.ta()).then_some((row, generation));
+        }
+    }
+
     /// Completes the open PPDU.
     pub fn finish(&mut self, done: &mut dyn FnMut(&Ppdu)) {
         if self.open {
@@ -259,6 +270,7 @@ impl Assembler {
         let fc = frame.header.fc;
         if frame.usable() && ppdu.all_bad {
             ppdu.all_bad = false;
+            ppdu.link = None;
             ppdu.ra = frame.header.receiver();
             ppdu.ta = frame.ta();
             ppdu.kind = fc.kind();

@@ -11,16 +11,31 @@ pub struct Series<T> {
     width_ns: i64,
     first: i64,
     bins: Vec<T>,
+    /// The bin last added to: its start and its place, which spare most additions a division.
+    recent: Option<(i64, usize)>,
 }
 
 impl<T: Copy + Default + AddAssign> Series<T> {
     /// An empty series with bins of `width_ns`.
     pub fn new(width_ns: i64) -> Self {
-        Self { width_ns: width_ns.max(1), first: 0, bins: Vec::new() }
+        Self { width_ns: width_ns.max(1), first: 0, bins: Vec::new(), recent: None }
     }
 
     /// Adds `value` to the bin that holds `at_ns`.
+    #[inline]
     pub fn add(&mut self, at_ns: i64, value: T) {
+        if let Some((start, place)) = self.recent {
+            if at_ns >= start && at_ns - start < self.width_ns {
+                if let Some(bin) = self.bins.get_mut(place) {
+                    *bin += value;
+                    return;
+                }
+            }
+        }
+        self.add_anywhere(at_ns, value);
+    }
+
+    fn add_anywhere(&mut self, at_ns: i64, value: T) {
         if self.bins.is_empty() {
             self.first = at_ns.div_euclid(self.width_ns);
         }
@@ -31,6 +46,7 @@ impl<T: Copy + Default + AddAssign> Series<T> {
                 if missing + self.bins.len() <= MAX_BINS {
                     self.bins.splice(0..0, std::iter::repeat_n(T::default(), missing));
                     self.first = index;
+                    self.recent = None;
                     continue;
                 }
             } else if ((index - self.first) as usize) < MAX_BINS {
@@ -41,6 +57,7 @@ impl<T: Copy + Default + AddAssign> Series<T> {
                 if let Some(bin) = self.bins.get_mut(offset) {
                     *bin += value;
                 }
+                self.recent = Some((index * self.width_ns, offset));
                 return;
             }
             self.widen();
@@ -49,6 +66,11 @@ impl<T: Copy + Default + AddAssign> Series<T> {
 
     /// Adds an interval of time, split over the bins it covers; `make` turns ns into a value.
     pub fn add_interval(&mut self, start_ns: i64, end_ns: i64, make: impl Fn(i64) -> T) {
+        if let Some((start, _)) = self.recent {
+            if start_ns >= start && end_ns > start_ns && end_ns - start <= self.width_ns {
+                return self.add(start_ns, make(end_ns - start_ns));
+            }
+        }
         let mut at = start_ns;
         // An interval is at most a PPDU long (5.5 ms), a handful of bins; the bound guards against nonsense.
         for _ in 0..MAX_BINS {
@@ -63,6 +85,7 @@ impl<T: Copy + Default + AddAssign> Series<T> {
     }
 
     fn widen(&mut self) {
+        self.recent = None;
         let new_width = self.width_ns.saturating_mul(2);
         let new_first = self.first.div_euclid(2);
         let mut merged: Vec<T> = Vec::with_capacity(self.bins.len() / 2 + 2);
