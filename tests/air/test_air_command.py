@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
+from types import BuiltinFunctionType
 
 import pytest
+from rich.console import Console
 
 import txop.air
 from txop.air.tables import TABLES
-from txop.cli import app
+from txop.cli import air, app
+from txop.cli.air_live import LatestSummary
+from txop.cli.errors import UserError
 
 ADDRESS = "08:be:ac:0b:14:c4"
 
@@ -140,6 +145,7 @@ def test_csv_to_stdout(run, report):
         (("a", "--csv", "-", "--table", "x"), "choose from"),
         (("a", "--table", "bss"), "--csv"),
         (("a", "--open"), "--html"),
+        (("a", "--html", "-"), "writes a file"),
         (("a", "--html", "no/such/folder/page.html"), "no such folder"),
         (("a", "--json", "--csv", "-"), "both write to stdout"),
         (("a", "b", "--follow"), "one capture"),
@@ -158,3 +164,23 @@ def test_empty_capture(run, empty_report):
     code, out, _ = run({"a": whole(empty_report)}, "a")
     assert code == 0
     assert "Not available" in out
+
+
+def test_the_file_is_named_even_when_its_name_is_a_word_of_the_message(monkeypatch):
+    def refuse(path, **_):
+        raise ValueError("the input is empty")
+
+    monkeypatch.setattr(txop.air, "analyze_json", refuse)
+    with pytest.raises(UserError, match=r"^empty: the input is empty"):
+        air._analyze(["empty"], None)
+
+
+def test_ctrl_c_cannot_lose_the_report_while_a_snapshot_is_shown(report):
+    latest = LatestSummary()
+    assert isinstance(latest.put, BuiltinFunctionType), "a Python function would be interrupted by Ctrl-C"
+    assert "Waiting for frames" in str(latest.__rich__())
+    for _ in range(3):
+        latest.put(report.model_dump_json().encode())
+    console = Console(width=400, file=io.StringIO())
+    console.print(latest)
+    assert f"{report.frames:,} frames" in console.file.getvalue()

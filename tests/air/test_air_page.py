@@ -147,7 +147,7 @@ def test_long_tables_are_cut(report):
         report.ghosts[0].model_copy(update={"address": f"02:00:00:00:{n >> 8:02x}:{n & 255:02x}"}) for n in range(3000)
     ]
     html = page(report.model_copy(update={"ghosts": ghosts}))
-    assert html.count("02:00:00:00:") == 2000
+    assert html.count("02:00:00:00:") == 500
     assert "of 3,000" in html
 
 

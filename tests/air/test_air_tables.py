@@ -55,7 +55,7 @@ def test_csv_is_inert(hostile_report):
         assert all(c.isprintable() or c == "\n" for c in out.getvalue())
 
 
-@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@x"])
+@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@x", " =1", "\uff1d1"])
 def test_csv_texts_are_no_formulas(report, start):
     bss = report.bss[0].model_copy(update={"ssid": start})
     out = io.StringIO()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -78,14 +79,11 @@ def air(
 
     Several captures are put side by side.
     """
-    from txop.air.model import AirReport, Outline
-
     chosen, only, address = _pair(pair), _sections(section), _address(station)
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
-    if follow:
-        documents = [_follow(files[0], chosen)]
-    else:
-        documents = _analyze(files, chosen)
+    from txop.air.model import AirReport, Outline
+
+    documents = [_follow(files[0], chosen)] if follow else _analyze(files, chosen)
     if json and len(files) == 1:
         console.write_json(documents[0])
         if csv is None and html is None:
@@ -120,14 +118,13 @@ def _follow(name: str, pair: Pair) -> bytes:
     """Read a growing capture until Ctrl-C or the end of the pipe, with a live summary on stderr."""
     from rich.live import Live
 
-    from txop.air import AirReport, analyze_json
-    from txop.cli.air_live import summary
+    from txop.air import analyze_json
+    from txop.cli.air_live import LatestSummary
 
+    latest = LatestSummary()
     try:
-        with Live(summary(None), console=console.stderr(), refresh_per_second=4, transient=True) as live:
-            return analyze_json(
-                name, pair=pair, follow=True, snapshot=lambda part: live.update(summary(AirReport.parse(part)))
-            )
+        with Live(latest, console=console.stderr(), refresh_per_second=4, transient=True):
+            return analyze_json(name, pair=pair, follow=True, snapshot=latest.put)
     except ValueError as error:
         raise _unreadable(name, error) from error
 
@@ -243,6 +240,8 @@ def _check_output(
 ) -> None:
     if open_page and html is None:
         raise UserError("--open needs a page", what_to_do="add --html FILE")
+    if html is not None and os.fspath(html) == _STDIN:
+        raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
     if html is not None and not html.parent.is_dir():  # said now, not after minutes of reading
         raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
     if table and csv is None:

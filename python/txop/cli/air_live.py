@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -12,6 +15,24 @@ from txop.cli.console import safe_text
 from txop.report import format as fmt
 
 _WIDTH = 78
+
+
+class LatestSummary:
+    """The summary of the newest snapshot, made when it is drawn, on the thread that draws."""
+
+    def __init__(self) -> None:
+        self._documents: deque[bytes] = deque(maxlen=1)
+        self.put: Callable[[bytes], None] = self._documents.append
+        """Takes a ``txop-air`` document. Not a Python function: in one, Ctrl-C would become an exception that loses
+        the report."""
+        self._drawn: bytes | None = None
+        self._summary = summary(None)
+
+    def __rich__(self) -> RenderableType:
+        for document in tuple(self._documents):
+            if document is not self._drawn:
+                self._drawn, self._summary = document, summary(AirReport.parse(document))
+        return self._summary
 
 
 def summary(report: AirReport | None) -> RenderableType:

@@ -19,7 +19,10 @@ from txop.cli.help import epilog
 from txop.report.whole_file import replacement
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same capture, byte for byte.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=2**64 - 1, help="The same seed gives the same capture, byte for byte."),
+]
 Scene = Annotated[str, typer.Option("--scene", metavar="NAME", help="What happens on the air; see --list-scenes.")]
 ListScenes = Annotated[bool, typer.Option("--list-scenes", help="List the scenes and exit.")]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.1, max=600.0, help="Length of the capture, in seconds.")]

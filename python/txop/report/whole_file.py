@@ -24,10 +24,10 @@ def replacement(target: Path) -> Iterator[Path]:
     """
     place = Path(os.path.realpath(target))
     try:
-        if _is_special(place):
-            yield place
+        if _is_special(target):
+            yield target
             return
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:64]}.", suffix=".part")
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:64]}.", suffix=f".part{place.suffix}")
         os.close(handle)
         written = Path(name)
         try:
@@ -49,13 +49,13 @@ def whole_file(target: Path, *, newline: str | None = None) -> Iterator[IO[str]]
         yield out
 
 
-def _is_special(place: Path) -> bool:
+def _is_special(target: Path) -> bool:
     try:
-        mode = place.stat().st_mode
+        mode = target.stat().st_mode
     except FileNotFoundError:
         return False
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(place))
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(target))
     return not stat.S_ISREG(mode)
 
 

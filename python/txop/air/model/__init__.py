@@ -26,7 +26,7 @@ from txop.air.model.medium import (
     Waterfall,
     WaterfallStep,
 )
-from txop.air.model.report import AirReport, FormatError
+from txop.air.model.report import AirReport, FormatError, Outline
 from txop.air.model.station import (
     AirtimeKinds,
     Bar,
@@ -71,6 +71,7 @@ __all__ = [
     "Link",
     "LinkTypeCount",
     "Model",
+    "Outline",
     "PhyAirtime",
     "PositionRow",
     "RateRow",
