@@ -154,6 +154,7 @@ class Sample:
             "ppdus": ppdus,
             "acked": answered // 9,
             "block_acked": answered - answered // 9,
+            "rts": 0,
             "cts": 0,
             "answered_share": answered / ppdus,
             "missing_resent": int((ppdus - answered) * 0.8),
@@ -205,10 +206,12 @@ class Sample:
             "transmissions": mpdus + left,
             "mpdus": mpdus,
             "retransmissions": resent,
+            "resent_although_acked": 12,
             "newly_acked": mpdus - 90,
             "acked_not_captured": 212,
             "stale_bits": 5120,
             "left_out": left,
+            "outside_bitmap": 3,
             "left_out_late": left - resent - 6,
             "left_out_resent_acked": resent - 20,
             "left_out_resent_lost": 20,
@@ -477,6 +480,7 @@ class Sample:
             "timing": {
                 "clock": "tsft",
                 "stamp_meaning": "mpdu-first-bit",
+                "ambiguous_with": None,
                 "confidence": 0.97,
                 "hypotheses": [
                     {

@@ -68,7 +68,7 @@ impl Aggregates {
             ra,
             tid,
             ppdus: self.ppdus,
-            ampdus: self.ampdus,
+            ampdus: grouped.then_some(self.ampdus),
             mpdus: self.mpdus,
             mpdus_per_ppdu: if grouped { self.per_ppdu.spread() } else { None },
             histogram: if grouped { self.per_ppdu.bars() } else { Vec::new() },

@@ -1,5 +1,6 @@
 //! Stage two: one pass over the frames, counters of bounded size, a report at any moment.
 
+use hashbrown::HashSet;
 use wire::ieee80211::{FrameKind, MacAddr, Management};
 
 use crate::block_ack::{Flows, Occasion};
@@ -9,7 +10,7 @@ use crate::clock::Clock;
 use crate::exchange::{Matcher, Role};
 use crate::frame::{Batch, Detail, Fcs, Frame};
 use crate::ghost;
-use crate::link::{Link, Links, StationRows, MAX_LINKS};
+use crate::link::{Link, Links, StationRows, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
 use crate::network::{is_counted, Networks};
 use crate::ppdu::{Assembler, Control, Ppdu};
@@ -115,6 +116,8 @@ struct Accounts {
     claims: Claims,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
+    /// Rows of aggregation counters that may still be made.
+    aggregates_left: usize,
 }
 
 impl Running {
@@ -122,7 +125,7 @@ impl Running {
         let gaps = calibration.gaps_usable();
         Self {
             clock: Clock::new(calibration.source),
-            assembler: Assembler::new(calibration.grouping, calibration.meaning),
+            assembler: Assembler::new(calibration.grouping, calibration.meaning, gaps),
             accounts: Accounts {
                 stations: Stations::new(),
                 networks: Networks::default(),
@@ -134,6 +137,7 @@ impl Running {
                     calibration.grouping != Grouping::None,
                 ),
                 distrust_control_rates: calibration.control_rates == Some(false),
+                aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
                 claims: Claims::default(),
             },
@@ -292,7 +296,9 @@ impl Accounts {
             self.flows.data(ppdu);
         }
         if let Some(link) = link.and_then(|row| self.links.get_mut(row)) {
-            link.aggregates(tid).ppdu(ppdu);
+            if let Some(aggregates) = link.aggregates(tid, &mut self.aggregates_left) {
+                aggregates.ppdu(ppdu);
+            }
         }
         if ppdu.mpdus.len() > 1 || ppdu.is_ampdu {
             if let Some(ta) = ppdu.ta {
@@ -321,7 +327,8 @@ impl Running {
 
         let fcs_known = counts.fcs_good + counts.fcs_bad > counts.fcs_unknown;
         let ghosts = ghost::find(stations, fcs_known);
-        let is_ghost = |address: u64| ghosts.iter().any(|ghost| ghost.address.as_u64() == address);
+        let ghost_addresses: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
+        let is_ghost = |address: u64| ghost_addresses.contains(&address);
 
         let mut rows: Vec<&Link> = links.iter().map(|(_, link)| link).collect();
         rows.sort_by(|a, b| (b.mpdus, b.frames).cmp(&(a.mpdus, a.frames)).then((a.ta, a.ra).cmp(&(b.ta, b.ra))));
@@ -339,7 +346,7 @@ impl Running {
             .filter(|_| rated)
             .filter_map(|link| {
                 let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
-                waterfall::build(link, reverse, &totals, link.direction(is_ap(&link.ta), is_ap(&link.ra)))
+                waterfall::build(link, reverse, &totals, link.direction(is_ap(&link.ta), is_ap(&link.ra)), grouped)
             })
             .collect();
         // A pair that was asked for comes in the order asked; else the direction with more payload comes first.

@@ -77,6 +77,8 @@ pub struct Flow {
     transmissions: u64,
     mpdus: u64,
     retransmissions: u64,
+    resent_although_acked: u64,
+    outside_bitmap: u64,
     newly_acked: u64,
     acked_not_captured: u64,
     stale_bits: u64,
@@ -121,6 +123,8 @@ impl Default for Flow {
             transmissions: 0,
             mpdus: 0,
             retransmissions: 0,
+            resent_although_acked: 0,
+            outside_bitmap: 0,
             newly_acked: 0,
             acked_not_captured: 0,
             stale_bits: 0,
@@ -190,9 +194,8 @@ impl Flow {
         // Without the retry bit a known number is a new MPDU, 4096 numbers later.
         let known = slot.used && slot.sequence == sequence && (retry || (!slot.acked && slot.awaiting));
         let mut next = if known {
-            if slot.omissions > 0 {
-                self.omission_retransmissions += 1;
-            }
+            self.omission_retransmissions += u64::from(slot.omissions > 0);
+            self.resent_although_acked += u64::from(slot.acked);
             slot
         } else {
             self.settle(slot);
@@ -274,6 +277,8 @@ impl Flow {
             let acked = in_bitmap && bitmap.get(offset);
             if in_bitmap {
                 self.judge(slot, acked, at_ns, exact);
+            } else {
+                self.outside_bitmap += 1;
             }
             let slot = self.slot(*sequence);
             slot.awaiting = false;
@@ -458,10 +463,12 @@ impl Flow {
             transmissions: self.transmissions,
             mpdus: self.mpdus,
             retransmissions: self.retransmissions,
+            resent_although_acked: self.resent_although_acked,
             newly_acked: self.newly_acked,
             acked_not_captured: self.acked_not_captured,
             stale_bits: self.stale_bits,
             left_out: self.left_out,
+            outside_bitmap: self.outside_bitmap,
             left_out_late: self.late,
             left_out_resent_acked: self.resent_acked,
             left_out_resent_lost: resent_lost,

@@ -69,6 +69,8 @@ impl Grouping {
 /// Wrong FCS without a right one from which the four bytes are held to be something else.
 const MIN_WRONG_FCS: u64 = 20;
 
+/// Two meanings whose scores differ by less cannot be told apart, µs.
+const TIE_US: f64 = 1.0;
 /// Pairs below which nothing is inferred.
 const MIN_PAIRS: usize = 5;
 
@@ -87,6 +89,8 @@ pub struct Calibration {
     pub grouping: Grouping,
     /// Rates of control frames can be believed; `None` when too few pairs tell.
     pub control_rates: Option<bool>,
+    /// The evidence does not tell the meaning from this one.
+    ambiguous_with: Option<StampMeaning>,
     /// The last four bytes of the frames are no FCS, although the header says so: the receiver's flag decides.
     pub fcs_is_invented: bool,
     /// Expected response gap of most pairs, µs.
@@ -113,6 +117,7 @@ impl Calibration {
             }
             .to_owned(),
             stamp_meaning: self.inferred.then(|| self.meaning.name().to_owned()),
+            ambiguous_with: self.ambiguous_with.map(|meaning| meaning.name().to_owned()),
             confidence: self.confidence,
             hypotheses: self.hypotheses.clone(),
             ampdu_reference: self.reference.to_owned(),
@@ -139,6 +144,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         confidence: None,
         grouping,
         control_rates: None,
+        ambiguous_with: None,
         fcs_is_invented,
         hypotheses: Vec::new(),
         reference,
@@ -176,8 +182,9 @@ fn invented_fcs<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Stri
 fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<String>) -> ClockSource {
     let (mut received, mut tsft, mut field) = (0u64, 0u64, 0u64);
     for frame in frames.filter(|frame| !frame.radio.own_transmission) {
-        received += 1;
-        tsft += u64::from(frame.radio.tsft_us.is_some());
+        // Subframes that carry "no stamp" say nothing about whether the receiver stamps.
+        received += u64::from(frame.radio.tsft_us.is_none_or(is_real));
+        tsft += u64::from(frame.radio.tsft_us.is_some_and(is_real));
         field += u64::from(frame.radio.stamp.is_some());
     }
     if tsft * 2 > received {
@@ -211,7 +218,7 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
             equal_sequence += u64::from(ampdu.reference == u32::from(sequence));
         }
         let stamp = frame.radio.tsft_us;
-        equal_stamp += u64::from(stamp.is_some() && stamp == last_stamp);
+        equal_stamp += u64::from(stamp.is_some() && (stamp == last_stamp || !stamp.is_some_and(is_real)));
         last_stamp = stamp;
     }
     let trap = with_reference >= 4 && equal_sequence * 10 >= with_reference * 9;
@@ -243,10 +250,15 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
     (grouping, reference)
 }
 
+/// 0 and all ones stand for "no stamp" inside an A-MPDU.
+fn is_real(tsft_us: u64) -> bool {
+    tsft_us != 0 && tsft_us != u64::MAX
+}
+
 /// Stamp of a frame in µs under the chosen source.
 fn stamp_us(frame: &Frame, source: ClockSource) -> Option<i64> {
     match source {
-        ClockSource::Tsft => frame.radio.tsft_us.filter(|us| *us != 0 && *us != u64::MAX).map(|us| us as i64),
+        ClockSource::Tsft => frame.radio.tsft_us.filter(|us| is_real(*us)).map(|us| us as i64),
         ClockSource::StampField => frame.radio.stamp.map(|stamp| (stamp.ns / 1000) as i64),
         ClockSource::Capture => None,
     }
@@ -315,7 +327,8 @@ fn pairs<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, ampdus: bool) -> i
             // A hole in the sequence numbers means a subframe that was not captured: the length would be wrong.
             Some(mut train) if same(&train.first) => {
                 let follows = train.last.zip(frame.header.sequence).is_some_and(|(a, b)| (a + 1) & 0xfff == b);
-                train.first.mpdu_len = train.first.mpdu_len.next_multiple_of(4).saturating_add(4 + frame.mpdu_len);
+                train.first.mpdu_len = train.first.mpdu_len.saturating_add(3) / 4 * 4;
+                train.first.mpdu_len = train.first.mpdu_len.saturating_add(frame.mpdu_len.saturating_add(4));
                 Some(Train { last: frame.header.sequence, whole: train.whole && follows && frame.usable(), ..train })
             }
             _ => {
@@ -378,6 +391,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
         }
     }
     let mut best: Option<(usize, f64)> = None;
+    let mut runner_up: Option<(usize, f64)> = None;
     for (index, meaning) in StampMeaning::ALL.into_iter().enumerate() {
         let (gaps, errors) = (&mut gaps[index], &mut errors[index]);
         gaps.sort_by(f64::total_cmp);
@@ -402,7 +416,10 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
         // Narrow and near SIFS: the spread counts fully, a constant offset of the driver half.
         let score = spread + 0.5 * median.abs();
         if best.is_none_or(|(_, other)| score < other) {
+            runner_up = best;
             best = Some((index, score));
+        } else if runner_up.is_none_or(|(_, other)| score < other) {
+            runner_up = Some((index, score));
         }
     }
     let pairs = gaps[0].len().max(gaps[2].len());
@@ -412,7 +429,10 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             let n = gaps[index].len() as f64;
             calibration.meaning = meaning;
             calibration.inferred = true;
-            calibration.confidence = Some(share * n / (n + 10.0));
+            let tied = runner_up.filter(|(_, score)| best.is_some_and(|(_, first)| score - first < TIE_US));
+            let tied = tied.and_then(|(other, _)| StampMeaning::ALL.get(other));
+            calibration.confidence = Some(share * n / (n + 10.0) * if tied.is_some() { 0.5 } else { 1.0 });
+            calibration.ambiguous_with = tied.copied();
             calibration.text.push(format!(
                 "stamps mark the {} ({} solicited responses, median gap {:.1} µs, {:.0} % of them within SIFS -4/+10 µs)",
                 match meaning {
@@ -424,6 +444,13 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
                 quantile(&gaps[index], 0.5).unwrap_or(0.0),
                 share * 100.0,
             ));
+            if let Some(other) = calibration.ambiguous_with {
+                calibration.text.push(format!(
+                    "these responses cannot tell this from {}: the two differ by the preambles only, which are as long in the \
+                     responses as in the PPDUs that they answer; gaps between such PPDUs are right either way",
+                    other.name()
+                ));
+            }
         }
         None => calibration.text.push(format!(
             "what the stamps mark cannot be told ({pairs} solicited responses with stamps, at least {MIN_PAIRS} with a \

@@ -15,19 +15,65 @@ pub struct Position {
 /// Interfaces with a clock of their own; more share one.
 const MAX_INTERFACES: usize = 64;
 
-/// A hardware clock that runs away from the capture clock by more than this between two frames has jumped.
-const JUMP_NS: i64 = 500_000_000;
+/// A position may differ this much from the capture clock: reception is reported late, never for long.
+const DRIFT_NS: i64 = 500_000_000;
+
+/// Stamps go back by less than the longest PPDU when frames are reported out of order; by more after a glitch or a reset.
+const BACKWARDS_NS: i64 = 10_000_000;
 
 /// Positions beyond 36 years are nonsense; the bound keeps later sums from overflowing.
 const FARTHEST_NS: i64 = 1 << 60;
 
+/// How the stamps of one interface relate to the timeline: position = stamp + offset + shift.
 #[derive(Clone, Copy, Debug, Default)]
 struct Anchor {
-    /// Last stamp and its position.
+    /// Last stamp, its wraps added up.
     stamp_ns: i64,
+    /// Last stamp as read.
+    raw_ns: i64,
     at_ns: i64,
     capture_ns: Option<i64>,
+    offset_ns: i64,
+    /// Correction while the counter is off, 0 at first: some chips (ath9k) fall back by multiples of 32,768 µs and return.
+    shift_ns: i64,
     known: bool,
+}
+
+impl Anchor {
+    /// Position of the next stamp, and whether the clock jumped.
+    fn advance(&mut self, raw_ns: i64, bits: u8, capture: Option<i64>) -> (i64, bool) {
+        let mut delta = raw_ns.wrapping_sub(self.raw_ns);
+        if bits <= 32 {
+            let period = 1000i64 << bits;
+            delta = (delta.wrapping_add(period / 2)).rem_euclid(period) - period / 2;
+        }
+        self.raw_ns = raw_ns;
+        self.stamp_ns = self.stamp_ns.saturating_add(delta);
+        let passed = capture.zip(self.capture_ns).map(|(now, then)| now.saturating_sub(then));
+        self.capture_ns = capture;
+        let unshifted = self.stamp_ns.saturating_add(self.offset_ns);
+        let shifted = unshifted.saturating_add(self.shift_ns);
+        let last = self.at_ns;
+        let plausible = |at: i64| {
+            at >= last - BACKWARDS_NS
+                && capture.is_none_or(|capture| at.saturating_sub(capture).saturating_abs() <= DRIFT_NS)
+        };
+        let error =
+            |at: i64| passed.map_or(0, |passed| at.saturating_sub(last.saturating_add(passed)).saturating_abs());
+        let returned = self.shift_ns != 0 && plausible(unshifted) && error(unshifted) <= error(shifted);
+        let (at, jumped) = if returned && passed.is_some() {
+            self.shift_ns = 0;
+            (unshifted, true)
+        } else if plausible(shifted) {
+            (shifted, false)
+        } else {
+            let at = last.saturating_add(passed.unwrap_or(0).max(0));
+            self.shift_ns = at.saturating_sub(unshifted);
+            (at, true)
+        };
+        self.at_ns = at;
+        (at, jumped)
+    }
 }
 
 /// Turns stamps into positions; re-anchors when a counter wraps, is reset or belongs to another radio.
@@ -80,27 +126,21 @@ impl Clock {
         let Some(anchor) = self.anchors.get_mut(index) else { return Position::default() };
         let position = match stamp {
             Some((stamp_ns, bits)) if anchor.known => {
-                let mut delta = stamp_ns.wrapping_sub(anchor.stamp_ns);
-                if bits <= 32 {
-                    let period = 1000i64 << bits.min(40);
-                    delta = (delta + period / 2).rem_euclid(period) - period / 2;
-                }
-                let passed = capture.zip(anchor.capture_ns).map(|(now, then)| now.saturating_sub(then));
-                let jumped = match passed {
-                    Some(passed) => delta.saturating_sub(passed).saturating_abs() > JUMP_NS,
-                    None => !(-JUMP_NS..=60_000_000_000).contains(&delta),
-                };
-                if jumped {
-                    self.jumps += 1;
-                    delta = passed.unwrap_or(0);
-                }
-                let ns = anchor.at_ns.saturating_add(delta);
-                *anchor = Anchor { stamp_ns, at_ns: ns, capture_ns: capture, known: true };
+                let (ns, jumped) = anchor.advance(stamp_ns, bits, capture);
+                self.jumps += u64::from(jumped);
                 Position { ns, exact: true }
             }
             Some((stamp_ns, _)) => {
                 let ns = capture.unwrap_or(self.last_ns);
-                *anchor = Anchor { stamp_ns, at_ns: ns, capture_ns: capture, known: true };
+                *anchor = Anchor {
+                    stamp_ns,
+                    raw_ns: stamp_ns,
+                    at_ns: ns,
+                    capture_ns: capture,
+                    offset_ns: ns.saturating_sub(stamp_ns),
+                    shift_ns: 0,
+                    known: true,
+                };
                 Position { ns, exact: true }
             }
             None => {

@@ -78,6 +78,13 @@ struct Pending {
     mpdus: u16,
 }
 
+impl Pending {
+    /// RTS and Block Ack requests carry no sequence number of their own that could come back.
+    fn may_be_resent(&self) -> bool {
+        !matches!(self.kind, FrameKind::Rts | FrameKind::BlockAckReq)
+    }
+}
+
 /// What a matched response looks like, for whoever accounts for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
@@ -203,13 +210,14 @@ impl Matcher {
             FrameKind::BlockAck => stats.block_acked += 1,
             _ => stats.acked += 1,
         }
-        if pending.kind != FrameKind::Rts {
+        if pending.may_be_resent() {
             stats.set_open(pending, true);
         }
         let expected_ns = pending.band.and_then(|band| wire::phy::response_gap_ns(band, &pending.mode)).map(i64::from);
         stats.band = pending.band.or(stats.band);
         stats.basic = basic.or(stats.basic);
-        let rate = stats.rate(pending.mode.key());
+        let is_rts = pending.kind == FrameKind::Rts;
+        let rate = if is_rts { None } else { stats.rate(pending.mode.key()) };
         if let Some(rate) = rate {
             rate.answered += 1;
             if self.control_rates {
@@ -221,14 +229,15 @@ impl Matcher {
             stats.expected_gap_ns = expected_ns.or(stats.expected_gap_ns);
             stats.gap.add(gap_us);
             stats.late += u64::from(expected_ns.is_some_and(|expected| gap_ns > expected + LATE_NS));
-            if let Some(rate) = stats.rate(pending.mode.key()) {
+            if let Some(rate) = stats.rate(pending.mode.key()).filter(|_| !is_rts) {
                 rate.gap.add(gap_us);
             }
         }
         if self.control_rates {
             if let Some(expected) = expected_mode {
                 stats.rate_checked += 1;
-                stats.unexpected_rate += u64::from(ppdu.mode.rate_kbps() != expected.rate_kbps());
+                let rates = ppdu.mode.rate_kbps().zip(expected.rate_kbps());
+                stats.unexpected_rate += u64::from(rates.is_some_and(|(is, should)| is != should));
             }
         }
         Some(if ppdu.kind == FrameKind::Cts {
@@ -247,9 +256,13 @@ impl Matcher {
         if ppdu.kind != FrameKind::Rts && ppdu.kind != FrameKind::BlockAckReq {
             stats.resolve(ppdu, tid);
         }
-        stats.ppdus += 1;
-        if let Some(rate) = stats.rate(ppdu.mode.key()) {
-            rate.ppdus += 1;
+        if ppdu.kind == FrameKind::Rts {
+            stats.rts += 1;
+        } else {
+            stats.ppdus += 1;
+            if let Some(rate) = stats.rate(ppdu.mode.key()) {
+                rate.ppdus += 1;
+            }
         }
         let mut sequences = ppdu.mpdus.iter().filter_map(|m| m.sequence);
         let start = sequences.next();
@@ -280,7 +293,7 @@ fn solicits(ppdu: &Ppdu) -> bool {
         return false;
     }
     match ppdu.fc.frame_type() {
-        FrameType::Data => ppdu.mpdus.iter().any(|m| !m.no_ack),
+        FrameType::Data => ppdu.mpdus.iter().any(|m| m.asks),
         FrameType::Management => !matches!(ppdu.kind, FrameKind::ActionNoAck | FrameKind::Beacon),
         FrameType::Control => {
             matches!(ppdu.kind, FrameKind::Rts | FrameKind::PsPoll)
@@ -291,7 +304,7 @@ fn solicits(ppdu: &Ppdu) -> bool {
 }
 
 fn unanswered(pending: &Pending, links: &mut Links) {
-    if pending.kind == FrameKind::Rts {
+    if !pending.may_be_resent() {
         return;
     }
     if let Some(stats) = links.get_mut(pending.link).and_then(|link| link.exchange.as_mut()) {
@@ -302,6 +315,10 @@ fn unanswered(pending: &Pending, links: &mut Links) {
 /// The PPDU after it was damaged and may have been the response: it counts neither as answered nor as missing.
 fn forget(pending: &Pending, links: &mut Links) {
     if let Some(stats) = links.get_mut(pending.link).and_then(|link| link.exchange.as_mut()) {
+        if pending.kind == FrameKind::Rts {
+            stats.rts = stats.rts.saturating_sub(1);
+            return;
+        }
         stats.ppdus = stats.ppdus.saturating_sub(1);
         if let Some(rate) = stats.rate(pending.mode.key()) {
             rate.ppdus = rate.ppdus.saturating_sub(1);
@@ -336,6 +353,7 @@ pub struct ExchangeStats {
     acked: u64,
     block_acked: u64,
     cts: u64,
+    rts: u64,
     missing_resent: u64,
     missing_not_resent: u64,
     answered_resent: u64,
@@ -357,6 +375,7 @@ impl Default for ExchangeStats {
             acked: 0,
             block_acked: 0,
             cts: 0,
+            rts: 0,
             missing_resent: 0,
             missing_not_resent: 0,
             answered_resent: 0,
@@ -431,12 +450,12 @@ impl ExchangeStats {
 
     /// Soliciting PPDUs counted.
     pub fn ppdus(&self) -> u64 {
-        self.ppdus
+        self.ppdus + self.rts
     }
 
     /// Of these answered.
     pub fn answered(&self) -> u64 {
-        self.acked + self.block_acked + self.cts
+        self.acked + self.block_acked
     }
 
     /// The report's row.
@@ -473,12 +492,13 @@ impl ExchangeStats {
             ppdus: self.ppdus,
             acked: self.acked,
             block_acked: self.block_acked,
+            rts: self.rts,
             cts: self.cts,
             answered_share: share(answered.min(self.ppdus), self.ppdus),
             missing_resent: self.missing_resent,
             missing_not_resent: self.missing_not_resent + open_missing,
             answered_resent: self.answered_resent,
-            late_responses: self.late,
+            late_responses: self.gap.spread().map(|_| self.late),
             unexpected_rate: self.unexpected_rate,
             rate_checked: self.rate_checked,
             expected_gap_us: self.expected_gap_ns.map(|ns| ns as f64 / 1000.0),

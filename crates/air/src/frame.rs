@@ -151,6 +151,9 @@ pub struct Tally {
     pub link_types: Few<u32, 64>,
 }
 
+/// The largest MPDU of any format has 11,454 bytes (IEEE 802.11-2020, table 9-25); some room for odd receivers.
+const LONGEST_MPDU: usize = 16_383;
+
 /// Causes of unreadable records kept as examples.
 pub const MAX_EXAMPLES: usize = 5;
 
@@ -208,6 +211,10 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, repeats: &mut Repeats) {
         Err(error) => return unreadable(record, &error, &mut batch.tally),
     };
     let on_wire = (record.original_len as usize).max(record.data.len()).saturating_sub(radio.header_len);
+    if on_wire > LONGEST_MPDU {
+        let claim = format!("claims an MPDU of {on_wire} bytes, no format has more than {LONGEST_MPDU}");
+        return unreadable(record, &claim, &mut batch.tally);
+    }
     let cut = on_wire > mpdu.len();
     batch.tally.cut += u64::from(cut);
 

@@ -8,12 +8,16 @@ use crate::aggregation::Aggregates;
 use crate::exchange::ExchangeStats;
 use crate::frame::Frame;
 use crate::network::is_counted;
+use crate::ppdu::Ppdu;
 use crate::series::Series;
 use crate::station::{AirtimeNs, RateHistogram, Signal};
 use crate::table::{Table, Weight};
 
 /// (transmitter, receiver) rows kept.
 pub const MAX_LINKS: usize = 2_048;
+
+/// (link, TID) rows of aggregation counters, all links together.
+pub const MAX_AGGREGATES: usize = 4_096;
 
 /// Width of a bin of the steadiness series before it has to grow.
 pub const FLOW_BIN_NS: i64 = 100_000_000;
@@ -111,6 +115,34 @@ pub struct StationRows {
     pub ra: u32,
 }
 
+/// A data PPDU, remembered until the next one shows whether it comes back.
+#[derive(Clone, Copy, Debug)]
+pub struct LastSent {
+    /// Reading of the channel's idle counter when it began.
+    pub idle_ns: i64,
+    tid: Option<u8>,
+    first_sequence: u16,
+    mpdus: u16,
+}
+
+impl LastSent {
+    /// Of a PPDU; `None` without sequence numbers.
+    pub fn of(ppdu: &Ppdu, idle_ns: i64) -> Option<Self> {
+        let first = ppdu.data_mpdus().next()?;
+        let mpdus = ppdu.mpdus.len().min(1024) as u16;
+        Some(Self { idle_ns, tid: first.tid, first_sequence: first.sequence?, mpdus })
+    }
+
+    /// One of its sequence numbers is sent again.
+    pub fn comes_back_in(&self, ppdu: &Ppdu) -> bool {
+        ppdu.data_mpdus().any(|m| {
+            m.fc.retry()
+                && m.tid == self.tid
+                && m.sequence.is_some_and(|s| (s.wrapping_sub(self.first_sequence) & 0xfff) < self.mpdus)
+        })
+    }
+}
+
 /// Counters of one (transmitter, receiver).
 #[derive(Debug)]
 pub struct Link {
@@ -160,8 +192,8 @@ pub struct Link {
     pub spent: SpentNs,
     /// Idle time of the channel while this sender had an MPDU to repeat.
     pub idle_queued_ns: i64,
-    /// Reading of the channel's idle counter when this sender last had an unanswered MPDU.
-    pub pending_since_idle: Option<i64>,
+    /// Its latest data PPDU.
+    pub last_sent: Option<LastSent>,
     /// Responses.
     pub exchange: Option<Box<ExchangeStats>>,
     /// Aggregation by TID (`None`: no QoS), at most 17.
@@ -205,7 +237,7 @@ impl Link {
             last_ns: at_ns,
             spent: SpentNs::default(),
             idle_queued_ns: 0,
-            pending_since_idle: None,
+            last_sent: None,
             exchange: None,
             aggregates: Vec::new(),
             series: Series::new(FLOW_BIN_NS),
@@ -262,16 +294,14 @@ impl Link {
         );
     }
 
-    /// Aggregation counters of a TID.
-    pub fn aggregates(&mut self, tid: Option<u8>) -> &mut Aggregates {
-        let position = match self.aggregates.iter().position(|(other, _)| *other == tid) {
-            Some(position) => position,
-            None => {
-                self.aggregates.push((tid, Box::default()));
-                self.aggregates.len() - 1
-            }
-        };
-        &mut self.aggregates[position].1
+    /// Aggregation counters of a TID; a new row takes one from `budget`, and there is none when that is used up.
+    pub fn aggregates(&mut self, tid: Option<u8>, budget: &mut usize) -> Option<&mut Aggregates> {
+        if let Some(position) = self.aggregates.iter().position(|(other, _)| *other == tid) {
+            return self.aggregates.get_mut(position).map(|(_, row)| &mut **row);
+        }
+        *budget = budget.checked_sub(1)?;
+        self.aggregates.push((tid, Box::default()));
+        self.aggregates.last_mut().map(|(_, row)| &mut **row)
     }
 
     /// `uplink`, `downlink`, `direct` or `group`, by the DS bits of its data, else by what the ends are.

@@ -9,7 +9,7 @@ use wire::ieee80211::MacAddr;
 use wire::phy::{Band, Bandwidth, Mode};
 
 use crate::exchange::Role;
-use crate::link::{Links, SpentNs};
+use crate::link::{LastSent, Links, SpentNs};
 use crate::ppdu::Ppdu;
 use crate::report;
 use crate::series::Series;
@@ -23,6 +23,13 @@ const CW_RETRY: i64 = 63;
 const AIFSN: i64 = 3;
 /// First width of the bins of the busy series.
 const BUSY_BIN_NS: i64 = 10_000_000;
+
+/// Not even a beacon for this long, where beacons come: the sniffer was not listening.
+const SILENCE_NS: i64 = 350_000_000;
+/// Beacons from which their absence says something.
+const MIN_BEACONS: u64 = 10;
+/// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.
+const MAX_QUEUED_NS: i64 = 50_000_000;
 
 /// One bin of the busy series, ns.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,6 +118,7 @@ pub struct Medium {
     without_duration: u64,
     phys: [Phy; 8],
     busy: Series<BusySum>,
+    beacons: u64,
     held: Option<Held>,
     turn: Option<Turn>,
 }
@@ -136,6 +144,7 @@ impl Medium {
             without_duration: 0,
             phys: Default::default(),
             busy: Series::new(BUSY_BIN_NS),
+            beacons: 0,
             held: None,
             turn: None,
         }
@@ -163,12 +172,14 @@ impl Medium {
         let end_ns = if ppdu.exact_start { ppdu.end_ns().max(start_ns) } else { start_ns + duration };
         let gap = start_ns - cursor;
         let mut ifs = 0;
-        if hopped {
+        self.beacons += u64::from(role == Role::Beacon);
+        if hopped || (gap > SILENCE_NS && self.beacons >= MIN_BEACONS) {
             self.unobserved_ns += gap;
         } else if gap > 0 {
             self.observed_ns += gap;
             ifs = self.split_gap(gap, ppdu, role);
-            if matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
+            let separable = self.gaps_usable && ppdu.exact_start;
+            if separable && matches!(role, Role::Response { .. } | Role::CtsResponse { .. }) {
                 // Beyond SIFS lies a subframe of the A-MPDU that was not captured.
                 self.damaged_ns += gap - ifs;
             } else {
@@ -181,12 +192,11 @@ impl Medium {
             Role::Data | Role::Rts | Role::Request => link,
             _ => None,
         };
-        let retry = ppdu.mpdus.iter().any(|m| m.fc.retry());
         if let (Role::Data, Some(link)) = (role, owner.and_then(|row| links.get_mut(row))) {
-            if let Some(since) = link.pending_since_idle.filter(|_| retry) {
-                link.idle_queued_ns += self.idle_ns - since;
+            if let Some(last) = link.last_sent.filter(|last| last.comes_back_in(ppdu)) {
+                link.idle_queued_ns += (self.idle_ns - last.idle_ns).min(MAX_QUEUED_NS);
             }
-            link.pending_since_idle = Some(self.idle_ns);
+            link.last_sent = LastSent::of(ppdu, self.idle_ns);
         }
         let mut full = SpentNs::default();
         if role == Role::Data {
@@ -357,14 +367,15 @@ impl Medium {
 
     /// Busy share of the bin that starts at `start_ns` and is `width_ns` wide.
     pub fn busy_share(&self, start_ns: i64, width_ns: i64) -> Option<f64> {
-        let (mut busy, mut any) = (0, false);
+        let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
+        let (mut busy, mut covered) = (0.0, 0i64);
         for (at, bin) in self.busy.iter() {
-            if at >= start_ns && at < start_ns + width_ns {
-                busy += bin.busy;
-                any = true;
-            }
+            // The two series have bins of different width: a bin counts by the part that lies inside.
+            let inside = ((at + width).min(end_ns) - at.max(start_ns)).max(0);
+            busy += bin.busy as f64 * inside as f64 / width as f64;
+            covered += inside;
         }
-        any.then(|| (busy as f64 / width_ns.max(1) as f64).min(1.0))
+        (covered > 0).then(|| (busy / covered as f64).min(1.0))
     }
 
     /// Section 6.

@@ -10,6 +10,9 @@ use crate::frame::{AckedTid, Batch, Detail, Fcs, Frame};
 /// MPDUs of one PPDU that are kept; 802.11ax allows 256, 802.11be 1024.
 const MAX_MPDUS: usize = 1024;
 
+/// Frames further apart do not share a PPDU (5.484 ms at the most, and room for coarse clocks).
+const LONGEST_PPDU_NS: i64 = 20_000_000;
+
 /// One MPDU inside a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu {
@@ -25,8 +28,8 @@ pub struct Mpdu {
     pub sequence: Option<u16>,
     /// TID of QoS data.
     pub tid: Option<u8>,
-    /// Wants no acknowledgement (QoS ack policy).
-    pub no_ack: bool,
+    /// Asks for an immediate response: no QoS, or ack policy Normal (implicit Block Ack inside an A-MPDU).
+    pub asks: bool,
     /// See [`Frame::amsdu_subframes`].
     pub amsdu_subframes: u16,
 }
@@ -154,7 +157,7 @@ impl Ppdu {
             return mpdu.len;
         }
         let padding = if index + 1 < self.mpdus.len() { (4 - mpdu.len % 4) % 4 } else { 0 };
-        4 + mpdu.len + padding
+        mpdu.len.saturating_add(4 + padding)
     }
 
     /// Usable data MPDUs.
@@ -170,12 +173,13 @@ pub struct Assembler {
     open: bool,
     grouping: Grouping,
     meaning: StampMeaning,
+    calibrated: bool,
 }
 
 impl Assembler {
-    /// For a calibrated capture.
-    pub fn new(grouping: Grouping, meaning: StampMeaning) -> Self {
-        Self { current: Ppdu::empty(), open: false, grouping, meaning }
+    /// `calibrated`: the meaning of the stamps was inferred, not assumed.
+    pub fn new(grouping: Grouping, meaning: StampMeaning, calibrated: bool) -> Self {
+        Self { current: Ppdu::empty(), open: false, grouping, meaning, calibrated }
     }
 
     /// Does `frame` ride in the open PPDU?
@@ -191,18 +195,19 @@ impl Assembler {
         let together = match self.grouping {
             Grouping::Reference => {
                 reference.is_some() && reference == open.group.reference
-                    // A reference that comes back later is another A-MPDU: no PPDU lasts longer than 20 ms.
-                    && (at.ns - open.group.at.ns).abs() < 20_000_000
+                    // A reference that comes back later is another A-MPDU.
+                    && (at.ns - open.group.at.ns).abs() < LONGEST_PPDU_NS
             }
             Grouping::EqualTsft => {
                 let stamp = frame.radio.tsft_us;
-                match stamp {
-                    None => false,
-                    // Some drivers stamp only the first (0 after it) or only the last subframe (all ones before it).
-                    Some(0) => true,
-                    Some(_) if open.group.stamp_us == Some(u64::MAX) => true,
-                    Some(_) => stamp == open.group.stamp_us,
-                }
+                // Some drivers stamp only the first subframe (0 after it) or only the last (all ones before it).
+                let same = match (stamp, open.group.stamp_us) {
+                    (None, _) | (_, None) => false,
+                    (Some(0), Some(group)) => group != 0,
+                    (Some(_), Some(u64::MAX)) => true,
+                    (stamp, group) => stamp == group,
+                };
+                same && (at.ns - open.group.at.ns).abs() < LONGEST_PPDU_NS
             }
             Grouping::None => false,
         };
@@ -215,7 +220,7 @@ impl Assembler {
             self.finish(done);
             self.begin(frame, batch, at);
         }
-        self.add(frame);
+        self.add(frame, at);
     }
 
     /// Tells the row of the link of the frame just pushed.
@@ -265,8 +270,12 @@ impl Assembler {
         };
     }
 
-    fn add(&mut self, frame: &Frame) {
+    fn add(&mut self, frame: &Frame, at: Position) {
         let ppdu = &mut self.current;
+        if ppdu.group.stamp_us == Some(u64::MAX) && frame.radio.tsft_us != Some(u64::MAX) {
+            // The one real stamp of this PPDU.
+            ppdu.group = Group { stamp_us: frame.radio.tsft_us, at, tsft_ns: at.ns, ..ppdu.group };
+        }
         let fc = frame.header.fc;
         if frame.usable() && ppdu.all_bad {
             ppdu.all_bad = false;
@@ -294,7 +303,7 @@ impl Assembler {
             payload_len: frame.payload_len,
             sequence: frame.header.sequence,
             tid: qos.map(|qos| qos.tid()),
-            no_ack: qos.is_some_and(|qos| matches!(qos.ack_policy(), wire::ieee80211::AckPolicy::NoAck)),
+            asks: qos.is_none_or(|qos| matches!(qos.ack_policy(), wire::ieee80211::AckPolicy::Normal)),
             amsdu_subframes: frame.amsdu_subframes,
         });
         if let (Some(l_sig), None) = (frame.radio.l_sig.and_then(|l_sig| l_sig.length), ppdu.duration_ns) {
@@ -320,7 +329,7 @@ impl Assembler {
             }
         }
         let at = ppdu.group.at;
-        ppdu.exact_start = at.exact && ppdu.duration_ns.is_some();
+        ppdu.exact_start = at.exact && self.calibrated && ppdu.duration_ns.is_some();
         let duration = ppdu.duration_ns.unwrap_or(0);
         ppdu.start_ns = match (at.exact, self.meaning) {
             (true, StampMeaning::FirstMpduBit) => ppdu.group.tsft_ns - ppdu.preamble_ns,

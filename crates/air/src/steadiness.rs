@@ -104,20 +104,24 @@ fn explain(before: &Level, during: &Level) -> String {
             words.push(format!("retry % unchanged ({a:.0} and {b:.0})"));
         }
     }
+    // Only what goes the same way explains: a drop by a lower rate, more retries or a busier channel, a rise by the contrary.
+    let drop = during.mbit_s < before.mbit_s;
     let mut explained = false;
     if let (Some(a), Some(b)) = (before.phy, during.phy) {
         if b < a / FACTOR || b > a * FACTOR {
-            explained = true;
+            explained |= (b < a) == drop;
             words.push(format!("PHY rate from {a:.0} to {b:.0} Mbit/s"));
         }
     }
     if let (Some(a), Some(b)) = (before.busy, during.busy) {
         if (b - a).abs() >= 0.2 {
             words.push(format!("channel busy from {:.0} to {:.0} %", a * 100.0, b * 100.0));
-            explained |= b > a;
+            explained |= (b > a) == drop && during.retry.frames > 0;
         }
     }
-    explained |= words.first().is_some_and(|first| first.starts_with("retry % from"));
+    if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
+        explained |= (b - a).abs() >= RETRY_POINTS && (b > a) == drop;
+    }
     if !explained {
         words.insert(0, "unexplained".to_owned());
     }

@@ -292,10 +292,11 @@ fn limits(counts: &Counts, source: &Source, calibration: &Calibration, links: &L
         limits.push(limit(
             "several-interfaces",
             format!(
-                "the capture holds {} interfaces: a frame that two of them heard counts twice",
+                "the capture holds {} interfaces, which are taken for one sniffer: a frame that two of them heard \
+                 counts twice, and responses may be matched across channels",
                 counts.interfaces + 1
             ),
-            &["frames", "airtime"],
+            &["frames", "exchanges", "aggregation", "airtime", "waterfall"],
         ));
     }
     if counts.own > 0 {

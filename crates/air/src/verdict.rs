@@ -12,6 +12,8 @@ const COMPLETE_PERCENT: f64 = 2.0;
 const LATE_RESPONSES: f64 = 0.05;
 /// Share of omissions that were later acknowledged without a retransmission from which "late" is proven.
 const LATE_SHARE: f64 = 0.2;
+/// Below this share of uncaptured data a late acknowledgement is certain.
+const CERTAIN_LOSS: f64 = 0.02;
 /// z-score from which the tail of the A-MPDUs is left out too often to be chance (two-sided p < 1e-4).
 const TAIL_Z: f64 = 4.0;
 
@@ -64,6 +66,15 @@ fn judge(flows: &[&BlockAckFlow]) -> AckVerdict {
              acknowledged after a retransmission, {lost} sent again and never acknowledged, {abandoned} never sent again"
         ));
     }
+    let again = sum(|f| f.resent_although_acked);
+    if again > 0 {
+        evidence.push(format!(
+            "{again} of {} retransmissions repeat an MPDU that had been acknowledged: the sender missed or ignored the \
+             acknowledgement",
+            sum(|f| f.retransmissions)
+        ));
+    }
+    let proven = Proof::new(late, resent + lost, newly, not_captured);
     let tail = tail_test(flows, in_tail, positioned);
     if let Some(tail) = &tail {
         evidence.push(format!(
@@ -112,23 +123,45 @@ fn judge(flows: &[&BlockAckFlow]) -> AckVerdict {
                  are needed)"
             ),
         )
-    } else if late as f64 >= LATE_SHARE * left_out as f64 {
+    } else if proven.is_proof(late, left_out) {
         (
             "late",
-            format!(
-                "too slow to acknowledge: {late} of {left_out} left-out MPDUs ({:.0} %) were acknowledged later without \
-                 having been sent again, so they had been received",
-                percent(late, left_out)
-            ),
+            if proven.loss < CERTAIN_LOSS {
+                format!(
+                    "too slow to acknowledge: {late} of {left_out} left-out MPDUs ({:.0} %) were acknowledged later \
+                     without having been sent again, so they had been received",
+                    percent(late, left_out)
+                )
+            } else {
+                format!(
+                    "too slow to acknowledge: {late} of {left_out} left-out MPDUs ({:.0} %) were acknowledged later without \
+                     a captured retransmission; the capture misses {:.0} % of the data, which accounts for about {:.0} of them",
+                    percent(late, left_out),
+                    proven.loss * 100.0,
+                    proven.expected
+                )
+            },
         )
     } else if let Some(tail) = tail.as_ref().filter(|tail| tail.z >= TAIL_Z && tail.ratio() >= 2.0) {
         (
             "probably-late",
             format!(
                 "most likely too slow to acknowledge: the MPDUs left out are the most recently sent ones ({:.0} % in the \
-                 last quarter of their A-MPDU, {:.0} % expected by chance); losses on the air would not prefer them",
+                 last quarter of their A-MPDU, {:.0} % expected by chance). Losses spread evenly would not prefer them; a channel \
+                 that changes within a long A-MPDU would, but starts earlier than the last quarter",
                 percent(in_tail, positioned),
                 tail.expected * 100.0
+            ),
+        )
+    } else if late as f64 >= LATE_SHARE * left_out as f64 {
+        (
+            "cannot-be-told",
+            format!(
+                "cannot be told from this capture, because {:.0} % of the data was not captured: {late} of {left_out} \
+                 left-out MPDUs seem to have been acknowledged without a retransmission, about {:.0} of them only because it \
+                 was missed",
+                proven.loss * 100.0,
+                proven.expected
             ),
         )
     } else if let Some(tail) = tail.as_ref().filter(|tail| tail.z >= TAIL_Z) {
@@ -164,6 +197,31 @@ fn judge(flows: &[&BlockAckFlow]) -> AckVerdict {
         answer: answer.to_owned(),
         text,
         evidence,
+    }
+}
+
+/// How many omissions look late only because the sniffer missed the retransmission.
+struct Proof {
+    /// Share of the acknowledged MPDUs whose transmission was not captured.
+    loss: f64,
+    /// Omissions that this loss makes look late.
+    expected: f64,
+    deviation: f64,
+}
+
+impl Proof {
+    fn new(late: u64, resent: u64, newly: u64, not_captured: u64) -> Self {
+        let loss = not_captured as f64 / (newly + not_captured).max(1) as f64;
+        let chances = (late + resent) as f64;
+        Self { loss, expected: loss * chances, deviation: (loss * (1.0 - loss) * chances).sqrt() }
+    }
+
+    /// Enough omissions are late, clearly more than the loss explains.
+    fn is_proof(&self, late: u64, left_out: u64) -> bool {
+        let (late, left_out) = (late as f64, left_out as f64);
+        late >= LATE_SHARE * left_out
+            && late - self.expected >= 4.0 * self.deviation
+            && late - self.expected >= 0.1 * left_out
     }
 }
 
@@ -204,7 +262,8 @@ pub fn ack(exchanges: &[Exchange]) -> Vec<AckVerdict> {
 
 fn judge_rates(exchange: &Exchange) -> Option<AckVerdict> {
     let rates: Vec<_> = exchange.by_rate.iter().filter(|rate| rate.ppdus >= MIN_PPDUS).collect();
-    if rates.is_empty() || exchange.acked == 0 {
+    let responses = exchange.acked + exchange.block_acked;
+    if exchange.ppdus < MIN_PPDUS {
         return None;
     }
     let share = |answered: u64, ppdus: u64| answered as f64 / ppdus as f64;
@@ -236,15 +295,28 @@ fn judge_rates(exchange: &Exchange) -> Option<AckVerdict> {
          (the response was most likely just not captured)",
         exchange.missing_resent, exchange.missing_not_resent
     ));
+    let late = exchange.late_responses.unwrap_or(0);
     if let Some(gap) = exchange.gap_us {
         evidence.push(format!(
-            "responses come {:.0} µs after the PPDU (median, n={}), {} of them more than a slot late",
-            gap.median, gap.n, exchange.late_responses
+            "responses come {:.0} µs after the PPDU (median, n={}), {late} of them more than a slot late",
+            gap.median, gap.n
         ));
     }
     let names =
         |rows: &[&&crate::report::ExchangeRate]| rows.iter().map(|r| r.label.as_str()).collect::<Vec<_>>().join(", ");
-    let (answer, text) = if !deaf.is_empty() && !heard.is_empty() {
+    let resent = percent(exchange.missing_resent, exchange.ppdus);
+    let answered_share = share(responses, exchange.ppdus);
+    let late_gap = exchange.gap_us.filter(|gap| gap.n >= MIN_PPDUS && late as f64 > LATE_RESPONSES * gap.n as f64);
+    let (answer, text) = if responses == 0 {
+        (
+            "cannot-be-told",
+            format!(
+                "cannot be told from this capture, because no response to any of {} PPDUs was captured: the sniffer may \
+                 not have heard {}",
+                exchange.ppdus, exchange.ra
+            ),
+        )
+    } else if !deaf.is_empty() && !heard.is_empty() {
         (
             "rate-dependent",
             format!(
@@ -253,39 +325,53 @@ fn judge_rates(exchange: &Exchange) -> Option<AckVerdict> {
                 names(&deaf)
             ),
         )
-    } else if exchange.gap_us.is_some_and(|gap| exchange.late_responses as f64 > LATE_RESPONSES * gap.n as f64) {
+    } else if let Some(gap) = late_gap {
         (
             "late",
             format!(
-                "responses are late: {} of {} come more than a slot after SIFS; {} of {} PPDUs were sent again",
-                exchange.late_responses,
-                exchange.gap_us.map_or(0, |gap| gap.n),
-                exchange.missing_resent,
-                exchange.ppdus
+                "responses are late: {late} of {} come more than a slot after SIFS; {} of {} PPDUs were sent again",
+                gap.n, exchange.missing_resent, exchange.ppdus
             ),
         )
-    } else if exchange.missing_resent * 50 <= exchange.ppdus {
+    } else if resent <= 2.0 && answered_share >= 0.9 {
         (
             "in-order",
             format!(
-                "ACKs are complete: {} of {} PPDUs were sent again for lack of a response ({:.1} %)",
+                "ACKs are complete: {} of {} PPDUs were sent again for lack of a response ({resent:.1} %)",
+                exchange.missing_resent, exchange.ppdus
+            ),
+        )
+    } else if resent <= 2.0 {
+        (
+            "cannot-be-told",
+            format!(
+                "cannot be told from this capture, because only {responses} responses to {} PPDUs were captured ({:.0} %); \
+                 as only {} were sent again, the sender most likely got the others",
+                exchange.ppdus,
+                answered_share * 100.0,
+                exchange.missing_resent
+            ),
+        )
+    } else if highest >= 0.8 && responses >= MIN_PPDUS {
+        (
+            "not-received",
+            format!(
+                "{} of {} PPDUs ({resent:.1} %) got no response and were sent again; where responses came they were in \
+                 time, and the share answered (from {:.0} to {:.0} % over the rates with n >= {MIN_PPDUS}) does not split \
+                 the rates into answered and unanswered ones: most likely they were not received",
                 exchange.missing_resent,
                 exchange.ppdus,
-                percent(exchange.missing_resent, exchange.ppdus)
+                lowest * 100.0,
+                highest * 100.0
             ),
         )
     } else {
         (
-            "not-received",
+            "cannot-be-told",
             format!(
-                "{} of {} PPDUs ({:.1} %) got no response and were sent again; where responses came they were in time, and \
-                 the share answered (from {:.0} to {:.0} % over the rates with n >= {MIN_PPDUS}) does not split the rates \
-                 into answered and unanswered ones: most likely they were not received",
-                exchange.missing_resent,
-                exchange.ppdus,
-                percent(exchange.missing_resent, exchange.ppdus),
-                lowest * 100.0,
-                highest * 100.0
+                "cannot be told from this capture, because the responses of {} are heard too seldom ({responses} for {} \
+                 PPDUs): {} PPDUs were sent again, but a response that only the sniffer missed looks the same",
+                exchange.ra, exchange.ppdus, exchange.missing_resent
             ),
         )
     };

@@ -23,7 +23,14 @@ const CAUSES: [(&str, &str); 14] = [
 ];
 
 /// Builds the waterfall of `link` (`reverse`: the link the other way); `None` without observed payload.
-pub fn build(link: &Link, reverse: Option<&Link>, totals: &Totals, direction: &str) -> Option<Waterfall> {
+/// `grouped`: MPDUs could be grouped to PPDUs.
+pub fn build(
+    link: &Link,
+    reverse: Option<&Link>,
+    totals: &Totals,
+    direction: &str,
+    grouped: bool,
+) -> Option<Waterfall> {
     let observed = totals.observed_ns;
     if observed <= 0 || link.spent.total() <= 0 || link.mpdus == 0 {
         return None;
@@ -90,12 +97,12 @@ pub fn build(link: &Link, reverse: Option<&Link>, totals: &Totals, direction: &s
         steps,
         advice: Vec::new(),
     };
-    waterfall.advice = advise(&waterfall, link);
+    waterfall.advice = advise(&waterfall, link, grouped);
     Some(waterfall)
 }
 
 /// The two largest losses in words, with what would bring them back.
-fn advise(waterfall: &Waterfall, link: &Link) -> Vec<String> {
+fn advise(waterfall: &Waterfall, link: &Link, grouped: bool) -> Vec<String> {
     let mut losses: Vec<&WaterfallStep> = waterfall.steps.iter().filter(|step| step.cause != "payload").collect();
     losses.sort_by(|a, b| b.us.total_cmp(&a.us));
     let (ppdus, mpdus) =
@@ -108,6 +115,11 @@ fn advise(waterfall: &Waterfall, link: &Link) -> Vec<String> {
         .filter(|step| step.share > 0.005)
         .map(|step| {
             let remedy = match step.cause.as_str() {
+                "ifs_backoff" | "preamble" | "ack" if !grouped => {
+                    "every PPDU pays this once; how many MPDUs a PPDU carries \
+                     this capture does not tell"
+                        .to_owned()
+                }
                 "ifs_backoff" | "preamble" | "ack" if mean > 0.0 && mean < 4.0 => format!(
                     "every PPDU pays this once and carries {mean:.1} MPDUs on average (n={ppdus}): more MPDUs per \
                      A-MPDU would spread it"

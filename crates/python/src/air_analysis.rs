@@ -10,7 +10,7 @@ use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use wire::ieee80211::MacAddr;
@@ -67,8 +67,8 @@ impl Drop for StopAtEnd {
 /// called about ten times a second; `total` is `None` where the size is not known; an exception in it ends the analysis.
 ///
 /// `follow`: wait at the end of the file for more; Ctrl-C then ends the waiting, not the call, and the report of all that
-/// was read is returned (a second Ctrl-C raises `KeyboardInterrupt`). While following, `snapshot(json)` is called with a
-/// report of what there is so far every `snapshot_seconds`.
+/// was read is returned, also when the `KeyboardInterrupt` came up inside `progress` or `snapshot` (a second one is
+/// raised). While following, `snapshot(json)` is called with a report of what there is so far every `snapshot_seconds`.
 ///
 /// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture, `ValueError` when
 /// `pair` is not two MAC addresses or `snapshot_seconds` is not a time.
@@ -110,26 +110,32 @@ pub(crate) fn analyze_air<'py>(
         }));
     })?;
 
+    // The first Ctrl-C while following asks for the report of what was read; everything else ends the call.
+    let ends_call = |error: PyErr| {
+        let asks_for_report = follow && error.is_instance_of::<PyKeyboardInterrupt>(py);
+        if asks_for_report && !stop_at_end.0.swap(true, Ordering::Relaxed) {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    };
     loop {
         let (inbox_back, received) = py.detach(move || {
             let received = inbox.recv_timeout(SIGNAL_CHECK);
             (inbox, received)
         });
         inbox = inbox_back;
-        if let Err(interrupt) = py.check_signals() {
-            if !follow || stop_at_end.0.swap(true, Ordering::Relaxed) {
-                return Err(interrupt);
-            }
-        }
+        py.check_signals().or_else(ends_call)?;
         match received {
             Ok(News::Progress(done, total)) => {
                 if let Some(progress) = &progress {
-                    progress.call1(py, (done, total))?;
+                    progress.call1(py, (done, total)).map(drop).or_else(ends_call)?;
                 }
             }
             Ok(News::Snapshot(json)) => {
                 if let Some(snapshot) = &snapshot {
-                    snapshot.call1(py, (PyBytes::new(py, &json.map_err(not_serialised)?),))?;
+                    let json = PyBytes::new(py, &json.map_err(not_serialised)?);
+                    snapshot.call1(py, (json,)).map(drop).or_else(ends_call)?;
                 }
             }
             Ok(News::Done(Ok(json))) => return Ok(PyBytes::new(py, &json.map_err(not_serialised)?)),

@@ -132,6 +132,22 @@ def _difference(figure: KeyFigure, values: list[float | None]) -> Difference:
     )  # fmt: skip
 
 
+def different_pairs(reports: Sequence[AirReport]) -> str:
+    """A warning that the figures are of different pairs, and what to do about it; empty when they are not."""
+    explained = [(fall.ta, fall.ra) for fall in map(_explained, reports) if fall is not None]
+    if len(set(explained)) < 2:
+        return ""
+    shared = set.intersection(
+        *({frozenset((link.ta, link.ra)) for link in report.links if link.data_frames} for report in reports)
+    )
+    remedy = "no pair exchanges data in all of them"
+    for link in sorted(reports[0].links, key=lambda link: -link.data_frames):
+        if frozenset((link.ta, link.ra)) in shared:
+            remedy = f"--pair {link.ta},{link.ra} compares one that is in all of them"
+            break
+    return f"The captures explain different pairs, so differences may be those of the pairs: {remedy}."
+
+
 def _explained(report: AirReport) -> Waterfall | None:
     return report.waterfalls[0] if report.waterfalls else None
 
@@ -166,12 +182,12 @@ def key_figures(report: AirReport) -> Iterator[KeyFigure]:
                          link.signal_dbm.median if link.signal_dbm else None)  # fmt: skip
     for e in report.exchanges:
         if (e.ta, e.ra) == (fall.ta, fall.ra):
-            answered = e.acked + e.block_acked + e.cts
             yield figure("exchanges.answered", "exchanges", "PPDUs answered", "fraction", "fraction", e.answered_share)
             yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
                          e.gap_us.median if e.gap_us else None)  # fmt: skip
             yield figure("exchanges.late", "exchanges", "Late responses", "fraction", "fraction",
-                         e.late_responses / answered if answered and e.gap_us else None)  # fmt: skip
+                         e.late_responses / e.gap_us.n if e.gap_us and e.late_responses is not None
+                         else None)  # fmt: skip
     flows = [f for f in report.block_acks if (f.originator, f.recipient) == (fall.ta, fall.ra)]
     sent = sum(f.transmissions for f in flows)
     left = sum(f.left_out for f in flows)
@@ -180,14 +196,15 @@ def key_figures(report: AirReport) -> Iterator[KeyFigure]:
                  left / sent if sent else None)  # fmt: skip
     yield figure("block_acks.in_tail", "exchanges", "Left out in the last quarter of A-MPDUs", "fraction", "fraction",
                  sum(f.left_out_in_tail for f in flows) / positioned if positioned else None)  # fmt: skip
-    groups = [a for a in report.aggregation if (a.ta, a.ra) == (fall.ta, fall.ra)]
+    flow = (fall.ta, fall.ra)
+    groups = [a for a in report.aggregation if (a.ta, a.ra) == flow and a.mpdus_per_ppdu is not None]
     ppdus = sum(a.ppdus for a in groups)
     yield figure("aggregation.mpdus", "aggregation", "MPDUs per PPDU, mean", "MPDUs", "relative",
                  sum(a.mpdus for a in groups) / ppdus if ppdus else None)  # fmt: skip
     for s in report.steadiness:
         if (s.ta, s.ra) == (fall.ta, fall.ra):
             yield figure(
-                "steadiness.variation", "steadiness", "Variation of throughput", "fraction", "fraction", s.variation
+                "steadiness.variation", "steadiness", "Variation of throughput", "fraction", "relative", s.variation
             )
             yield figure(
                 "steadiness.events", "steadiness", "Dropouts and shifts", "events", "events", float(len(s.events))

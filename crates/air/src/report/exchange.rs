@@ -11,15 +11,17 @@ pub struct Exchange {
     pub ta: String,
     /// Receiver.
     pub ra: String,
-    /// PPDUs that solicit a response (good or unknown FCS; unicast data, management, BAR, RTS).
+    /// PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS).
     pub ppdus: u64,
     /// Answered by ACK.
     pub acked: u64,
     /// Answered by Block Ack.
     pub block_acked: u64,
+    /// RTS sent.
+    pub rts: u64,
     /// RTS answered by CTS.
     pub cts: u64,
-    /// Share answered (fraction).
+    /// `(acked + block_acked) / ppdus`.
     pub answered_share: Option<f64>,
     /// Not answered and sent again: the sender did not get (or did not trust) a response.
     pub missing_resent: u64,
@@ -27,8 +29,8 @@ pub struct Exchange {
     pub missing_not_resent: u64,
     /// Answered, and sent again all the same.
     pub answered_resent: u64,
-    /// Responses that came more than one slot after SIFS.
-    pub late_responses: u64,
+    /// Responses that came more than one slot after SIFS; `None` when no gap is known.
+    pub late_responses: Option<u64>,
     /// Responses at a rate other than the rules give.
     pub unexpected_rate: u64,
     /// Denominator of `unexpected_rate`; 0 when control rates cannot be believed.
@@ -97,6 +99,8 @@ pub struct BlockAckFlow {
     pub mpdus: u64,
     /// Retry transmissions.
     pub retransmissions: u64,
+    /// Of these: of MPDUs that a captured Block Ack or ACK had acknowledged already.
+    pub resent_although_acked: u64,
     /// Bits that acknowledge an MPDU for the first time, and whose transmission was captured.
     pub newly_acked: u64,
     /// Bits that acknowledge an MPDU whose transmission was not captured (first Block Ack of a flow not counted).
@@ -105,7 +109,9 @@ pub struct BlockAckFlow {
     pub stale_bits: u64,
     /// MPDUs sent since the Block Ack before, inside the bitmap, whose bit is not set.
     pub left_out: u64,
-    /// Of these: acknowledged later without having been sent again: proof that they had arrived.
+    /// MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end).
+    pub outside_bitmap: u64,
+    /// Of those left out: acknowledged later without having been sent again: proof that they had arrived.
     pub left_out_late: u64,
     /// Of these: sent again, then acknowledged.
     pub left_out_resent_acked: u64,
@@ -190,8 +196,8 @@ pub struct Aggregation {
     pub tid: Option<u8>,
     /// PPDUs with data.
     pub ppdus: u64,
-    /// Of these: A-MPDUs with more than one MPDU captured.
-    pub ampdus: u64,
+    /// Of these: A-MPDUs with more than one MPDU captured; `None` when MPDUs could not be grouped.
+    pub ampdus: Option<u64>,
     /// MPDUs in all PPDUs.
     pub mpdus: u64,
     /// MPDUs per PPDU.

@@ -175,6 +175,8 @@ pub struct Timing {
     pub clock: String,
     /// `mpdu-first-bit`, `ppdu-start`, `ppdu-end`; `None` when it could not be inferred.
     pub stamp_meaning: Option<String>,
+    /// Another meaning that the evidence cannot tell from it; the confidence is halved then.
+    pub ambiguous_with: Option<String>,
     /// 0 to 1: share of solicited responses that fall into the SIFS window under the chosen meaning, times the
     /// evidence (pairs / (pairs + 10)).
     pub confidence: Option<f64>,

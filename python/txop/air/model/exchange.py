@@ -14,23 +14,25 @@ class Exchange(Model):
     ra: str
     """Receiver."""
     ppdus: int
-    """PPDUs that solicit a response (good or unknown FCS; unicast data, management, BAR, RTS)."""
+    """PPDUs that solicit an ACK or a Block Ack (good or unknown FCS; unicast data, management, BAR; not RTS)."""
     acked: int
     """Answered by ACK."""
     block_acked: int
     """Answered by Block Ack."""
+    rts: int
+    """RTS sent."""
     cts: int
     """RTS answered by CTS."""
     answered_share: float | None
-    """Share answered (fraction)."""
+    """`(acked + block_acked) / ppdus`."""
     missing_resent: int
     """Not answered and sent again: the sender did not get (or did not trust) a response."""
     missing_not_resent: int
     """Not answered and not sent again: the response was most likely only not captured."""
     answered_resent: int
     """Answered, and sent again all the same."""
-    late_responses: int
-    """Responses that came more than one slot after SIFS."""
+    late_responses: int | None
+    """Responses that came more than one slot after SIFS; `None` when no gap is known."""
     unexpected_rate: int
     """Responses at a rate other than the rules give."""
     rate_checked: int
@@ -99,6 +101,8 @@ class BlockAckFlow(Model):
     """Distinct sequence numbers captured."""
     retransmissions: int
     """Retry transmissions."""
+    resent_although_acked: int
+    """Of these: of MPDUs that a captured Block Ack or ACK had acknowledged already."""
     newly_acked: int
     """Bits that acknowledge an MPDU for the first time, and whose transmission was captured."""
     acked_not_captured: int
@@ -107,8 +111,10 @@ class BlockAckFlow(Model):
     """Bits that repeat an acknowledgement."""
     left_out: int
     """MPDUs sent since the Block Ack before, inside the bitmap, whose bit is not set."""
+    outside_bitmap: int
+    """MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end)."""
     left_out_late: int
-    """Of these: acknowledged later without having been sent again: proof that they had arrived."""
+    """Of those left out: acknowledged later without having been sent again: proof that they had arrived."""
     left_out_resent_acked: int
     """Of these: sent again, then acknowledged."""
     left_out_resent_lost: int
@@ -192,8 +198,8 @@ class Aggregation(Model):
     """TID; `None` for frames without QoS."""
     ppdus: int
     """PPDUs with data."""
-    ampdus: int
-    """Of these: A-MPDUs with more than one MPDU captured."""
+    ampdus: int | None
+    """Of these: A-MPDUs with more than one MPDU captured; `None` when MPDUs could not be grouped."""
     mpdus: int
     """MPDUs in all PPDUs."""
     mpdus_per_ppdu: Spread | None

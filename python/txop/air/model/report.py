@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
@@ -41,13 +41,33 @@ class SummaryDamage(Model):
     """Where the file broke; null when it is whole."""
 
 
+class LinkEnds(Model):
+    """Who is linked to whom, out of :class:`~txop.air.model.station.Link`."""
+
+    ta: str
+    """Transmitter."""
+    ra: str
+    """Receiver."""
+    data_frames: int
+    """Data frames."""
+
+
 class Outline(Model):
     """What must be known of a document that is only passed on: a fraction of the memory of an :class:`AirReport`."""
 
     path: str
     """The file as named by the caller."""
+    frames: int
+    """Records read."""
     summary: SummaryDamage
     """What of the summary is needed."""
+    links: list[LinkEnds]
+    """Per (transmitter, receiver)."""
+
+    @classmethod
+    def parse(cls, document: bytes | str) -> Outline:
+        """As :meth:`AirReport.parse`."""
+        return _parse(cls, document)
 
 
 class AirReport(Model):
@@ -107,17 +127,7 @@ class AirReport(Model):
         Raises:
             FormatError: it is not such a document, or one of a layout version this program does not know.
         """
-        try:
-            head = Head.model_validate_json(document)
-            if head.format != FORMAT:
-                raise FormatError(f'not a {FORMAT} document (its format is "{head.format}")')
-            if head.version != VERSION:
-                raise FormatError(f"{FORMAT} version {head.version} is not known to this txop, which reads {VERSION}")
-            return cls.model_validate_json(document)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the document"
-            raise FormatError(f"not a {FORMAT} document: {where}: {first['msg']}") from error
+        return _parse(cls, document)
 
     def table(self, name: str) -> polars.DataFrame:
         """One of :data:`txop.air.tables.TABLES` as a polars frame, for example ``report.table("stations")``.
@@ -130,3 +140,20 @@ class AirReport(Model):
         from txop.air.tables import frame
 
         return frame(self, name)
+
+
+M = TypeVar("M", bound=Model)
+
+
+def _parse(kind: type[M], document: bytes | str) -> M:
+    try:
+        head = Head.model_validate_json(document)
+        if head.format != FORMAT:
+            raise FormatError(f'not a {FORMAT} document (its format is "{head.format}")')
+        if head.version != VERSION:
+            raise FormatError(f"{FORMAT} version {head.version} is not known to this txop, which reads {VERSION}")
+        return kind.model_validate_json(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise FormatError(f"not a {FORMAT} document: {where}: {first['msg']}") from error

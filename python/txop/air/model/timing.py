@@ -27,6 +27,8 @@ class Timing(Model):
     """`tsft`, `timestamp-field` or `capture-clock`."""
     stamp_meaning: str | None
     """`mpdu-first-bit`, `ppdu-start`, `ppdu-end`; `None` when it could not be inferred."""
+    ambiguous_with: str | None
+    """Another meaning that the evidence cannot tell from it; the confidence is halved then."""
     confidence: float | None
     """0 to 1: share of solicited responses that fall into the SIFS window under the chosen meaning, times the
     evidence (pairs / (pairs + 10))."""

@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from markupsafe import Markup
 
-from txop.air.compare import compare
+from txop.air.compare import compare, different_pairs
 from txop.air.definitions import DEFINITIONS
 from txop.air.model import AirReport
 from txop.air.page.causes import ink
@@ -69,7 +69,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         return Figure(image, drawing.caption, drawing.wide)
 
     parts = sections(report, list_ghosts=list_ghosts, station=station)
-    head = headline(report)
+    head = headline(report, station)
     falls = [figure(waterfall(flow.waterfall)) for flow in head.flows]
     chapters = [
         Chapter(part, _rows([figure(draw(report, b.name, b.index)) if isinstance(b, Plot) else b for b in part.blocks]))
@@ -112,6 +112,7 @@ def comparison_page(reports: Sequence[AirReport]) -> str:
         "txop.air.page",
         "compare.html.j2",
         comparison=comparison,
+        warning=different_pairs(reports),
         arms=arms,
         grid=grid(comparison),
         figure=None,

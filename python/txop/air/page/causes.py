@@ -4,15 +4,15 @@ from __future__ import annotations
 
 INK_OF_CAUSE = {
     "payload": "good",
-    "mac_headers": "six",
-    "preamble": "three",
+    "mac_headers": "eight",
+    "preamble": "nine",
     "ifs_backoff": "five",
     "ack": "four",
     "rts_cts": "four",
     "retries": "bad",
     "reverse": "seven",
     "other_stations": "one",
-    "beacons_management": "three",
+    "beacons_management": "ten",
     "damaged": "two",
     "idle_queued": "shade",
     "idle": "grid",

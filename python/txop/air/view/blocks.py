@@ -5,9 +5,9 @@ All text here is as it came from the capture; whoever draws it makes it safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal, overload
 
 Tone = Literal["", "good", "bad", "dim"]
 
@@ -29,6 +29,32 @@ class Column:
     definition: str | None = None
     rank: int = 1
     right: bool = True
+
+
+class Rows(Sequence[Sequence[Cell]]):
+    """Rows of a table that are made when they are looked at: of thousands, a reader mostly sees a few.
+
+    >>> rows = Rows(range(5000), lambda n: (Cell(str(n)),))
+    >>> len(rows), rows[7][0].text, [row[0].text for row in rows[:2]]
+    (5000, '7', ['0', '1'])
+    """
+
+    def __init__(self, items: Iterable[Any], row: Callable[[Any], Sequence[Cell]]) -> None:
+        self._items = list(items)
+        self._row = row
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[Cell]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Rows: ...
+    def __getitem__(self, index: int | slice) -> Sequence[Cell] | Rows:
+        return Rows(self._items[index], self._row) if isinstance(index, slice) else self._row(self._items[index])
+
+    def __iter__(self) -> Iterator[Sequence[Cell]]:
+        return map(self._row, self._items)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from txop.air.model import AirReport, Waterfall, WaterfallStep
 from txop.air.view.names import capital, direction
+from txop.air.view.options import Options
 from txop.report import format as fmt
 
 NOT_A_LOSS = frozenset({"payload"})
@@ -56,11 +57,13 @@ class Headline:
     """Why there is no waterfall; empty when there is one."""
 
 
-def headline(report: AirReport) -> Headline:
-    """The headline of ``report``."""
+def headline(report: AirReport, station: str | None = None) -> Headline:
+    """The headline of ``report``; only of what ``station`` takes part in, when one is named."""
+    options = Options(station=station)
+    falls = [fall for fall in report.waterfalls if options.wants(fall.ta, fall.ra)]
     explained = {frozenset((fall.ta, fall.ra)) for fall in report.waterfalls}
     ranked = sorted(
-        report.ack_verdicts,
+        (v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)),
         key=lambda v: (
             frozenset((v.originator, v.recipient)) not in explained,
             ANSWER_TONE.get(v.answer, "dim") != "bad",
@@ -78,9 +81,9 @@ def headline(report: AirReport) -> Headline:
         )
         for verdict in ranked[:VERDICTS_SHOWN]
     )
-    flows = tuple(_flow(report, waterfall) for waterfall in report.waterfalls)
+    flows = tuple(_flow(report, fall) for fall in falls)
     more = max(0, len(ranked) - VERDICTS_SHOWN)
-    return Headline(flows, verdicts, more, "" if flows else _why_not(report))
+    return Headline(flows, verdicts, more, "" if flows else _why_not(report, station))
 
 
 def losses(waterfall: Waterfall) -> list[WaterfallStep]:
@@ -100,7 +103,10 @@ def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     return Flow(title, sentence, tuple(capital(line) for line in waterfall.advice), waterfall)
 
 
-def _why_not(report: AirReport) -> str:
+def _why_not(report: AirReport, station: str | None) -> str:
+    if station is not None and report.waterfalls:
+        other = direction(report, report.waterfalls[0].ta, report.waterfalls[0].ra)
+        return f"Not available for {station}: explained is {other}. Choose a pair of this station with --pair TA,RA."
     reasons = [limit.text for limit in report.summary.limits if "waterfall" in limit.affects]
     if not reasons and not any(link.data_frames for link in report.links):
         reasons = ["No unicast data frames between two stations are in the capture."]

@@ -16,11 +16,15 @@ DIRECTIONS = {
 }
 
 
+ROLES = {"ap": "AP", "station": "STA"}
+"""What kinds of stations are called."""
+
+
 def role(report: AirReport, address: str) -> str:
     """``AP``, ``STA`` or nothing, for ``address``."""
     for station in report.stations:
         if station.address == address:
-            return {"ap": "AP", "station": "STA"}.get(station.kind, "")
+            return ROLES.get(station.kind, "")
     return ""
 
 

@@ -30,9 +30,7 @@ def grid(comparison: Comparison) -> Grid:
             cells.append(_change(row, row.differences[1]))
         cells.append(names.missing() if row.weight is None else Cell(fmt.number(row.weight, 3), row.weight, "dim"))
         rows.append(cells)
-    pairs = {(capture.ta, capture.ra) for capture in comparison.captures}
-    differ = "The captures' explained directions differ in their addresses. " if len(pairs) > 1 else ""
-    note = differ + (
+    note = (
         "Weight: the difference itself for shares and percentages, the relative change for other figures. "
         "One capture of each says nothing about chance."
     )

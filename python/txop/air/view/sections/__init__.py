@@ -17,7 +17,7 @@ from txop.air.view.sections import (
     summary,
     waterfall,
 )
-from txop.air.view.sections.options import Options
+from txop.air.view.options import Options
 
 _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "summary": summary.section,
@@ -42,7 +42,7 @@ def sections(
 
     Args:
         report: The report.
-        list_ghosts: List ghost addresses as stations too, instead of folding them into their origin.
+        list_ghosts: List ghost addresses as stations too, not only as ghosts with their likely origin.
         station: Show only rows of this address.
         only: Names out of :data:`SECTION_NAMES`; empty: all.
     """

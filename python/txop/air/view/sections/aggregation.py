@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport
+from txop.air.model import Aggregation, AirReport
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Grid, Plot, Section
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 
@@ -26,29 +26,27 @@ def section(report: AirReport, options: Options) -> Section:
         Column("p95", "ppdu_duration", 3),
         Column("A-MSDU", "amsdu", 3),
     )
-    rows = []
-    for a in report.aggregation:
-        if not options.wants(a.ta, a.ra):
-            continue
-        size, length, time = a.mpdus_per_ppdu, a.bytes_per_ppdu, a.duration_us
-        rows.append(
-            (
-                Cell(a.ta),
-                Cell(a.ra),
-                Cell("none", -1) if a.tid is None else names.count(a.tid),
-                names.count(a.ppdus),
-                names.count(a.ampdus),
-                names.missing() if size is None else Cell(fmt.number(size.mean), size.mean),
-                names.count(size.median if size else None),
-                names.count(size.p95 if size else None),
-                names.count(size.max if size else None),
-                names.missing() if length is None else Cell(fmt.size_bytes(length.median), length.median),
-                names.time_us(time.median if time else None),
-                names.time_us(time.p95 if time else None),
-                names.ratio(a.amsdu_mpdus, a.mpdus),
-            )
-        )
-    blocks: list[Block] = [Grid("", columns, rows, unit_of_rows="flows")]
+    wanted = [a for a in report.aggregation if options.wants(a.ta, a.ra)]
+    blocks: list[Block] = [Grid("", columns, Rows(wanted, _row), unit_of_rows="flows")]
     if any(a.histogram for a in report.aggregation):
         blocks.append(Plot("aggregation"))
     return Section("aggregation", 5, "Aggregation", blocks, unavailable(report, "aggregation"))
+
+
+def _row(a: Aggregation) -> tuple[Cell, ...]:
+    size, length, time = a.mpdus_per_ppdu, a.bytes_per_ppdu, a.duration_us
+    return (
+        Cell(a.ta),
+        Cell(a.ra),
+        Cell("none", -1) if a.tid is None else names.count(a.tid),
+        names.count(a.ppdus),
+        names.count(a.ampdus),
+        names.missing() if size is None else Cell(fmt.number(size.mean), size.mean),
+        names.count(size.median if size else None),
+        names.count(size.p95 if size else None),
+        names.count(size.max if size else None),
+        names.missing() if length is None else Cell(fmt.size_bytes(length.median), length.median),
+        names.time_us(time.median if time else None),
+        names.time_us(time.p95 if time else None),
+        names.ratio(a.amsdu_mpdus, a.mpdus),
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport
+from txop.air.model import AirReport, Station
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Section
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 KINDS = (
@@ -45,18 +45,26 @@ def _stations(report: AirReport, options: Options) -> Grid:
         Column("Share of time", "airtime_share"),
         *(Column(heading, "airtime", 2) for _, heading in KINDS),
     )
-    rows = [
-        (
-            Cell(s.address),
-            Cell(names.role(report, s.address)),
-            names.time_us(s.airtime_us),
-            names.ratio(s.airtime_us, report.airtime.observed_us),
-            *(names.ratio(getattr(s.airtime, name), report.airtime.observed_us) for name, _ in KINDS),
-        )
+    observed = report.airtime.observed_us
+    shown = [
+        s
         for s in sorted(report.stations, key=lambda s: -(s.airtime_us or 0))
         if s.airtime is not None and s.airtime_us and s.kind != "ghost" and options.wants(s.address)
     ]
-    return Grid("By transmitter and kind, share of the observed time", columns, rows, unit_of_rows="stations")
+
+    def row(s: Station) -> tuple[Cell, ...]:
+        kinds = (getattr(s.airtime, name) for name, _ in KINDS)
+        return (
+            Cell(s.address),
+            Cell(names.ROLES.get(s.kind, "")),
+            names.time_us(s.airtime_us),
+            names.ratio(s.airtime_us, observed),
+            *(names.ratio(time, observed) for time in kinds),
+        )
+
+    return Grid(
+        "By transmitter and kind, share of the observed time", columns, Rows(shown, row), unit_of_rows="stations"
+    )
 
 
 def _phys(report: AirReport) -> Grid:

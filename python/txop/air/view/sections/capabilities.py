@@ -5,7 +5,7 @@ from __future__ import annotations
 from txop.air.model import AirReport, CapabilityAudit, CapabilityRow
 from txop.air.view import names
 from txop.air.view.blocks import Block, Cell, Column, Grid, Lines, Section
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 WHOLE_AUDITS = 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from txop.air.model import AckVerdict, AirReport, BlockAckFlow, Exchange
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Section, Tone
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section, Tone
 from txop.air.view.headline import ANSWER_TONE, QUESTIONS
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 
@@ -42,18 +42,20 @@ def _verdicts(verdicts: list[AckVerdict]) -> Grid:
         Column("Answer", right=False),
         Column("In words", rank=2, right=False),
     )
+    return Grid(
+        "Not received, or just too slow to acknowledge?", columns, Rows(verdicts, _verdict), unit_of_rows="answers"
+    )
+
+
+def _verdict(v: AckVerdict) -> tuple[Cell, ...]:
     tones: dict[str, Tone] = {"bad": "bad", "good": "good"}
-    rows = [
-        (
-            Cell(v.originator),
-            Cell(v.recipient),
-            Cell(QUESTIONS.get(v.question, v.question)),
-            Cell(v.answer.replace("-", " "), tone=tones.get(ANSWER_TONE.get(v.answer, ""), "dim")),
-            Cell(v.text),
-        )
-        for v in verdicts
-    ]
-    return Grid("Not received, or just too slow to acknowledge?", columns, rows, unit_of_rows="answers")
+    return (
+        Cell(v.originator),
+        Cell(v.recipient),
+        Cell(QUESTIONS.get(v.question, v.question)),
+        Cell(v.answer.replace("-", " "), tone=tones.get(ANSWER_TONE.get(v.answer, ""), "dim")),
+        Cell(v.text),
+    )
 
 
 def _exchanges(exchanges: list[Exchange]) -> Grid:
@@ -64,7 +66,7 @@ def _exchanges(exchanges: list[Exchange]) -> Grid:
         Column("Answered", "answered"),
         Column("ACK", rank=2),
         Column("Block Ack", rank=2),
-        Column("CTS", rank=3),
+        Column("CTS per RTS", rank=3),
         Column("No answer, resent", "resent", 2),
         Column("No answer, not resent", "not_captured", 3),
         Column("Answered, resent", "answered_resent", 3),
@@ -75,11 +77,11 @@ def _exchanges(exchanges: list[Exchange]) -> Grid:
         Column("Late", "late"),
         Column("Unexpected rate", "response_rate", 3),
     )
-    return Grid("Responses", columns, [_exchange(e) for e in exchanges], unit_of_rows="links")
+    return Grid("Responses", columns, Rows(exchanges, _exchange), unit_of_rows="links")
 
 
 def _exchange(e: Exchange) -> tuple[Cell, ...]:
-    gap, answered = e.gap_us, e.acked + e.block_acked + e.cts
+    gap = e.gap_us
     return (
         Cell(e.ta),
         Cell(e.ra),
@@ -87,7 +89,7 @@ def _exchange(e: Exchange) -> tuple[Cell, ...]:
         names.share(e.answered_share),
         names.count(e.acked),
         names.count(e.block_acked),
-        names.count(e.cts),
+        names.ratio(e.cts, e.rts),
         names.count(e.missing_resent),
         names.count(e.missing_not_resent),
         names.count(e.answered_resent),
@@ -95,7 +97,7 @@ def _exchange(e: Exchange) -> tuple[Cell, ...]:
         names.time_us(gap.p95 if gap else None),
         names.count(gap.n if gap else None),
         names.time_us(e.expected_gap_us),
-        names.ratio(e.late_responses, answered) if gap else names.missing(),
+        names.ratio(e.late_responses, gap.n) if gap and e.late_responses is not None else names.missing(),
         names.ratio(e.unexpected_rate, e.rate_checked),
     )
 
@@ -142,28 +144,28 @@ def _block_acks(flows: list[BlockAckFlow]) -> Grid:
         Column("Acked, not captured", "acked_not_captured", 3),
         Column("BA without data", rank=3),
     )
-    rows = [
-        (
-            Cell(f.originator),
-            Cell(f.recipient),
-            names.count(f.tid),
-            names.count(f.block_acks),
-            names.count(f.requests),
-            names.count(f.window),
-            names.count(f.mpdus),
-            names.count(f.newly_acked),
-            names.count(f.left_out),
-            names.ratio(f.left_out, f.transmissions),
-            names.ratio(f.left_out_late, f.left_out),
-            names.ratio(f.left_out_resent_acked + f.left_out_resent_lost, f.left_out),
-            names.ratio(f.left_out_in_tail, f.left_out_positioned),
-            names.ratio(f.positioned_in_tail, f.positioned),
-            names.count(f.acked_not_captured),
-            names.count(f.without_data),
-        )
-        for f in flows
-    ]
-    return Grid("Block Ack", columns, rows, unit_of_rows="flows")
+    return Grid("Block Ack", columns, Rows(flows, _block_ack), unit_of_rows="flows")
+
+
+def _block_ack(f: BlockAckFlow) -> tuple[Cell, ...]:
+    return (
+        Cell(f.originator),
+        Cell(f.recipient),
+        names.count(f.tid),
+        names.count(f.block_acks),
+        names.count(f.requests),
+        names.count(f.window),
+        names.count(f.mpdus),
+        names.count(f.newly_acked),
+        names.count(f.left_out),
+        names.ratio(f.left_out, f.transmissions),
+        names.ratio(f.left_out_late, f.left_out),
+        names.ratio(f.left_out_resent_acked + f.left_out_resent_lost, f.left_out),
+        names.ratio(f.left_out_in_tail, f.left_out_positioned),
+        names.ratio(f.positioned_in_tail, f.positioned),
+        names.count(f.acked_not_captured),
+        names.count(f.without_data),
+    )
 
 
 def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
@@ -172,6 +174,7 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
     )
     if f.amsdu_permitted is not None:
         sessions += f"; A-MSDU in A-MPDU {'permitted' if f.amsdu_permitted else 'not permitted'}"
+    title = f"Block Ack, {names.direction(report, f.originator, f.recipient)}, TID {f.tid}"
     bits = ", ".join(map(str, f.bitmap_bits))
     fates = (
         (f.left_out_late, "acked later without a resend"),
@@ -180,15 +183,22 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
         (f.left_out_abandoned, "given up"),
     )
     left_out = f"{fmt.count(f.left_out)}: " + ", ".join(f"{fmt.count(n)} {what}" for n, what in fates)
-    caused = f"{fmt.count(f.left_out_retransmissions)} of {fmt.count(f.retransmissions)}"
-    items = [
-        Fact("Session", sessions),
+    caused = (
+        f"{fmt.count(f.left_out_retransmissions)} of {fmt.count(f.retransmissions)}; {fmt.count(f.resent_although_acked)}"
+        " repeat an MPDU that was acknowledged already"
+    )
+    items = [Fact("Session", sessions)]
+    if not f.block_acks:
+        items.append(Fact("Block Acks", "none captured"))
+        return Facts(items, title)
+    items += [
         Fact(
             "Bitmaps",
             f"{bits} bits; {fmt.count(f.newly_acked)} newly acked, {fmt.count(f.stale_bits)} repeated",
             "newly_acked",
         ),
         Fact("Left out", left_out, "left_out"),
+        Fact("Outside the bitmap", f"{fmt.count(f.outside_bitmap)} MPDUs sent since the Block Ack before"),
         Fact("Retransmissions they cause", caused),
     ]
     if f.age_left_out_us is not None and f.age_acked_us is not None:
@@ -205,4 +215,4 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
                 f"leaves out {shown}",
             )
         )
-    return Facts(items, f"Block Ack, {names.direction(report, f.originator, f.recipient)}, TID {f.tid}")
+    return Facts(items, title)

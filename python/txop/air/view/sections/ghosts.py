@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport, RetryCount
+from txop.air.model import AirReport, Ghost, RetryCount
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Section
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Rows, Section
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 
@@ -46,17 +46,21 @@ def _grid(report: AirReport, options: Options) -> Grid:
         Column("Bad FCS", "fcs"),
         Column("Why", rank=2, right=False),
     )
-    rows = [
-        (
-            Cell(g.address),
-            names.text(g.of),
-            names.count(g.distance),
-            names.count(g.frames_sent),
-            names.count(g.frames_received),
-            names.count(g.bad_fcs),
-            Cell(g.reason),
-        )
+    shown = [
+        g
         for g in sorted(report.ghosts, key=lambda g: (g.of is None, -(g.frames_sent + g.frames_received)))
         if options.wants(g.address, g.of)
     ]
-    return Grid("", columns, rows, unit_of_rows="ghosts")
+    return Grid("", columns, Rows(shown, _ghost), unit_of_rows="ghosts")
+
+
+def _ghost(g: Ghost) -> tuple[Cell, ...]:
+    return (
+        Cell(g.address),
+        names.text(g.of),
+        names.count(g.distance),
+        names.count(g.frames_sent),
+        names.count(g.frames_received),
+        names.count(g.bad_fcs),
+        Cell(g.reason),
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from txop.air.model import AirReport, Link, RateRow, Station
+from txop.air.model import AirReport, Bss, Link, RateRow, Station
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Grid, Plot, Section
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 
@@ -50,22 +50,23 @@ def _stations(report: AirReport, options: Options) -> Grid:
         Column("Seen", "seen", 3, right=False),
         Column("From ghosts", "ghost_frames", 3),
     )
-    folded: dict[str, int] = defaultdict(int)
+    near: dict[str, int] = defaultdict(int)
     for ghost in report.ghosts:
         if ghost.of is not None:
-            folded[ghost.of] += ghost.frames_sent + ghost.frames_received
+            near[ghost.of] += ghost.frames_sent + ghost.frames_received
     shown = [
         s
         for s in report.stations
         if (options.list_ghosts or s.kind != "ghost") and s.kind != "group" and options.wants(s.address)
     ]
-    rows = [_station(report, s, folded.get(s.address, 0)) for s in shown]
+    rows = Rows(shown, lambda s: _station(report, s, near.get(s.address, 0)))
     groups = sum(s.kind == "group" for s in report.stations)
     notes = [f"{groups} group address{'es' if groups > 1 else ''} not listed." if groups else ""]
     if report.ghosts and not options.list_ghosts:
         notes.append(
             f"{fmt.count(report.ghost_effect.ghosts)} ghosts with "
-            f"{fmt.count(report.ghost_effect.ghost_frames)} frames are folded in (column From ghosts, section 3)."
+            f"{fmt.count(report.ghost_effect.ghost_frames)} frames are not counted here; section 3 lists them with "
+            "their likely origin."
         )
     return Grid("Stations", columns, rows, " ".join(n for n in notes if n), "stations")
 
@@ -112,21 +113,21 @@ def _networks(report: AirReport) -> Grid:
         Column("Probes", rank=3),
         Column("Stations", rank=2),
     )
-    rows = [
-        (
-            Cell(b.bssid),
-            names.text(b.ssid),
-            names.count(b.channel),
-            names.count(b.packets),
-            names.percent(b.retry_percent),
-            names.count(b.beacons),
-            names.count(b.data_packets),
-            names.count(b.probes),
-            names.count(b.stations),
-        )
-        for b in report.bss
-    ]
-    return Grid("Networks", columns, rows, unit_of_rows="networks")
+    return Grid("Networks", columns, Rows(report.bss, _network), unit_of_rows="networks")
+
+
+def _network(b: Bss) -> tuple[Cell, ...]:
+    return (
+        Cell(b.bssid),
+        names.text(b.ssid),
+        names.count(b.channel),
+        names.count(b.packets),
+        names.percent(b.retry_percent),
+        names.count(b.beacons),
+        names.count(b.data_packets),
+        names.count(b.probes),
+        names.count(b.stations),
+    )
 
 
 def _links(report: AirReport, options: Options) -> Grid:
@@ -145,33 +146,32 @@ def _links(report: AirReport, options: Options) -> Grid:
         Column("Signal", "signal", 3),
         Column("Most used rate", "rate", 2, right=False),
     )
-    rows = [
-        (
-            Cell(link.ta),
-            Cell(link.ra),
-            Cell(names.DIRECTIONS.get(link.direction, link.direction)),
-            names.count(link.frames),
-            Cell(fmt.size_bytes(link.bytes), link.bytes),
-            names.count(link.data_frames),
-            names.percent(link.mpdu_retry.percent),
-            names.count(link.mpdu_retry.frames),
-            names.percent(link.byte_retry_percent),
-            names.percent(link.wireshark_retry.percent),
-            names.ratio(link.airtime_us, report.airtime.observed_us),
-            names.missing()
-            if link.signal_dbm is None
-            else Cell(fmt.dbm(link.signal_dbm.median), link.signal_dbm.median),
-            names.top_rate(link.rates),
-        )
+    hidden = set() if options.list_ghosts else {ghost.address for ghost in report.ghosts}
+    shown = [
+        link
         for link in report.links
-        if options.wants(link.ta, link.ra) and (options.list_ghosts or not _ghostly(report, link))
+        if options.wants(link.ta, link.ra) and link.ta not in hidden and link.ra not in hidden
     ]
-    return Grid("Links", columns, rows, unit_of_rows="links")
+    return Grid("Links", columns, Rows(shown, lambda link: _link(report, link)), unit_of_rows="links")
 
 
-def _ghostly(report: AirReport, link: Link) -> bool:
-    ghosts = {ghost.address for ghost in report.ghosts}
-    return link.ta in ghosts or link.ra in ghosts
+def _link(report: AirReport, link: Link) -> tuple[Cell, ...]:
+    signal = link.signal_dbm
+    return (
+        Cell(link.ta),
+        Cell(link.ra),
+        Cell(names.DIRECTIONS.get(link.direction, link.direction)),
+        names.count(link.frames),
+        Cell(fmt.size_bytes(link.bytes), link.bytes),
+        names.count(link.data_frames),
+        names.percent(link.mpdu_retry.percent),
+        names.count(link.mpdu_retry.frames),
+        names.percent(link.byte_retry_percent),
+        names.percent(link.wireshark_retry.percent),
+        names.ratio(link.airtime_us, report.airtime.observed_us),
+        names.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
+        names.top_rate(link.rates),
+    )
 
 
 def _rates(report: AirReport, link: Link) -> Grid:

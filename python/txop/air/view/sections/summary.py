@@ -7,7 +7,7 @@ import datetime
 from txop.air.model import AirReport
 from txop.air.view import names
 from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
-from txop.air.view.sections.options import Options
+from txop.air.view.options import Options
 from txop.report import format as fmt
 
 
@@ -93,6 +93,8 @@ def _fcs(report: AirReport) -> str:
 def _stamps(report: AirReport) -> str:
     timing = report.timing
     meaning = timing.stamp_meaning or "meaning could not be inferred"
+    if timing.ambiguous_with is not None:
+        meaning += f" or {timing.ambiguous_with}"
     trust = f", confidence {timing.confidence:.2f}" if timing.confidence is not None else ""
     return f"{timing.clock}: {meaning}{trust}"
 

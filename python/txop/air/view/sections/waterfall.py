@@ -6,7 +6,7 @@ from txop.air.model import AirReport, Waterfall
 from txop.air.view import names
 from txop.air.view.blocks import Block, Cell, Column, Grid, Lines, Section
 from txop.air.view.headline import headline
-from txop.air.view.sections.options import Options, unavailable
+from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
 
 TIMING = {

@@ -9,7 +9,7 @@ from txop.air.model import AirReport
 
 @dataclass(frozen=True)
 class Options:
-    """See :func:`txop.air.view.sections.sections`."""
+    """See :func:`txop.air.view.sections`."""
 
     list_ghosts: bool = False
     station: str | None = None
