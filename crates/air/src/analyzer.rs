@@ -372,7 +372,7 @@ impl Running {
         });
         let members = summary::members(networks);
 
-        Report {
+        let mut report = Report {
             format: "txop-air",
             version: report::FORMAT_VERSION,
             tool: concat!("txop ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -415,7 +415,9 @@ impl Running {
                 .filter(|link| link.mpdus > 0)
                 .filter_map(|link| steadiness::build(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), medium))
                 .collect(),
-        }
+        };
+        summary::cut_rows(&mut report);
+        report
     }
 }
 

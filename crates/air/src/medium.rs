@@ -25,7 +25,7 @@ const AIFSN: i64 = 3;
 const BUSY_BIN_NS: i64 = 10_000_000;
 
 /// Not even a beacon for this long, where beacons come: the sniffer was not listening.
-const SILENCE_NS: i64 = 350_000_000;
+const SILENCE_NS: i64 = 250_000_000;
 /// Beacons from which their absence says something.
 const MIN_BEACONS: u64 = 10;
 /// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.

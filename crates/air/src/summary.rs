@@ -14,7 +14,7 @@ use crate::link::{Link, Links};
 use crate::medium::Medium;
 use crate::network::{Member, Networks};
 use crate::report::{
-    Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, RetryCount,
+    Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount,
     Station as StationRow, Summary, WiresharkStation,
 };
 use crate::station::{Station, Stations};
@@ -278,6 +278,17 @@ fn limits(counts: &Counts, source: &Source, calibration: &Calibration, links: &L
             &["response delay", "airtime"],
         ));
     }
+    let totals = medium.totals();
+    if totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && counts.channels.len() <= 1 {
+        limits.push(limit(
+            "away",
+            format!(
+                "not even beacons were heard for {:.0} % of the time: the sniffer was on another channel or did not listen",
+                100.0 * totals.unobserved_ns as f64 / totals.observed_ns.max(1) as f64
+            ),
+            &["airtime", "waterfall", "steadiness", "exchanges"],
+        ));
+    }
     if counts.tally.cut > 0 {
         limits.push(limit(
             "cut",
@@ -327,6 +338,45 @@ fn one_direction(links: &Links) -> Option<String> {
     (back == 0 && !answered).then(|| {
         format!("of {} and {} only the first was heard ({} data MPDUs)", busiest.ta, busiest.ra, busiest.mpdus)
     })
+}
+
+/// Rows of one table of the report; the tables themselves are bounded, but a flood of invented addresses fills them.
+const MAX_ROWS: usize = 2_000;
+/// Station rows of one network.
+const MAX_MEMBER_ROWS: usize = 250;
+
+/// Leaves out the rows with the least and says so.
+pub fn cut_rows(report: &mut Report) {
+    let mut cut = Vec::new();
+    let mut note = |what: &str, rows: usize| {
+        if rows > MAX_ROWS {
+            cut.push(format!("{rows} {what}"));
+        }
+    };
+    note("addresses", report.stations.len());
+    note("networks", report.bss.len());
+    note("links", report.links.len());
+    note("ghosts", report.ghosts.len());
+    note("exchanges", report.exchanges.len());
+    note("aggregation rows", report.aggregation.len());
+    report.stations.truncate(MAX_ROWS);
+    report.bss.truncate(MAX_ROWS);
+    report.links.truncate(MAX_ROWS);
+    report.ghosts.truncate(MAX_ROWS);
+    report.exchanges.truncate(MAX_ROWS);
+    report.aggregation.truncate(MAX_ROWS);
+    let mut longest = 0;
+    for network in &mut report.bss {
+        longest = longest.max(network.members.len());
+        network.members.truncate(MAX_MEMBER_ROWS);
+    }
+    if longest > MAX_MEMBER_ROWS {
+        cut.push(format!("{longest} stations in one network (the first {MAX_MEMBER_ROWS} are listed)"));
+    }
+    if !cut.is_empty() {
+        let text = format!("only the first {MAX_ROWS} rows of a table are listed; there are {}", cut.join(", "));
+        report.summary.limits.push(limit("rows-cut", text, &["stations", "networks", "links"]));
+    }
 }
 
 /// Station rows of Wireshark's window summed over networks, by address.

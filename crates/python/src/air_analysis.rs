@@ -126,7 +126,9 @@ pub(crate) fn analyze_air<'py>(
         });
         inbox = inbox_back;
         py.check_signals().or_else(ends_call)?;
+        let stopping = stop.load(Ordering::Relaxed); // nothing that still waits in the inbox is relayed then
         match received {
+            Ok(News::Progress(..) | News::Snapshot(_)) if stopping => {}
             Ok(News::Progress(done, total)) => {
                 if let Some(progress) = &progress {
                     progress.call1(py, (done, total)).map(drop).or_else(ends_call)?;

@@ -46,8 +46,8 @@ pub struct Header {
     pub ht_control: Option<u32>,
     /// Bytes before the frame body, [`Header::pad_len`] included.
     pub header_len: usize,
-    /// Padding bytes that the capturing driver put between header and body (0, or 2 for a 26- or 30-byte header).
-    /// They were not on the air.
+    /// Padding bytes that the capturing driver put between header and body (0, or 2 for a 26- or 30-byte header), as
+    /// far as they were captured. They were not on the air.
     pub pad_len: u8,
 }
 
@@ -84,6 +84,8 @@ impl Header {
         let bytes = mpdu.get(..mac_len).ok_or(short)?;
         let sequence_control = u16_at(bytes, 22).ok_or(short)?;
         let pad_len = if data_pad { mac_len.next_multiple_of(4) - mac_len } else { 0 };
+        // A frame that ends with its header is not padded.
+        let pad_len = pad_len.min(mpdu.len() - mac_len);
         Ok(Self {
             fc,
             carried: None,
@@ -380,6 +382,16 @@ mod tests {
         bytes.extend(0x1234u16.to_le_bytes());
         bytes.extend(rest);
         bytes
+    }
+
+    #[test]
+    fn padding_that_was_not_captured_does_not_count() {
+        // 26 bytes of header: 2 of padding are announced, and 0 to 2 follow.
+        for there in 0..=2usize {
+            let bytes = frame([0x88, 0x01], &[0; 4][..2 + there]);
+            let header = Header::parse(&bytes, true).unwrap();
+            assert_eq!((header.header_len, usize::from(header.pad_len), header.air_len()), (26 + there, there, 26));
+        }
     }
 
     #[test]
