@@ -1,6 +1,6 @@
 """``python -m txop``: the same program as ``txop``."""
 
-from txop.cli.app import main
+from txop.cli.entry import main
 
 if __name__ == "__main__":
     main()

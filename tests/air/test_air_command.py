@@ -10,10 +10,11 @@ import pytest
 from rich.console import Console
 
 import txop.air
+from txop.air.compare import different_pairs
 from txop.air.tables import TABLES
 from txop.cli import air, app
 from txop.cli.air_live import LatestSummary
-from txop.cli.errors import UserError
+from txop.cli.errors import ExitCode, UserError
 
 ADDRESS = "08:be:ac:0b:14:c4"
 
@@ -107,12 +108,13 @@ def test_sections_and_station(run, report):
     assert "a4:c3:f0:12:9b:07" not in table
 
 
-def test_ghosts_are_folded_in_or_listed(run, report):
+def test_ghosts_are_left_out_or_listed(run, report):
     ghost = report.stations[1].model_copy(update={"address": "08:be:ac:0b:14:c5", "kind": "ghost"})
     changed = whole(report).model_copy(update={"stations": [*report.stations, ghost]})
     _, out, _ = run({"a": changed}, "a", "--section", "stations", columns=200)
     assert "08:be:ac:0b:14:c5" not in out
-    assert "From" in out
+    assert "their likely origin" in out
+    assert "folded" not in out
     _, out, _ = run({"a": changed}, "a", "--section", "stations", "--ghosts", columns=200)
     assert "08:be:ac:0b:14:c5" in out
 
@@ -160,10 +162,69 @@ def test_wrong_use_is_said_plainly(run, report, arguments, words):
     assert words.lower() in err.lower().replace("\n", " ")
 
 
-def test_empty_capture(run, empty_report):
-    code, out, _ = run({"a": whole(empty_report)}, "a")
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_empty_capture_is_a_no(run, empty_report, arguments):
+    code, out, err = run({"a": whole(empty_report)}, "a", *arguments)
+    assert code == ExitCode.VERDICT_NO
+    assert "no 802.11 frames" in err
+    assert ("Not available" in out) is not bool(arguments)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_a_pair_that_is_not_there_is_an_error_that_names_the_busiest(run, report, arguments):
+    busiest = max(report.links, key=lambda link: link.data_frames)
+    absent = "02:00:00:00:00:01"
+    code, out, err = run({"a": whole(report)}, "a", "--pair", f"{absent},{ADDRESS}", *arguments)
+    assert (code, out) == (2, "")
+    assert absent in err
+    assert f"{busiest.ta},{busiest.ra}" in err
+    code, _, _ = run({"a": whole(report)}, "a", "--pair", f"{busiest.ra},{busiest.ta}", *arguments)
     assert code == 0
-    assert "Not available" in out
+
+
+def test_station_that_is_not_there_is_an_error(run, report):
+    code, out, err = run({"a": whole(report)}, "a", "--station", "02:00:00:00:00:01")
+    assert (code, out) == (2, "")
+    assert "busiest stations: " in err
+
+
+def test_station_filters_the_headline(run, report):
+    explained = {end for fall in report.waterfalls for end in (fall.ta, fall.ra)}
+    other = next(s.address for s in report.stations if s.kind == "station" and s.address not in explained)
+    _, out, _ = run({"a": whole(report)}, "a", "--station", other)
+    head = out[: out.index("1. Summary")]
+    assert f"Not available for {other}" in head
+    assert "of payload at" not in head
+    assert "Block Ack, " not in head
+    _, out, _ = run({"a": whole(report)}, "a", "--station", ADDRESS)
+    assert "of payload at" in out
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",), ("b",)])
+def test_analyzer_of_another_version_is_said_plainly(monkeypatch, capsys, report, arguments):
+    document = json.loads(whole(report).model_dump_json())
+    del document["links"]
+    monkeypatch.setattr(txop.air, "analyze_json", lambda *_, **__: json.dumps(document).encode())
+    with pytest.raises(SystemExit) as leaving:
+        app.main(["air", "a", *arguments])
+    assert leaving.value.code == 2
+    err = capsys.readouterr().err
+    assert "make setup" in err
+    assert "links" in err
+
+
+def test_different_pairs_are_said_before_anything_is_compared(run, report, good_report):
+    reports = {"a": whole(report), "b": whole(good_report)}
+    _, out, _ = run(reports, "a", "b")
+    warning = different_pairs([report, good_report])
+    assert bool(warning) is ("different pairs" in out.split("B − A")[0])
+    moved = report.model_copy(
+        update={"waterfalls": [fall.model_copy(update={"ta": fall.ra, "ra": fall.ta}) for fall in report.waterfalls]}
+    )
+    _, out, _ = run({"a": whole(report), "b": whole(moved)}, "a", "b", columns=400)
+    assert out.startswith("The captures explain different pairs")
+    assert "--pair " in out.splitlines()[0]
+    assert different_pairs([report, report]) == ""
 
 
 def test_the_file_is_named_even_when_its_name_is_a_word_of_the_message(monkeypatch):
@@ -172,7 +233,7 @@ def test_the_file_is_named_even_when_its_name_is_a_word_of_the_message(monkeypat
 
     monkeypatch.setattr(txop.air, "analyze_json", refuse)
     with pytest.raises(UserError, match=r"^empty: the input is empty"):
-        air._analyze(["empty"], None)
+        list(air._analyze(["empty"], None))
 
 
 def test_ctrl_c_cannot_lose_the_report_while_a_snapshot_is_shown(report):

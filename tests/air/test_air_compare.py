@@ -51,3 +51,24 @@ def test_every_waterfall_step_is_compared(report, good_report):
 def test_one_capture_is_not_a_comparison(report):
     with pytest.raises(ValueError, match="two captures"):
         compare([report])
+
+
+def test_mpdus_per_ppdu_are_not_made_up(report):
+    rows = {row.key: row for row in compare([report, report]).differences}
+    assert rows["aggregation.mpdus"].values[0] is not None
+    ungrouped = report.model_copy(
+        update={"aggregation": [a.model_copy(update={"mpdus_per_ppdu": None}) for a in report.aggregation]}
+    )
+    rows = {row.key: row for row in compare([report, ungrouped]).differences}
+    assert rows["aggregation.mpdus"].values[1] is None
+    assert rows["aggregation.mpdus"].weight is None
+
+
+def test_variation_is_weighed_by_its_relative_change(report):
+    def varying(variation):
+        return report.model_copy(
+            update={"steadiness": [s.model_copy(update={"variation": variation}) for s in report.steadiness]}
+        )
+
+    rows = {row.key: row for row in compare([varying(2.0), varying(8.0)]).differences}
+    assert rows["steadiness.variation"].weight == pytest.approx(0.75)

@@ -11,7 +11,9 @@ import pytest
 
 from txop.air.definitions import DEFINITIONS
 from txop.air.page import comparison_page, page
+from txop.air.page.causes import INK_OF_CAUSE
 from txop.air.view import Facts, Grid, sections
+from txop.report.plot import INK
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -158,3 +160,21 @@ def test_comparison_page(report, good_report, hostile_report):
     text = comparison_page([hostile_report, good_report, report])
     assert text.count("<script") == 1
     outline(text)
+
+
+def test_causes_with_a_key_of_their_own_differ_in_colour():
+    kinds = [
+        INK_OF_CAUSE[cause]
+        for cause in ("payload", "mac_headers", "preamble", "ifs_backoff", "retries", "other_stations",
+                      "beacons_management", "idle")
+    ]  # fmt: skip
+    assert len(set(kinds)) == len(kinds)
+    assert set(INK_OF_CAUSE.values()) <= set(INK)
+
+
+def test_flow_without_block_acks_has_no_figures_of_them(report):
+    bare = report.block_acks[0].model_copy(update={"block_acks": 0, "bitmap_bits": [], "examples": []})
+    changed = report.model_copy(update={"block_acks": [bare]})
+    (part,) = sections(changed, only=("exchanges",))
+    facts = next(block for block in part.blocks if isinstance(block, Facts))
+    assert [fact.label for fact in facts.items] == ["Session", "Block Acks"]

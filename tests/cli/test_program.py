@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ import pytest
 import typer
 
 from txop.cli import app as program_module
+from txop.cli.console import PLAIN
 from txop.cli.errors import ExitCode, UserError
 
 ESCAPE = "\x1b"
@@ -144,7 +146,7 @@ def test_full_disk_is_told(program, plain_environment):
         )
     assert done.returncode == ExitCode.BAD_INPUT
     assert done.stderr.startswith(b"txop: ")
-    assert b"No space left" in done.stderr
+    assert done.stderr.startswith(b"txop: stdout: No space left")
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
 
@@ -158,6 +160,29 @@ def test_terminal_without_unicode_still_gets_the_table(txop):
     done = txop("doctor", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"})
     assert done.stdout.isascii()
     assert "present" in done.stdout
+
+
+def test_bars_and_signs_become_ascii_where_the_encoding_lacks_them():
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=PLAIN)
+    out.write("█▓▒░·· 1–2 s, −3, a → b, µs \u202e caf\xe9")
+    out.flush()
+    assert out.buffer.getvalue() == b"#%=-.. 1-2 s, -3, a > b, us \\u202e caf\\xe9"
+
+
+def test_ctrl_c_while_the_program_loads_is_quiet(plain_environment):
+    interrupted = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from txop.cli.entry import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", interrupted], env=plain_environment, timeout=60, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (ExitCode.INTERRUPTED, b"", b"")
 
 
 def test_shell_completion_knows_the_commands(txop):

@@ -147,6 +147,36 @@ def test_ctrl_c_while_following_gives_the_report(capture):
     assert seconds < 5
 
 
+@pytest.mark.parametrize("callback", ["progress", "snapshot"])
+def test_ctrl_c_inside_a_callback_while_following_gives_the_report(capture, callback):
+    calls = 0
+
+    def interrupt(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+        raise KeyboardInterrupt
+
+    def ignore(*_: object) -> None:
+        pass
+
+    callbacks = {"progress": ignore, "snapshot": ignore, callback: interrupt}
+    report = json.loads(_native.analyze_air(capture, follow=True, snapshot_seconds=0.1, **callbacks))
+    assert calls == 1
+    assert report["frames"] == json.loads(_native.analyze_air(capture))["frames"]
+
+
+def test_ctrl_c_inside_progress_ends_a_call_that_does_not_follow(capture, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    fill_slowly(fifo, capture.read_bytes(), 20)
+
+    def interrupt(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _native.analyze_air(fifo, progress=interrupt)
+
+
 def test_following_sees_a_growing_file(capture, tmp_path):
     content = capture.read_bytes()
     growing = tmp_path / "growing.pcap"

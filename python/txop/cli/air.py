@@ -6,9 +6,9 @@ import os
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from txop.air import AirReport
-    from txop.air.model import Outline
+    from txop.air.model import Link, Outline
+    from txop.air.model.report import LinkEnds
 
 _STDIN = "-"
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 _PROGRESS_AFTER_S = 1.0
 
 Pair = tuple[str, str] | None
+R = TypeVar("R", "AirReport", "Outline")
 
 
 def register(app: typer.Typer) -> None:
@@ -46,7 +48,8 @@ def register(app: typer.Typer) -> None:
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
                 " steadiness.",
-                "A damaged or cut capture is reported as far as it was readable, with exit code 4.",
+                "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
+                " frames gives exit code 1.",
             ],
         ),
     )(air)
@@ -83,12 +86,20 @@ def air(
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
     from txop.air.model import AirReport, Outline
 
-    documents = [_follow(files[0], chosen)] if follow else _analyze(files, chosen)
-    if json and len(files) == 1:
-        console.write_json(documents[0])
-        if csv is None and html is None:
-            return _warn([Outline.model_validate_json(documents[0])], following=follow)
-    reports = [AirReport.parse(document) for document in documents]
+    reports: list[AirReport] = []
+    documents = iter([_follow(files[0], chosen)]) if follow else _analyze(files, chosen)
+    for document in documents:  # one at a time: a document takes as much memory as its report
+        if json and len(files) == 1:
+            outline = _read(Outline, document)
+            _check_pair(outline, chosen)
+            console.write_json(document)
+            if csv is None and html is None:
+                return _warn([outline], following=follow)
+        reports.append(_read(AirReport, document))
+        _check_pair(reports[-1], chosen)
+        del document
+    if address is not None and len(reports) == 1:
+        _check_station(reports[0], address)
     if json and len(files) > 1:
         console.write_json(_comparison_json(reports))
     if csv is not None:
@@ -101,17 +112,17 @@ def air(
     return _warn(reports, following=follow)
 
 
-def _analyze(files: Sequence[str], pair: Pair) -> list[bytes]:
+def _analyze(files: Sequence[str], pair: Pair) -> Iterator[bytes]:
     from txop.air import analyze_json
 
-    documents = []
     for name in files:
         try:
             with _ProgressBar(name) as bar:
-                documents.append(analyze_json(name, pair=pair, progress=bar.advance))
+                document = analyze_json(name, pair=pair, progress=bar.advance)
         except ValueError as error:
             raise _unreadable(name, error) from error
-    return documents
+        yield document
+        del document
 
 
 def _follow(name: str, pair: Pair) -> bytes:
@@ -127,6 +138,52 @@ def _follow(name: str, pair: Pair) -> bytes:
             return analyze_json(name, pair=pair, follow=True, snapshot=latest.put)
     except ValueError as error:
         raise _unreadable(name, error) from error
+
+
+def _read(kind: type[R], document: bytes) -> R:
+    """``document``, which this program's own analyzer wrote: it is wrong only when the two do not belong together."""
+    from txop.air import FormatError
+
+    try:
+        return kind.parse(document)
+    except FormatError as error:
+        raise UserError(
+            f"the compiled part of txop does not belong to this version of its Python part ({error})",
+            what_to_do="run: make setup",
+        ) from error
+
+
+_NAMED = 3
+"""So many alternatives are named in an error."""
+
+
+def _check_pair(report: AirReport | Outline, pair: Pair) -> None:
+    """Say so when the pair to explain is not in the capture, rather than explain nothing."""
+    links: Sequence[Link | LinkEnds] = report.links
+    if pair is None or any({link.ta, link.ra} == set(pair) for link in links):
+        return
+    busiest: dict[frozenset[str], str] = {}
+    for link in sorted(links, key=lambda link: -link.data_frames):
+        if link.data_frames:
+            busiest.setdefault(frozenset((link.ta, link.ra)), f"{link.ta},{link.ra}")
+    named = list(busiest.values())[:_NAMED]
+    raise UserError(
+        f"no frame between {pair[0]} and {pair[1]}",
+        where=report.path,
+        what_to_do=f"the busiest pairs: {' '.join(named)}" if named else "it has no data between two stations",
+    )
+
+
+def _check_station(report: AirReport, address: str) -> None:
+    known = {s.address for s in report.stations} | {ghost.address for ghost in report.ghosts}
+    if address in known or any(address in (link.ta, link.ra) for link in report.links):
+        return
+    named = [s.address for s in report.stations if s.kind in ("ap", "station")][:_NAMED]
+    raise UserError(
+        f"no station {address} in the report",
+        where=report.path,
+        what_to_do=f"the busiest stations: {' '.join(named)}" if named else "it has no stations",
+    )
 
 
 def _unreadable(name: str, error: ValueError) -> UserError:
@@ -148,10 +205,13 @@ def _show(
 
     out = console.stdout()
     if len(reports) > 1:
-        from txop.air.compare import compare
+        from txop.air.compare import compare, different_pairs
         from txop.air.view.side_by_side import grid, letter
 
         comparison = compare(reports)
+        if warning := different_pairs(reports):
+            out.print(console.safe_text(warning, "yellow"))
+            out.print()
         for index, report in enumerate(reports):
             out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
             for flow in headline(report).flows[:1]:
@@ -160,7 +220,7 @@ def _show(
         return
     report = reports[0]
     if not only or "waterfall" in only:
-        print_headline(out, headline(report))
+        print_headline(out, headline(report, station))
     if not brief:
         print_sections(out, sections(report, list_ghosts=list_ghosts, station=station, only=only), top)
         out.print()
@@ -215,9 +275,13 @@ def _write_page(
 
 
 def _warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCode:
-    """Say what was damaged; a file still being written may well end inside a record."""
+    """Say what was empty or damaged; a file still being written may well end inside a record."""
     code = ExitCode.OK
     for report in reports:
+        if report.frames == 0:
+            text = f"Warning: {report.path} has no 802.11 frames, so there is nothing to report."
+            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+            code = max(code, ExitCode.VERDICT_NO)
         damage = report.summary.damage
         if damage is None or following:
             continue

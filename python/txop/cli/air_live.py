@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from txop.air.model import AirReport
+from txop.air.model import AirReport, FormatError
 from txop.air.view import headline
 from txop.cli.air_headline import bar
 from txop.cli.console import safe_text
@@ -31,7 +32,9 @@ class LatestSummary:
     def __rich__(self) -> RenderableType:
         for document in tuple(self._documents):
             if document is not self._drawn:
-                self._drawn, self._summary = document, summary(AirReport.parse(document))
+                self._drawn = document
+                with suppress(FormatError):  # said when the report is read at the end, not in the middle of drawing
+                    self._summary = summary(AirReport.parse(document))
         return self._summary
 
 

@@ -7,6 +7,7 @@ so that ``txop --help`` stays quick.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -69,6 +70,9 @@ def _common_options(
         os.environ[DEBUG_VARIABLE] = "1"
 
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``txop`` with ``arguments`` (default: ``sys.argv[1:]``) and exit with one of :class:`ExitCode`."""
     _make_streams_safe()
@@ -98,11 +102,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         _report("Out of memory. Give the command less at once, or more memory.")
         return ExitCode.MISSING
     except OSError as error:
+        place = "stdout" if error.errno in _FULL else None  # files are written with their name in the error
         try:
             sys.stdout.flush()
         except OSError:
+            place = "stdout"
             console.discard_stdout()
-        _report(str(_from_os_error(error)))
+        _report(str(_from_os_error(error, place)))
         return ExitCode.BAD_INPUT
     except Exception as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -130,8 +136,9 @@ def _usage_message(error: typer.TyperException) -> str:
     return f"{message} See `{command} --help`."
 
 
-def _from_os_error(error: OSError) -> UserError:
-    where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes, os.PathLike)) else None
+def _from_os_error(error: OSError, place: str | None) -> UserError:
+    """``error`` for the user; ``place`` is where it must have been when the error itself names no file."""
+    where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes, os.PathLike)) else place
     return UserError(error.strerror or str(error), where=where)
 
 
@@ -142,4 +149,4 @@ def _make_streams_safe() -> None:
         if stream is None:  # closed by the parent: `txop >&-`
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - lives with the process
         elif hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=console.PLAIN)

@@ -11,6 +11,7 @@ Conventions every command keeps:
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import re
@@ -67,10 +68,19 @@ def write_json(document: object) -> None:
     can act on a terminal.
     """
     if isinstance(document, bytes):
-        document = document.decode("utf-8")
-    text = document if isinstance(document, str) else json.dumps(document, indent=2, allow_nan=False)
-    sys.stdout.write(_NOT_PLAIN.sub(_escape, text.rstrip("\n")))
+        text = document.rstrip(b"\n")
+        decode = codecs.getincrementaldecoder("utf-8")().decode
+    else:
+        whole = document if isinstance(document, str) else json.dumps(document, indent=2, allow_nan=False)
+        text = whole.rstrip("\n").encode("utf-8", "surrogatepass")
+        decode = codecs.getincrementaldecoder("utf-8")("surrogatepass").decode
+    for start in range(0, len(text), _PIECE):  # large documents never exist twice
+        sys.stdout.write(_NOT_PLAIN.sub(_escape, decode(text[start : start + _PIECE])))
     sys.stdout.write("\n")
+
+
+_PIECE = 1 << 18
+"""Bytes of JSON made plain at a time."""
 
 
 _NOT_PLAIN = re.compile("[^\n\x20-\x7e]")
@@ -79,6 +89,23 @@ _NOT_PLAIN = re.compile("[^\n\x20-\x7e]")
 def _escape(match: re.Match[str]) -> str:
     units = match.group().encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+PLAIN = "txop-plain"
+"""Error handler of streams whose encoding lacks a character: txop's own signs and bars become ASCII, others escapes."""
+
+_ASCII = dict(zip("█▓▒░·–\N{MINUS SIGN}→×µ±…", "#%=-.-->xu~.", strict=True))
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    shown = (_ASCII.get(c) or c.encode("ascii", "backslashreplace").decode("ascii") for c in lost)
+    return "".join(shown), error.end
+
+
+codecs.register_error(PLAIN, _plain)
 
 
 def discard_stdout() -> None:

@@ -14,7 +14,7 @@ class ExitCode(IntEnum):
     OK = 0
     """Done."""
     VERDICT_NO = 1
-    """Done, and the answer is no (a comparison says worse, a check fails)."""
+    """Done, and the answer is no (a check fails, a capture has nothing to report on)."""
     BAD_INPUT = 2
     """Wrong usage, or input that cannot be read at all."""
     MISSING = 3
@@ -31,12 +31,13 @@ class ExitCode(IntEnum):
 
 EXIT_CODE_MEANINGS: tuple[tuple[ExitCode, str], ...] = (
     (ExitCode.OK, "done"),
-    (ExitCode.VERDICT_NO, "done, and the answer is no: worse, or a check failed"),
+    (ExitCode.VERDICT_NO, "done, and the answer is no: a check failed, or there was nothing to report on"),
     (ExitCode.BAD_INPUT, "wrong usage, or input that cannot be read"),
     (ExitCode.MISSING, "a tool, device or permission is missing"),
     (ExitCode.PARTIAL, "done, but the input was damaged or cut short"),
     (ExitCode.INTERNAL, "a defect of txop itself"),
     (ExitCode.INTERRUPTED, "stopped by Ctrl-C"),
+    (ExitCode.BROKEN_PIPE, "the reader of the output went away"),
 )
 """The codes a user can meet, in the words of ``txop --help``."""
 

@@ -18,7 +18,25 @@ from txop.visible import visible
 INK: dict[str, str] = {
     name: f"#0a{number:02x}0b"
     for number, name in enumerate(
-        ("text", "faint", "grid", "good", "bad", "warn", "one", "two", "three", "four", "five", "six", "seven", "shade")
+        (
+            "text",
+            "faint",
+            "grid",
+            "good",
+            "bad",
+            "warn",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "shade",
+            "eight",
+            "nine",
+            "ten",
+        )
     )
 }
 """Placeholder colour by name; ``var(--plot-NAME)`` in the finished SVG."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from txop.air.model import AirReport
 from txop.air.view.blocks import Section
+from txop.air.view.options import Options
 from txop.air.view.sections import (
     aggregation,
     airtime,
@@ -17,7 +18,6 @@ from txop.air.view.sections import (
     summary,
     waterfall,
 )
-from txop.air.view.options import Options
 
 _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "summary": summary.section,

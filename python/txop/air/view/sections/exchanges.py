@@ -184,8 +184,8 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
     )
     left_out = f"{fmt.count(f.left_out)}: " + ", ".join(f"{fmt.count(n)} {what}" for n, what in fates)
     caused = (
-        f"{fmt.count(f.left_out_retransmissions)} of {fmt.count(f.retransmissions)}; {fmt.count(f.resent_although_acked)}"
-        " repeat an MPDU that was acknowledged already"
+        f"{fmt.count(f.left_out_retransmissions)} of {fmt.count(f.retransmissions)}; "
+        f"{fmt.count(f.resent_although_acked)} repeat an MPDU that was acknowledged already"
     )
     items = [Fact("Session", sessions)]
     if not f.block_acks:
