@@ -91,7 +91,7 @@ class Contender:
 def run(command: list[str]) -> Sample:
     """Runs a program with its output thrown away."""
     start = time.perf_counter()
-    with open(os.devnull, "wb") as null:
+    with Path(os.devnull).open("wb") as null:
         process = subprocess.Popen(command, stdout=null, stderr=null)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -112,6 +112,7 @@ def prefix(path: Path, out: Path, frames: int) -> int:
 
 
 def find_captures() -> Path | None:
+    """The folder of real captures, if it is there."""
     folder = Path(os.environ.get("TXOP_CAPTURES", ROOT.parent / "shared" / "captures")) / "wlan"
     return folder if folder.is_dir() else None
 
@@ -215,11 +216,15 @@ def show(result: dict[str, object]) -> None:
     for part in result["files"]:  # type: ignore[attr-defined]
         first = part["contenders"][0]
         print(f"\n{part['file']}: {first['frames']} frames, {first['megabytes']} MB; medians of {first['runs']} runs")
-        print(f"{'':28}{'wall s (min-max)':>22}{'CPU s (min-max)':>22}{'M frames/s':>11}{'per CPU s':>10}"
-              f"{'MB/s':>7}{'RSS MB':>8}{'x tshark':>9}{'(CPU)':>7}")
+        print(
+            f"{'':28}{'wall s (min-max)':>22}{'CPU s (min-max)':>22}{'M frames/s':>11}{'per CPU s':>10}"
+            f"{'MB/s':>7}{'RSS MB':>8}{'x tshark':>9}{'(CPU)':>7}"
+        )
         for row in part["contenders"]:
             wall, cpu = row["wall_s"], row["cpu_s"]
-            ratio = f"{row['times_tshark_wall']:9.0f}{row['times_tshark_cpu']:7.0f}" if "times_tshark_wall" in row else ""
+            ratio = (
+                f"{row['times_tshark_wall']:9.0f}{row['times_tshark_cpu']:7.0f}" if "times_tshark_wall" in row else ""
+            )
             print(
                 f"{row['name']:28}{wall['median']:8.2f} ({wall['min']:5.2f}-{wall['max']:5.2f})"
                 f"{cpu['median']:8.2f} ({cpu['min']:5.2f}-{cpu['max']:5.2f})"
@@ -238,20 +243,29 @@ def targets(result: dict[str, object]) -> list[dict[str, object]]:
     """What was promised, and whether this run shows it."""
     rows = []
     first = result["files"][0]["contenders"][0]  # type: ignore[index]
-    rows.append((first["frames_per_s"] >= MIN_FRAMES_PER_S,
-                 f"{first['frames_per_s'] / 1e6:.2f} M frames/s (at least {MIN_FRAMES_PER_S / 1e6:.0f})"))
+    rows.append(
+        (
+            first["frames_per_s"] >= MIN_FRAMES_PER_S,
+            f"{first['frames_per_s'] / 1e6:.2f} M frames/s (at least {MIN_FRAMES_PER_S / 1e6:.0f})",
+        )
+    )
     for part in result["files"]:  # type: ignore[attr-defined]
         row = part["contenders"][0]
         if "times_tshark_wall" in row:
             ratio = row["times_tshark_wall"]
             rows.append((ratio >= MIN_RATIO, f"{ratio:.0f} times tshark on {part['file']} (at least {MIN_RATIO})"))
     for row in result["memory"]:  # type: ignore[attr-defined]
-        rows.append((row["peak_rss_mb"] < MAX_RSS_MB,
-                     f"{row['peak_rss_mb']:.0f} MB of memory for {row['file']} (below {MAX_RSS_MB})"))
+        rows.append(
+            (
+                row["peak_rss_mb"] < MAX_RSS_MB,
+                f"{row['peak_rss_mb']:.0f} MB of memory for {row['file']} (below {MAX_RSS_MB})",
+            )
+        )
     return [{"met": met, "text": text} for met, text in rows]
 
 
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description="txop air beside tshark and bare readers")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--keep", action="store_true", help="keep the captures that were made")
