@@ -158,7 +158,7 @@ impl Running {
             let at = self.clock.position(frame);
             let accounts = &mut self.accounts;
             self.assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu));
-            counts.frame(frame, at.ns);
+            counts.frame(frame);
             if let Some(row) = self.accounts.frame(frame, batch, at.ns) {
                 self.assembler.note_link(frame, row, self.accounts.links.generation());
             }
@@ -311,7 +311,7 @@ impl Accounts {
     }
 }
 
-fn share_of(address: &MacAddr, stations: &Stations) -> bool {
+fn acts_as_ap(address: &MacAddr, stations: &Stations) -> bool {
     stations.table.by_key(&address.as_u64()).is_some_and(|station| station.as_ap > 0)
 }
 
@@ -322,8 +322,8 @@ impl Running {
         accounts.medium.finish(&mut accounts.links);
         let accounts = &self.accounts;
         let Accounts { stations, networks, links, flows, medium, claims, .. } = accounts;
-        let is_ap = |address: &MacAddr| share_of(address, stations);
-        let grouped = self.calibration.grouping != crate::calibrate::Grouping::None;
+        let is_ap = |address: &MacAddr| acts_as_ap(address, stations);
+        let grouped = self.calibration.grouping != Grouping::None;
 
         let fcs_known = counts.fcs_good + counts.fcs_bad > counts.fcs_unknown;
         let ghosts = ghost::find(stations, fcs_known);
@@ -431,12 +431,12 @@ fn busiest(rows: &[&Link]) -> Option<(MacAddr, MacAddr)> {
 
 impl Counts {
     /// Counts what the summary needs of a frame.
-    fn frame(&mut self, frame: &Frame, at_ns: i64) {
+    fn frame(&mut self, frame: &Frame) {
         match frame.fcs {
             Fcs::Good => self.fcs_good += 1,
             Fcs::Bad => self.fcs_bad += 1,
             Fcs::Unknown => self.fcs_unknown += 1,
         }
-        self.note(frame, at_ns);
+        self.note(frame);
     }
 }

@@ -93,7 +93,6 @@ pub struct Calibration {
     ambiguous_with: Option<StampMeaning>,
     /// The last four bytes of the frames are no FCS, although the header says so: the receiver's flag decides.
     pub fcs_is_invented: bool,
-    /// Expected response gap of most pairs, µs.
     hypotheses: Vec<StampHypothesis>,
     reference: &'static str,
     overlaps: u64,

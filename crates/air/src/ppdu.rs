@@ -66,8 +66,6 @@ pub struct Ppdu {
     pub frequency_mhz: Option<u16>,
     /// Every frame in it is damaged.
     pub all_bad: bool,
-    /// Sent by the capturing machine.
-    pub own: bool,
     /// MPDUs in order.
     pub mpdus: Vec<Mpdu>,
     /// PSDU bytes (A-MPDU delimiters and padding included).
@@ -113,7 +111,6 @@ impl Ppdu {
             mode: Mode::Unknown,
             frequency_mhz: None,
             all_bad: true,
-            own: false,
             mpdus: Vec::new(),
             psdu_len: 0,
             is_ampdu: false,
@@ -254,7 +251,6 @@ impl Assembler {
         ppdu.kind = frame.header.fc.kind();
         ppdu.fc = frame.header.fc;
         ppdu.mode = frame.radio.mode;
-        ppdu.own = frame.radio.own_transmission;
         ppdu.is_ampdu = frame.radio.ampdu.is_some() && !matches!(self.grouping, Grouping::None);
         ppdu.saw_last = !ppdu.is_ampdu;
         ppdu.group = Group {

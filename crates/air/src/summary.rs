@@ -67,7 +67,6 @@ pub struct Counts {
     good_data: u64,
     good_data_retries: u64,
     interfaces: u32,
-    last_at_ns: i64,
 }
 
 impl Counts {
@@ -90,13 +89,12 @@ impl Counts {
     }
 
     /// Adds a frame.
-    pub fn note(&mut self, frame: &Frame, at_ns: i64) {
+    pub fn note(&mut self, frame: &Frame) {
         self.frames += 1;
         if let Some(ns) = frame.time_ns {
             self.first_time_ns.get_or_insert(ns);
             self.last_time_ns = self.last_time_ns.max(Some(ns));
         }
-        self.last_at_ns = self.last_at_ns.max(at_ns);
         self.own += u64::from(frame.radio.own_transmission);
         self.rated += u64::from(frame.radio.mode != Mode::Unknown);
         self.aggregatable += u64::from(frame.radio.mode.can_aggregate());
