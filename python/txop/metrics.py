@@ -1,0 +1,133 @@
+"""Every figure that a run can have: its name, unit, direction, and how two arms are compared on it.
+
+A figure of a plan is named ``TEST.METRIC``, as in ``tx.throughput_mbit_s``: the test is the plan's own name for it,
+the metric one of :data:`METRICS`. A parser of a ``command`` test may bring metrics of its own (:func:`describe`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["higher", "lower"]
+Scale = Literal["ratio", "difference"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a figure is."""
+
+    key: str
+    """Stable name, with its unit at the end."""
+    title: str
+    unit: str
+    better: Better | None
+    """Which way is good; ``None`` for a figure that explains and is never judged."""
+    scale: Scale
+    """Arms are compared by their ratio (in percent) or by their difference (in ``unit``)."""
+    margin: float
+    """Smallest effect that matters, in percent for a ratio, in ``unit`` for a difference; plans may set their own."""
+    definition: str
+    digits: int = 2
+
+
+def _m(
+    key: str,
+    title: str,
+    unit: str,
+    better: Better | None,
+    scale: Scale,
+    margin: float,
+    definition: str,
+    digits: int = 2,
+) -> Metric:
+    return Metric(key, title, unit, better, scale, margin, definition, digits)
+
+
+METRICS: dict[str, Metric] = {
+    metric.key: metric
+    for metric in (
+        Metric("throughput_mbit_s", "throughput", "Mbit/s", "higher", "ratio", 3.0,
+           "Payload bytes over time within the measured window, warm-up left out; the lower of what the two iperf3 "
+           "ends report. Of several flows in one direction, the sum."),
+        Metric("throughput_up_mbit_s", "throughput sent", "Mbit/s", "higher", "ratio", 3.0,
+           "In a test that runs both ways: what the device under test sent, as received by the peer."),
+        Metric("throughput_down_mbit_s", "throughput received", "Mbit/s", "higher", "ratio", 3.0,
+           "In a test that runs both ways: what the device under test received."),
+        Metric("rtt_p50_ms", "median round trip", "ms", "lower", "ratio", 10.0,
+           "Median of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("rtt_p95_ms", "95th percentile round trip", "ms", "lower", "ratio", 10.0,
+           "95th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("rtt_p99_ms", "99th percentile round trip", "ms", "lower", "ratio", 10.0,
+           "99th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("probe_loss_percent", "probes lost", "%", "lower", "difference", 1.0,
+           "Latency probes sent within the measured window that never came back."),
+        Metric("udp_loss_percent", "UDP datagrams lost", "%", "lower", "difference", 1.0,
+           "UDP datagrams that iperf3 sent and did not receive, in percent of those sent."),
+        Metric("udp_jitter_ms", "UDP jitter", "ms", "lower", "difference", 1.0,
+           "Jitter as iperf3 reports it (RFC 1889)."),
+        Metric("tcp_retransmits_per_s", "TCP retransmissions", "1/s", "lower", "difference", 5.0,
+           "TCP segments sent again, per second, as the sending iperf3 counts them; not 802.11 retries."),
+        Metric("tcp_rtt_ms", "TCP round trip", "ms", "lower", "ratio", 10.0,
+           "Mean of the smoothed round-trip time in TCP_INFO of the sending side, over the measured window."),
+        Metric("jain_index", "Jain's fairness index", "", "higher", "difference", 0.05,
+           "Jain's index of the throughput of several flows or stations: 1 when all are equal, 1/n when one has all."),
+        Metric("cpu_busy_percent", "CPU busy", "%", "lower", "difference", 2.0,
+           "Share of all CPU time of the device under test that was not idle or waiting for I/O (/proc/stat)."),
+        Metric("cpu_s_per_gbit", "CPU per Gbit", "core-s/Gbit", "lower", "ratio", 5.0,
+           "CPU seconds of the whole device under test, minus what it used in the same time while idle just before, "
+           "per 10^9 bits of payload moved."),
+        Metric("context_switches_per_s", "context switches", "1/s", "lower", "ratio", 10.0,
+           "Context switches of the device under test per second (/proc/stat).", 0),
+        Metric("interrupts_per_s", "interrupts", "1/s", "lower", "ratio", 10.0,
+           "Interrupts of the device under test per second (/proc/stat).", 0),
+        Metric("device_interrupts_per_s", "interrupts of the device", "1/s", "lower", "ratio", 10.0,
+           "Interrupts per second on the lines that the device under test, its USB or SDIO host use "
+           "(/proc/interrupts).", 0),
+        Metric("softirqs_net_per_s", "network softirqs", "1/s", None, "ratio", 10.0,
+           "NET_RX and NET_TX softirqs of the device under test per second (/proc/softirqs).", 0),
+        Metric("retry_percent", "802.11 retries (driver)", "%", "lower", "difference", 1.0,
+           "Growth of the driver's retry counter over the growth of its transmitted packets plus retries "
+           "(iw station dump)."),
+        Metric("signal_dbm", "signal", "dBm", None, "difference", 3.0,
+           "Signal of the peer as the driver reports it (iw station dump), mean over the measured window."),
+        Metric("tx_bitrate_mbit_s", "PHY rate sent", "Mbit/s", None, "ratio", 5.0,
+           "Rate of the last frame sent as the driver reports it (iw station dump), mean over the window."),
+        Metric("rx_bitrate_mbit_s", "PHY rate received", "Mbit/s", None, "ratio", 5.0,
+           "Rate of the last frame received as the driver reports it (iw station dump), mean over the window."),
+        Metric("channel_busy_percent", "channel busy", "%", None, "difference", 5.0,
+           "Busy share of the channel's active time (iw survey dump)."),
+        Metric("airtime_jain_index", "Jain's index of airtime", "", "higher", "difference", 0.05,
+           "Jain's index of the airtime of the stations (mac80211 debugfs, or the capture)."),
+        Metric("air_retry_percent", "802.11 retries (capture)", "%", "lower", "difference", 1.0,
+           "Unicast data MPDUs with the retry bit, in percent of those captured, sent by the station that carries "
+           "the test's data (txop air)."),
+        Metric("air_ampdu_mpdus", "MPDUs per A-MPDU", "", None, "ratio", 10.0,
+           "Mean MPDUs per A-MPDU of the sender of the test's data (txop air)."),
+        Metric("air_goodput_share_percent", "payload share of the air", "%", None, "difference", 3.0,
+           "Share of the observed time in which payload was on the air (the waterfall of txop air)."),
+        Metric("load_time_s", "time to load", "s", "lower", "ratio", 20.0,
+           "From loading the arm until it was up and verified."),
+        Metric("cycles", "module cycles", "", "higher", "ratio", 10.0,
+           "Times the module was removed and inserted again within the test.", 0),
+        Metric("cycles_failed", "failed module cycles", "", "lower", "difference", 0.5,
+           "Module cycles after which the interface or the traffic did not come back.", 0),
+        Metric("recovery_s", "time to recover", "s", "lower", "ratio", 20.0,
+           "Median time from inserting the module until traffic passed again."),
+        Metric("faults", "faults in the kernel log", "", "lower", "difference", 0.5,
+           "Faults of severity error or worse that txop log names in the kernel log of the run.", 0),
+    )
+}  # fmt: skip
+"""Every metric that txop's own tests and probes give, by key."""
+
+
+def describe(key: str) -> Metric:
+    """The metric with this key; for one that a command's parser brought, a plain one made from its name.
+
+    >>> describe("throughput_mbit_s").unit
+    'Mbit/s'
+    >>> describe("boot_time_s").title
+    'boot time s'
+    """
+    found = METRICS.get(key)
+    return found if found else Metric(key, key.replace("_", " "), "", None, "ratio", 5.0, "Given by the test's parser.")

@@ -1,0 +1,339 @@
+"""Two arms compared on one metric: effect, interval, p-value, and a verdict against a margin.
+
+:func:`compare_paired` is the method; :func:`compare_unpaired` is for old runs that share no blocks. :func:`with_holm`
+then adjusts all comparisons that were declared primary, and takes back verdicts that do not survive.
+
+On the ``ratio`` scale each block gives d = log(arm / baseline), and results are turned back into percent; on the
+``difference`` scale d = arm - baseline, in the metric's unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from txop.metrics import Better, Scale
+from txop.stats import power
+from txop.stats.drift import Drift, drift
+from txop.stats.holm import holm
+from txop.stats.samples import LARGEST, ROUNDING, Floats, finite, significance_level
+from txop.stats.sentence import sentence
+from txop.stats.signed_rank import MAX_PAIRS, signed_rank
+from txop.stats.spread import mark_far
+from txop.stats.two_sample import MAX_RUNS, mann_whitney
+
+Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
+
+DRIFT_P = 0.05
+"""Below this p-value a drift of the difference is worth a warning."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One metric, one arm against the baseline.
+
+    Numbers are in percent on the ``ratio`` scale and in ``unit`` on the ``difference`` scale, arm against baseline:
+    plus is more, whichever way is good.
+    """
+
+    baseline_name: str
+    arm_name: str
+    paired: bool
+    scale: Scale
+    """The scale used; ``difference`` in place of ``ratio`` where a value was not positive (a warning says so)."""
+    unit: str
+    """``%`` on the ratio scale."""
+    better: Better | None
+    """``None``: the metric explains and is not judged."""
+    margin: float
+    """Smallest effect that matters."""
+    confidence: float
+    n: int
+    """Blocks; unpaired: runs of the smaller arm."""
+    n_baseline: int
+    n_arm: int
+    estimate: float
+    """Hodges-Lehmann estimate."""
+    low: float | None
+    """Lower end of the interval; ``None`` where there is none, for the reason in ``warnings``."""
+    high: float | None
+    attained_confidence: float | None
+    p: float | None
+    """Exact two-sided p-value, not adjusted; ``None`` for a single run."""
+    p_adjusted: float | None
+    """After :func:`with_holm`; ``None`` before."""
+    points: tuple[float, ...]
+    """Each block's own effect, in the order of the blocks; empty when unpaired."""
+    marked: tuple[int, ...]
+    """Positions (from 0) in ``points`` that lie far from the others. Nothing was excluded."""
+    sd_d: float | None
+    """Standard deviation of d over blocks; on the ratio scale 100 times that of the logarithm. ``None`` unpaired or n
+    = 1."""
+    smallest_detectable_effect: float | None
+    """What this many blocks with this ``sd_d`` show in 4 of 5 campaigns; ``None`` where that is not known."""
+    drift: Drift | None
+    """Rank correlation of block order and effect; ``None`` unpaired or with fewer than four blocks."""
+    verdict: Verdict | None
+    """``None`` for a metric that is not judged."""
+    small_but_real: bool
+    """The difference is not chance, but the estimate is inside the margin."""
+    blocks_needed: int | None
+    """For an inconclusive pairing: blocks in all that would probably settle it; ``None`` where more blocks are not
+    the cure."""
+    warnings: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The result in one line of plain English; names are as given, so text from outside still has to be made
+        visible."""
+        return sentence(self)
+
+    @property
+    def alpha(self) -> float:
+        """Error rate: 1 - confidence."""
+        return significance_level(self.confidence)
+
+
+def compare_paired(
+    baseline: ArrayLike,
+    arm: ArrayLike,
+    *,
+    scale: Scale,
+    better: Better | None,
+    margin: float,
+    confidence: float = 0.95,
+    baseline_name: str = "baseline",
+    arm_name: str = "arm",
+    unit: str = "",
+) -> Comparison:
+    """Compare one figure of two arms, block by block; the i-th values share a block, in the order the blocks were run.
+
+    ``margin`` is the smallest effect that matters: percent for a ratio, ``unit`` for a difference.
+
+    Raises:
+        ValueError: arms of different length, no blocks or more than 500, a value that is not finite, a bad margin.
+    """
+    x = finite(baseline, baseline_name, at_most=MAX_PAIRS)
+    y = finite(arm, arm_name, at_most=MAX_PAIRS)
+    if x.size != y.size:
+        raise ValueError(
+            f"{baseline_name} has {x.size} runs and {arm_name} {y.size}: they do not form blocks; "
+            "leave incomplete blocks out, or compare them unpaired"
+        )
+    significance_level(confidence)
+    axis = _Axis.choose(x, y, scale, margin, unit)
+    d = axis.to(y) - axis.to(x)
+    largest = 1.0 if axis.scale == "ratio" else max(float(np.abs(x).max()), float(np.abs(y).max()))
+    d[np.abs(d) <= ROUNDING * largest] = 0.0
+    n = d.size
+    result = signed_rank(d, confidence=confidence)
+    warnings = list(axis.warnings)
+    if n == 1:
+        warnings.append("n=1: one run of each arm says nothing about chance")
+    else:
+        warnings += result.warnings
+    size = float(np.abs(d).max()) or 1.0
+    sd = float(np.std(d / size, ddof=1)) * size if n > 1 else None
+    if sd is not None and sd <= ROUNDING * size:
+        sd = 0.0
+        warnings.append("all blocks differ by exactly the same amount: these runs are no independent replicates")
+    found = drift(d) if sd else None
+    if found and found.p <= DRIFT_P:
+        warnings.append(
+            f"the effect {'grows' if found.rho > 0 else 'falls'} from block to block "
+            f"(Spearman rho = {found.rho:+.2f}, p = {found.p:.2g}): one number does not tell all"
+        )
+    marks = mark_far(d)
+    marked = tuple(int(index) for index in np.flatnonzero(marks.far))
+    if marked:
+        without = axis.back(signed_rank(d[~marks.far]).estimate)
+        positions = ", ".join(str(index + 1) for index in marked)
+        warnings.append(
+            f"{'block' if len(marked) == 1 else 'blocks'} {positions} far from the others; kept, "
+            f"and without {'it' if len(marked) == 1 else 'them'} the estimate is {without:+.3g} {axis.unit}".rstrip()
+        )
+    detectable = power.smallest_detectable_effect(n, sd, confidence=confidence) if sd else None
+    bounded = math.isfinite(result.low)
+    return _judged(
+        Comparison(
+            baseline_name=baseline_name,
+            arm_name=arm_name,
+            paired=True,
+            scale=axis.scale,
+            unit=axis.unit,
+            better=better,
+            margin=axis.margin,
+            confidence=confidence,
+            n=n,
+            n_baseline=n,
+            n_arm=n,
+            estimate=axis.back(result.estimate),
+            low=axis.back(result.low) if bounded else None,
+            high=axis.back(result.high) if bounded else None,
+            attained_confidence=result.attained_confidence if bounded else None,
+            p=result.p if n > 1 else None,
+            p_adjusted=None,
+            points=tuple(axis.back(float(value)) for value in d),
+            marked=marked,
+            sd_d=None if sd is None else sd * axis.hundred,
+            smallest_detectable_effect=None if detectable is None else axis.back(detectable),
+            drift=found,
+            verdict=None,
+            small_but_real=False,
+            blocks_needed=None,
+            warnings=tuple(warnings),
+        )
+    )
+
+
+def compare_unpaired(
+    baseline: ArrayLike,
+    arm: ArrayLike,
+    *,
+    scale: Scale,
+    better: Better | None,
+    margin: float,
+    confidence: float = 0.95,
+    baseline_name: str = "baseline",
+    arm_name: str = "arm",
+    unit: str = "",
+) -> Comparison:
+    """Compare one figure of two arms whose runs share no blocks, such as old results.
+
+    Whatever changed between the two sets of runs is in the result, and every result says so. What it could have
+    detected is not known, so ``smallest_detectable_effect`` and ``blocks_needed`` are ``None``.
+
+    Raises:
+        ValueError: an arm with no runs or more than 200, a value that is not finite, a bad margin.
+    """
+    x = finite(baseline, baseline_name, at_most=MAX_RUNS)
+    y = finite(arm, arm_name, at_most=MAX_RUNS)
+    significance_level(confidence)
+    axis = _Axis.choose(x, y, scale, margin, unit)
+    result = mann_whitney(axis.to(x), axis.to(y), confidence=confidence)
+    n = min(x.size, y.size)
+    warnings = [*axis.warnings, *result.warnings]
+    if n == 1:
+        warnings.append("n=1: a single run says nothing about chance")
+    bounded = math.isfinite(result.low) and n > 1
+    return _judged(
+        Comparison(
+            baseline_name=baseline_name,
+            arm_name=arm_name,
+            paired=False,
+            scale=axis.scale,
+            unit=axis.unit,
+            better=better,
+            margin=axis.margin,
+            confidence=confidence,
+            n=n,
+            n_baseline=x.size,
+            n_arm=y.size,
+            estimate=axis.back(result.estimate),
+            low=axis.back(result.low) if bounded else None,
+            high=axis.back(result.high) if bounded else None,
+            attained_confidence=result.attained_confidence if bounded else None,
+            p=result.p if n > 1 else None,
+            p_adjusted=None,
+            points=(),
+            marked=(),
+            sd_d=None,
+            smallest_detectable_effect=None,
+            drift=None,
+            verdict=None,
+            small_but_real=False,
+            blocks_needed=None,
+            warnings=tuple(warnings),
+        )
+    )
+
+
+def with_holm(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Adjust the p-values of all comparisons that were declared primary, and judge each again.
+
+    Pass every one, with or without a p-value; leaving out the dull ones makes the others look better than they are.
+    Intervals stay those of a single comparison.
+    """
+    adjusted = holm([comparison.p for comparison in comparisons])
+    return tuple(
+        _judged(replace(comparison, p_adjusted=p)) for comparison, p in zip(comparisons, adjusted, strict=True)
+    )
+
+
+def _judged(c: Comparison) -> Comparison:
+    """``c`` with verdict, ``small_but_real`` and ``blocks_needed`` from its other fields."""
+    real = within = False
+    if c.low is not None and c.high is not None:
+        p = c.p_adjusted if c.p_adjusted is not None else c.p
+        # Without ties the interval excludes 0 whenever p is small; with ties it may end there.
+        one_side = (c.low >= 0 and c.estimate > 0) or (c.high <= 0 and c.estimate < 0)
+        real = one_side and p is not None and p <= c.alpha * (1 + ROUNDING)
+        within = -c.margin < c.low and c.high < c.margin
+    beyond = abs(c.estimate) >= c.margin
+    verdict: Verdict | None
+    if c.better is None:
+        verdict = None
+    elif real and beyond:
+        verdict = "better" if (c.estimate > 0) == (c.better == "higher") else "worse"
+    else:
+        verdict = "equivalent" if within else "inconclusive"
+    needed = _blocks_needed(c) if verdict == "inconclusive" else None
+    return replace(c, verdict=verdict, small_but_real=real and not beyond, blocks_needed=needed)
+
+
+def _blocks_needed(c: Comparison) -> int | None:
+    """Blocks that show the margin in 4 of 5 campaigns; if there are that many, those that make the interval as narrow
+    as it."""
+    if not c.paired or not c.sd_d or c.margin == 0:
+        return None
+    effect, sd = (math.log1p(c.margin / 100), c.sd_d / 100) if c.scale == "ratio" else (c.margin, c.sd_d)
+    needed = power.blocks_needed(effect, sd, confidence=c.confidence)
+    if needed is None or needed > c.n:
+        return needed
+    if c.low is None or c.high is None:
+        return None
+    narrow = math.ceil(c.n * min((c.high - c.low) / c.margin, 1e3) ** 2)
+    return narrow if narrow > c.n else None
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The scale that a pair of samples is compared on."""
+
+    scale: Scale
+    unit: str
+    margin: float
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def choose(cls, x: Floats, y: Floats, scale: Scale, margin: float, unit: str) -> _Axis:
+        if not 0 <= margin <= LARGEST:
+            raise ValueError(f"a margin is a finite number, 0 or more and not too large; got {margin}")
+        if scale == "difference":
+            return cls("difference", unit, margin)
+        if x.min() > 0 and y.min() > 0:
+            return cls("ratio", "%", margin)
+        own = abs(float(np.median(x))) * (margin / 100)
+        note = "some values are 0 or negative, so arms are compared by difference, not by ratio"
+        if own == 0 and margin > 0:
+            return cls("difference", unit, 0.0, (f"{note}; half of the baseline is 0, so no margin applies",))
+        return cls("difference", unit, own, (f"{note}; the margin is {margin:g} % of the baseline's median",))
+
+    @property
+    def hundred(self) -> float:
+        return 100.0 if self.scale == "ratio" else 1.0
+
+    def to(self, values: Floats) -> Floats:
+        """``values`` on the axis on which arms differ by a shift."""
+        return np.log(values) if self.scale == "ratio" else values
+
+    def back(self, d: float) -> float:
+        """``d`` as it is reported: percent, or the difference itself."""
+        if self.scale == "difference":
+            return d
+        return 100 * math.expm1(d) if d < 700 else math.inf
