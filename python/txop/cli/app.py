@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, console, demo, doctor, version
+from txop.cli import air, console, demo, doctor, log, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -24,6 +24,7 @@ from txop.visible import visible
 COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     air.register,
     demo.register,
+    log.register,
     doctor.register,
     version.register,
 )

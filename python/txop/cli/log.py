@@ -1,0 +1,255 @@
+"""``txop log``: name the faults in kernel logs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from txop.klog import Fault, LogReport, Moment, RuleSet
+
+_STDIN = "-"
+_STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop log``."""
+    app.command(
+        name="log",
+        epilog=epilog(
+            [
+                ("dmesg | txop log -", "what went wrong since boot"),
+                ("journalctl -k -b -1 -o json | txop log -", "in the boot before this one"),
+                ("txop log kern.log.2.gz --all", "also what is only information"),
+                ("txop log dmesg.txt --json | jq '.faults[] | {key, device, count}'", "for scripts"),
+                ("txop log dmesg.txt --rules my-driver.toml", "with rules of your own"),
+            ],
+            [
+                "Any form of log is read: dmesg with all its options, /dev/kmsg, journalctl, syslog, or text copied"
+                " from a web page; gzip too.",
+                "With --exit-code, exit code 1 says that there is a fault of severity error. A damaged log gives"
+                " exit code 4.",
+            ],
+        ),
+    )(log)
+
+
+def log(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE...", help="Kernel logs; - for stdin.", show_default=False)
+    ] = None,
+    json: JsonFlag = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Show what is only information, too.")] = False,
+    rules: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE|FOLDER", help="More rules (TOML); may be repeated.")
+    ] = None,
+    list_rules: Annotated[bool, typer.Option("--list-rules", help="Show the rules in use, and read no log.")] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 1 when there is a fault of severity error.")
+    ] = False,
+) -> int:
+    """Name the faults in kernel logs: firmware, USB, Wi-Fi, SDIO and kernel faults, and what is known of each."""
+    from txop.klog import RuleError, load_rules
+
+    try:
+        chosen = load_rules(rules or ())
+    except RuleError as error:
+        raise UserError(str(error), what_to_do="see docs/kernel-log.md for what a rule file looks like") from error
+    if list_rules:
+        if files:
+            raise UserError("--list-rules reads no log", what_to_do="leave the files out")
+        _list_rules(chosen, json=json)
+        return ExitCode.OK
+    if not files:
+        raise UserError("no log given", what_to_do="name a file, or pipe one in: dmesg | txop log -")
+    if files.count(_STDIN) > 1:
+        raise UserError("stdin (-) can be read only once")
+    reports = [_read(name, chosen) for name in files]
+    if json:
+        _write_json(reports)
+    else:
+        out = console.stdout()
+        for index, report in enumerate(reports):
+            if index:
+                out.print()
+            _show(out, report, show_all=show_all)
+    code = _warn(reports)
+    if exit_code and any(report.worst() == "error" for report in reports):
+        return ExitCode.VERDICT_NO
+    return code
+
+
+def _read(name: str, rules: RuleSet) -> LogReport:
+    from txop.klog import read_log
+
+    if name == _STDIN:
+        return read_log(sys.stdin.buffer, rules=rules, source=name)
+    return read_log(Path(name), rules=rules, source=name)
+
+
+def _write_json(reports: Sequence[LogReport]) -> None:
+    if len(reports) == 1:
+        console.write_json(reports[0].model_dump_json(indent=2))
+    else:
+        logs = ",\n".join(report.model_dump_json(indent=2) for report in reports)
+        console.write_json(f'{{"format": "txop-logs", "version": 1, "logs": [\n{logs}\n]}}')
+
+
+def _warn(reports: Sequence[LogReport]) -> ExitCode:
+    code = ExitCode.OK
+    for report in reports:
+        if report.damage is not None:
+            text = f"Warning: {report.source}: {report.damage}. The result covers what came before."
+            console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
+            code = ExitCode.PARTIAL
+        elif report.lines.kernel + report.lines.bare == 0:
+            text = f"Warning: {report.source} has no kernel messages."
+            console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
+            code = max(code, ExitCode.VERDICT_NO)
+    return code
+
+
+def _show(out: Console, report: LogReport, *, show_all: bool) -> None:
+    out.print(safe_text(_heading(report), "bold"), soft_wrap=True)
+    shown = [fault for fault in report.faults if show_all or fault.severity != "info"]
+    hidden = len(report.faults) - len(shown)
+    if shown:
+        out.print(_table(shown, report))
+        out.print()
+        _explain(out, shown)
+    else:
+        out.print("No faults found." if not hidden else "No faults found, only information (--all shows it).")
+    for note in _notes(report, hidden if shown else 0):
+        out.print(safe_text(note, "dim"), soft_wrap=True)
+
+
+def _heading(report: LogReport) -> str:
+    lines = report.lines
+    forms = report.forms[0].title if report.forms else "no kernel messages"
+    text = f"{report.source}: {lines.read:,} {'line' if lines.read == 1 else 'lines'} ({forms})"
+    if len(report.boots) > 1:
+        text += f", {len(report.boots)} boots"
+    kernels = list(dict.fromkeys(boot.kernel for boot in report.boots if boot.kernel))
+    if kernels:
+        text += f", Linux {', '.join(kernels[:3])}"
+    return text
+
+
+def _table(faults: Sequence[Fault], report: LogReport) -> Table:
+    boots = len(report.boots)
+    rows = Table()
+    for title in ("Severity", "Fault", "Device", "Driver", "Details"):
+        rows.add_column(title, overflow="fold")
+    rows.add_column("Count", justify="right")
+    rows.add_column("First")
+    rows.add_column("Last")
+    for fault in faults:
+        rows.add_row(
+            safe_text(fault.severity, _STYLES[fault.severity]),
+            safe_text(fault.title),
+            safe_text(fault.device or "–"),
+            safe_text(fault.driver or "–"),
+            safe_text(_details(fault)),
+            safe_text(_count(fault, boots)),
+            safe_text(_moment(fault.first, boots)),
+            safe_text(_moment(fault.last, boots)),
+        )
+    return rows
+
+
+def _details(fault: Fault) -> str:
+    parts = [f"in {fault.function}"] if fault.function else []
+    names = dict.fromkeys(value.name for value in fault.values)
+    for name in names:
+        values = [value for value in fault.values if value.name == name]
+        texts = [f"{value.text} {value.meaning}" if value.meaning else value.text for value in values]
+        parts.append(f"{name.replace('_', ' ')} {', '.join(texts)}")
+    return "; ".join(parts) + (" …" if fault.values_left_out else "")
+
+
+def _count(fault: Fault, boots: int) -> str:
+    if boots < 2 or len(fault.counts) < 2:
+        return f"{fault.count:,}"
+    listed = " + ".join(f"{entry.count:,}" for entry in fault.counts[:4])
+    return f"{fault.count:,} ({listed}{' + …' if len(fault.counts) > 4 else ''})"
+
+
+def _moment(moment: Moment, boots: int) -> str:
+    if moment.time_s is not None:
+        text = f"{moment.time_s:.3f} s"
+    elif moment.clock is not None:
+        text = moment.clock
+    else:
+        text = f"line {moment.line:,}"
+    return f"boot {moment.boot + 1}, {text}" if boots > 1 else text
+
+
+def _explain(out: Console, faults: Sequence[Fault]) -> None:
+    """What is known of each kind of fault, with a line of the log."""
+    told: set[str] = set()
+    for fault in faults:
+        if fault.key in told:
+            continue
+        told.add(fault.key)
+        heading = safe_text(fault.title, _STYLES[fault.severity])
+        heading.append(f"  {fault.key}", style="dim not bold")
+        out.print(heading)
+        if fault.examples:
+            out.print(safe_text(f"  {fault.examples[0].strip()[:300]}", "cyan"), soft_wrap=True)
+        for frame in fault.frames[:4]:
+            out.print(safe_text(f"    {frame}", "dim cyan"), soft_wrap=True)
+        out.print(Padding(safe_text(fault.known), (0, 0, 0, 2)))
+        out.print(Padding(safe_text(f"To do: {fault.do}"), (0, 0, 0, 2)))
+        out.print()
+
+
+def _notes(report: LogReport, hidden: int) -> list[str]:
+    notes = []
+    if hidden:
+        notes.append(f"{hidden} more that are only information: --all shows them.")
+    if report.faults_left_out:
+        notes.append(f"{report.faults_left_out:,} occurrences are not listed: too many different faults.")
+    for gap in report.gaps[:5]:
+        lost = "" if gap.lost is None else f" ({gap.lost:,})"
+        notes.append(f"Messages are missing at line {gap.where.line:,}: {gap.kind}{lost}.")
+    if (more := len(report.gaps) - 5 + report.gaps_left_out) > 0:
+        notes.append(f"Messages are missing in {more:,} more places.")
+    if report.unnamed is not None and report.unnamed.count:
+        notes.append(f"{report.unnamed.count:,} messages of level error or worse have no rule; the first:")
+        notes += [f"  {line.strip()[:200]}" for line in report.unnamed.examples[:5]]
+    if report.lines.not_understood:
+        notes.append(f"{report.lines.not_understood:,} lines are not text and were left out.")
+    if report.lines.cut:
+        notes.append(f"{report.lines.cut:,} lines were too long and were cut.")
+    return notes
+
+
+def _list_rules(rules: RuleSet, *, json: bool) -> None:
+    if json:
+        listed = [rule.model_dump(mode="json") for rule in rules.rules.values()]
+        console.write_json({"format": "txop-log-rules", "version": 1, "rules": listed})
+        return
+    table = Table()
+    for title in ("Key", "Severity", "Subsystem", "Drivers", "Names"):
+        table.add_column(title, overflow="fold")
+    for rule in rules.rules.values():
+        table.add_row(
+            safe_text(rule.key),
+            safe_text(rule.severity, _STYLES[rule.severity]),
+            safe_text(rule.subsystem),
+            safe_text(", ".join(rule.drivers)),
+            safe_text(rule.title),
+        )
+    console.stdout().print(table)

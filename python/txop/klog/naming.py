@@ -1,0 +1,225 @@
+"""From lines to named faults: the one pass over a log."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+from txop.klog import device as devices
+from txop.klog.boots import BootCounter
+from txop.klog.crash import OpenReport
+from txop.klog.forms import FORMS, LineParser
+from txop.klog.lines import MAX_LINE, Damage, read_lines
+from txop.klog.record import Kind, Record
+from txop.klog.report import Fault, FormCount, Lines, LogReport, Unnamed
+from txop.klog.rule_files import MATCHED, Rule, RuleSet, shipped_rules
+from txop.klog.tally import Occurrence, Tally
+from txop.klog.usb_speed import SpeedWatch
+
+MAX_UNNAMED = 20
+"""Examples kept of serious messages without a rule."""
+
+_ERROR = 3  # KERN_ERR
+_NEUTRAL = re.compile(r"0x[0-9a-f]+|\d+")
+_COUNTED = {
+    Kind.KERNEL: "kernel",
+    Kind.BARE: "bare",
+    Kind.OTHER_PROGRAM: "other_programs",
+    Kind.MARK: "marks",
+    Kind.REPEAT: "marks",
+    Kind.EMPTY: "empty",
+    Kind.JUNK: "not_understood",
+}
+
+
+class LogNamer:
+    """Takes the lines of one log in order, and tells what they say. Memory does not depend on the log."""
+
+    def __init__(self, rules: RuleSet | None = None) -> None:
+        self._rules = shipped_rules() if rules is None else rules
+        self._parser = LineParser()
+        self._boots = BootCounter()
+        self._tally = Tally()
+        self._speeds = SpeedWatch()
+        self._kinds: Counter[Kind] = Counter()
+        self._forms: Counter[str] = Counter()
+        self._lines = 0
+        self._cut = 0
+        self._open: tuple[Occurrence, OpenReport] | None = None
+        self._last: list[Fault] = []
+        self._levels = False
+        self._unnamed = 0
+        self._unnamed_examples: dict[str, str] = {}
+
+    def feed(self, line: str) -> None:
+        """The next line, with or without its end."""
+        self._lines += 1
+        if len(line) >= MAX_LINE:
+            self._cut += 1
+            line = line[:MAX_LINE]
+        record = self._parser.parse(line)
+        record.line = self._lines
+        self._kinds[record.kind] += 1
+        if record.kind in (Kind.KERNEL, Kind.BARE):
+            self._forms[record.form] += 1
+            self._kernel_message(record)
+        elif record.kind is Kind.MARK:
+            self._boots.feed(record)
+        elif record.kind is Kind.REPEAT:
+            for fault in self._last:
+                self._tally.repeat(fault, self._boots.moment(record), record.repeats)
+        elif record.kind is Kind.OTHER_PROGRAM:
+            self._last = []
+
+    def report(self, source: str, damage: str | None = None) -> LogReport:
+        """What the lines so far say. ``source`` is the name of the log."""
+        self._close_report()
+        self._boots.finish()
+        counts = dict.fromkeys(_COUNTED.values(), 0)
+        for kind, number in self._kinds.items():
+            counts[_COUNTED[kind]] += number
+        unnamed = Unnamed(count=self._unnamed, examples=list(self._unnamed_examples.values()))
+        return LogReport(
+            source=source,
+            lines=Lines(read=self._lines, cut=self._cut, **counts),
+            forms=[FormCount(form=form, title=FORMS[form], lines=n) for form, n in self._forms.most_common()],
+            boots=self._boots.boots,
+            gaps=self._boots.gaps,
+            gaps_left_out=self._boots.gaps_not_listed,
+            faults=self._tally.faults(),
+            faults_left_out=self._tally.left_out,
+            unnamed=unnamed if self._levels else None,
+            damage=damage,
+        )
+
+    def _kernel_message(self, record: Record) -> None:
+        record.message = record.message[:MATCHED]
+        if self._boots.feed(record):
+            self._close_report()
+            self._speeds = SpeedWatch()
+        if record.level is not None:
+            self._levels = True
+        named = self._rules.naming(record.message)
+        speed_before = self._speeds.feed(record.message)
+        in_report = self._feed_open_report(record, named)
+        self._last = []
+        counted = False
+        for rule, match in named:
+            if rule.detector is not None:
+                if speed_before is not None:
+                    self._add_speed(record, rule, match, speed_before)
+            elif not (in_report and self._open is not None and rule.key in self._absorbed()):
+                counted = True
+                self._add(record, rule, match)
+        if not counted and not in_report and record.level is not None and record.level <= _ERROR:
+            self._note_unnamed(record)
+
+    def _absorbed(self) -> set[str]:
+        if self._open is None:
+            return set()
+        occurrence, report = self._open
+        return set() if report.in_trace or report.frames else {occurrence.rule.key, *occurrence.rule.absorbs}
+
+    def _feed_open_report(self, record: Record, named: list[tuple[Rule, re.Match[str]]]) -> bool:
+        """Whether ``record`` is part of the report that is open."""
+        if self._open is None:
+            return False
+        report = self._open[1]
+        begins = any(rule.report and rule.key not in self._absorbed() for rule, _ in named)
+        if not begins:
+            report.feed(record)
+        if begins or report.ended:
+            self._close_report()
+        return not begins
+
+    def _close_report(self) -> None:
+        if self._open is None:
+            return
+        occurrence, report = self._open
+        self._open = None
+        occurrence.function = occurrence.groups.get("function") or report.function or next(iter(report.frames), None)
+        if occurrence.function is not None:
+            occurrence.function = occurrence.function.partition(" [")[0]
+        occurrence.driver = occurrence.driver or report.module or _module(report.frames)
+        occurrence.frames = report.frames
+        self._tally.add(occurrence)
+
+    def _add(self, record: Record, rule: Rule, match: re.Match[str]) -> None:
+        groups = _groups(match)
+        origin = devices.origin(record.message)
+        device = _named_device(groups) or origin.device
+        if device is None and record.device_hint is not None:
+            device = devices.from_journal(record.device_hint)
+        driver = groups.get("driver") or (rule.drivers[0] if len(rule.drivers) == 1 else origin.driver)
+        moment = self._boots.moment(record)
+        occurrence = Occurrence(rule, record, moment, device, driver, groups, groups.get("function"))
+        if rule.report:
+            self._close_report()
+            self._open = (occurrence, OpenReport(record))
+        elif (fault := self._tally.add(occurrence)) is not None:
+            self._last.append(fault)
+
+    def _add_speed(self, record: Record, rule: Rule, match: re.Match[str], before: str) -> None:
+        port = match["device"]
+        groups = {**_groups(match), "before": before, "now": self._speeds.speed_of(port) or ""}
+        self._tally.add(Occurrence(rule, record, self._boots.moment(record), devices.normal_device(port), None, groups))
+
+    def _note_unnamed(self, record: Record) -> None:
+        self._unnamed += record.repeats
+        alike = _NEUTRAL.sub("#", record.message)
+        if len(self._unnamed_examples) < MAX_UNNAMED:
+            self._unnamed_examples.setdefault(alike, record.raw[:MATCHED].rstrip())
+
+
+def _groups(match: re.Match[str]) -> dict[str, str]:
+    """The named groups that took part. A digit at the end only tells branches apart: ``errno2`` is ``errno``."""
+    return {name.rstrip("0123456789"): text for name, text in match.groupdict().items() if text is not None}
+
+
+def _named_device(groups: dict[str, str]) -> str | None:
+    if (name := groups.get("device")) is None:
+        return None
+    return devices.normal_device(name) or name[:64]
+
+
+def _module(frames: list[str]) -> str | None:
+    """The module of the innermost frame that names one."""
+    for frame in frames:
+        if frame.endswith("]"):
+            return frame.rpartition("[")[2].removesuffix("]")
+    return None
+
+
+def name_faults(lines: Iterable[str], *, rules: RuleSet | None = None, source: str = "lines") -> LogReport:
+    """The faults that ``lines`` of a kernel log tell of. Any text is accepted; nothing in it raises.
+
+    >>> report = name_faults(["kernel: rtl8xxxu: probe of 1-1.5.4:1.0 failed with error -11"])
+    >>> [(fault.key, fault.device, fault.values[0].meaning) for fault in report.faults]
+    [('probe-failed', 'usb 1-1.5.4', 'EAGAIN')]
+    """
+    namer = LogNamer(rules)
+    for line in lines:
+        namer.feed(line)
+    return namer.report(source)
+
+
+def read_log(log: BinaryIO | Path, *, rules: RuleSet | None = None, source: str | None = None) -> LogReport:
+    """The faults that a kernel log tells of: a file, or a binary stream, of any kind that
+    :func:`~txop.klog.lines.read_lines` takes. Memory is bounded, whatever comes.
+
+    ``source`` names the log in the report; by default the path, or ``-`` for a stream.
+
+    Raises:
+        OSError: the file cannot be read. Nothing in the log itself raises.
+    """
+    if isinstance(log, Path):
+        with log.open("rb") as stream:
+            return read_log(stream, rules=rules, source=source or str(log))
+    namer = LogNamer(rules)
+    damage = Damage()
+    for line in read_lines(log, damage):
+        namer.feed(line)
+    return namer.report(source or "-", damage.text)
