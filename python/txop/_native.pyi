@@ -1,7 +1,7 @@
 """Types of the native module; what the functions do is documented in crates/python."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 class CaptureError(ValueError):
     """A capture that cannot be read at all; the message says what is wrong with it and where."""
@@ -19,3 +19,17 @@ def analyze_air(
 ) -> bytes: ...
 def specimen_scenes() -> list[tuple[str, str]]: ...
 def write_specimen(path: str | os.PathLike[str], *, seed: int, seconds: float, scene: str = "healthy") -> bytes: ...
+def check_link_scenario(scenario: str) -> bytes: ...
+def emulate_link(
+    scenario: str,
+    *,
+    ready: Callable[[], None],
+    stop_fds: Sequence[int],
+    dut_namespace: str | os.PathLike[str] | None = None,
+    ap_namespace: str | os.PathLike[str] | None = None,
+    interface: str = "air0",
+    mtu: int = 1500,
+    air: str | os.PathLike[str] | None = None,
+    air_snap_bytes: int = 128,
+    air_limit_bytes: int | None = None,
+) -> bytes: ...

@@ -1,0 +1,63 @@
+//! An 802.11n link between a station and its access point, with the behaviour of their drivers, as a discrete-event
+//! model.
+//!
+//! [`Link`] does no input and output and has no clock. Whoever drives it says what time it is: a simulation jumps from
+//! one [`Link::next_event`] to the next, an emulator waits for the real clock to get there. So both run the same code.
+//! All times are nanoseconds since an origin that the driver chooses. The same [`Scenario`] (its seed is part of it)
+//! and the same offered packets at the same times give the same link, event by event.
+//!
+//! ```
+//! use txop_link::{Link, Packet, Scenario, Side, Sink};
+//!
+//! #[derive(Clone)]
+//! struct Datagram(usize);
+//! impl Packet for Datagram {
+//!     fn size_bytes(&self) -> usize {
+//!         self.0
+//!     }
+//! }
+//! struct Count(u64);
+//! impl Sink<Datagram> for Count {
+//!     fn deliver(&mut self, _at_ns: u64, _to: Side, packet: Datagram) {
+//!         self.0 += packet.size_bytes() as u64;
+//!     }
+//! }
+//!
+//! let mut link = Link::new(Scenario::from_json(r#"{"dut": {"mcs": 7, "tx_ampdu": false}}"#)?)?;
+//! link.offer(0, Side::Dut, Datagram(1500));
+//! let mut count = Count(0);
+//! while link.next_event().is_some_and(|ns| ns < 1_000_000) {
+//!     link.advance(link.next_event().unwrap_or(0), &mut count);
+//! }
+//! assert_eq!(count.0, 1500);
+//! # Ok::<(), txop_link::ScenarioError>(())
+//! ```
+//!
+//! # What is modelled
+//!
+//! EDCA best effort with binary exponential backoff and collisions between the two stations; HT-mixed PPDUs; A-MPDU under
+//! immediate Block Ack with a window of 64, a reorder buffer at the receiver and Block Ack requests after a loss; single
+//! MPDUs with ACK; RTS/CTS; control response rates; beacons; a driver queue, a host cost per packet, acknowledgements that
+//! are late or missing. Airtime is computed by [`wire::phy`].
+//!
+//! # What is not
+//!
+//! Other access categories, more than two stations, hidden nodes, capture effect, rate control (rates are fixed), power
+//! save, A-MSDU, encryption, propagation: an MPDU is lost with a given probability.
+
+mod contention;
+mod counters;
+mod exchange;
+mod host;
+mod link;
+mod monitor;
+mod originator;
+mod phy;
+mod recipient;
+mod rng;
+mod scenario;
+
+pub use counters::{Counters, Drops, SideCounters};
+pub use link::{Link, Offer, Packet, Side, Sink};
+pub use monitor::{beacon_len, Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
+pub use scenario::{Medium, Scenario, ScenarioError, Station};

@@ -1,0 +1,209 @@
+//! The receiving end: the Block Ack scoreboard and the reorder buffer (IEEE 802.11-2020 10.25.6).
+
+use crate::originator::{ahead, SEQUENCES, WINDOW};
+
+/// Sequence numbers remembered.
+const REMEMBERED: usize = 2 * WINDOW;
+/// A number this far ahead is one from before.
+const HALF: u16 = SEQUENCES / 2;
+
+/// The receiving end of the link.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipient<P> {
+    /// A Block Ack session is in force; otherwise one MPDU comes after the other.
+    session: bool,
+    /// When each sequence number was first received, by number modulo [`REMEMBERED`].
+    received: Vec<Option<(u16, u64)>>,
+    /// Highest number received.
+    head: u16,
+    /// The next number that the host is to get.
+    next: u16,
+    /// What came before its turn, by number modulo [`WINDOW`].
+    held: Vec<Option<P>>,
+}
+
+/// A Block Ack's bitmap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) start: u16,
+    pub(crate) bitmap: u64,
+}
+
+impl Shown {
+    pub(crate) fn has(&self, sequence: u16) -> bool {
+        let offset = ahead(sequence, self.start);
+        usize::from(offset) < WINDOW && self.bitmap >> offset & 1 == 1
+    }
+}
+
+impl<P> Recipient<P> {
+    pub(crate) fn new(session: bool) -> Self {
+        Self {
+            session,
+            received: vec![None; REMEMBERED],
+            head: SEQUENCES - 1,
+            next: 0,
+            held: (0..WINDOW).map(|_| None).collect(),
+        }
+    }
+
+    /// The number that the host waits for.
+    pub(crate) const fn next(&self) -> u16 {
+        self.next
+    }
+
+    fn received_ns(&self, sequence: u16) -> Option<u64> {
+        match self.received[usize::from(sequence) % REMEMBERED] {
+            Some((number, ns)) if number == sequence => Some(ns),
+            _ => None,
+        }
+    }
+
+    /// An MPDU came, its last bit at `at_ns`; what the host may have now is appended to `up`. False for one that was
+    /// received before.
+    pub(crate) fn receive(&mut self, sequence: u16, at_ns: u64, packet: P, up: &mut Vec<P>) -> bool {
+        if self.received_ns(sequence).is_some() {
+            return false;
+        }
+        let step = ahead(sequence, self.head);
+        if step < HALF {
+            for number in 1..=step.min(REMEMBERED as u16) {
+                self.received[usize::from((self.head + number) % SEQUENCES) % REMEMBERED] = None;
+            }
+            self.head = sequence;
+        }
+        self.received[usize::from(sequence) % REMEMBERED] = Some((sequence, at_ns));
+        if !self.session {
+            up.push(packet);
+            return true;
+        }
+        let offset = ahead(sequence, self.next);
+        if offset >= HALF {
+            // Its turn was given up.
+            return true;
+        }
+        if usize::from(offset) >= WINDOW {
+            self.release_to((sequence + SEQUENCES + 1 - WINDOW as u16) % SEQUENCES, up);
+        }
+        self.held[usize::from(sequence) % WINDOW] = Some(packet);
+        self.release(up);
+        true
+    }
+
+    /// Nothing before `start` will come again.
+    pub(crate) fn release_to(&mut self, start: u16, up: &mut Vec<P>) {
+        if ahead(start, self.next) < HALF {
+            while self.next != start {
+                up.extend(self.held[usize::from(self.next) % WINDOW].take());
+                self.next = (self.next + 1) % SEQUENCES;
+            }
+            self.release(up);
+        }
+    }
+
+    fn release(&mut self, up: &mut Vec<P>) {
+        while let Some(packet) = self.held[usize::from(self.next) % WINDOW].take() {
+            up.push(packet);
+            self.next = (self.next + 1) % SEQUENCES;
+        }
+    }
+
+    /// The Block Ack that begins at `at_ns`. `first_missing`: [`Self::next`] before the PPDU came; `lowest`: the lowest
+    /// number in it. MPDUs received less than `late_ns` before are left out.
+    pub(crate) fn block_ack(&self, at_ns: u64, first_missing: u16, lowest: u16, late_ns: u64) -> Shown {
+        let wanted = if ahead(lowest, first_missing) < HALF { first_missing } else { lowest };
+        let reach = ahead(self.head, wanted);
+        // The bitmap never ends before the highest number received.
+        let beyond = if reach < HALF { reach.saturating_sub(WINDOW as u16 - 1) } else { 0 };
+        let start = (wanted + beyond) % SEQUENCES;
+        let mut bitmap = 0;
+        for offset in 0..WINDOW as u16 {
+            let shown = self
+                .received_ns((start + offset) % SEQUENCES)
+                .is_some_and(|received_ns| at_ns.saturating_sub(received_ns) >= late_ns);
+            bitmap |= u64::from(shown) << offset;
+        }
+        Shown { start, bitmap }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_gap_holds_back_what_comes_after_it() {
+        let mut recipient = Recipient::new(true);
+        let mut up = Vec::new();
+        assert!(recipient.receive(1, 10, "b", &mut up));
+        assert!(recipient.receive(2, 20, "c", &mut up));
+        assert!(up.is_empty());
+        assert!(!recipient.receive(2, 30, "c", &mut up));
+        let shown = recipient.block_ack(30, 0, 1, 0);
+        assert_eq!(shown, Shown { start: 0, bitmap: 0b110 });
+        assert!(shown.has(1) && !shown.has(0) && !shown.has(64));
+        // Less than 15 old: only the first is shown.
+        assert_eq!(recipient.block_ack(30, 0, 1, 15).bitmap, 0b010);
+        assert!(recipient.receive(0, 40, "a", &mut up));
+        assert_eq!(up, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_request_and_a_far_number_give_up_gaps() {
+        let mut recipient = Recipient::new(true);
+        let mut up = Vec::new();
+        recipient.receive(3, 0, 3, &mut up);
+        recipient.release_to(2, &mut up);
+        assert_eq!((up.len(), recipient.next()), (0, 2));
+        recipient.release_to(3, &mut up);
+        assert_eq!((up.as_slice(), recipient.next()), (&[3][..], 4));
+        recipient.receive(5, 0, 5, &mut up);
+        recipient.receive(5 + 64, 0, 69, &mut up);
+        assert_eq!((up.as_slice(), recipient.next()), (&[3, 5][..], 6));
+        // 4 comes after all: its turn was given up.
+        assert!(recipient.receive(4, 0, 4, &mut up));
+        assert_eq!(up, [3, 5]);
+    }
+
+    #[test]
+    fn without_a_session_everything_new_goes_up() {
+        let mut recipient = Recipient::new(false);
+        let mut up = Vec::new();
+        for sequence in [0, 0, 2, 2, 3] {
+            recipient.receive(sequence, 0, sequence, &mut up);
+        }
+        assert_eq!(up, [0, 2, 3]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        /// Each number sent until it gets through, in any pattern of losses: the host gets all of them, in order.
+        #[test]
+        fn all_in_order(losses in proptest::collection::vec(any::<u64>(), 200..400)) {
+            let mut recipient = Recipient::new(true);
+            let (mut up, mut losses) = (Vec::new(), losses.iter().cycle().copied());
+            let (mut window, mut next): (Vec<u32>, u32) = (Vec::new(), 0);
+            for round in 0..20_000 {
+                let room = window.first().map_or(64, |first| 64 - (next - first));
+                window.extend(next..next + room);
+                next += room;
+                if up.len() >= 5_000 {
+                    break;
+                }
+                let (lost, missing, lowest) = (losses.next().unwrap_or(0), recipient.next(), window[0]);
+                for (index, &number) in window.iter().enumerate() {
+                    if lost >> (index % 64) & 1 == 0 {
+                        recipient.receive((number % 4096) as u16, round, number, &mut up);
+                    }
+                }
+                let shown = recipient.block_ack(round, missing, (lowest % 4096) as u16, 0);
+                window.retain(|number| !shown.has((number % 4096) as u16));
+            }
+            prop_assert!(up.len() >= 5_000);
+            prop_assert!(up.iter().copied().eq(0..up.len() as u32));
+        }
+    }
+}

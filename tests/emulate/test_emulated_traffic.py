@@ -1,0 +1,132 @@
+"""Real TCP and ping through emulated links: the link's variants must show, and the capture must agree."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from txop import _native
+from txop.emulate import EmulatedPair, EmulationError, EmulationStatus
+
+RunTool = Callable[..., Awaitable[str]]
+Tcp = Callable[..., Awaitable[float]]
+
+DUT, AP = "02:74:78:6f:70:01", "02:74:78:6f:70:00"
+
+
+@pytest.mark.usefixtures("can_emulate")
+def test_variants_of_a_link_show_in_tcp(run_tool: RunTool, tcp: Tcp) -> None:
+    """MCS 7 with short guard interval carries 66 Mbit/s of UDP payload; TCP pays for its acknowledgements."""
+
+    async def measure() -> None:
+        async with EmulatedPair({"seed": 1}) as pair:
+            interfaces = [
+                await run_tool([*prefix, "ip", "-o", "addr"]) for prefix in (pair.dut_prefix, pair.peer_prefix)
+            ]
+            device = await run_tool([*pair.dut_prefix, "ip", "-o", "link", "show", pair.interface])
+            ping = await run_tool([*pair.dut_prefix, "ping", "-c", "20", "-i", "0.05", "-q", pair.peer_address])
+            up = await tcp(pair)
+            down = await tcp(pair, "-R")
+            plain = await pair.change({"seed": 1, "dut": {"tx_ampdu": False}, "ap": {"tx_ampdu": False}})
+            single = await tcp(pair)
+            await pair.change({"seed": 1, "ap": {"late_block_ack_us": 600}})
+            late = await tcp(pair)
+            late_status = await pair.stop()
+            assert not pair.running
+            with pytest.raises(EmulationError, match="not running"):
+                await pair.stop()
+
+        for text, address in zip(interfaces, (pair.dut_address, pair.peer_address), strict=True):
+            assert f"inet {address}/30" in text
+            assert "fe80" not in text
+        assert "mtu 1500" in device
+        assert "qlen 1000" in device
+        assert ", 0% packet loss" in ping
+        minimum_ms = float(re.search(r"= ([0-9.]+)/", ping)[1])  # type: ignore[index]
+        # Two exchanges of a single small MPDU: preamble, a few symbols, SIFS, ACK, AIFS.
+        assert 0.1 < minimum_ms < 1.5
+        assert 40 < up < 66, f"{up:.1f} Mbit/s up"
+        assert 40 < down < 66, f"{down:.1f} Mbit/s down"
+        assert 15 < single < 30, f"{single:.1f} Mbit/s without aggregation"
+        assert late < 0.92 * up, f"{late:.1f} Mbit/s with late Block Acks, {up:.1f} without"
+        assert plain is not None
+        retries = [status.counters.dut.retry_percent or 0.0 for status in (plain, late_status)]
+        assert retries[1] > 5 + retries[0], f"retry %: {retries}"
+        assert late_status.counters.ap.left_out_late > 0
+        assert plain.counters.ap.left_out_late == 0
+        assert plain.dut.late_release.releases == plain.counters.ap.packets_delivered
+        assert (plain.dut.not_taken, plain.ap.not_taken) == (0, 0)
+
+    asyncio.run(measure())
+
+
+@pytest.mark.usefixtures("can_emulate")
+def test_the_capture_agrees_with_the_link(tmp_path: Path, tcp: Tcp) -> None:
+    """The analyzer and tshark, on the file of a real run, against the link's own counters."""
+    file = tmp_path / "air.pcapng"
+
+    async def measure() -> EmulationStatus:
+        scenario = {"seed": 3, "dut": {"mpdu_error_rate": 0.02}, "ap": {"late_block_ack_us": 400, "mcs": 5}}
+        async with EmulatedPair(scenario, air=file) as pair:
+            await tcp(pair, seconds=1)
+            return await pair.stop()
+
+    status = asyncio.run(measure())
+    report = json.loads(_native.analyze_air(file))
+    assert status.air is not None
+    assert (status.air.dropped, status.air.error) == (0, None)
+    assert report["frames"] == status.air.frames > 1000
+    assert report["bad_fcs"] == 0
+    assert report["summary"]["dropped_by_capture"] == 0
+    counters = {DUT: status.counters.dut, AP: status.counters.ap}
+    for link in (link for link in report["links"] if link["data_frames"] and link["direction"] != "group"):
+        sent, got = counters[link["ta"]], counters[link["ra"]]
+        assert link["mpdu_retry"]["frames"] == sent.mpdus - sent.mpdus_collided
+        assert link["mpdu_retry"]["retries"] == sent.retries - sent.retries_collided
+        assert link["mpdu_retry"]["percent"] == pytest.approx(sent.retry_percent)
+        exchange = next(row for row in report["exchanges"] if (row["ta"], row["ra"]) == (link["ta"], link["ra"]))
+        assert (exchange["acked"], exchange["block_acked"]) == (got.acks, got.block_acks)
+    flow = next(flow for flow in report["block_acks"] if flow["originator"] == DUT)
+    assert flow["left_out"] == pytest.approx(
+        status.counters.ap.left_out_late + status.counters.dut.mpdus_lost, rel=0.05
+    )
+    assert report["waterfalls"][0]["ta"] == DUT
+    # Each packet counts once, however often it was sent; the last ones may have been on the way still.
+    delivered = status.counters.dut.bytes_delivered
+    assert report["waterfalls"][0]["payload_bytes"] == pytest.approx(delivered, rel=0.01)
+
+    if shutil.which("tshark") is None:
+        pytest.skip("tshark is not installed: the file was compared with the link only")
+    fields = ["wlan.ta", "wlan.fc.retry", "wlan.fc.type_subtype", "ip.src", "tcp.dstport", "_ws.malformed"]
+    out = subprocess.run(
+        ["tshark", "-r", file, "-Y", "wlan.fc.type_subtype == 0x28", "-T", "fields", *(f"-e{name}" for name in fields)],
+        capture_output=True, text=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    rows = [line.split("\t") for line in out.splitlines()]
+    up = [row for row in rows if row[0] == DUT]
+    sent = status.counters.dut
+    assert len(up) == sent.mpdus - sent.mpdus_collided
+    assert sum(row[1] in ("1", "True") for row in up) == sent.retries - sent.retries_collided
+    assert sum(row[3:5] == ["10.80.211.1", "5201"] for row in up) > 0.99 * len(up)
+
+
+@pytest.mark.usefixtures("can_emulate")
+def test_a_full_disk_or_a_forbidden_file_is_told(tmp_path: Path, run_tool: RunTool) -> None:
+    async def into(file: Path) -> EmulationStatus:
+        async with EmulatedPair({}, air=file) as pair:
+            await run_tool([*pair.dut_prefix, "ping", "-c", "3", "-i", "0.2", "-q", pair.peer_address])
+            return await pair.stop()
+
+    with pytest.raises(EmulationError, match="No such file or directory"):
+        asyncio.run(into(tmp_path / "nowhere" / "air.pcapng"))
+    full = Path("/dev/full")
+    if full.is_char_device():
+        with pytest.raises(EmulationError, match="No space left"):
+            asyncio.run(into(full))
