@@ -291,6 +291,8 @@ def _blocks_needed(c: Comparison) -> int | None:
     as it."""
     if not c.paired or not c.sd_d or c.margin == 0:
         return None
+    if (alone := _blocks_for_family(c)) is not None:
+        return alone
     effect, sd = (math.log1p(c.margin / 100), c.sd_d / 100) if c.scale == "ratio" else (c.margin, c.sd_d)
     needed = power.blocks_needed(effect, sd, confidence=c.confidence)
     if needed is None or needed > c.n:
@@ -299,6 +301,14 @@ def _blocks_needed(c: Comparison) -> int | None:
         return None
     narrow = math.ceil(c.n * min((c.high - c.low) / c.margin, 1e3) ** 2)
     return narrow if narrow > c.n else None
+
+
+def _blocks_for_family(c: Comparison) -> int | None:
+    """Blocks with which an effect that is clear by itself can also be clear among the primary comparisons: n blocks
+    give no p below 2^(1 - n). ``None`` when the adjustment is not what stands in the way."""
+    if c.p is None or c.p_adjusted is None or not 0 < c.p <= c.alpha < c.p_adjusted or abs(c.estimate) < c.margin:
+        return None
+    return max(c.n + 1, 1 + math.ceil(math.log2(c.p_adjusted / c.p / c.alpha)))
 
 
 @dataclass(frozen=True)
