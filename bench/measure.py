@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from make_capture import GLOBAL_HEADER, RECORD_HEADER
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "examples"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "dist" / "examples"
 TSHARK_FIELDS = ["-T", "fields", "-e", "wlan.fc.retry", "-e", "wlan_radio.duration"]
 MIN_RATIO = 200
 MIN_FRAMES_PER_S = 2_000_000

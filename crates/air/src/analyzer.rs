@@ -8,11 +8,12 @@ use crate::calibrate::{calibrate, Calibration, Grouping};
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::exchange::{Matcher, Role};
+use crate::few::Few;
 use crate::frame::{Batch, Detail, Fcs, Frame};
 use crate::ghost;
 use crate::link::{Link, Links, StationRows, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
-use crate::network::{is_counted, Networks};
+use crate::network::Networks;
 use crate::ppdu::{Assembler, Control, Ppdu};
 use crate::report::{self, Report};
 use crate::station::{Station, Stations};
@@ -22,6 +23,12 @@ use crate::{steadiness, summary, verdict, waterfall};
 
 /// Frames looked at before the calibration is fixed.
 const CALIBRATION_FRAMES: usize = 65_536;
+
+/// Authentication algorithm number of SAE (9.4.1.1).
+const SAE: u16 = 3;
+
+/// Interfaces whose frames are grouped and matched apart; further ones share the last place.
+const MAX_INTERFACES: usize = 64;
 
 /// What the caller may choose.
 #[derive(Clone, Debug, Default)]
@@ -39,19 +46,33 @@ pub struct Analyzer {
     waiting_frames: usize,
     running: Option<Running>,
     counts: Counts,
+    networks: Box<Networks>,
 }
 
 impl Analyzer {
     /// An analyzer without frames.
     pub fn new(options: Options) -> Self {
-        Self { options, waiting: Vec::new(), waiting_frames: 0, running: None, counts: Counts::default() }
+        Self {
+            options,
+            waiting: Vec::new(),
+            waiting_frames: 0,
+            running: None,
+            counts: Counts::default(),
+            networks: Box::default(),
+        }
     }
 
     /// Takes the next batch; gives back an empty one for reuse when there is one.
-    pub fn push(&mut self, batch: Batch) -> Option<Batch> {
+    pub fn push(&mut self, mut batch: Batch) -> Option<Batch> {
         self.counts.add(&batch.tally);
+        if let Some(networks) = batch.networks.take() {
+            self.networks = networks;
+        }
         match &mut self.running {
             Some(running) => {
+                if running.calibration.fcs_is_invented {
+                    batch.frames.iter_mut().for_each(Frame::believe_flag);
+                }
                 running.batch(&batch, &mut self.counts);
                 Some(batch)
             }
@@ -71,13 +92,15 @@ impl Analyzer {
         if self.running.is_some() {
             return;
         }
-        let mut calibration = calibrate(self.waiting.iter().flat_map(|batch| batch.frames.iter()));
+        let main_interface = busiest_interface(&self.waiting);
+        let is_main = |frame: &&Frame| frame.interface == main_interface;
+        let mut calibration = calibrate(self.waiting.iter().flat_map(|batch| &batch.frames).filter(is_main));
         if calibration.fcs_is_invented {
             // Damaged frames do not take part in the calibration: once more with those that are none.
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
-            calibration = calibrate(self.waiting.iter().flat_map(|batch| batch.frames.iter()));
+            calibration = calibrate(self.waiting.iter().flat_map(|batch| &batch.frames).filter(is_main));
         }
-        let mut running = Running::new(calibration);
+        let mut running = Running::new(calibration, main_interface);
         for batch in self.waiting.drain(..) {
             running.batch(&batch, &mut self.counts);
         }
@@ -89,7 +112,7 @@ impl Analyzer {
     pub fn report(&mut self, source: &summary::Source) -> Report {
         self.start();
         match &mut self.running {
-            Some(running) => running.report(&self.options, &self.counts, source),
+            Some(running) => running.report(&self.options, &self.counts, &self.networks, source),
             None => unreachable!("start() made it"),
         }
     }
@@ -100,18 +123,26 @@ impl Analyzer {
 struct Running {
     calibration: Calibration,
     clock: Clock,
-    assembler: Assembler,
+    /// The interface whose channel the medium's accounts are of.
+    main_interface: u32,
+    /// By interface.
+    lanes: Vec<Lane>,
     accounts: Accounts,
+}
+
+/// What one interface heard, frame after frame.
+#[derive(Debug)]
+struct Lane {
+    assembler: Assembler,
+    matcher: Matcher,
 }
 
 /// Everything that is counted.
 #[derive(Debug)]
 struct Accounts {
     stations: Stations,
-    networks: Networks,
     links: Links,
     flows: Flows,
-    matcher: Matcher,
     medium: Medium,
     claims: Claims,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
@@ -121,21 +152,16 @@ struct Accounts {
 }
 
 impl Running {
-    fn new(calibration: Calibration) -> Self {
+    fn new(calibration: Calibration, main_interface: u32) -> Self {
         let gaps = calibration.gaps_usable();
         Self {
             clock: Clock::new(calibration.source),
-            assembler: Assembler::new(calibration.grouping, calibration.meaning, gaps),
+            main_interface,
+            lanes: Vec::new(),
             accounts: Accounts {
                 stations: Stations::new(),
-                networks: Networks::default(),
                 links: Table::new(MAX_LINKS),
                 flows: Flows::new(),
-                matcher: Matcher::new(
-                    gaps,
-                    gaps && calibration.control_rates == Some(true),
-                    calibration.grouping != Grouping::None,
-                ),
                 distrust_control_rates: calibration.control_rates == Some(false),
                 aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
@@ -147,34 +173,47 @@ impl Running {
 
     fn batch(&mut self, batch: &Batch, counts: &mut Counts) {
         for frame in &batch.frames {
-            let mut believed;
-            let frame = if self.calibration.fcs_is_invented {
-                believed = *frame;
-                believed.believe_flag();
-                &believed
-            } else {
-                frame
-            };
             let at = self.clock.position(frame);
-            let accounts = &mut self.accounts;
-            self.assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu));
+            let is_main = frame.interface == self.main_interface;
+            let index = (frame.interface as usize).min(MAX_INTERFACES - 1);
+            if index >= self.lanes.len() {
+                self.open_lanes(index + 1);
+            }
+            let (Some(lane), accounts) = (self.lanes.get_mut(index), &mut self.accounts) else { continue };
+            let Lane { assembler, matcher } = lane;
+            assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
             counts.frame(frame);
-            if let Some(row) = self.accounts.frame(frame, batch, at.ns) {
-                self.assembler.note_link(frame, row, self.accounts.links.generation());
+            if let Some((row, repeats)) = accounts.frame(frame, batch, at.ns, is_main) {
+                assembler.note_link(frame, row, accounts.links.generation(), repeats);
             }
         }
+    }
+
+    #[cold]
+    fn open_lanes(&mut self, count: usize) {
+        let calibration = &self.calibration;
+        let gaps = calibration.gaps_usable();
+        self.lanes.resize_with(count, || Lane {
+            assembler: Assembler::new(calibration.grouping, calibration.meaning, gaps),
+            matcher: Matcher::new(
+                gaps,
+                gaps && calibration.control_rates == Some(true),
+                calibration.grouping != Grouping::None,
+            ),
+        });
     }
 }
 
 impl Accounts {
-    /// Per-frame counting; the row of the frame's link, when it names a transmitter.
-    fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64) -> Option<u32> {
+    /// Per-frame counting; the row of the frame's link, when it names a transmitter, and whether it repeats an MPDU that
+    /// was captured before.
+    fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64, is_main: bool) -> Option<(u32, bool)> {
         if frame.is_foreign() {
             return None;
         }
         let receiver = frame.header.receiver();
         let link = match frame.ta() {
-            Some(ta) => Some(self.frame_on_link(frame, ta, receiver, at_ns)),
+            Some(ta) => Some(self.frame_on_link(frame, ta, receiver, at_ns, is_main)),
             None => {
                 let row = self.stations.row(receiver);
                 self.stations.received(row, frame);
@@ -185,25 +224,21 @@ impl Accounts {
             Some(Detail::Management(management)) => Some(management),
             _ => None,
         };
-        if is_counted(frame) {
-            let ssid =
-                management.and_then(|management| management.capabilities.ssid.as_ref()).map(|ssid| ssid.as_bytes());
-            self.networks.frame(frame, ssid);
-        }
         if let (Some(management), true) = (management, frame.usable()) {
             self.claims.management(frame, management);
+            self.authentication(frame, management);
             self.agreement(frame, management);
         }
         link
     }
 
     /// Counts a frame for its two ends and the link between them.
-    fn frame_on_link(&mut self, frame: &Frame, ta: MacAddr, ra: MacAddr, at_ns: i64) -> u32 {
+    fn frame_on_link(&mut self, frame: &Frame, ta: MacAddr, ra: MacAddr, at_ns: i64, is_main: bool) -> (u32, bool) {
         let Self { stations, links, .. } = self;
         let key = (ta.as_u64(), ra.as_u64());
         let row = links.row(key, || Link::new(ta, ra, at_ns));
-        let Some(link) = links.get_mut(row) else { return row };
-        link.frame(frame, at_ns);
+        let Some(link) = links.get_mut(row) else { return (row, frame.header.fc.retry()) };
+        let repeats = link.frame(frame, at_ns, is_main);
         match link.station_rows.filter(|rows| rows.generation == stations.table.generation()) {
             Some(rows) => {
                 stations.received(rows.ra, frame);
@@ -219,7 +254,18 @@ impl Accounts {
                     (generation == stations.table.generation()).then_some(StationRows { generation, ta, ra });
             }
         }
-        row
+        (row, repeats)
+    }
+
+    /// By which algorithm a station proves who it is.
+    fn authentication(&mut self, frame: &Frame, management: &Management) {
+        use wire::ieee80211::FixedFields;
+        let (Some(ta), FixedFields::Authentication { algorithm, .. }) = (frame.ta(), management.fixed) else { return };
+        let row = self.stations.row(ta);
+        if let Some(station) = self.stations.table.get_mut(row) {
+            station.usage.authentications += 1;
+            station.usage.sae_authentications += u64::from(algorithm == SAE);
+        }
     }
 
     /// ADDBA and DELBA.
@@ -245,15 +291,15 @@ impl Accounts {
         }
     }
 
-    /// Per-PPDU counting.
-    fn ppdu(&mut self, ppdu: &Ppdu) {
+    /// Per-PPDU counting. `matcher`: of the interface that heard it; `is_main`: the medium's accounts are of that one.
+    fn ppdu(&mut self, ppdu: &Ppdu, matcher: &mut Matcher, is_main: bool) {
         let link = match ppdu.link {
             Some((row, generation)) if generation == self.links.generation() => Some(row),
             _ => ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64()))),
         };
-        let role = self.matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
-        match self.matcher.answered.and_then(|answered| answered.expected_mode).filter(|_| self.distrust_control_rates)
-        {
+        let role = matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
+        match matcher.answered.and_then(|answered| answered.expected_mode).filter(|_| self.distrust_control_rates) {
+            _ if !is_main => self.response(role),
             Some(mode) => {
                 let at_rule = ppdu.at_mode(mode);
                 self.medium.ppdu(&at_rule, role, link, &mut self.links, &mut self.stations);
@@ -282,10 +328,20 @@ impl Accounts {
             }
             _ => {}
         }
-        if let (FrameKind::Ack, Some(answered)) = (ppdu.kind, self.matcher.answered) {
+        if let (FrameKind::Ack, Some(answered)) = (ppdu.kind, matcher.answered) {
             if let (Some(tid), 1) = (answered.tid, answered.mpdus) {
                 self.flows.ack(answered.ta, answered.responder, tid, answered.first_sequence);
             }
+        }
+    }
+
+    /// Somebody answered, on a channel whose airtime is not counted.
+    fn response(&mut self, role: Role) {
+        let (Role::Response { link, .. } | Role::CtsResponse { link }) = role else { return };
+        let Some(responder) = self.links.get(link).map(|link| link.ra) else { return };
+        let row = self.stations.row(responder);
+        if let Some(station) = self.stations.table.get_mut(row) {
+            station.responses += 1;
         }
     }
 
@@ -302,7 +358,11 @@ impl Accounts {
         }
         if ppdu.mpdus.len() > 1 || ppdu.is_ampdu {
             if let Some(ta) = ppdu.ta {
-                let row = self.stations.row(ta);
+                let known = link.and_then(|row| self.links.get(row)).and_then(|link| link.station_rows);
+                let row = match known.filter(|rows| rows.generation == self.stations.table.generation()) {
+                    Some(rows) => rows.ta,
+                    None => self.stations.row(ta),
+                };
                 if let Some(station) = self.stations.table.get_mut(row) {
                     station.usage.aggregate(ppdu.mpdus.len());
                 }
@@ -316,12 +376,15 @@ fn acts_as_ap(address: &MacAddr, stations: &Stations) -> bool {
 }
 
 impl Running {
-    fn report(&mut self, options: &Options, counts: &Counts, source: &summary::Source) -> Report {
+    fn report(&mut self, options: &Options, counts: &Counts, networks: &Networks, source: &summary::Source) -> Report {
         let accounts = &mut self.accounts;
-        self.assembler.finish(&mut |ppdu| accounts.ppdu(ppdu));
+        for (index, Lane { assembler, matcher }) in self.lanes.iter_mut().enumerate() {
+            let is_main = index == self.main_interface as usize;
+            assembler.finish(&mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
+        }
         accounts.medium.finish(&mut accounts.links);
         let accounts = &self.accounts;
-        let Accounts { stations, networks, links, flows, medium, claims, .. } = accounts;
+        let Accounts { stations, links, flows, medium, claims, .. } = accounts;
         let is_ap = |address: &MacAddr| acts_as_ap(address, stations);
         let grouped = self.calibration.grouping != Grouping::None;
 
@@ -341,12 +404,14 @@ impl Running {
             }
             None => Vec::new(),
         };
+        let summary = summary::build(counts, source, &self.calibration, self.main_interface, links, medium);
         let mut waterfalls: Vec<report::Waterfall> = chosen
             .iter()
             .filter(|_| rated)
             .filter_map(|link| {
                 let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
-                waterfall::build(link, reverse, &totals, link.direction(is_ap(&link.ta), is_ap(&link.ra)), grouped)
+                let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
+                waterfall::build(link, reverse, &totals, direction, grouped, &summary.limits)
             })
             .collect();
         // A pair that was asked for comes in the order asked; else the direction with more payload comes first.
@@ -380,7 +445,7 @@ impl Running {
             path: source.path.clone(),
             frames: counts.tally.wlan,
             bad_fcs: counts.fcs_bad,
-            summary: summary::build(counts, source, &self.calibration, links, medium),
+            summary,
             timing: self.calibration.report(self.clock.jumps()),
             stations: station_rows
                 .iter()
@@ -419,6 +484,13 @@ impl Running {
         summary::cut_rows(&mut report);
         report
     }
+}
+
+/// The interface with the most frames.
+fn busiest_interface(batches: &[Batch]) -> u32 {
+    let mut interfaces = Few::<u32, MAX_INTERFACES>::default();
+    batches.iter().flat_map(|batch| &batch.frames).for_each(|frame| interfaces.add(frame.interface, 1));
+    interfaces.iter().max_by_key(|(interface, frames)| (*frames, std::cmp::Reverse(*interface))).map_or(0, |(i, _)| i)
 }
 
 /// The two ends of the link with most payload.

@@ -62,7 +62,8 @@ impl Claims {
                     claim.basic_rates = basic_rates(&facts.capabilities).or(claim.basic_rates);
                 } else if self.aps.len() < MAX_CLAIMS {
                     let basic_rates = basic_rates(&facts.capabilities);
-                    let (capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
+                    let (mut capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
+                    capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
                     self.aps.insert(key, ApClaim { capabilities, info, basic_rates, latest: None });
                 }
             }

@@ -40,11 +40,10 @@ struct Anchor {
 }
 
 impl Anchor {
-    /// Position of the next stamp, and whether the clock jumped.
-    fn advance(&mut self, raw_ns: i64, bits: u8, capture: Option<i64>) -> (i64, bool) {
+    /// Position of the next stamp, and whether the clock jumped. `period`: after so many ns the counter begins again.
+    fn advance(&mut self, raw_ns: i64, period: Option<i64>, capture: Option<i64>) -> (i64, bool) {
         let mut delta = raw_ns.wrapping_sub(self.raw_ns);
-        if bits <= 32 {
-            let period = 1000i64 << bits;
+        if let Some(period) = period {
             delta = (delta.wrapping_add(period / 2)).rem_euclid(period) - period / 2;
         }
         self.raw_ns = raw_ns;
@@ -97,16 +96,17 @@ impl Clock {
         self.jumps
     }
 
-    /// ns of the hardware stamp that the chosen source reads.
-    fn stamp(&self, frame: &Frame) -> Option<(i64, u8)> {
+    /// ns of the hardware stamp that the chosen source reads, and its period where the counter is a short one.
+    fn stamp(&self, frame: &Frame) -> Option<(i64, Option<i64>)> {
         match self.source {
             ClockSource::Tsft => {
                 let us = frame.radio.tsft_us.filter(|us| *us != 0 && *us != u64::MAX)?;
-                Some(((us as i64).wrapping_mul(1000), frame.radio.tsft_bits))
+                let bits = frame.radio.tsft_bits;
+                Some(((us as i64).wrapping_mul(1000), (bits <= 32).then(|| 1000i64 << bits)))
             }
             ClockSource::StampField => {
                 let stamp = frame.radio.stamp?;
-                Some((stamp.ns as i64, if stamp.is_32bit { 32 } else { 64 }))
+                Some((stamp.ns as i64, stamp.wraps_after_ns.and_then(|ns| i64::try_from(ns).ok())))
             }
             ClockSource::Capture => None,
         }
@@ -125,8 +125,8 @@ impl Clock {
         let stamp = self.stamp(frame);
         let Some(anchor) = self.anchors.get_mut(index) else { return Position::default() };
         let position = match stamp {
-            Some((stamp_ns, bits)) if anchor.known => {
-                let (ns, jumped) = anchor.advance(stamp_ns, bits, capture);
+            Some((stamp_ns, period)) if anchor.known => {
+                let (ns, jumped) = anchor.advance(stamp_ns, period, capture);
                 self.jumps += u64::from(jumped);
                 Position { ns, exact: true }
             }
@@ -156,5 +156,37 @@ impl Clock {
         let position = Position { ns: position.ns.clamp(-FARTHEST_NS, FARTHEST_NS), ..position };
         self.last_ns = position.ns;
         position
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Batch, Decoder, RawRecord};
+    use wire::linktype::LinkType;
+
+    /// Positions of ACKs with radiotap's timestamp field: a 32-bit counter that counts in `unit`s.
+    fn positions(unit: u8, counters: &[u32], step_ns: i64) -> Vec<i64> {
+        let (mut decoder, mut batch) = (Decoder::default(), Batch::default());
+        for (number, counter) in (1u64..).zip(counters) {
+            let mut data = vec![0, 0, 20, 0, 0, 0, 0x40, 0];
+            data.extend(counter.to_le_bytes());
+            data.extend([0, 0, 0, 0, 0, 0, unit, 0x01]);
+            data.extend([0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 1]);
+            let time_ns = Some(number as i64 * step_ns);
+            let (link, original_len) = (LinkType::IEEE802_11_RADIOTAP, data.len() as u32);
+            let raw = RawRecord { number, offset: 0, time_ns, interface: 0, link, original_len, data: &data };
+            decoder.decode(&raw, &mut batch);
+        }
+        let mut clock = Clock::new(ClockSource::StampField);
+        batch.frames.iter().map(|frame| clock.position(frame).ns).collect()
+    }
+
+    #[test]
+    fn a_short_counter_goes_on_whatever_it_counts() {
+        // 10 µs before the counter begins again, and 10 µs after it.
+        assert_eq!(positions(2, &[u32::MAX - 9_999, 10_000], 20_000), [0, 20_000], "ns");
+        assert_eq!(positions(1, &[u32::MAX - 9, 10], 20_000), [0, 20_000], "µs");
+        assert_eq!(positions(0, &[u32::MAX, 1], 2_000_000), [0, 2_000_000], "ms");
     }
 }

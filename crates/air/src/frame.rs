@@ -10,7 +10,8 @@ use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
 
 use crate::few::Few;
-use crate::repeats::Repeats;
+use crate::network::{is_counted, Networks, Recall};
+use crate::repeats::{Repeats, Said};
 
 /// What is known of the frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +100,8 @@ pub enum Detail {
     BlockAck(Vec<AckedTid>),
     /// Block Ack request: its TIDs.
     BlockAckReq(Vec<u8>),
-    /// Management frame: elements and fixed fields. A beacon or probe response that repeats an earlier one of the same
-    /// sender shares its contents, so that timestamp and TIM are those of the earlier one.
+    /// Management frame: elements and fixed fields. A beacon or probe response that repeats what its sender said last
+    /// has none; one that repeats something earlier shares its contents, so that timestamp and TIM are those of then.
     Management(Arc<mac::Management>),
 }
 
@@ -113,6 +114,8 @@ pub struct Batch {
     pub details: Vec<Detail>,
     /// Counts of what did not become a frame.
     pub tally: Tally,
+    /// Networks of all frames up to here, now and then and at the end.
+    pub networks: Option<Box<Networks>>,
 }
 
 impl Batch {
@@ -121,6 +124,7 @@ impl Batch {
         self.frames.clear();
         self.details.clear();
         self.tally = Tally::default();
+        self.networks = None;
     }
 }
 
@@ -145,6 +149,8 @@ pub struct Tally {
     pub fcs_disagreements: u64,
     /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
     pub fcs_inferred: u64,
+    /// Frames that are in the file twice: same header, length and time.
+    pub duplicates: u64,
     /// Bytes of the file passed, for progress.
     pub file_position: u64,
     /// Records per link type.
@@ -176,20 +182,75 @@ pub struct RawRecord<'a> {
     pub data: &'a [u8],
 }
 
-/// Decodes records; knows the latest beacons.
+/// Decodes records; knows the latest beacons, and counts the networks, which need the frames as they come and nothing
+/// of what the second stage finds out.
 #[derive(Debug, Default)]
 pub struct Decoder {
     repeats: Repeats,
+    networks: Networks,
+    latest: Latest,
+}
+
+/// Frames of one instant looked back at for duplicates.
+const MAX_INSTANT: usize = 64;
+
+/// The frames with a sequence number that have the latest capture time.
+#[derive(Debug, Default)]
+struct Latest {
+    time_ns: Option<i64>,
+    frames: Vec<u32>,
+}
+
+impl Latest {
+    /// Was the same frame captured at the same time before? Frames without a sequence number are not looked at: one ACK
+    /// is like another. A frame that is sent again has another time, or where clocks are coarse at least the retry bit.
+    #[inline]
+    fn has(&mut self, frame: &Frame) -> bool {
+        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
+        let this = frame.likeness(sequence);
+        if self.time_ns != Some(time_ns) {
+            self.time_ns = Some(time_ns);
+            self.frames.clear();
+        } else if self.frames.iter().fold(false, |found, other| found | (*other == this)) {
+            return true;
+        }
+        if self.frames.len() < MAX_INSTANT {
+            self.frames.push(this);
+        }
+        false
+    }
+}
+
+impl Frame {
+    /// The same number for the same header, length and TSFT; for others, all but always another one.
+    #[inline]
+    fn likeness(&self, sequence: u16) -> u32 {
+        let header = &self.header;
+        let fields = u64::from(header.fc.0) << 48
+            | u64::from(sequence) << 32
+            | u64::from(header.fragment.unwrap_or(0)) << 28
+            | u64::from(self.mpdu_len & 0xffff);
+        let sender = header.addr2.unwrap_or_default().as_u64();
+        let mixed = [header.addr1.as_u64(), fields, self.radio.tsft_us.unwrap_or(0)]
+            .into_iter()
+            .fold(sender, |mixed, next| (mixed ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
+        (mixed ^ mixed >> 32) as u32
+    }
 }
 
 impl Decoder {
     /// Decodes one record into `batch`.
     pub fn decode(&mut self, record: &RawRecord<'_>, batch: &mut Batch) {
-        decode(record, batch, &mut self.repeats);
+        decode(record, batch, self);
+    }
+
+    /// The networks of all records so far.
+    pub fn networks(&self) -> &Networks {
+        &self.networks
     }
 }
 
-fn decode(record: &RawRecord<'_>, batch: &mut Batch, repeats: &mut Repeats) {
+fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     batch.tally.link_types.add(record.link.0, 1);
     if !record.link.is_wlan() {
         batch.tally.not_wlan += 1;
@@ -238,7 +299,22 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, repeats: &mut Repeats) {
         amsdu_subframes: 0,
         detail: NO_DETAIL,
     };
-    read_body(&mut frame, body, padding, batch, repeats);
+    batch.tally.duplicates += u64::from(decoder.latest.has(&frame));
+    let networks = &mut decoder.networks;
+    match read_body(&mut frame, body, padding, batch, &mut decoder.repeats) {
+        Some((management, recall)) => {
+            let ssid = management.capabilities.ssid.as_ref().map(|ssid| ssid.as_bytes());
+            networks.repeat(&frame, ssid, recall);
+        }
+        None if is_counted(&frame) => {
+            let ssid = match batch.details.get(frame.detail as usize) {
+                Some(Detail::Management(management)) => management.capabilities.ssid.as_ref(),
+                _ => None,
+            };
+            networks.frame(&frame, ssid.map(|ssid| ssid.as_bytes()));
+        }
+        None => {}
+    }
     batch.frames.push(frame);
 }
 
@@ -288,11 +364,22 @@ fn vouched(radio: &RadioInfo) -> Fcs {
     }
 }
 
-fn read_body(frame: &mut Frame, body: &[u8], padding: usize, batch: &mut Batch, repeats: &mut Repeats) {
+/// Reads what lies behind the MAC header. Returns the contents of a management frame that repeats an earlier one.
+fn read_body<'a>(
+    frame: &mut Frame,
+    body: &[u8],
+    padding: usize,
+    batch: &mut Batch,
+    repeats: &'a mut Repeats,
+) -> Option<(&'a mac::Management, &'a mut Recall)> {
     use mac::FrameType;
     if frame.is_foreign() {
-        return;
+        return None;
     }
+    let mut hand_over = |detail| {
+        frame.detail = batch.details.len() as u32;
+        batch.details.push(detail);
+    };
     let fc = frame.header.fc;
     match fc.frame_type() {
         FrameType::Data if fc.carries_data() => {
@@ -315,19 +402,23 @@ fn read_body(frame: &mut Frame, body: &[u8], padding: usize, batch: &mut Batch, 
                 _ => None,
             };
             if let Some(detail) = detail {
-                frame.detail = batch.details.len() as u32;
-                batch.details.push(detail);
+                hand_over(detail);
             }
         }
         FrameType::Management if frame.radio.bad_fcs != Some(true) || wants_ssid(fc.kind()) => {
             let sender = frame.header.transmitter().unwrap_or(MacAddr::ZERO);
-            if let Some(management) = repeats.read(sender, fc, body, frame.fcs != Fcs::Bad) {
-                frame.detail = batch.details.len() as u32;
-                batch.details.push(Detail::Management(management));
+            match repeats.read(sender, fc, body, frame.fcs != Fcs::Bad)? {
+                Said::New(management) => hand_over(Detail::Management(management)),
+                Said::Before(management, recall) => {
+                    hand_over(Detail::Management(management.clone()));
+                    return Some((management, recall));
+                }
+                Said::Again(management, recall) => return Some((management, recall)),
             }
         }
         _ => {}
     }
+    None
 }
 
 /// The TIDs of a Block Ack whose bitmap has one bit per MPDU.

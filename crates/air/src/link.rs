@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use wire::ieee80211::MacAddr;
 
 use crate::aggregation::Aggregates;
+use crate::copies::Copies;
 use crate::exchange::ExchangeStats;
 use crate::frame::Frame;
 use crate::network::is_counted;
@@ -25,11 +26,11 @@ pub const FLOW_BIN_NS: i64 = 100_000_000;
 /// Where the microseconds of one direction went, ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SpentNs {
-    /// Payload bits of first transmissions.
+    /// Payload bits of first captured copies.
     pub payload: i64,
     /// MAC, security and LLC headers, FCS, delimiters, padding, PHY tail bits, frames without payload.
     pub headers: i64,
-    /// PHY preambles of first transmissions.
+    /// PHY preambles of PPDUs with a first captured copy.
     pub preamble: i64,
     /// Inter-frame spaces and backoff.
     pub ifs: i64,
@@ -37,7 +38,7 @@ pub struct SpentNs {
     pub ack: i64,
     /// RTS and CTS.
     pub rts_cts: i64,
-    /// Retries, with their share of the preamble.
+    /// Copies of MPDUs captured before, with their share of the preamble.
     pub retries: i64,
 }
 
@@ -82,7 +83,7 @@ impl AddAssign for SpentNs {
 /// One bin of the steadiness series.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowSum {
-    /// Payload bytes of first transmissions.
+    /// Payload bytes of first captured copies.
     pub payload: u64,
     /// Data MPDUs.
     pub mpdus: u32,
@@ -172,7 +173,7 @@ pub struct Link {
     pub mpdu_bytes: u64,
     /// Bytes of `mpdu_retries`.
     pub retry_bytes: u64,
-    /// Payload bytes of first transmissions.
+    /// Payload bytes of first captured copies, of those that the waterfall accounts for.
     pub payload_bytes: u64,
     /// Payload time at full duration, and the payload bytes it carried: together the mean PHY rate.
     pub timed_payload_ns: i64,
@@ -200,6 +201,8 @@ pub struct Link {
     pub aggregates: Vec<(Option<u8>, Box<Aggregates>)>,
     /// Throughput over time.
     pub series: Series<FlowSum>,
+    /// Sequence numbers captured lately, by TID; at most 17.
+    copies: Vec<(Option<u8>, Copies)>,
     /// Where its ends are counted, once known.
     pub station_rows: Option<StationRows>,
 }
@@ -241,12 +244,14 @@ impl Link {
             exchange: None,
             aggregates: Vec::new(),
             series: Series::new(FLOW_BIN_NS),
+            copies: Vec::new(),
             station_rows: None,
         }
     }
 
-    /// Counts a frame.
-    pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
+    /// Counts a frame; whether it repeats an MPDU that was captured before (for other frames: the retry bit). `is_main`: throughput is counted too, because
+    /// it is from the interface whose channel the waterfall shows.
+    pub fn frame(&mut self, frame: &Frame, at_ns: i64, is_main: bool) -> bool {
         let fc = frame.header.fc;
         let retry = fc.retry();
         self.frames += 1;
@@ -259,39 +264,58 @@ impl Link {
         let data = fc.carries_data();
         self.data += u64::from(data);
         if !frame.usable() {
-            return;
+            return retry;
         }
         if let Some(bssid) = frame.header.bssid() {
             self.bssid = Some(bssid);
         }
         self.signal.add(frame);
         if !data {
-            return;
+            return retry;
         }
         self.ds = Some((fc.to_ds(), fc.from_ds()));
         self.rates.add(&frame.radio.mode, retry, frame.mpdu_len);
         if self.ra.is_group() {
-            return;
+            return retry;
         }
         self.mpdus += 1;
         self.mpdu_bytes += u64::from(frame.mpdu_len);
         if retry {
             self.mpdu_retries += 1;
             self.retry_bytes += u64::from(frame.mpdu_len);
-        } else {
+        }
+        if !is_main {
+            return retry;
+        }
+        let repeats = !self.is_first_copy(frame, retry, at_ns);
+        if !repeats {
             self.payload_bytes += u64::from(frame.payload_len);
         }
         let rate = frame.radio.mode.rate_kbps();
         self.series.add(
             at_ns,
             FlowSum {
-                payload: if retry { 0 } else { u64::from(frame.payload_len) },
+                payload: if repeats { 0 } else { u64::from(frame.payload_len) },
                 mpdus: 1,
                 retries: u32::from(retry),
                 rate_kbps: u64::from(rate.unwrap_or(0)),
                 rated: u32::from(rate.is_some()),
             },
         );
+        repeats
+    }
+
+    fn is_first_copy(&mut self, frame: &Frame, retry: bool, at_ns: i64) -> bool {
+        let (Some(sequence), Some(fragment)) = (frame.header.sequence, frame.header.fragment) else { return !retry };
+        let tid = frame.header.qos.map(|qos| qos.tid());
+        let row = match self.copies.iter().position(|(other, _)| *other == tid) {
+            Some(row) => row,
+            None => {
+                self.copies.push((tid, Copies::default()));
+                self.copies.len() - 1
+            }
+        };
+        self.copies.get_mut(row).is_none_or(|(_, copies)| copies.is_first(sequence, fragment, retry, at_ns))
     }
 
     /// Aggregation counters of a TID; a new row takes one from `budget`, and there is none when that is used up.

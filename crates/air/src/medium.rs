@@ -220,7 +220,12 @@ impl Medium {
         self.observed_ns += visible;
         self.spend(&turn, visible, links);
         if visible > 0 {
-            let share = |kind: i64, ns: i64| (kind as f64 * ns as f64 / turn.duration.max(1) as f64) as i64;
+            let share = |kind: i64, ns: i64| match kind {
+                0 => 0,
+                // The whole PPDU is of this kind.
+                kind if kind == turn.duration => ns,
+                kind => (kind as f64 * ns as f64 / turn.duration.max(1) as f64) as i64,
+            };
             self.busy_ns += visible;
             self.busy.add_interval(turn.start_ns, end, |ns| BusySum {
                 busy: ns,
@@ -369,7 +374,7 @@ impl Medium {
     pub fn busy_share(&self, start_ns: i64, width_ns: i64) -> Option<f64> {
         let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
         let (mut busy, mut covered) = (0.0, 0i64);
-        for (at, bin) in self.busy.iter() {
+        for (at, bin) in self.busy.between(start_ns, end_ns) {
             // The two series have bins of different width: a bin counts by the part that lies inside.
             let inside = ((at + width).min(end_ns) - at.max(start_ns)).max(0);
             busy += bin.busy as f64 * inside as f64 / width as f64;
@@ -478,18 +483,18 @@ fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> AirtimeNs {
     kinds
 }
 
-/// Payload bytes of a PPDU's first transmissions.
+/// Payload bytes of a PPDU's MPDUs that were not captured before.
 fn payload_bytes(ppdu: &Ppdu) -> u64 {
-    ppdu.mpdus.iter().filter(|m| !m.fc.retry()).map(|m| u64::from(m.payload_len)).sum()
+    ppdu.mpdus.iter().filter(|m| !m.repeats).map(|m| u64::from(m.payload_len)).sum()
 }
 
-/// Splits the duration of a data PPDU into preamble, payload, headers and retries, to the nanosecond.
+/// Splits the duration of a data PPDU into preamble, payload, headers and repeated MPDUs, to the nanosecond.
 fn split_data(ppdu: &Ppdu, duration: i64, spent: &mut SpentNs) {
     let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
     let psdu_len = f64::from(ppdu.psdu_len.max(1));
     let (mut payload, mut retries, mut firsts) = (0.0, 0.0, 0usize);
     for (index, mpdu) in ppdu.mpdus.iter().enumerate() {
-        if mpdu.fc.retry() {
+        if mpdu.repeats {
             retries += psdu_ns * f64::from(ppdu.psdu_share(index)) / psdu_len;
         } else {
             firsts += 1;

@@ -105,8 +105,23 @@ struct Answer {
     row: u32,
 }
 
+/// Where a frame was counted, to count one that differs in nothing that matters without looking again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recall(Option<Counted>);
+
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    generation: u64,
+    bssid: MacAddr,
+    source: Option<MacAddr>,
+    destination: Option<MacAddr>,
+    row: u32,
+    /// Of source and destination, where they have one.
+    members: [Option<u32>; 2],
+}
+
 /// All rows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Networks {
     rows: Vec<Network>,
     by_bssid: HashMap<u64, Vec<u32>>,
@@ -117,6 +132,8 @@ pub struct Networks {
     /// others and changes none: the first that takes a frame is the answer.
     generation: u64,
     answers: Vec<Option<Answer>>,
+    /// Where frames without an SSID were counted, by their two ends.
+    pairs: Vec<Recall>,
     /// Frames of networks or members that did not fit.
     pub overflow: u64,
 }
@@ -135,16 +152,74 @@ pub fn is_counted(frame: &Frame) -> bool {
 impl Networks {
     /// Counts a frame for which [`is_counted`] holds; `ssid` is the frame's SSID element, if it has one.
     pub fn frame(&mut self, frame: &Frame, ssid: Option<&[u8]>) {
+        if ssid.is_some() || matches!(frame.header.fc.kind(), FrameKind::ProbeRequest) {
+            self.look_up(frame, ssid);
+            return;
+        }
+        // Without an SSID the kind of the frame does not matter: one place for each pair of stations.
+        if self.pairs.is_empty() {
+            self.pairs = vec![Recall::default(); REMEMBERED];
+        }
+        let ta = frame.header.addr2.unwrap_or_default().as_u64();
+        let mixed = (ta ^ frame.header.addr1.as_u64().rotate_left(24)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let slot = (mixed >> 32) as usize % REMEMBERED;
+        let Some(mut recall) = self.pairs.get(slot).copied() else { return };
+        self.repeat(frame, ssid, &mut recall);
+        if let Some(place) = self.pairs.get_mut(slot) {
+            *place = recall;
+        }
+    }
+
+    /// As [`Networks::frame`], for a frame of the same kind and SSID as all others with this `recall`.
+    #[inline]
+    pub fn repeat(&mut self, frame: &Frame, ssid: Option<&[u8]>, recall: &mut Recall) {
+        let header = &frame.header;
+        match &recall.0 {
+            Some(known)
+                if known.generation == self.generation
+                    && known.bssid == header.bssid().unwrap_or(MacAddr::ZERO)
+                    && known.source == header.source()
+                    && known.destination == header.destination() =>
+            {
+                let known = *known;
+                self.count(frame, known.row, known.members, known.source);
+            }
+            _ => recall.0 = self.look_up(frame, ssid),
+        }
+    }
+
+    /// Counts a frame; tells where, if the next of its kind is sure to be counted there too.
+    fn look_up(&mut self, frame: &Frame, ssid: Option<&[u8]>) -> Option<Counted> {
         let bssid = frame.header.bssid().unwrap_or(MacAddr::ZERO);
         let ssid = SsidKey::new(ssid.unwrap_or_default());
         let kind = frame.header.fc.kind();
+        let before = (self.generation, self.rows.len());
         let Some(row) = self.find(bssid, ssid, kind) else {
             self.overflow += 1;
-            return;
+            return None;
         };
-        let retry = u64::from(frame.header.fc.retry());
+        let generation = self.generation;
+        // Some frames do not match even the row they make (Wireshark makes one for each of them).
+        let is_settled = before == (generation, self.rows.len());
+        let (source, destination) = (frame.header.source(), frame.header.destination());
+        let mut members = [None; 2];
+        for (place, address) in members.iter_mut().zip([source, destination]) {
+            let Some(address) = address else { continue };
+            *place = self.member(row, address, Some(address) != source);
+            self.overflow += u64::from(place.is_none());
+        }
+        self.count(frame, row, members, source);
+        let is_whole = members.iter().zip([source, destination]).all(|(at, address)| at.is_some() == address.is_some());
+        (is_settled && is_whole).then_some(Counted { generation, bssid, source, destination, row, members })
+    }
+
+    #[inline]
+    fn count(&mut self, frame: &Frame, row: u32, members: [Option<u32>; 2], source: Option<MacAddr>) {
+        let fc = frame.header.fc;
+        let kind = fc.kind();
+        let retry = u64::from(fc.retry());
         let beacon = matches!(kind, FrameKind::Beacon);
-        let data = frame.header.fc.carries_data();
+        let data = fc.carries_data();
         if let Some(network) = self.rows.get_mut(row as usize) {
             network.packets += 1;
             network.retries += retry;
@@ -152,17 +227,13 @@ impl Networks {
             network.data += u64::from(data);
             network.probes += u64::from(matches!(kind, FrameKind::ProbeRequest | FrameKind::ProbeResponse));
         }
-        let (source, destination) = (frame.header.source(), frame.header.destination());
-        for (address, is_receiver) in [(source, false), (destination, true)] {
-            let Some(address) = address else { continue };
-            let Some(position) = self.member(row, address, is_receiver) else {
-                self.overflow += 1;
+        for (position, is_receiver) in members.into_iter().zip([false, true]) {
+            let Some((_, address, member)) = position.and_then(|at| self.members.get_mut(at as usize)) else {
                 continue;
             };
-            let Some((.., member)) = self.members.get_mut(position as usize) else { continue };
             member.packets += u64::from(!beacon);
             member.retries += retry;
-            let is_sender = !is_receiver || source == Some(address);
+            let is_sender = !is_receiver || source.is_some_and(|source| source.as_u64() == *address);
             member.sent += u64::from(data && is_sender);
             member.received += u64::from(data && !is_sender);
         }

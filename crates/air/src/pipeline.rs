@@ -94,6 +94,7 @@ pub fn analyze(
     let (opened, started) = sync_channel::<Result<Option<u64>, OpenError>>(1);
     let name = path.display().to_string();
     let path = path.to_owned();
+    let is_watched = stop.is_some();
     // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
     std::thread::spawn(move || {
         let mut reader = match Reader::open(&path, settings) {
@@ -104,7 +105,7 @@ pub fn analyze(
             }
         };
         let _ = opened.send(Ok(reader.total_bytes()));
-        read(&mut reader, name, &frames, &empty);
+        read(&mut reader, name, is_watched, &frames, &empty);
     });
     let total = loop {
         match started.recv_timeout(TICK) {
@@ -136,7 +137,7 @@ pub fn analyze_reader(
     let (frames, stage_two) = sync_channel::<Message>(BATCHES);
     let (back, empty) = channel::<Batch>();
     let total = reader.total_bytes();
-    std::thread::spawn(move || read(&mut reader, name, &frames, &empty));
+    std::thread::spawn(move || read(&mut reader, name, false, &frames, &empty));
     second_stage(&stage_two, &back, Analyzer::new(options), total, None, progress)
 }
 
@@ -146,10 +147,12 @@ fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
     }
 }
 
-fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: &Receiver<Batch>) {
+/// The first stage. `is_watched`: reports may be asked for on the way.
+fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender<Message>, empty: &Receiver<Batch>) {
     let mut decoder = Decoder::default();
     let mut batch = Batch::default();
     let mut flushed = Instant::now();
+    let mut networks_shown = Instant::now();
     let mut since_check = 0u32;
     let damage = loop {
         match reader.next() {
@@ -175,6 +178,10 @@ fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: 
             since_check = 0;
             flushed = Instant::now();
             batch.tally.file_position = reader.bytes_read();
+            if is_watched && networks_shown.elapsed() > FLUSH {
+                networks_shown = flushed;
+                batch.networks = Some(Box::new(decoder.networks().clone()));
+            }
             let mut next = empty.try_recv().unwrap_or_default();
             next.clear();
             if frames.send(Message::Frames(std::mem::replace(&mut batch, next))).is_err() {
@@ -183,6 +190,7 @@ fn read(reader: &mut Reader, path: String, frames: &SyncSender<Message>, empty: 
         }
     };
     batch.tally.file_position = reader.bytes_read();
+    batch.networks = Some(Box::new(decoder.networks().clone()));
     let _ = frames.send(Message::Frames(batch));
     let drops = reader.drops();
     let made_here = reader

@@ -32,6 +32,8 @@ pub struct Mpdu {
     pub asks: bool,
     /// See [`Frame::amsdu_subframes`].
     pub amsdu_subframes: u16,
+    /// It was captured before, and this is a retry.
+    pub repeats: bool,
 }
 
 /// Body of a control frame that the accounting needs.
@@ -220,9 +222,12 @@ impl Assembler {
         self.add(frame, at);
     }
 
-    /// Tells the row of the link of the frame just pushed.
-    pub fn note_link(&mut self, frame: &Frame, row: u32, generation: u32) {
+    /// Tells the row of the link of the frame just pushed, and whether the link saw it before.
+    pub fn note_link(&mut self, frame: &Frame, row: u32, generation: u32, repeats: bool) {
         let ppdu = &mut self.current;
+        if let Some(mpdu) = ppdu.mpdus.last_mut().filter(|mpdu| mpdu.fcs != Fcs::Bad) {
+            mpdu.repeats = repeats;
+        }
         if ppdu.link.is_none() && (frame.usable() || ppdu.all_bad) && ppdu.ra == frame.header.receiver() {
             ppdu.link = (ppdu.ta == frame.ta()).then_some((row, generation));
         }
@@ -238,12 +243,22 @@ impl Assembler {
     }
 
     fn begin(&mut self, frame: &Frame, batch: &Batch, at: Position) {
-        let mut mpdus = std::mem::take(&mut self.current.mpdus);
-        mpdus.clear();
-        self.current = Ppdu::empty();
-        self.current.mpdus = mpdus;
         self.open = true;
+        let is_ampdu = frame.radio.ampdu.is_some() && !matches!(self.grouping, Grouping::None);
+        let control = match batch.details.get(frame.detail as usize) {
+            Some(Detail::BlockAck(ack)) => Control::BlockAck(ack.clone()),
+            Some(Detail::BlockAckReq(request)) => Control::Request(request.clone()),
+            _ => Control::None,
+        };
+        let group = Group {
+            reference: frame.radio.ampdu.map(|ampdu| ampdu.reference),
+            stamp_us: frame.radio.tsft_us,
+            at,
+            tsft_ns: at.ns,
+        };
         let ppdu = &mut self.current;
+        ppdu.mpdus.clear();
+        ppdu.link = None;
         ppdu.number = frame.number;
         ppdu.frequency_mhz = frame.radio.frequency_mhz;
         ppdu.ra = frame.header.receiver();
@@ -251,19 +266,18 @@ impl Assembler {
         ppdu.kind = frame.header.fc.kind();
         ppdu.fc = frame.header.fc;
         ppdu.mode = frame.radio.mode;
-        ppdu.is_ampdu = frame.radio.ampdu.is_some() && !matches!(self.grouping, Grouping::None);
-        ppdu.saw_last = !ppdu.is_ampdu;
-        ppdu.group = Group {
-            reference: frame.radio.ampdu.map(|ampdu| ampdu.reference),
-            stamp_us: frame.radio.tsft_us,
-            at,
-            tsft_ns: at.ns,
-        };
-        ppdu.control = match batch.details.get(frame.detail as usize) {
-            Some(Detail::BlockAck(ack)) => Control::BlockAck(ack.clone()),
-            Some(Detail::BlockAckReq(request)) => Control::Request(request.clone()),
-            _ => Control::None,
-        };
+        ppdu.all_bad = true;
+        ppdu.psdu_len = 0;
+        ppdu.is_ampdu = is_ampdu;
+        ppdu.saw_last = !is_ampdu;
+        ppdu.exact_duration = false;
+        ppdu.duration_ns = None;
+        ppdu.uncertainty_ns = 0;
+        ppdu.preamble_ns = 0;
+        ppdu.start_ns = 0;
+        ppdu.exact_start = false;
+        ppdu.control = control;
+        ppdu.group = group;
     }
 
     fn add(&mut self, frame: &Frame, at: Position) {
@@ -301,6 +315,7 @@ impl Assembler {
             tid: qos.map(|qos| qos.tid()),
             asks: qos.is_none_or(|qos| matches!(qos.ack_policy(), wire::ieee80211::AckPolicy::Normal)),
             amsdu_subframes: frame.amsdu_subframes,
+            repeats: fc.retry(),
         });
         if let (Some(l_sig), None) = (frame.radio.l_sig.and_then(|l_sig| l_sig.length), ppdu.duration_ns) {
             ppdu.duration_ns = wire::phy::l_sig_duration_ns(l_sig, &frame.radio.mode).map(i64::from);

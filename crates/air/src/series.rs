@@ -111,6 +111,13 @@ impl<T: Copy + Default + AddAssign> Series<T> {
         self.bins.iter().enumerate().map(move |(i, bin)| ((self.first + i as i64) * self.width_ns, *bin))
     }
 
+    /// The bins that `start_ns..end_ns` touches, as (start in ns, sum).
+    pub fn between(&self, start_ns: i64, end_ns: i64) -> impl Iterator<Item = (i64, T)> + '_ {
+        let place = |ns: i64| (ns.div_euclid(self.width_ns) - self.first).clamp(0, self.bins.len() as i64) as usize;
+        let (from, upto) = (place(start_ns), place(end_ns.saturating_add(self.width_ns - 1)));
+        self.iter().take(upto).skip(from)
+    }
+
     /// Nothing was added yet.
     pub fn is_empty(&self) -> bool {
         self.bins.is_empty()
@@ -131,6 +138,18 @@ mod tests {
             assert_eq!(series.iter().map(|(_, v)| v).sum::<u64>(), points.iter().map(|(_, v)| v).sum::<u64>());
             assert!(series.iter().count() <= MAX_BINS);
         }
+    }
+
+    #[test]
+    fn only_the_bins_of_an_interval_are_visited() {
+        let mut series = Series::<u64>::new(100);
+        (0..10).for_each(|bin| series.add(bin * 100, 1 + bin as u64));
+        let between = |start, end| series.between(start, end).map(|(at, _)| at).collect::<Vec<_>>();
+        assert_eq!(between(250, 500), [200, 300, 400]);
+        assert_eq!(between(250, 501), [200, 300, 400, 500]);
+        assert_eq!(between(-300, 1), [0]);
+        assert_eq!(between(900, 5_000), [900]);
+        assert!(between(2_000, 3_000).is_empty() && between(-300, -200).is_empty());
     }
 
     #[test]

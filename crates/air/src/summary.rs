@@ -81,6 +81,7 @@ impl Counts {
         sum.captured_bytes += tally.captured_bytes;
         sum.fcs_disagreements += tally.fcs_disagreements;
         sum.fcs_inferred += tally.fcs_inferred;
+        sum.duplicates += tally.duplicates;
         let room = MAX_EXAMPLES.saturating_sub(sum.examples.len());
         sum.examples.extend(tally.examples.iter().take(room).cloned());
         for (link, count) in tally.link_types.iter() {
@@ -130,7 +131,14 @@ fn band_name(band: Band) -> &'static str {
 }
 
 /// Section 1.
-pub fn build(counts: &Counts, source: &Source, calibration: &Calibration, links: &Links, medium: &Medium) -> Summary {
+pub fn build(
+    counts: &Counts,
+    source: &Source,
+    calibration: &Calibration,
+    main_interface: u32,
+    links: &Links,
+    medium: &Medium,
+) -> Summary {
     let mut channels: Vec<(u16, u64)> = counts.channels.iter().collect();
     channels.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     Summary {
@@ -176,12 +184,19 @@ pub fn build(counts: &Counts, source: &Source, calibration: &Calibration, links:
             .damage
             .as_ref()
             .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
-        limits: limits(counts, source, calibration, links, medium),
+        limits: limits(counts, source, calibration, main_interface, links, medium),
     }
 }
 
 /// What this capture cannot tell.
-fn limits(counts: &Counts, source: &Source, calibration: &Calibration, links: &Links, medium: &Medium) -> Vec<Limit> {
+fn limits(
+    counts: &Counts,
+    source: &Source,
+    calibration: &Calibration,
+    main_interface: u32,
+    links: &Links,
+    medium: &Medium,
+) -> Vec<Limit> {
     let mut limits = Vec::new();
     let n = counts.frames;
     if n == 0 {
@@ -301,11 +316,22 @@ fn limits(counts: &Counts, source: &Source, calibration: &Calibration, links: &L
         limits.push(limit(
             "several-interfaces",
             format!(
-                "the capture holds {} interfaces, which are taken for one sniffer: a frame that two of them heard \
-                 counts twice, and responses may be matched across channels",
+                "the capture holds {} interfaces: airtime, waterfall and steadiness are those of interface {main_interface}, \
+                 which has the most frames at the start; a frame that two of them heard counts twice elsewhere",
                 counts.interfaces + 1
             ),
-            &["frames", "exchanges", "aggregation", "airtime", "waterfall"],
+            &["frames", "exchanges", "aggregation", "airtime", "waterfall", "steadiness"],
+        ));
+    }
+    if counts.tally.duplicates * 100 > n {
+        limits.push(limit(
+            "duplicates",
+            format!(
+                "{} frames are in the file twice, with the same header and time: a capture merged with itself, or two \
+                 captures of one interface (editcap -d takes duplicates out)",
+                counts.tally.duplicates
+            ),
+            &["all counts"],
         ));
     }
     if counts.own > 0 {

@@ -58,6 +58,10 @@ pub struct Usage {
     pub protected_management: u64,
     /// Such frames sent at all.
     pub robust_management: u64,
+    /// Authentication frames sent.
+    pub authentications: u64,
+    /// Of these with SAE.
+    pub sae_authentications: u64,
     /// Data frames sent protected.
     pub protected_data: u64,
     /// Frames with the power-management bit.

@@ -2,11 +2,11 @@
 
 use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
-use crate::report::{Waterfall, WaterfallStep};
+use crate::report::{Limit, Waterfall, WaterfallStep};
 
 /// Causes in the order of the report, with their words.
 const CAUSES: [(&str, &str); 14] = [
-    ("payload", "payload bits of first transmissions"),
+    ("payload", "payload bits, each MPDU once"),
     ("mac_headers", "MAC, security and LLC headers, FCS, padding"),
     ("preamble", "PHY preambles"),
     ("ifs_backoff", "inter-frame spaces and backoff"),
@@ -23,13 +23,14 @@ const CAUSES: [(&str, &str); 14] = [
 ];
 
 /// Builds the waterfall of `link` (`reverse`: the link the other way); `None` without observed payload.
-/// `grouped`: MPDUs could be grouped to PPDUs.
+/// `grouped`: MPDUs could be grouped to PPDUs; `limits`: what the capture cannot tell.
 pub fn build(
     link: &Link,
     reverse: Option<&Link>,
     totals: &Totals,
     direction: &str,
     grouped: bool,
+    limits: &[Limit],
 ) -> Option<Waterfall> {
     let observed = totals.observed_ns;
     if observed <= 0 || link.spent.total() <= 0 || link.mpdus == 0 {
@@ -97,12 +98,25 @@ pub fn build(
         steps,
         advice: Vec::new(),
     };
-    waterfall.advice = advise(&waterfall, link, grouped);
+    waterfall.advice = advise(&waterfall, link, grouped, limits);
     Some(waterfall)
 }
 
+/// Limits by which air that looks idle may not be.
+const UNHEARD: [&str; 5] = ["one-direction", "hopping", "away", "several-interfaces", "dropped"];
+
+/// Why "idle" may be air that the sniffer did not hear; empty without such a reason.
+fn unheard(limits: &[Limit]) -> String {
+    let reasons: Vec<&str> =
+        limits.iter().filter(|limit| UNHEARD.contains(&limit.code.as_str())).map(|limit| limit.text.as_str()).collect();
+    match reasons.is_empty() {
+        true => String::new(),
+        false => format!(" (or the sniffer did not hear it: {})", reasons.join("; ")),
+    }
+}
+
 /// The two largest losses in words, with what would bring them back.
-fn advise(waterfall: &Waterfall, link: &Link, grouped: bool) -> Vec<String> {
+fn advise(waterfall: &Waterfall, link: &Link, grouped: bool, limits: &[Limit]) -> Vec<String> {
     let mut losses: Vec<&WaterfallStep> = waterfall.steps.iter().filter(|step| step.cause != "payload").collect();
     losses.sort_by(|a, b| b.us.total_cmp(&a.us));
     let (ppdus, mpdus) =
@@ -155,7 +169,22 @@ fn advise(waterfall: &Waterfall, link: &Link, grouped: bool) -> Vec<String> {
                 "idle" => "nobody sends: the source, the sender's host or its bus does not deliver more".to_owned(),
                 _ => "the sniffer was not on the channel: capture on one channel".to_owned(),
             };
-            format!("{:.1} % of the time goes to {}: {remedy}.", step.share * 100.0, step.label)
+            let doubt = if step.cause == "idle" { unheard(limits) } else { String::new() };
+            format!("{:.1} % of the time goes to {}: {remedy}{doubt}.", step.share * 100.0, step.label)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn idle_is_in_doubt_only_where_the_sniffer_may_have_missed_frames() {
+        let limit =
+            |code: &str, text: &str| Limit { code: code.to_owned(), text: text.to_owned(), affects: Vec::new() };
+        assert_eq!(unheard(&[limit("no-tsft", "no stamps"), limit("no-fcs", "no FCS")]), "");
+        let limits = [limit("hopping", "heard on 2 channels"), limit("no-fcs", "no FCS"), limit("away", "away")];
+        assert_eq!(unheard(&limits), " (or the sniffer did not hear it: heard on 2 channels; away)");
+    }
 }

@@ -349,11 +349,9 @@ fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             Some("WPA2 and WPA3 are offered: encrypted data frames do not tell which is in use".to_owned());
     }
     rows.push(row_personal);
-    rows.push(row(
-        "WPA3 Personal (SAE)",
-        sae,
-        Seen::Unknown("data frames do not tell which key management gave the key"),
-    ));
+    let seen =
+        Seen::Frames(usage.sae_authentications, usage.authentications, "authentication frames it sent".to_owned());
+    rows.push(row("WPA3 Personal (SAE)", sae, seen));
     if enterprise.0 == Claim::Yes {
         rows.push(row("WPA2/WPA3 Enterprise", enterprise, protected()));
     }
@@ -614,6 +612,19 @@ mod tests {
         let note = find(&rows, "STBC Transmit").note.as_deref();
         assert_eq!(note, Some("not claimed, but used in 2 of 10 HT or later frames it sent"));
         assert_eq!(find(&rows, "b").note.as_deref(), Some("sent without being claimed: n"));
+    }
+
+    #[test]
+    fn sae_is_seen_in_authentication_frames() {
+        let claimed = dongle();
+        let usage = Usage { authentications: 3, sae_authentications: 2, ..Usage::default() };
+        let with_sae = rows(&subject(Some(&claimed), &usage));
+        let row = find(&with_sae, "WPA3 Personal (SAE)");
+        assert_eq!((row.claimed, row.seen), (Claim::No, Some(2)));
+        assert_eq!(row.note.as_deref(), Some("not claimed, but used in 2 of 3 authentication frames it sent"));
+        let silent = rows(&subject(Some(&claimed), &Usage::default()));
+        let row = find(&silent, "WPA3 Personal (SAE)");
+        assert_eq!((row.seen, row.seen_detail.as_deref()), (None, Some("no authentication frames it sent")));
     }
 
     #[test]

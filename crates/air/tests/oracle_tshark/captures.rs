@@ -92,7 +92,7 @@ pub fn ssids(path: &Path) -> HashMap<u64, Vec<u8>> {
 
 fn walk(path: &Path, visit: &mut dyn FnMut(&Frame, Option<&Detail>)) {
     let Ok(mut reader) = capture::Reader::open(path, Default::default()) else { return };
-    let (mut decoder, mut batch) = (Decoder::default(), Batch::default());
+    let mut batch = Batch::default();
     while let Ok(Some(record)) = reader.next() {
         let raw = RawRecord {
             number: record.number,
@@ -103,7 +103,8 @@ fn walk(path: &Path, visit: &mut dyn FnMut(&Frame, Option<&Detail>)) {
             original_len: record.original_len,
             data: record.data,
         };
-        decoder.decode(&raw, &mut batch);
+        // A decoder that knows no earlier beacon hands over what every single one says.
+        Decoder::default().decode(&raw, &mut batch);
         for frame in &batch.frames {
             visit(frame, batch.details.get(frame.detail as usize));
         }

@@ -14,7 +14,7 @@ const fn bytes(align: u8, size: u8) -> Layout {
 }
 
 /// Fields 0 to 27, by number. Bit 28 and above are not fields of fixed size.
-pub(super) static LAYOUT: [Layout; 28] = [
+pub(super) const LAYOUT: [Layout; 28] = [
     bytes(8, 8),  // 0 TSFT
     bytes(1, 1),  // 1 flags
     bytes(1, 1),  // 2 rate
@@ -44,6 +44,19 @@ pub(super) static LAYOUT: [Layout; 28] = [
     bytes(1, 1),  // 26 zero-length PSDU
     bytes(2, 4),  // 27 L-SIG
 ];
+
+/// Fields 0 to 14.
+pub(super) const LOW: u32 = 0x7fff;
+
+/// Those of them that most headers are made of.
+pub(super) const USUAL: u32 = 1 << TSFT
+    | 1 << FLAGS
+    | 1 << RATE
+    | 1 << CHANNEL
+    | 1 << ANTENNA_SIGNAL
+    | 1 << ANTENNA_NOISE
+    | 1 << ANTENNA
+    | 1 << RX_FLAGS;
 
 const TSFT: u32 = 0;
 const FLAGS: u32 = 1;
@@ -202,7 +215,13 @@ fn timestamp(data: &[u8]) -> Option<DeviceStamp> {
         3 => StampPosition::MpduEnd,
         _ => StampPosition::Unknown,
     };
-    Some(DeviceStamp { ns: units.wrapping_mul(u64::from(ns_per_unit)), position, is_32bit, accuracy_ns })
+    Some(DeviceStamp {
+        ns: units.wrapping_mul(u64::from(ns_per_unit)),
+        position,
+        is_32bit,
+        wraps_after_ns: is_32bit.then(|| u64::from(ns_per_unit) << 32),
+        accuracy_ns,
+    })
 }
 
 /// Field 27: known u16, then the rate code (bits 0 to 3) and the length (bits 4 to 15).

@@ -81,6 +81,10 @@ fn walk(header: &[u8], first_word: u32, fields: &mut Fields<'_>) -> Option<()> {
         match namespace {
             Namespace::Radiotap => {
                 let mut bits = word & FIELD_BITS;
+                if bits & fields::LOW & !fields::USUAL == 0 {
+                    at = usual(header, at, word, fields)?;
+                    bits &= !fields::LOW;
+                }
                 while bits != 0 {
                     let field = bits.trailing_zeros();
                     bits &= bits - 1;
@@ -116,6 +120,24 @@ fn walk(header: &[u8], first_word: u32, fields: &mut Fields<'_>) -> Option<()> {
         word = le32_at(header, next_word_at)?;
         next_word_at += 4;
     }
+}
+
+/// Visits the usual ones of the low fields one by one, without a loop, which takes less time. Returns where they end.
+#[inline(always)]
+fn usual(header: &[u8], mut at: usize, word: u32, fields: &mut Fields<'_>) -> Option<usize> {
+    macro_rules! visit {
+        ($($field:literal)*) => {$(
+            const { assert!(fields::USUAL >> $field & 1 == 1) };
+            if word >> $field & 1 == 1 {
+                let layout = const { &fields::LAYOUT[$field] };
+                let start = align(at, usize::from(layout.align));
+                at = start + usize::from(layout.size);
+                fields.take($field, header.get(start..at)?);
+            }
+        )*};
+    }
+    visit!(0 1 2 3 5 6 11 14);
+    Some(at)
 }
 
 /// Visits the type-length-value items that fill the header from `at`.

@@ -10,7 +10,6 @@ mod tshark;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
 
 use frame::Frame;
 
@@ -84,26 +83,7 @@ impl Outcome {
 #[test]
 fn every_mac_header_and_body_of_the_real_captures_agrees_with_tshark() {
     let Some(folder) = captures::wlan_folder().filter(|_| tshark::is_installed()) else { return };
-    let mut files = captures::files(&folder);
-    // The largest are taken first, so that no worker is left alone with one at the end.
-    files.sort_by_key(|path| path.metadata().map_or(0, |metadata| metadata.len()));
-    let files = Mutex::new(files);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let outcome = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut outcome = Outcome::default();
-                    loop {
-                        let next = files.lock().expect("no panic in a worker").pop();
-                        let Some(path) = next else { return outcome };
-                        outcome.compare(&path);
-                    }
-                })
-            })
-            .collect();
-        workers.into_iter().map(|worker| worker.join().expect("a worker")).fold(Outcome::default(), Outcome::add)
-    });
+    let outcome = captures::compare_all(captures::files(&folder), Outcome::compare, Outcome::add);
     let damaged = outcome.damaged;
     println!(
         "{} frames ({damaged} damaged), {} values compared:",

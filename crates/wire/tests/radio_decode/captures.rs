@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{create_reader, Block, PcapBlockOwned, PcapError};
@@ -31,6 +32,26 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     }
     println!("every sixth of {} captures (TXOP_EVERY_CAPTURE=1: all)", files.len());
     files.into_iter().step_by(6).collect()
+}
+
+/// Compares all files, one worker for each processor; each worker's outcomes are added up, then those of all.
+pub fn compare_all<O: Default + Send>(mut files: Vec<PathBuf>, compare: fn(&mut O, &Path), add: fn(O, O) -> O) -> O {
+    // The largest are taken first, so that no worker is left alone with one at the end.
+    files.sort_by_key(|path| path.metadata().map_or(0, |metadata| metadata.len()));
+    let files = Mutex::new(files);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let work = || {
+            let mut outcome = O::default();
+            loop {
+                let next = files.lock().expect("no panic in a worker").pop();
+                let Some(path) = next else { return outcome };
+                compare(&mut outcome, &path);
+            }
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker")).fold(O::default(), add)
+    })
 }
 
 /// All records up to the first unreadable one; `None` for a file that is not pcap or pcapng.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Mutex;
 
 use txop_wire::linktype::LinkType;
 use txop_wire::radio::{decode, RadioError};
@@ -78,23 +77,7 @@ impl Outcome {
 #[test]
 fn every_link_header_of_the_real_captures_agrees_with_tshark() {
     let Some(folder) = captures::wlan_folder().filter(|_| tshark::is_installed()) else { return };
-    let files = Mutex::new(captures::files(&folder));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let outcome = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut outcome = Outcome::default();
-                    loop {
-                        let next = files.lock().expect("no panic in a worker").pop();
-                        let Some(path) = next else { return outcome };
-                        outcome.compare(&path);
-                    }
-                })
-            })
-            .collect();
-        workers.into_iter().map(|worker| worker.join().expect("a worker")).fold(Outcome::default(), Outcome::add)
-    });
+    let outcome = captures::compare_all(captures::files(&folder), Outcome::compare, Outcome::add);
     println!("frames by link type {:?}, {} values compared", outcome.frames, outcome.compared);
     for (what, count) in &outcome.differences {
         println!("{count:6} x {what}");

@@ -287,12 +287,20 @@ fn timestamps() {
         ns: 0x1_0000_0005 * 1000,
         position: StampPosition::PpduStart,
         is_32bit: false,
+        wraps_after_ns: None,
         accuracy_ns: Some(7000),
     };
     assert_eq!(stamp(7, 0x11, 0x02), Some(us));
     // The high half of a 32-bit counter is not in use.
-    let short = DeviceStamp { ns: 5, position: StampPosition::PpduEnd, is_32bit: true, accuracy_ns: None };
+    let short = DeviceStamp {
+        ns: 5,
+        position: StampPosition::PpduEnd,
+        is_32bit: true,
+        wraps_after_ns: Some(1 << 32),
+        accuracy_ns: None,
+    };
     assert_eq!(stamp(7, 0x22, 0x01), Some(short));
+    assert_eq!(stamp(7, 0x11, 0x01).unwrap().wraps_after_ns, Some(1_000 << 32), "a counter of microseconds");
     assert_eq!(stamp(7, 0x30, 0x01).unwrap().ns, 5_000_000);
     assert_eq!(stamp(0, 0xf2, 0x00).unwrap().position, StampPosition::Unknown);
     assert_eq!(stamp(0, 0x03, 0x00), None, "an undefined unit");

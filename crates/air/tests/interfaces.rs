@@ -1,0 +1,136 @@
+//! Captures of several interfaces, frames that are in a file twice, and what small captures show.
+
+use capture::{InterfaceSettings, PcapSettings, PcapWriter, PcapngWriter, Reader};
+use specimen::Scene;
+use txop_air::report::{Report, Waterfall};
+use wire::linktype::LinkType;
+
+/// A scene as records: time and bytes.
+fn records(name: &str, seconds: f64) -> Vec<(i64, Vec<u8>)> {
+    let mut scene = Scene::preset(name).expect("a preset");
+    scene.seconds = seconds;
+    let mut bytes = Vec::new();
+    specimen::write(&scene, &mut bytes).expect("a capture");
+    let mut reader = Reader::from_read(std::io::Cursor::new(bytes)).expect("a capture");
+    let mut records = Vec::new();
+    while let Some(record) = reader.next().expect("no damage") {
+        records.push((record.time_ns.expect("a time"), record.data.to_vec()));
+    }
+    records
+}
+
+fn analyze(bytes: Vec<u8>) -> Report {
+    let reader = Reader::from_read(std::io::Cursor::new(bytes)).expect("a capture");
+    txop_air::analyze_reader(reader, "test".to_owned(), Default::default(), &mut ()).expect("a report")
+}
+
+/// Every record once on each of these interfaces, one after the other.
+fn on_interfaces(records: &[(i64, Vec<u8>)], interfaces: &[u32]) -> Report {
+    let mut writer = PcapngWriter::new(Vec::new(), wire::pcap::ByteOrder::Little).expect("a file header");
+    for _ in 0..=*interfaces.iter().max().expect("an interface") {
+        let settings = InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
+        writer.add_interface(&settings).expect("an interface");
+    }
+    for (time_ns, data) in records {
+        for interface in interfaces {
+            writer.write(*interface, *time_ns, data.len() as u32, data).expect("memory");
+        }
+    }
+    analyze(writer.into_inner())
+}
+
+fn has_limit(report: &Report, code: &str) -> bool {
+    report.summary.limits.iter().any(|limit| limit.code == code)
+}
+
+fn shares(waterfall: &Waterfall) -> Vec<(&str, f64)> {
+    waterfall.steps.iter().map(|step| (step.cause.as_str(), step.us)).collect()
+}
+
+/// Two sniffers side by side on one channel: nothing about the exchanges may change.
+#[test]
+fn what_two_interfaces_heard_is_matched_apart() {
+    let records = records("lossy", 2.0);
+    let (one, two) = (on_interfaces(&records, &[0]), on_interfaces(&records, &[0, 1]));
+    assert!(!has_limit(&one, "several-interfaces") && !has_limit(&one, "duplicates"));
+    assert!(has_limit(&two, "several-interfaces") && has_limit(&two, "duplicates"));
+    assert_eq!(two.frames, 2 * one.frames);
+    assert!(!one.exchanges.is_empty() && one.exchanges.len() == two.exchanges.len());
+    for (one, two) in one.exchanges.iter().zip(&two.exchanges) {
+        assert_eq!((&one.ta, &one.ra), (&two.ta, &two.ra));
+        assert_eq!((2 * one.ppdus, 2 * one.acked, 2 * one.block_acked), (two.ppdus, two.acked, two.block_acked));
+        assert_eq!(one.gap_us.as_ref().map(|gap| gap.median), two.gap_us.as_ref().map(|gap| gap.median));
+    }
+    assert_eq!(shares(&one.waterfalls[0]), shares(&two.waterfalls[0]));
+    assert_eq!(one.waterfalls[0].payload_bytes, two.waterfalls[0].payload_bytes);
+    assert_eq!(one.airtime.busy_us, two.airtime.busy_us);
+}
+
+/// `mergecap` of a capture with itself.
+#[test]
+fn frames_that_are_there_twice_are_told() {
+    let records = records("healthy", 1.0);
+    let twice: Vec<_> = records.iter().flat_map(|record| [record.clone(), record.clone()]).collect();
+    assert!(has_limit(&on_interfaces(&twice, &[0]), "duplicates"));
+    assert!(!has_limit(&on_interfaces(&records, &[0]), "duplicates"));
+}
+
+/// A first transmission that was missed does not take its payload along: the copies' bodies tell which MPDUs are there.
+#[test]
+fn payload_counts_each_captured_mpdu_once() {
+    let mut state = 88_172_645_463_325_252u64;
+    let kept: Vec<_> = records("lossy", 3.0)
+        .into_iter()
+        .filter(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % 5 != 0
+        })
+        .collect();
+    let report = on_interfaces(&kept, &[0]);
+    let waterfall = &report.waterfalls[0];
+    let (mut seen, mut payload, mut without_retry_bit) = (std::collections::HashSet::new(), 0, 0);
+    for (_, data) in &kept {
+        let mpdu = &data[usize::from(u16::from_le_bytes([data[2], data[3]]))..];
+        let Ok(header) = wire::ieee80211::Header::parse(mpdu, false) else { continue };
+        let on_link = (header.addr2, header.addr1) == (waterfall.ta.parse().ok(), waterfall.ra.parse().expect("a MAC"));
+        if !on_link || !header.fc.carries_data() {
+            continue;
+        }
+        let body = &mpdu[header.header_len..mpdu.len() - 4];
+        let Some(parts) = wire::ieee80211::body::DataBody::divide(&header, body, body.len(), None) else { continue };
+        without_retry_bit += if header.fc.retry() { 0 } else { parts.payload_len as u64 };
+        if seen.insert((header.sequence, body.to_vec())) {
+            payload += parts.payload_len as u64;
+        }
+    }
+    assert_eq!(waterfall.payload_bytes, payload);
+    assert!(payload > without_retry_bit + without_retry_bit / 50, "{payload}, {without_retry_bit} without retry bit");
+}
+
+#[test]
+fn sae_is_seen_where_it_happens() {
+    const STATION: [u8; 6] = [2, 0, 0, 0, 0, 2];
+    const AP: [u8; 6] = [2, 0, 0, 0, 0, 1];
+    let settings = PcapSettings::nanos(LinkType::IEEE802_11);
+    let mut writer = PcapWriter::new(Vec::new(), settings).expect("a file header");
+    let frame = |fc: u16, sequence: u8, body: &[u8]| {
+        [&fc.to_le_bytes()[..], &[0, 0], &AP, &STATION, &AP, &[sequence << 4, 0], body].concat()
+    };
+    // Open, SAE commit, SAE confirm, data.
+    let frames = [
+        frame(0x00b0, 0, &[0, 0, 1, 0, 0, 0]),
+        frame(0x00b0, 1, &[3, 0, 1, 0, 0, 0, 19, 0]),
+        frame(0x00b0, 2, &[3, 0, 2, 0, 0, 0, 1, 0]),
+        frame(0x0108, 3, &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 1, 2, 3, 4]),
+    ];
+    for (time_ns, frame) in (1_700_000_000_000_000_000i64..).step_by(1_000_000).zip(&frames) {
+        writer.write(time_ns, frame.len() as u32, frame).expect("memory");
+    }
+    let report = analyze(writer.into_inner());
+    let station = &report.capabilities[0];
+    assert_eq!(station.address, "02:00:00:00:00:02");
+    let row = station.rows.iter().find(|row| row.capability == "WPA3 Personal (SAE)").expect("the row");
+    assert_eq!((row.seen, row.seen_detail.as_deref()), (Some(2), Some("2 of 3 authentication frames it sent")));
+}
