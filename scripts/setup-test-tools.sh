@@ -1,6 +1,7 @@
 #!/bin/sh
-# What the tests compare with and look through, and the program itself never needs: tshark (the oracle) and a headless
-# browser (HTML pages). Tests without them are skipped and say so; under CI a missing oracle is an error.
+# What the tests compare with and look through, and the program itself never needs: tshark (the oracle), a headless
+# browser (HTML pages), SSH servers and a BusyBox userland (targets). Tests without them are skipped and say so; under
+# CI a missing oracle is an error.
 set -eu
 cd "$(dirname "$0")"
 . ./apt.sh
@@ -19,3 +20,18 @@ if ! command -v chromium >/dev/null 2>&1 && ! command -v chromium-browser >/dev/
         echo "Going on without chromium: the tests that look at HTML pages will be skipped." >&2
     fi
 fi
+
+# What the tests reach over SSH: servers of their own, in namespaces of their own. openssh-server comes with a service
+# that starts by itself; so it is installed only where no service manager runs (containers) or the machine is CI's.
+for tool in busybox:busybox-static ssh-keygen:openssh-client ip:iproute2 dropbear:dropbear-bin sshd:openssh-server; do
+    package=${tool#*:}
+    tool=${tool%%:*}
+    PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null 2>&1 && continue
+    if [ "$tool" = sshd ] && [ -d /run/systemd/system ] && [ "${CI-}" != true ]; then
+        echo "Not installing openssh-server, which would start an SSH server on this machine." >&2
+    elif apt_install "because the tests reach a machine over SSH" "$package"; then
+        continue
+    fi
+    [ "${CI-}" != true ] || exit 3
+    echo "Going on without $tool: tests that go over SSH will be skipped." >&2
+done

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from ssh_server import Keys, Server, why_not
 
 PROGRAM = Path(sys.executable).with_name("txop")
 
@@ -45,3 +48,29 @@ def txop(program: Path, plain_environment: dict[str, str]) -> RunTxop:
         return subprocess.run([program, *arguments], env={**plain_environment, **(env or {})}, **settings)  # type: ignore[call-overload, no-any-return]
 
     return run
+
+
+StartServer = Callable[..., Server]
+
+
+@pytest.fixture
+def busybox_sshd(tmp_path: Path) -> Iterator[StartServer]:
+    """Start real SSH servers with a BusyBox userland in namespaces of their own; see :class:`ssh_server.Server` for
+    the arguments. They are gone after the test."""
+    with contextlib.ExitStack() as servers:
+        keys: list[Keys] = []
+
+        def start(*, server: str = "openssh", **options: object) -> Server:
+            reason = why_not(server)
+            if reason is not None:
+                if os.environ.get("CI") == "true" and os.geteuid() == 0:
+                    pytest.fail(f"SSH servers for tests: {reason}")
+                pytest.skip(f"SSH servers for tests: {reason}")
+            if not keys:
+                (tmp_path / "keys").mkdir()
+                keys.append(Keys(tmp_path / "keys"))
+            root = tmp_path / f"root-{len(list(tmp_path.glob('root-*')))}"
+            root.mkdir()
+            return servers.enter_context(Server(root, keys[0], server=server, **options))  # type: ignore[arg-type]
+
+        yield start

@@ -16,14 +16,15 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, console, demo, doctor, log, version
+from txop.cli import air, console, demo, doctor, log, plan, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
 
 COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
-    air.register,
     demo.register,
+    plan.register,
+    air.register,
     log.register,
     doctor.register,
     version.register,

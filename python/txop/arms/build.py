@@ -1,0 +1,255 @@
+"""Building an arm's module on the machine txop runs on: copy the tree, apply the patches in order, run the build.
+
+Results are kept in the user's cache folder under a hash of everything that goes in: the files of the tree, the patches
+and their order, the kernel's own build folder, the command and the variables that compilers look at. Of a build the
+module and the log are kept, not the tree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.arms.local_command import run_here
+from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModule, module_info, unpack
+from txop.arms.patches import apply_patches
+from txop.arms.source_tree import SourceTree
+from txop.arms.steps import StepFailed, line
+from txop.plan.model import Arm, BuildSpec
+from txop.report.whole_file import whole_file
+
+RECIPE = 1
+"""Raised when this module builds differently: older results are then not used again."""
+
+_VARIABLES = ("ARCH", "CROSS_COMPILE", "CC", "LD", "LLVM", "LLVM_IAS", "KCFLAGS", "KBUILD_EXTRA_SYMBOLS", "CFLAGS")
+"""Environment variables that change what a build makes."""
+
+_KERNEL_FILES = (".config", "Module.symvers", "include/config/kernel.release", "include/generated/utsrelease.h")
+"""Files of a kernel build folder that a module depends on."""
+
+
+class BuildFailed(StepFailed):
+    """A module could not be built. ``log`` is what the tools said, ``None`` when it did not come that far."""
+
+    def __init__(self, arm: str, what: str, log: Path | None = None) -> None:
+        super().__init__("this machine", f"the module of {arm} could not be built: {what}")
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Built:
+    """A built module."""
+
+    module: Path
+    """In the cache; its name is the one the build gave it."""
+    log: Path
+    key: str
+    """Hash of what went in."""
+    source: str
+    """The tree: the commit if it is a git work tree, with ``-dirty`` when files differ from it; else its own hash."""
+    info: ModuleInfo
+    cached: bool
+    """It was there already."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a build does, without doing it."""
+
+    arm: str
+    source: Path
+    patches: tuple[Path, ...]
+    command: tuple[str, ...]
+    """With ``{tree}`` for the copy of the tree."""
+    module: str
+    kernel: Path
+    timeout_s: float
+
+    def shown(self) -> list[str]:
+        """The steps, for those who want to know before."""
+        return [
+            f"copy {self.source} to TREE",
+            *(line(["git", "apply", str(patch)]) for patch in self.patches),
+            line([part.replace("{tree}", "TREE") for part in self.command]),
+        ]
+
+
+def recipe(arm: Arm, folder: Path, kernel_release: str | None) -> Recipe:
+    """How an arm is built.
+
+    Args:
+        arm: It has a ``build``.
+        folder: File names in the plan are relative to it.
+        kernel_release: ``uname -r`` of the device under test; ``None``: not known, and shown as ``RELEASE``.
+    """
+    build = arm.build
+    if build is None:
+        raise ValueError(f"{arm.name} has no build")
+    source = _file(folder, build.source)
+    kernel = _file(folder, build.kernel or f"/lib/modules/{kernel_release or 'RELEASE'}/build")
+    return Recipe(
+        arm=arm.name,
+        source=source,
+        patches=tuple(_file(folder, patch.file) for patch in arm.patches if patch.file is not None),
+        command=_command(build, source, kernel),
+        module=build.module,
+        kernel=kernel,
+        timeout_s=build.timeout_s,
+    )
+
+
+async def build(how: Recipe, *, cache: Path | None = None, environment: Mapping[str, str] | None = None) -> Built:
+    """Build a module, or take it from the cache.
+
+    Args:
+        how: What to do.
+        cache: Folder of results; default ``txop/builds`` in the user's cache folder.
+        environment: Variables; default: this process's own.
+
+    Raises:
+        BuildFailed: with the patch and hunk, or the compiler's first errors.
+    """
+    variables = dict(os.environ if environment is None else environment)
+    folder = cache or default_cache()
+    try:
+        tree = await SourceTree.of(how.source)
+        key = _key(how, tree, variables)
+        place = folder / key
+        found = _finished(place, tree, cached=True)
+        if found is not None:
+            return found
+        return await _make(how, tree, folder, key, variables)
+    except OSError as error:
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, (str, bytes)) else ""
+        raise BuildFailed(how.arm, f"{where}{error.strerror or error}") from None
+
+
+def default_cache() -> Path:
+    """``txop/builds`` in the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(base) if base.startswith("/") else Path("~/.cache").expanduser()) / "txop" / "builds"
+
+
+async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables: dict[str, str]) -> Built:
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(f".{key}.*.part"):  # a build that was killed
+        if not _runs(old.name.split(".")[-2]):
+            shutil.rmtree(old, ignore_errors=True)
+    work = folder / f".{key}.{os.getpid()}.part"
+    log = work / "build.log"
+    copy = work / "tree"
+    failed = folder / f"{key}.failed.log"
+    try:
+        await tree.copy(copy)
+        log.touch()
+        trouble = await apply_patches(copy, how.patches, log, variables)
+        if trouble is None:
+            trouble = await _run_build(how, copy, log, variables)
+        if trouble is not None:
+            log.replace(failed)
+            raise BuildFailed(how.arm, trouble, failed)
+        result = work / "result"
+        result.mkdir()
+        (copy / how.module).replace(result / Path(how.module).name)
+        log.replace(result / "build.log")
+        with whole_file(result / "built.json") as out:
+            out.write(json.dumps({"source": tree.identity, "module": Path(how.module).name}) + "\n")
+        place = folder / key
+        try:
+            result.replace(place)
+        except OSError:
+            if _finished(place, tree, cached=True) is None:  # else somebody else was quicker
+                shutil.rmtree(place, ignore_errors=True)
+                result.replace(place)
+        failed.unlink(missing_ok=True)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    built = _finished(place, tree, cached=False)
+    if built is None:
+        raise BuildFailed(how.arm, f"{how.module} is no kernel module", place / "build.log")
+    return built
+
+
+async def _run_build(how: Recipe, copy: Path, log: Path, variables: dict[str, str]) -> str | None:
+    argv = [part.replace("{tree}", str(copy)) for part in how.command]
+    ended = await run_here(argv, folder=copy, log=log, variables=variables, timeout_s=how.timeout_s)
+    if ended.timed_out:
+        return f"`{line(how.command)}` did not end within {how.timeout_s:g} s"
+    if ended.missing:
+        return f"there is no program {argv[0]}"
+    if ended.status != 0:
+        return f"`{line(how.command)}` ended with {ended.status}{_first_errors(ended.output)}"
+    module = copy / how.module
+    if not module.is_file():
+        made = sorted(str(path.relative_to(copy)) for path in copy.rglob("*.ko"))[:5]
+        return f"the build made no {how.module}" + (f", but {', '.join(made)}" if made else "")
+    try:
+        module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
+    except NotAModule as error:
+        return f"{how.module}: {error}"
+    return None
+
+
+def _first_errors(output: str) -> str:
+    rows = [row.strip() for row in output.splitlines()]
+    errors = [row for row in rows if "error:" in row.lower() or row.startswith("ERROR")] or rows[-2:]
+    return f": {' / '.join(errors[:3])[:800]}" if errors else ""
+
+
+def _finished(place: Path, tree: SourceTree, *, cached: bool) -> Built | None:
+    try:
+        facts = json.loads((place / "built.json").read_bytes()[:65536])
+        module = place / str(facts["module"])
+        info = module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Built(module, place / "build.log", place.name, tree.identity, info, cached)
+
+
+def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
+    parts: dict[str, object] = {
+        "recipe": RECIPE,
+        "tree": tree.content,
+        "patches": [hashlib.sha256(patch.read_bytes()).hexdigest() for patch in how.patches],
+        "command": how.command,
+        "module": how.module,
+        "kernel": [str(how.kernel), *(_hash_of(how.kernel / name) for name in _KERNEL_FILES)],
+        "variables": {name: variables[name] for name in _VARIABLES if name in variables},
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _hash_of(path: Path) -> str | None:
+    try:
+        with path.open("rb") as source:
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _command(build: BuildSpec, source: Path, kernel: Path) -> tuple[str, ...]:
+    if build.command is not None:
+        return tuple(part.replace("{kernel}", str(kernel)) for part in build.command)
+    inside = "{tree}"
+    if _is_kernel(source):
+        inside += "/" + str(Path(build.module).parent)
+    jobs = f"-j{os.cpu_count() or 1}"
+    return ("make", "-C", str(kernel), f"M={inside}", jobs, "modules")
+
+
+def _is_kernel(source: Path) -> bool:
+    """Whether a tree is a whole kernel: a module then has its own folder in it."""
+    return all((source / name).is_file() for name in ("Kbuild", "Kconfig", "scripts/Kbuild.include"))
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder.absolute() / Path(name).expanduser()
+
+
+def _runs(pid: str) -> bool:
+    return pid.isdigit() and Path(f"/proc/{pid}").exists()

@@ -1,0 +1,150 @@
+"""What a kernel module file says of itself: the ``.modinfo`` section and the build-id note of an ELF relocatable.
+
+Layout: System V ABI, chapter 4 (ELF header, section headers); ``include/linux/moduleinfo`` macros of the kernel write
+``key=value`` strings that end with NUL; notes as in ``include/linux/elfnote.h``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import struct
+from dataclasses import dataclass
+
+MAX_BYTES = 256 << 20
+"""Of a module file, unpacked."""
+
+_MAX_SECTIONS = 65_536
+_MAX_ENTRIES = 100_000
+
+
+class NotAModule(ValueError):  # noqa: N818 - it is the file that is none
+    """The bytes are no kernel module, or none that can be read here."""
+
+
+@dataclass(frozen=True)
+class ModuleInfo:
+    """What a module says of itself; ``None`` where it says nothing."""
+
+    name: str | None
+    srcversion: str | None
+    """Only with CONFIG_MODULE_SRCVERSION_ALL, or when the module has a version."""
+    version: str | None
+    vermagic: str | None
+    """The kernel it was built for, and options that must agree."""
+    build_id: str | None
+    """In hexadecimal."""
+    depends: tuple[str, ...]
+    """Modules it needs, without those they need in turn."""
+    parameters: frozenset[str]
+    """Names of its parameters."""
+
+    @property
+    def kernel_release(self) -> str | None:
+        """The release it was built for."""
+        words = (self.vermagic or "").split()
+        return words[0] if words else None
+
+
+def unpack(data: bytes, name: str) -> bytes:
+    """The module itself, of a file that may be compressed (``.gz``, ``.xz``).
+
+    Raises:
+        NotAModule: compressed in another way, damaged, or larger than :data:`MAX_BYTES` when unpacked.
+    """
+    try:
+        if data[:2] == b"\x1f\x8b":
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                out = packed.read(MAX_BYTES + 1)
+        elif data[:6] == b"\xfd7zXZ\x00":
+            with lzma.LZMAFile(io.BytesIO(data)) as packed_xz:
+                out = packed_xz.read(MAX_BYTES + 1)
+        elif data[:4] == b"\x28\xb5\x2f\xfd":
+            raise NotAModule(f"{name} is compressed with zstd: unpack it first (unzstd)")
+        else:
+            out = data
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise NotAModule(f"{name} is damaged: {error}") from None
+    if len(out) > MAX_BYTES:
+        raise NotAModule(f"{name} is larger than {MAX_BYTES:,} bytes")
+    return out
+
+
+def module_info(data: bytes) -> ModuleInfo:
+    """Read an unpacked module.
+
+    Raises:
+        NotAModule: it is no ELF relocatable with a ``.modinfo`` section.
+    """
+    sections = _sections(data)
+    if ".modinfo" not in sections:
+        raise NotAModule("it has no .modinfo section, so it is no kernel module")
+    entries: dict[str, list[str]] = {}
+    for entry in sections[".modinfo"].split(b"\x00")[:_MAX_ENTRIES]:
+        key, equals, value = entry.decode("utf-8", "replace").partition("=")
+        if equals:
+            entries.setdefault(key, []).append(value)
+
+    def first(key: str) -> str | None:
+        return entries.get(key, [None])[0]
+
+    named = {value.partition(":")[0] for key in ("parm", "parmtype") for value in entries.get(key, ())}
+    return ModuleInfo(
+        name=first("name"),
+        srcversion=first("srcversion"),
+        version=first("version"),
+        vermagic=first("vermagic"),
+        build_id=build_id(sections.get(".note.gnu.build-id", b"")),
+        depends=tuple(name for name in (first("depends") or "").split(",") if name),
+        parameters=frozenset(named),
+    )
+
+
+def build_id(note: bytes) -> str | None:
+    """The build-id in the bytes of an ELF note (``/sys/module/X/notes/.note.gnu.build-id`` has the same bytes).
+
+    >>> build_id(bytes.fromhex("0400000002000000030000 00474e5500abcd0000"))
+    'abcd'
+    """
+    for order in ("<", ">"):
+        if len(note) < 12:
+            return None
+        name_size, size, kind = struct.unpack_from(f"{order}III", note)
+        if name_size == 4 and kind == 3 and note[12:16] == b"GNU\x00" and 0 < size <= len(note) - 16:
+            return note[16 : 16 + size].hex()
+    return None
+
+
+def _sections(data: bytes) -> dict[str, bytes]:
+    if data[:4] != b"\x7fELF" or len(data) < 52:
+        raise NotAModule("it is no ELF file, so it is no kernel module")
+    wide, order = data[4] == 2, ">" if data[5] == 2 else "<"
+    try:
+        if struct.unpack_from(f"{order}H", data, 16)[0] != 1:
+            raise NotAModule("it is no relocatable object, so it is no kernel module")
+        table = struct.unpack_from(f"{order}Q" if wide else f"{order}I", data, 40 if wide else 32)[0]
+        size, count, names_index = struct.unpack_from(f"{order}HHH", data, 58 if wide else 46)
+        header = f"{order}IIQQQQ" if wide else f"{order}IIIIII"
+        if size < struct.calcsize(header):
+            raise NotAModule("its section headers are damaged")
+        headers = [struct.unpack_from(header, data, table + size * index) for index in range(min(count, _MAX_SECTIONS))]
+        names = _bytes(data, headers[names_index])
+    except (struct.error, IndexError):
+        raise NotAModule("its section headers are damaged") from None
+    found = {}
+    for entry in headers:
+        if entry[1] == 8:  # SHT_NOBITS
+            continue
+        end = names.find(b"\x00", entry[0])
+        name = names[entry[0] : end].decode("latin-1") if end >= 0 else ""
+        if name in (".modinfo", ".note.gnu.build-id"):
+            found[name] = _bytes(data, entry)
+    return found
+
+
+def _bytes(data: bytes, header: tuple[int, ...]) -> bytes:
+    offset, size = header[4], header[5]
+    if offset + size > len(data):
+        raise NotAModule("it is cut short")
+    return data[offset : offset + size]

@@ -1,0 +1,222 @@
+"""Whether the arm that is loaded is the one that should be: source hash, build-id, version, parameters, the driver
+behind the interface, the queue discipline, free commands. What a target cannot say is noted, and is no problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from txop.arms.firmware import PutFirmware
+from txop.arms.module import InsertModule, LoadModule, loaded_modules, normal
+from txop.arms.module_file import build_id
+from txop.arms.qdisc import SetQdisc
+from txop.arms.steps import COMMAND_TIMEOUT_S, Session, Step, ended, line
+from txop.plan.model import Arm, VerifySpec
+from txop.targets.contract import CommandTimeout, Target
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What was found."""
+
+    found: dict[str, Any]
+    """``module``, ``srcversion``, ``build_id``, ``version``, ``parameters``, ``driver``, ``driver_module``, ``qdisc``,
+    ``firmware_sha256``, ``built_from``: those that the target can tell."""
+    problems: list[str]
+    """What is not as it should be; empty: it is the arm."""
+    not_available: dict[str, str] = field(default_factory=dict)
+    """What the target cannot tell, and why."""
+
+
+@dataclass
+class _Findings:
+    found: dict[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+async def verify_arm(session: Session, steps: Sequence[Step], arm: Arm) -> Verified:
+    """Compare what is loaded with what the steps and the plan's ``verify`` say."""
+    findings = _Findings()
+    target = session.targets.dut
+    step = next((step for step in steps if isinstance(step, LoadModule | InsertModule)), None)
+    module = step.module if step is not None else None
+    if step is not None and module is not None:
+        expected, source = await _expected(target, step)
+        await _module(target, normal(module), expected, source, arm.verify, findings)
+        await _parameters(target, normal(module), step, arm.verify, findings)
+    await _driver(target, normal(module) if module else None, arm.verify, findings)
+    if module is None and (arm.verify.srcversion or arm.verify.build_id or arm.verify.version):
+        name = findings.found.get("driver_module")
+        if name is None:
+            findings.problems.append(
+                "dut: it is not known which module drives the interface, so nothing can be compared"
+            )
+        else:
+            await _module(target, normal(name), {}, "the plan", arm.verify, findings)
+    for other in steps:
+        if isinstance(other, SetQdisc):
+            kind, problem = await other.find(session)
+            findings.found["qdisc"] = kind
+            if problem is not None:
+                findings.problems.append(problem)
+        elif isinstance(other, PutFirmware):
+            findings.found["firmware_sha256"] = other.sha256
+    for argv in arm.verify.commands:
+        await _command(target, argv, findings)
+    return Verified(findings.found, findings.problems, findings.missing)
+
+
+async def _expected(target: Target, step: LoadModule | InsertModule) -> tuple[dict[str, str | None], str]:
+    """What the file says of itself, and which file that is."""
+    if isinstance(step, InsertModule):
+        info = step.info
+        if info is None:
+            return {}, step.shown_name
+        return {"srcversion": info.srcversion, "build_id": info.build_id, "version": info.version}, step.shown_name
+    expected: dict[str, str | None] = {}
+    if await target.find("modinfo") is not None:
+        for key in ("srcversion", "version"):
+            ran = await target.run(["modinfo", "-F", key, step.module])
+            if ran.ok and re.fullmatch(r"[\w.:+~-]{1,200}", ran.stdout.strip()):
+                expected[key] = ran.stdout.strip()
+    return expected, f"modinfo {step.module}"
+
+
+async def _module(
+    target: Target, name: str, expected: dict[str, str | None], source: str, verify: VerifySpec, findings: _Findings
+) -> None:
+    if name not in await loaded_modules(target):
+        findings.problems.append(f"{target.name}: module {name} is not loaded")
+        return
+    findings.found["module"] = name
+    note = await target.read(f"/sys/module/{name}/notes/.note.gnu.build-id", limit_bytes=4096)
+    loaded = {
+        "srcversion": await _text(target, f"/sys/module/{name}/srcversion"),
+        "version": await _text(target, f"/sys/module/{name}/version"),
+        "build_id": build_id(note or b""),
+    }
+    for key, value in loaded.items():
+        if value is None:
+            findings.missing[key] = f"/sys/module/{name} does not tell"
+        else:
+            findings.found[key] = value
+        asked = getattr(verify, key)
+        for wanted, who in ((asked, "the plan"), (expected.get(key), source)):
+            if wanted is None:
+                continue
+            if value is None and who == "the plan":
+                findings.problems.append(
+                    f"{target.name}: {key} of {name} cannot be read, and the plan asks for {wanted}"
+                )
+            elif value is not None and value.lower() != wanted.strip().lower():
+                said = f"{target.name}: {key} of the loaded {name} is {value}, but {who} has {wanted}"
+                findings.problems.append(said)
+
+
+async def _parameters(
+    target: Target, name: str, step: LoadModule | InsertModule, verify: VerifySpec, findings: _Findings
+) -> None:
+    known: frozenset[str] | None = None
+    if isinstance(step, InsertModule) and step.info is not None:
+        known = step.info.parameters
+    wanted = {key: str(int(v)) if isinstance(v, bool) else str(v) for key, v in step.parameters.items()}
+    found: dict[str, str] = {}
+    for key, value in {**wanted, **verify.parameters}.items():
+        loaded = await _text(target, f"/sys/module/{name}/parameters/{key}")
+        if loaded is not None:
+            found[key] = loaded
+            if not same_value(loaded, value):
+                findings.problems.append(f"{target.name}: parameter {key} of {name} is {loaded}, not {value}")
+        elif known is not None and key not in known:
+            findings.problems.append(f"{target.name}: {name} has no parameter {key}, so the kernel ignored it")
+        elif key in verify.parameters:
+            findings.problems.append(f"{target.name}: parameter {key} of {name} cannot be read, so it is not known")
+        else:
+            findings.missing[f"parameter {key}"] = f"/sys/module/{name}/parameters does not have it"
+    findings.found["parameters"] = found
+
+
+def same_value(loaded: str, wanted: str) -> bool:
+    """Whether a parameter as sysfs shows it is the value that was given: the kernel shows 1 as ``Y`` and 0x10 as 16.
+
+    >>> same_value("Y", "1"), same_value("16", "0x10"), same_value("N", "1"), same_value("1,2", "1,2")
+    (True, True, False, True)
+    """
+    return _canonical(loaded) == _canonical(wanted)
+
+
+def _canonical(text: str) -> str | int:
+    text = text.strip().strip('"')
+    if text.lower() in ("y", "yes", "on", "true"):
+        return 1
+    if text.lower() in ("n", "no", "off", "false"):
+        return 0
+    try:
+        return int(text, 8 if re.fullmatch(r"0[0-7]+", text) else 0)
+    except ValueError:
+        return text
+
+
+async def _driver(target: Target, module: str | None, verify: VerifySpec, findings: _Findings) -> None:
+    interface = target.interface
+    if interface is None:
+        findings.missing["driver"] = "the target has no interface under test"
+        if verify.driver is not None:
+            findings.problems.append(f"{target.name}: no interface is named, so its driver is not known")
+        return
+    driver = await _link(target, f"/sys/class/net/{interface}/device/driver")
+    owner = await _link(target, f"/sys/class/net/{interface}/device/driver/module")
+    if driver is None:
+        there = await target.read(f"/sys/class/net/{interface}/ifindex", limit_bytes=64) is not None
+        reason = f"{interface} has no device behind it" if there else f"there is no interface {interface}"
+        findings.missing["driver"] = reason
+        if verify.driver is not None or (module is not None and not there):
+            findings.problems.append(f"{target.name}: {reason}")
+        return
+    findings.found["driver"] = driver
+    if owner is not None:
+        findings.found["driver_module"] = owner
+    if verify.driver is not None and normal(verify.driver) != normal(driver):
+        findings.problems.append(f"{target.name}: {interface} is driven by {driver}, not by {verify.driver}")
+    elif verify.driver is None and module is not None and owner is not None and not await _uses(target, owner, module):
+        findings.problems.append(
+            f"{target.name}: {interface} is driven by {owner}, which has nothing to do with {module}"
+        )
+
+
+async def _uses(target: Target, owner: str, module: str) -> bool:
+    """Whether the driver is the module, or needs it (directly or not)."""
+    there = await loaded_modules(target)
+    reached, new = {module}, [module]
+    while new:
+        entry = there.get(new.pop())
+        for user in entry.users if entry is not None else ():
+            if user not in reached:
+                reached.add(user)
+                new.append(user)
+    return normal(owner) in reached
+
+
+async def _link(target: Target, path: str) -> str | None:
+    """The last part of what a symbolic link points to."""
+    ran = await target.run(["readlink", path])
+    name = ran.stdout.strip().rpartition("/")[2] if ran.ok else ""
+    return name or None
+
+
+async def _text(target: Target, path: str) -> str | None:
+    data = await target.read(path, limit_bytes=4096)
+    return None if data is None else data.decode("utf-8", "replace").rstrip("\n")
+
+
+async def _command(target: Target, argv: Sequence[str], findings: _Findings) -> None:
+    try:
+        ran = await target.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
+    except CommandTimeout as error:
+        findings.problems.append(str(error))
+        return
+    if not ran.ok:
+        findings.problems.append(f"{target.name}: `{line(argv)}` {ended(ran)}")

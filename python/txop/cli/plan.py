@@ -1,0 +1,224 @@
+"""``txop plan``: check a plan, start a new one, see what it would do, and its schema for editors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+
+FORMAT_VERSION = 1
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop plan`` with its commands."""
+    plan = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        epilog=epilog(
+            [
+                ("txop plan new my.toml", "asks, and writes a first plan"),
+                ("txop plan check my.toml", "runs, time, smallest effect it can see, and everything that is wrong"),
+                ("txop plan check my.toml --json | jq .runs", "the same for programs"),
+                ("txop plan show my.toml", "the commands it would run, without running them"),
+            ],
+            ["What may stand in a plan: docs/plan.md."],
+        ),
+    )
+    plan.command(
+        name="check",
+        epilog=epilog(
+            [
+                ("txop plan check my.toml", "before a campaign"),
+                ("txop plan check my.toml --no-files", "on a machine that does not have the files it names"),
+            ],
+            ["Exit code 2 when the plan cannot be run. Nothing is connected to, nothing is changed."],
+        ),
+    )(check)
+    plan.command(
+        name="new",
+        epilog=epilog(
+            [
+                ("txop plan new my.toml", "asks"),
+                ("txop plan new --list-templates", "what there is to start from"),
+                ("txop plan new my.toml --template ssh-gateway", "does not ask"),
+            ]
+        ),
+    )(new)
+    plan.command(
+        name="schema",
+        epilog=epilog([("txop plan schema > txop-plan.schema.json", "for editors that know JSON Schema (taplo)")]),
+    )(schema)
+    plan.command(
+        name="show",
+        epilog=epilog(
+            [
+                ("txop plan show my.toml", "every arm, step by step"),
+                ("txop plan show my.toml --arm vanilla", "one of them"),
+            ]
+        ),
+    )(show)
+    app.add_typer(plan, name="plan", help="Write a plan, check it, and see what it would do.")
+
+
+def check(
+    plan: PlanFile,
+    json: JsonFlag = False,
+    files: Annotated[bool, typer.Option("--files/--no-files", help="Check the files that the plan names.")] = True,
+) -> int:
+    """Say what a plan amounts to, what it will be able to see, and everything that is wrong with it."""
+    from txop.cli.plan_overview import overview, print_overview
+    from txop.cli.plan_problems import print_problems
+    from txop.plan.check import check as check_plan
+    from txop.plan.load import load_plan
+    from txop.plan.problem import PlanError
+
+    document: dict[str, Any] = {"format": "txop-plan-check", "version": FORMAT_VERSION, "plan": str(plan), "ok": False}
+    try:
+        loaded = load_plan(plan)
+    except PlanError as error:
+        if json:
+            console.write_json({**document, "problems": _as_json(error.problems), "warnings": []})
+        else:
+            print_problems(console.stdout(), str(plan), error.problems, style="red")
+        return ExitCode.BAD_INPUT
+    checked = check_plan(loaded, files=files)
+    facts = overview(loaded)
+    code = ExitCode.BAD_INPUT if checked.problems else ExitCode.OK
+    if json:
+        document |= {"ok": code is ExitCode.OK, "sha256": loaded.sha256, **facts.document}
+        document |= {"problems": _as_json(checked.problems), "warnings": _as_json(checked.warnings)}
+        console.write_json(document)
+        return code
+    out = console.stdout()
+    print_overview(out, facts)
+    if checked.warnings:
+        out.print()
+        out.print(console.safe_text("Warnings", "bold yellow"))
+        print_problems(out, str(plan), checked.warnings, style="yellow")
+    if checked.problems:
+        out.print()
+        out.print(console.safe_text("Problems", "bold red"))
+        print_problems(out, str(plan), checked.problems, style="red")
+    return code
+
+
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new plan; - for stdout.")] = Path("plan.toml"),
+    template: Annotated[str | None, typer.Option(metavar="NAME", help="Start from this one and ask nothing.")] = None,
+    list_templates: Annotated[bool, typer.Option("--list-templates", help="List what there is to start from.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Write a new plan: from a template, or from the answers to a few questions."""
+    from txop.plan.templates import templates
+
+    known = templates()
+    if list_templates:
+        _print_templates(json)
+        return
+    if json:
+        raise UserError("--json goes with --list-templates")
+    if template is not None and template not in known:
+        from txop.plan.explain import did_you_mean
+
+        raise UserError(f'there is no template "{template}"', what_to_do=did_you_mean(template, list(known)))
+    to_stdout = str(file) == "-"
+    if not to_stdout and not force and (file.exists() or file.is_symlink()):
+        raise UserError("there is such a file already", where=str(file), what_to_do="choose another, or use --force")
+    if template is not None:
+        text = known[template].text
+    else:
+        from txop.cli.plan_questions import ask
+
+        text = ask()
+    if to_stdout:
+        typer.echo(text, nl=False)
+        return
+    from txop.report.whole_file import whole_file
+
+    with whole_file(file) as out:
+        out.write(text)
+    said = f"Wrote {file}. Next: txop plan check {file}"
+    if template is not None:
+        said = f"Wrote {file}. Change what is marked CHANGE; next: txop plan check {file}"
+    console.stderr().print(console.safe_text(said), soft_wrap=True)
+
+
+def schema() -> None:
+    """Print the JSON Schema of plans (draft 2020-12), for editors."""
+    from txop.plan.schema import schema as document
+
+    console.write_json(document())
+
+
+def show(
+    plan: PlanFile,
+    arm: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this arm; may be repeated.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """Show the steps of each arm, in order, without touching anything."""
+    from txop.arms.arm_loader import shown_steps
+    from txop.arms.bring_up import shown_bring_up
+    from txop.cli.plan_problems import read_plan
+    from txop.plan.explain import did_you_mean
+
+    loaded, _ = read_plan(plan, files=False)
+    names = [each.name for each in loaded.plan.arm]
+    for name in arm or ():
+        if name not in names:
+            raise UserError(f'there is no arm "{name}"', where=str(plan), what_to_do=did_you_mean(name, names))
+    rows = {each.name: shown_steps(loaded.plan, each, loaded.folder) for each in loaded.plan.arm}
+    link = [{"phase": phase, "command": command} for phase, command in shown_bring_up(loaded.plan)]
+    chosen = [name for name in names if not arm or name in arm]
+    if json:
+        arms = [{"arm": name, "steps": rows[name]} for name in chosen]
+        document = {"format": "txop-plan-steps", "version": FORMAT_VERSION, "plan": str(plan), "arms": arms}
+        console.write_json({**document, "bring_up": link})
+        return
+    out = console.stdout()
+    for name in chosen:
+        out.print(console.safe_text(f"{loaded.plan.find_arm(name).shown} ({name})", "bold"))
+        phase = ""
+        for row in rows[name]:
+            if row["phase"] != phase:
+                phase = row["phase"]
+                out.print(console.safe_text(f"  {phase}", "cyan"))
+            for command in row["commands"]:
+                text = console.safe_text(f"    {row['target']}: ", "dim").append_text(console.safe_text(command))
+                out.print(text, soft_wrap=True)
+        if not rows[name]:
+            out.print(console.safe_text("    nothing to load", "dim"))
+        out.print()
+    if link:
+        out.print(console.safe_text("After each load, on the device under test", "bold"))
+        for entry in link:
+            out.print(console.safe_text(f"    {entry['phase']}: {entry['command']}"), soft_wrap=True)
+
+
+def _as_json(problems: Any) -> list[dict[str, Any]]:
+    from dataclasses import asdict
+
+    return [asdict(problem) for problem in problems]
+
+
+def _print_templates(as_json: bool) -> None:
+    from rich.table import Table
+
+    from txop.plan.templates import templates
+
+    if as_json:
+        found = [{"name": template.name, "title": template.title} for template in templates().values()]
+        console.write_json({"format": "txop-plan-templates", "version": FORMAT_VERSION, "templates": found})
+        return
+    table = Table("template", "what for", box=None, header_style="bold")
+    for template in templates().values():
+        table.add_row(console.safe_text(template.name), console.safe_text(template.title))
+    console.stdout().print(table)

@@ -1,0 +1,165 @@
+"""What a plan amounts to, as ``txop plan check`` shows it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from txop.cli import console
+from txop.compare.select import metric_of
+from txop.plan.count import RunCount, count
+from txop.plan.figures import primary_of
+from txop.plan.load import LoadedPlan
+from txop.plan.model import Arm, Plan, Test
+from txop.plan.noise import Noise, recall, smallest_effect
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A plan in figures."""
+
+    name: str
+    plan: Plan
+    count: RunCount
+    document: dict[str, Any]
+    """For ``--json``."""
+
+
+def overview(loaded: LoadedPlan) -> Overview:
+    """What a plan amounts to, with what is known of its testbed's noise."""
+    plan = loaded.plan
+    counted = count(plan)
+    noise = recall(plan)
+    document = {
+        "title": plan.title,
+        "origin": plan.origin.value,
+        "runs": asdict(counted),
+        "baseline": plan.baseline,
+        "arms": [{"name": arm.name, "title": arm.shown, "loads": loads_what(arm)} for arm in plan.arm],
+        "tests": [
+            {"name": test.name, "kind": test.kind, "duration_s": test.duration_s, "warm_up_s": plan.warm_up_s(test)}
+            for test in plan.test
+        ],
+        "primary": [_primary(plan, name, noise) for name in primary_of(plan)],
+    }
+    return Overview(str(loaded.path), plan, counted, document)
+
+
+def _primary(plan: Plan, name: str, noise: dict[str, Noise]) -> dict[str, Any]:
+    test_name, _, key = name.rpartition(".")
+    test = next((test for test in plan.test if test.name == test_name), None)
+    known = noise.get(name)
+    row: dict[str, Any] = {"figure": name, "margin": None, "unit": None, "smallest_effect": None, "noise": None}
+    if test is None:
+        return row
+    metric = metric_of(plan, test, key)
+    row |= {"margin": metric.margin, "unit": "%" if metric.scale == "ratio" else metric.unit}
+    if known is not None:
+        effect = smallest_effect(known, metric, blocks=plan.design.blocks, confidence=plan.design.confidence)
+        row["smallest_effect"] = effect if effect is not None and math.isfinite(effect) else None
+        row["noise"] = asdict(known)
+    return row
+
+
+def loads_what(arm: Arm) -> str:
+    """What an arm puts in place, in a few words."""
+    parts = []
+    if arm.module is not None:
+        parts.append(arm.module.file or arm.module.name or "")
+        parts += [f"{key}={value}" for key, value in arm.module.parameters.items()]
+    if arm.build is not None:
+        numbers = [str(patch.number) if patch.number is not None else "?" for patch in arm.patches if patch.file]
+        series = f" with patches {', '.join(numbers)}" if numbers else ""
+        parts.append(f"{arm.build.module} built from {arm.build.source}{series}")
+        parts += [f"{key}={value}" for key, value in arm.build.parameters.items()]
+    if arm.firmware is not None:
+        parts.append(f"firmware {arm.firmware.name}")
+    if arm.qdisc is not None:
+        parts.append(f"qdisc {' '.join(arm.qdisc.discipline)}")
+    if arm.emulated is not None:
+        parts.append(f"link with its own {', '.join(arm.emulated)}" if arm.emulated else "link as it is")
+    if arm.load:
+        parts.append(f"{len(arm.load)} command{'s' if len(arm.load) > 1 else ''}")
+    return "; ".join(parts) or "nothing: the target as it is"
+
+
+def print_overview(out: Console, facts: Overview) -> None:
+    """The tables of ``txop plan check``."""
+    plan, counted = facts.plan, facts.count
+    out.print(console.safe_text(plan.title, "bold"), soft_wrap=True)
+    runs = f"{counted.runs:,} runs: {counted.blocks} blocks × {counted.arms} arms × {counted.tests} tests"
+    out.print(console.safe_text(f"{runs}; figures are {plan.origin.value}"))
+    out.print(console.safe_text(_time(counted)), soft_wrap=True)
+    out.print()
+    table = Table("arm", "title", "what is loaded", box=None, header_style="bold")
+    for arm in plan.arm:
+        name = f"{arm.name} (baseline)" if arm.name == plan.baseline else arm.name
+        table.add_row(*(console.safe_text(text) for text in (name, arm.title, loads_what(arm))))
+    out.print(table)
+    out.print()
+    table = Table("test", "kind", "window", "warm-up", "latency", box=None, header_style="bold")
+    for test in plan.test:
+        table.add_row(*(console.safe_text(text) for text in _test_row(plan, test)))
+    out.print(table)
+    out.print()
+    _print_primary(out, facts)
+
+
+def _test_row(plan: Plan, test: Test) -> tuple[str, ...]:
+    return (
+        test.name,
+        test.kind,
+        duration(test.duration_s),
+        duration(plan.warm_up_s(test)),
+        "–" if test.latency == "none" else test.latency,
+    )
+
+
+def _print_primary(out: Console, facts: Overview) -> None:
+    rows = facts.document["primary"]
+    table = Table("judged", "margin", "smallest effect it can see", "from", box=None, header_style="bold")
+    for row in rows:
+        unit = f" {row['unit']}" if row["unit"] else ""
+        margin = "–" if row["margin"] is None else f"{row['margin']:g}{unit}"
+        noise, effect, source = row["noise"], "–", "no noise stored for it"
+        if noise is not None:
+            kind = "A/A" if noise["aa"] else "campaign"
+            source = f"{kind} of {noise['when'][:10]}, {noise['n']} blocks"
+            effect = (
+                "none with so few blocks" if row["smallest_effect"] is None else f"{row['smallest_effect']:.2g}{unit}"
+            )
+        table.add_row(*(console.safe_text(text) for text in (row["figure"], margin, effect, source)))
+    out.print(table)
+    if rows and all(row["noise"] is None for row in rows):
+        said = f"No A/A noise stored for this testbed yet: run `txop run {facts.name} --aa`"
+        out.print(console.safe_text(said, "dim"), soft_wrap=True)
+
+
+def _time(counted: RunCount) -> str:
+    low, high = duration(counted.seconds_low), duration(counted.seconds_high)
+    text = f"About {duration(counted.seconds_expected)} ({low} to {high}), {counted.loads:,} loads; repeats not counted"
+    if counted.builds:
+        text += f"; {counted.builds} module{'s' if counted.builds > 1 else ''} to build first"
+    if counted.cut_by_budget:
+        text += f"; the time budget ends it after about {counted.blocks_in_budget} blocks"
+    return text
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(5), duration(90), duration(5000), duration(200000)
+    ('5 s', '1 min 30 s', '1 h 23 min', '2 d 8 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    units = (("s", 1), ("min", 60), ("h", 3600), ("d", 86400))
+    place = 1 if seconds < 3600 else 2 if seconds < 48 * 3600 else 3
+    (small_name, small), (big_name, big) = units[place - 1], units[place]
+    whole = round(seconds / small)
+    count_big, rest = divmod(whole, big // small)
+    return f"{count_big} {big_name} {rest} {small_name}" if rest else f"{count_big} {big_name}"

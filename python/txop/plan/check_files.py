@@ -1,0 +1,99 @@
+"""The files that a plan names on the machine txop runs on: whether they are there, and their absolute names."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from txop.plan.load import LoadedPlan
+from txop.plan.locate import Path
+from txop.plan.model import Plan
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
+    """Each file or folder that is not there, is no file or folder, or cannot be read."""
+    for path, name, folder in named(loaded):
+        file = loaded.file(name)
+        said = _wrong(file, folder=folder)
+        if said is not None:
+            yield path, said, "file names are relative to the folder of the plan" if not name.startswith("/") else None
+    for target_name, target in loaded.plan.target.items():
+        if target.kind == "labgrid" and importlib.util.find_spec("labgrid") is None:
+            path = ("target", target_name, "kind")
+            yield path, "the Python package labgrid is not there", "install txop with the extra: txop[labgrid]"
+
+
+def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
+    """Key, name, and whether it is a folder, of everything the plan names on this machine."""
+    plan = loaded.plan
+    for index, arm in enumerate(plan.arm):
+        if arm.module is not None and arm.module.file is not None:
+            yield ("arm", index, "module", "file"), arm.module.file, False
+        if arm.build is not None:
+            yield ("arm", index, "build", "source"), arm.build.source, True
+            if arm.build.kernel is not None:
+                yield ("arm", index, "build", "kernel"), arm.build.kernel, True
+            for number, patch in enumerate(arm.patches):
+                if patch.file is not None:
+                    yield ("arm", index, "patches", number, "file"), patch.file, False
+        if arm.firmware is not None:
+            yield ("arm", index, "firmware", "file"), arm.firmware.file, False
+    if plan.bring_up.wpa_supplicant is not None:
+        yield ("bring_up", "wpa_supplicant", "config"), plan.bring_up.wpa_supplicant.config, False
+    for name, target in plan.target.items():
+        if target.kind == "ssh":
+            for key in ("key", "known_hosts", "config"):
+                value = getattr(target, key)
+                if value is not None:
+                    yield ("target", name, key), value, False
+
+
+def _wrong(file: FilePath, *, folder: bool) -> str | None:
+    """What is wrong with a file, in words that name it as an absolute path."""
+    try:
+        if not file.exists():
+            return f"there is no {'folder' if folder else 'file'} {file}"
+        if file.is_dir() != folder:
+            return f"{file} is {'no' if folder else 'a'} folder"
+    except (OSError, ValueError) as error:  # a name too long, with a NUL, or behind a folder one may not enter
+        return f"{file}: {getattr(error, 'strerror', None) or error}"
+    if not os.access(file, os.R_OK | (os.X_OK if folder else 0)):
+        return f"{file} cannot be read"
+    return None
+
+
+def with_absolute_files(plan: Plan, folder: FilePath) -> Plan:
+    """The plan with every file on this machine as an absolute path; relative names are relative to ``folder``."""
+
+    def full(name: str) -> str:
+        return str(folder.absolute() / FilePath(name).expanduser())
+
+    def renamed(item: Item, *keys: str) -> Item:
+        return item.model_copy(update={key: full(value) for key in keys if (value := getattr(item, key)) is not None})
+
+    arms = []
+    for arm in plan.arm:
+        new: dict[str, object] = {"patches": [renamed(patch, "file") for patch in arm.patches]}
+        if arm.module is not None:
+            new["module"] = renamed(arm.module, "file")
+        if arm.build is not None:
+            new["build"] = renamed(arm.build, "source", "kernel")
+        if arm.firmware is not None:
+            new["firmware"] = renamed(arm.firmware, "file")
+        arms.append(arm.model_copy(update=new))
+    targets = {
+        name: renamed(target, "key", "known_hosts", "config") if target.kind == "ssh" else target
+        for name, target in plan.target.items()
+    }
+    bring_up = plan.bring_up
+    if bring_up.wpa_supplicant is not None:
+        new_supplicant = renamed(bring_up.wpa_supplicant, "config")
+        bring_up = bring_up.model_copy(update={"wpa_supplicant": new_supplicant})
+    return plan.model_copy(update={"arm": arms, "target": targets, "bring_up": bring_up})

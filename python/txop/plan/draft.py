@@ -1,0 +1,132 @@
+"""A first plan from a few answers, as commented TOML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from txop.plan.schema import HINT
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a target is."""
+
+    host: str | None = None
+    """``None``: the machine txop runs on."""
+    user: str | None = None
+    interface: str | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True)
+class DraftArm:
+    """An arm: a module by name or as a file, or neither."""
+
+    name: str
+    module: str | None = None
+    file: str | None = None
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What somebody said about a new plan."""
+
+    title: str
+    dut: Machine
+    peer: Machine
+    arms: Sequence[DraftArm]
+    tests: Sequence[str]
+    """Kinds: ``tcp-tx``, ``tcp-rx``, ``tcp-both``, ``latency``."""
+    blocks: int = 10
+    wpa_config: str | None = None
+    dhcp: bool = False
+
+
+TEST_NAMES = {"tcp-tx": "tx", "tcp-rx": "rx", "tcp-both": "both", "latency": "idle"}
+"""Kinds that can be asked for, and what the tests are called."""
+
+
+def draft(answers: Answers) -> str:
+    """The text of a plan."""
+    parts = [
+        f"{HINT}\n# The line above gives completion in editors that know taplo; the file comes from\n"
+        "#   txop plan schema > txop-plan.schema.json\n# Every key: docs/plan.md. Next: txop plan check THIS-FILE\n\n"
+        f"title = {quoted(answers.title)}\n\n"
+        "[environment]                       # kept for the report; what stands here is part of the testbed\n"
+        '# hardware = ""\n# ap = ""\n# distance = ""\n# channel = 1\n',
+        _target("dut", answers.dut, "the device under test"),
+        _target("peer", answers.peer, "the other end of the traffic"),
+        *(_arm(arm, first=index == 0) for index, arm in enumerate(answers.arms)),
+        _bring_up(answers),
+        *(_test(kind) for kind in answers.tests),
+        f"[design]\nblocks = {answers.blocks}                         # every arm once per block, in random order\n"
+        "warm_up_s = 5\n# primary = []                      # default: the throughput of every test\n"
+        "# [design.margins]                  # smallest effect that matters\n",
+        "[collect]\nair = false                         # needs [target.sniffer] with a monitor interface\n"
+        "usbmon = false\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def quoted(text: str) -> str:
+    r"""A TOML basic string.
+
+    >>> print(quoted('a "b" \x7f'))
+    "a \"b\" \u007F"
+    """
+    shown = json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False)
+    return shown.replace("\x7f", "\\u007F")
+
+
+def _target(name: str, machine: Machine, comment: str) -> str:
+    rows = [f"[target.{name}]".ljust(36) + f"# {comment}"]
+    if machine.host is None:
+        rows.append('kind = "local"                      # the machine txop runs on')
+        rows.append("# sudo = true                       # run what needs root with sudo -n")
+    else:
+        rows += ['kind = "ssh"', f"host = {quoted(machine.host)}"]
+        if machine.user is not None:
+            rows.append(f"user = {quoted(machine.user)}")
+    if machine.interface is not None:
+        rows.append(f"interface = {quoted(machine.interface)}")
+    if machine.address is not None:
+        rows.append(f"address = {quoted(machine.address)}".ljust(36) + "# on the link under test")
+    return "\n".join(rows) + "\n"
+
+
+def _arm(arm: DraftArm, *, first: bool) -> str:
+    rows = [
+        "[[arm]]" + "                             # the baseline: the first arm" * first,
+        f"name = {quoted(arm.name)}",
+    ]
+    rows.append('# title = ""                        # as reports show it')
+    rows.append("# remove = []                       # modules that must not be loaded beside it")
+    if arm.module is not None:
+        rows += ["[arm.module]", f"name = {quoted(arm.module)}"]
+    elif arm.file is not None:
+        rows += ["[arm.module]", f"file = {quoted(arm.file)}"]
+    else:
+        rows.append("# load = []                         # commands that make it what it is, unload = [] to undo them")
+    if arm.parameters:
+        values = ", ".join(f"{key} = {quoted(value)}" for key, value in arm.parameters.items())
+        rows.append(f"parameters = {{ {values} }}")
+    return "\n".join(rows) + "\n"
+
+
+def _bring_up(answers: Answers) -> str:
+    rows = ["[bring_up]                          # how the link comes up after an arm was loaded"]
+    rows.append(f"dhcp = {'true' if answers.dhcp else 'false'}")
+    rows.append("# commands = []                     # or whatever else it takes")
+    if answers.wpa_config is not None:
+        rows += ["[bring_up.wpa_supplicant]", f"config = {quoted(answers.wpa_config)}".ljust(36) + "# never stored"]
+    return "\n".join(rows) + "\n"
+
+
+def _test(kind: str) -> str:
+    rows = ["[[test]]", f"name = {quoted(TEST_NAMES[kind])}", f"kind = {quoted(kind)}", "duration_s = 30"]
+    if kind != "latency":
+        rows.append('latency = "ping"                    # round trips beside the load')
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,84 @@
+"""Which figures each test of a plan can give, and which of them are judged."""
+
+from __future__ import annotations
+
+import re
+
+from txop.metrics import METRICS
+from txop.plan.model import CommandTest, ModuleCycleTest, Plan, Test
+from txop.traffic.flows import flows_of
+
+_LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
+_BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
+_TCP = ("tcp_retransmits_per_s", "tcp_rtt_ms")
+_AIR = ("air_retry_percent", "air_ampdu_mpdus", "air_goodput_share_percent")
+_HOST = (
+    "cpu_busy_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
+    "softirqs_net_per_s",
+)  # fmt: skip
+_RADIO = (
+    "retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent",
+    "airtime_jain_index",
+)  # fmt: skip
+
+
+def figures_of(plan: Plan, test: Test) -> list[str]:
+    """Metrics that runs of ``test`` can have, in the order of :data:`txop.metrics.METRICS`, a command's own ones last.
+
+    >>> from txop.plan.model import Arm, LatencyTest
+    >>> idle = LatencyTest(name="idle", kind="latency")
+    >>> plan = Plan(title="", target={"dut": {"kind": "local"}}, arm=[Arm(name="a")], test=[idle])
+    >>> figures_of(plan, idle)[:2]
+    ['rtt_p50_ms', 'rtt_p95_ms']
+    """
+    found = {"load_time_s", *_HOST, *_RADIO}
+    if plan.collect.kernel_log:
+        found.add("faults")
+    if plan.collect.air:
+        found.update(_AIR)
+    if test.latency != "none":
+        found.update(_LATENCY)
+    flows = flows_of(test, plan.warm_up_s(test))
+    directions = {flow.direction for flow in flows}
+    found.update(_BOTH_WAYS if len(directions) > 1 else ("throughput_mbit_s",) if flows else ())
+    if any(flow.protocol == "tcp" for flow in flows):
+        found.update(_TCP)
+    if any(flow.protocol == "udp" for flow in flows):
+        found.update(("udp_loss_percent", "udp_jitter_ms"))
+    if len(flows) > 1:
+        found.add("jain_index")
+    if flows or isinstance(test, ModuleCycleTest):
+        found.add("cpu_s_per_gbit")
+    if isinstance(test, ModuleCycleTest):
+        found.update(("throughput_mbit_s", "cycles", "cycles_failed", "recovery_s"))
+    own = own_figures(test) if isinstance(test, CommandTest) else []
+    return [key for key in METRICS if key in found] + [key for key in own if key not in found]
+
+
+def own_figures(test: CommandTest) -> list[str]:
+    """Figures that a command is known to bring: the named groups of its pattern, and those it gives a direction."""
+    groups: list[str] = []
+    if test.pattern is not None:
+        try:
+            groups = list(re.compile(test.pattern).groupindex)
+        except (re.error, OverflowError, RecursionError):
+            groups = []
+    return list(dict.fromkeys([*groups, *test.higher_is_better, *test.lower_is_better]))
+
+
+def primary_of(plan: Plan) -> list[str]:
+    """Figures judged together, as ``TEST.METRIC``: the plan's own, or by the default rule."""
+    if plan.design.primary:
+        return list(dict.fromkeys(plan.design.primary))
+    return [f"{test.name}.{key}" for test in plan.test for key in _default(plan, test)]
+
+
+def _default(plan: Plan, test: Test) -> tuple[str, ...]:
+    if isinstance(test, CommandTest):
+        return tuple(dict.fromkeys([*test.higher_is_better, *test.lower_is_better]))
+    there = figures_of(plan, test)
+    if "throughput_mbit_s" in there:
+        return ("throughput_mbit_s",)
+    if _BOTH_WAYS[0] in there:
+        return _BOTH_WAYS
+    return ("rtt_p50_ms",) if "rtt_p50_ms" in there else ()

@@ -1,0 +1,197 @@
+"""What earlier campaigns showed of the noise of a testbed, so that a plan can say what it will be able to see.
+
+Kept in ``txop/noise.json`` of the user's state folder (``$XDG_STATE_HOME``, else ``~/.local/state``). An entry belongs
+to a testbed (targets, link, environment, origin) and to a test as it is defined, so that the noise of a 30 s window is
+never taken for that of a 5 s one. The store is a convenience: damage costs its contents and nothing else.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from txop.metrics import Metric
+from txop.plan.model import Plan, Test
+from txop.report.whole_file import whole_file
+
+FORMAT = "txop-noise"
+FORMAT_VERSION = 1
+MAX_BYTES = 16 << 20
+MAX_TESTBEDS = 200
+"""The testbeds measured longest ago are forgotten beyond this many."""
+
+_REMARKS = frozenset({"remarks", "remark", "notes", "note", "date", "time", "operator"})
+"""Keys of ``[environment]`` that do not make it another testbed."""
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How much one figure differs between two runs of the same thing within a block."""
+
+    sd_d: float
+    """Standard deviation of the differences within blocks: of 100 times the logarithm of the ratio (about percent) for
+    a metric compared by ratio, in the metric's unit for others; as ``Row.sd_d`` of a comparison."""
+    n: int
+    """Blocks that it was estimated from."""
+    when: str
+    """Date of the campaign, ISO 8601."""
+    source: str
+    """The archive it came from."""
+    aa: bool = False
+    """From a campaign of one arm against itself; otherwise from the arms of a comparison, whose effects are taken out
+    as their mean."""
+
+
+def testbed(plan: Plan) -> str:
+    """Fingerprint of where a plan measures."""
+    targets = {
+        name: target.model_dump(
+            mode="json", exclude={"hooks", "sudo", "key", "known_hosts", "config", "connect_timeout_s", "jump"}
+        )
+        for name, target in plan.target.items()
+    }
+    environment = {key: value for key, value in plan.environment.items() if key.lower() not in _REMARKS}
+    return _digest({"targets": targets, "link": plan.link, "environment": environment, "origin": plan.origin.value})
+
+
+def test_key(plan: Plan, test: Test) -> str:
+    """Fingerprint of what a test measures; its name is no part of it."""
+    definition = test.model_dump(mode="json", exclude={"name", "warm_up_s"})
+    return _digest({"test": definition, "warm_up_s": plan.warm_up_s(test), "reload": plan.design.reload})
+
+
+def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = None) -> None:
+    """Keep the noise of a finished campaign.
+
+    Args:
+        plan: The campaign's plan.
+        figures: By ``TEST.METRIC``. Figures of unknown tests, and those whose noise is no finite number or comes from
+            fewer than two blocks, are left out. Noise of one arm against itself is only replaced by the same.
+        store: The file; default: in the state folder.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = store or default_store()
+    tests = {test.name: test_key(plan, test) for test in plan.test}
+    with _locked(path):
+        testbeds = _read(path)
+        mine = testbeds.setdefault(testbed(plan), {})
+        for name, noise in figures.items():
+            test, _, metric = name.rpartition(".")
+            if test not in tests or noise.n < 2 or not math.isfinite(noise.sd_d) or noise.sd_d < 0:
+                continue
+            before = mine.setdefault(tests[test], {}).get(metric)
+            if before is None or noise.aa or not before.aa:
+                mine[tests[test]][metric] = noise
+        newest = sorted(testbeds, key=lambda key: _latest(testbeds[key]), reverse=True)[:MAX_TESTBEDS]
+        document = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "testbeds": {
+                key: {
+                    test: {metric: asdict(noise) for metric, noise in metrics.items()}
+                    for test, metrics in testbeds[key].items()
+                }
+                for key in newest
+            },
+        }
+        with whole_file(path) as out:
+            out.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def recall(plan: Plan, *, store: Path | None = None) -> dict[str, Noise]:
+    """What is known of the figures of a plan, by ``TEST.METRIC``. Never raises: an unreadable store knows nothing."""
+    mine = _read(store or default_store()).get(testbed(plan), {})
+    return {
+        f"{test.name}.{metric}": noise
+        for test in plan.test
+        for metric, noise in mine.get(test_key(plan, test), {}).items()
+    }
+
+
+def smallest_effect(noise: Noise, metric: Metric, *, blocks: int, confidence: float) -> float | None:
+    """Effect that a campaign of so many blocks shows in 4 of 5 cases: in percent for a metric compared by ratio, else
+    in its unit. ``None`` when so many blocks can never show one, or no table has the confidence."""
+    from txop.stats.power import smallest_detectable_effect
+
+    effect = smallest_detectable_effect(blocks, noise.sd_d, confidence=confidence)
+    if effect is None or metric.scale == "difference":
+        return effect
+    return 100 * math.expm1(effect / 100) if effect < 1000 else math.inf
+
+
+def default_store() -> Path:
+    """The file in the user's state folder."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    folder = Path(base) if base.startswith("/") else Path("~/.local/state").expanduser()
+    return folder / "txop" / "noise.json"
+
+
+_Testbeds = dict[str, dict[str, dict[str, Noise]]]
+
+
+def _read(path: Path) -> _Testbeds:
+    try:
+        with path.open("rb") as source:
+            data = source.read(MAX_BYTES + 1)
+        document = json.loads(data) if len(data) <= MAX_BYTES else None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != FORMAT_VERSION:
+        return {}
+    found: _Testbeds = {}
+    for key, tests in _tables(document.get("testbeds")):
+        for test, metrics in _tables(tests):
+            for metric, entry in _tables(metrics):
+                if (noise := _noise(entry)) is not None:
+                    found.setdefault(key, {}).setdefault(test, {})[metric] = noise
+    return found
+
+
+def _tables(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+
+
+def _noise(entry: Any) -> Noise | None:
+    if not isinstance(entry, dict):
+        return None
+    sd_d, n, when, source = entry.get("sd_d"), entry.get("n"), entry.get("when"), entry.get("source")
+    if isinstance(sd_d, bool) or not isinstance(sd_d, int | float) or not math.isfinite(sd_d) or sd_d < 0:
+        return None
+    if not isinstance(n, int) or n < 2 or not isinstance(when, str) or not isinstance(source, str):
+        return None
+    return Noise(float(sd_d), n, when[:40], source[:4096], entry.get("aa") is True)
+
+
+def _latest(tests: Mapping[str, Mapping[str, Noise]]) -> str:
+    return max((noise.when for metrics in tests.values() for noise in metrics.values()), default="")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One writer at a time. What cannot be read is set aside rather than written over."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        if path.exists() and not _read(path):
+            with suppress(OSError):
+                path.replace(path.with_suffix(".damaged"))
+        yield
+    finally:
+        os.close(handle)
+
+
+def _digest(document: Any) -> str:
+    text = json.dumps(document, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,151 @@
+"""Writes the reference of keys in ``docs/plan.md`` from the models.
+
+``python -m txop.plan.reference docs/plan.md`` replaces everything after the marker line in that file.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from txop.plan import model
+from txop.plan.schema import Described, descriptions, schema
+
+MARKER = "<!-- Below this line: written by python -m txop.plan.reference; change the models instead. -->"
+
+_TABLES = (
+    ("Plan", "The top of the file"),
+    ("LocalTarget", '`[target.NAME]`, kind = "local"'),
+    ("NamespaceTarget", '`[target.NAME]`, kind = "namespace"'),
+    ("SshTarget", '`[target.NAME]`, kind = "ssh"'),
+    ("LabgridTarget", '`[target.NAME]`, kind = "labgrid"'),
+    ("EmulatedTarget", '`[target.NAME]`, kind = "emulated"'),
+    ("GuestTarget", '`[target.NAME]`, kind = "guest"'),
+    ("Hooks", "`[target.NAME.hooks]`"),
+    ("Arm", "`[[arm]]`"),
+    ("Patch", "`[[arm.patches]]`"),
+    ("ModuleSpec", "`[arm.module]`"),
+    ("BuildSpec", "`[arm.build]`"),
+    ("FirmwareSpec", "`[arm.firmware]`"),
+    ("QdiscSpec", "`[arm.qdisc]`"),
+    ("VerifySpec", "`[arm.verify]`"),
+    ("BringUp", "`[bring_up]`"),
+    ("WpaSupplicant", "`[bring_up.wpa_supplicant]`"),
+    ("TcpTest", '`[[test]]`, kind = "tcp-tx", "tcp-rx" or "tcp-both"'),
+    ("UdpTest", '`[[test]]`, kind = "udp-tx" or "udp-rx"'),
+    ("LatencyTest", '`[[test]]`, kind = "latency"'),
+    ("RrulTest", '`[[test]]`, kind = "rrul"'),
+    ("StationsTest", '`[[test]]`, kind = "stations"'),
+    ("ModuleCycleTest", '`[[test]]`, kind = "module-cycle"'),
+    ("SoakTest", '`[[test]]`, kind = "soak"'),
+    ("CommandTest", '`[[test]]`, kind = "command"'),
+    ("Design", "`[design]`"),
+    ("Collect", "`[collect]`"),
+    ("Gates", "`[gates]`"),
+)
+"""Models in the order of the reference, and the table of the plan that each is."""
+
+_REQUIRED = "**required**"
+
+
+def reference() -> str:
+    """The Markdown of the reference."""
+    described = descriptions(model)
+    parts = ["## Keys", ""]
+    for name, heading in _TABLES:
+        parts += _table(described[name], heading)
+    return "\n".join(parts)
+
+
+def _table(about: Described, heading: str) -> list[str]:
+    name = about.item.__name__
+    definition = schema() if name == "Plan" else schema()["$defs"][name]
+    required = set(definition.get("required", ()))
+    lines = [
+        f"### {heading}",
+        "",
+        about.text.replace("``", "`"),
+        "",
+        "| key | type | default | meaning |",
+        "| --- | --- | --- | --- |",
+    ]
+    for key, value in definition["properties"].items():
+        default = _REQUIRED if key in required else _default(value.get("default"))
+        meaning = (about.field(key) or "").replace("|", "\\|").replace("``", "`")
+        lines.append(f"| `{key}` | {_type(value)} | {default} | {meaning} |")
+    return [*lines, ""]
+
+
+def _default(value: Any) -> str:
+    if value is None or value == {} or value == []:
+        return "–"
+    if isinstance(value, dict):
+        return "see its table"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"`{json.dumps(value)}`"
+
+
+def _type(node: dict[str, Any]) -> str:
+    options = [option for option in _flat(node) if option.get("type") != "null"]
+    if len(options) == 2 and {option.get("type") for option in options} == {"string", "array"}:
+        return "command"
+    return " or ".join(dict.fromkeys(_one(option) for option in options))
+
+
+def _flat(node: dict[str, Any]) -> list[dict[str, Any]]:
+    several = node.get("anyOf")
+    return [node] if several is None else [option for sub in several for option in _flat(sub)]
+
+
+def _one(node: dict[str, Any]) -> str:
+    if "$ref" in node or "oneOf" in node:
+        return "table"
+    if "const" in node:
+        return f"`{json.dumps(node['const'])}`"
+    if "enum" in node:
+        return ", ".join(f"`{json.dumps(value)}`" for value in node["enum"])
+    kind = node.get("type")
+    if kind == "array":
+        item = node.get("items", {})
+        many = {"table": "tables", "command": "commands", "text": "texts", "whole number": "whole numbers"}
+        what = _type(item)
+        return f"list of {many.get(what.split(',')[0], what)}"
+    if kind == "object":
+        return "table"
+    return {"string": "text", "integer": "whole number", "number": "number", "boolean": "true/false"}.get(
+        str(kind), "anything"
+    ) + _bounds(node)
+
+
+def _bounds(node: dict[str, Any]) -> str:
+    low, high = node.get("minimum"), node.get("maximum")
+    above, below = node.get("exclusiveMinimum"), node.get("exclusiveMaximum")
+    parts = []
+    if above is not None:
+        parts.append(f"above {_number(above)}")
+    elif low is not None:
+        parts.append(f"from {_number(low)}")
+    if below is not None:
+        parts.append(f"below {_number(below)}")
+    elif high is not None:
+        parts.append(f"to {_number(high)}")
+    return f", {' '.join(parts)}" if parts else ""
+
+
+def _number(value: float) -> str:
+    return "2^63" if value == 2**63 else f"{value:g}" if abs(value) < 1e6 else f"{value:,.0f}"
+
+
+def main(path: Path) -> None:
+    """Renew the reference in ``path``."""
+    before, marker, _ = path.read_text(encoding="utf-8").partition(MARKER)
+    if not marker:
+        raise SystemExit(f"{path} has no marker line: {MARKER}")
+    path.write_text(f"{before}{MARKER}\n\n{reference()}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

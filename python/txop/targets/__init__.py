@@ -1,0 +1,1 @@
+"""Machines txop works on: one contract (:mod:`txop.targets.contract`), one thin module per kind of machine."""

@@ -1,0 +1,314 @@
+"""What only the meaning of a plan tells: each mistake is found at its key, and a good plan has none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from txop.plan.check import check, ensure
+from txop.plan.hazards import fewest_blocks
+from txop.plan.problem import PlanError
+from txop.plan.templates import templates
+
+EMULATED = """\
+title = "emulated"
+[target.dut]
+kind = "emulated"
+side = "dut"
+[target.peer]
+kind = "emulated"
+side = "peer"
+[link]
+rate = 1
+[[arm]]
+name = "a"
+[[arm]]
+name = "b"
+emulated = { rate = 2 }
+[[test]]
+name = "tx"
+kind = "tcp-tx"
+"""
+
+
+def found(loaded, *, files: bool = False) -> list[tuple[str | None, str]]:
+    return [(problem.key, problem.message) for problem in check(loaded, files=files).problems]
+
+
+def warned(loaded) -> list[tuple[str | None, str]]:
+    return [(problem.key, problem.message) for problem in check(loaded, files=False).warnings]
+
+
+def test_good_plans_have_neither_problems_nor_warnings(parse, good):
+    for text in (good, EMULATED):
+        assert found(parse(text), files=True) == []
+        assert warned(parse(text)) == []
+        ensure(parse(text))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key", "message"),
+    [
+        ('name = "b"', 'name = "a"', "arm[1].name", 'another arm called "a"'),
+        ('name = "idle"', 'name = "tx"', "test[1].name", 'another test called "tx"'),
+        ("[target.dut]", "[target.dud]", "target", "device under test is missing"),
+        ("[target.peer]", "[target.pear]", "target", "other end of the traffic is missing"),
+        ('address = "10.0.0.1"\n', "", "target.peer.address", "is missing"),
+        ('kind = "latency"', 'kind = "latency"\nstation = "sta"', "test[1].station", 'no target "sta"'),
+        ('kind = "latency"', 'kind = "latency"\nstation = "peer"', "test[1].station", "peer cannot be a station"),
+        (
+            'kind = "latency"',
+            'kind = "stations"\nstations = ["dut", "stb"]',
+            "test[1].stations[1]",
+            'no target "stb"',
+        ),
+        ('kind = "latency"', 'kind = "stations"\nstations = ["dut", "dut"]', "test[1].stations[1]", "twice"),
+        ('kind = "latency"', 'kind = "command"\ncommand = "x"\non = "dud"', "test[1].on", 'no target "dud"'),
+        (
+            'kind = "latency"',
+            'kind = "command"\ncommand = "x"\nparser = "regex"\npattern = "("',
+            "test[1].pattern",
+            "no regular expression",
+        ),
+        (
+            'kind = "latency"',
+            'kind = "command"\ncommand = "x"\nparser = "regex"\npattern = "a"',
+            "test[1].pattern",
+            "no named group",
+        ),
+        (
+            'kind = "latency"',
+            'kind = "command"\ncommand = "x"\nparser = "regex"\npattern = "(?P<A>.)"',
+            "test[1].pattern",
+            '"A" is no name of a metric',
+        ),
+        (
+            'kind = "latency"',
+            'kind = "command"\ncommand = "x"\nhigher_is_better = ["a"]\nlower_is_better = ["a"]',
+            "test[1].lower_is_better",
+            "in higher_is_better too",
+        ),
+        ("[[test]]", '[design]\nbaseline = "c"\n[[test]]', "design.baseline", 'no arm "c"'),
+        ("[[test]]", '[design]\nprimary = ["xt.throughput_mbit_s"]\n[[test]]', "design.primary[0]", 'no test "xt"'),
+        (
+            "[[test]]",
+            '[design]\nprimary = ["tx.throughput_mbits"]\n[[test]]',
+            "design.primary[0]",
+            'gives no "throughput_mbits"',
+        ),
+        (
+            "[[test]]",
+            '[design]\nprimary = ["idle.throughput_mbit_s"]\n[[test]]',
+            "design.primary[0]",
+            'test "idle" gives no "throughput_mbit_s"',
+        ),
+        ("[[test]]", '[design]\nprimary = ["tx.signal_dbm"]\n[[test]]', "design.primary[0]", "never judged"),
+        (
+            "[[test]]",
+            '[design]\nprimary = ["idle.rtt_p50_ms", "idle.rtt_p50_ms"]\n[[test]]',
+            "design.primary[1]",
+            "twice",
+        ),
+        (
+            "[[test]]",
+            '[design.margins]\n"tx.air_retry_percent" = 1\n[[test]]',
+            'design.margins."tx.air_retry_percent"',
+            'gives no "air_retry_percent"',
+        ),
+        ("[[arm]]", "[link]\na = 1\n[[arm]]", "link", "no target of kind emulated"),
+        ('name = "a"', 'name = "a"\nemulated = {}', "arm[0].emulated", "no table [link]"),
+        ('kind = "latency"', 'kind = "module-cycle"\n[[arm]]\nname = "c"', "test[1].kind", "no module to remove in c"),
+        ("[[test]]", "[collect]\nair = true\n[[test]]", "collect.air", "nothing could capture the air"),
+        (
+            "[[test]]",
+            '[collect]\nair = true\n[target.sniffer]\nkind = "local"\n[[test]]',
+            "target.sniffer.interface",
+            "is missing",
+        ),
+        (
+            'interface = "wlan0"\n',
+            "[bring_up]\ndhcp = true\n",
+            "target.dut.interface",
+            "is missing, and dhcp needs it",
+        ),
+        (
+            "debug = 1",
+            "debug = 'a\"b'",
+            "arm[1].module.parameters.debug",
+            "must not hold quotes or line breaks",
+        ),
+        (
+            'name = "a"\n',
+            'name = "a"\npatches = [{ file = "x.patch" }]\n',
+            "arm[0].patches[0].file",
+            "no build that would apply it",
+        ),
+        (
+            'module = { name = "rtl8xxxu" }',
+            'build = { source = ".", module = "../x.ko" }',
+            "arm[0].build.module",
+            "must be a .ko inside the tree",
+        ),
+        (
+            'name = "a"\n',
+            'name = "a"\nqdisc = { discipline = "-b x" }\n',
+            "arm[0].qdisc.discipline",
+            "must begin with the name",
+        ),
+        (
+            'name = "a"\n',
+            'name = "a"\nqdisc = { discipline = "cake", target = "x" }\n',
+            "arm[0].qdisc.target",
+            'no target "x"',
+        ),
+    ],
+)
+def test_one_mistake_is_one_problem_at_its_key(parse, good, before, after, key, message):
+    text = good.replace(before, after, 1)
+    assert text != good
+    ((found_key, found_message),) = found(parse(text))
+    assert found_key == key
+    assert message in found_message
+    with pytest.raises(PlanError, match=r"plan\.toml, line"):
+        ensure(parse(text), files=False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key", "message"),
+    [
+        ('kind = "emulated"\nside = "peer"', 'kind = "local"\naddress = "1.1.1.1"', "target.peer.kind", "both ends"),
+        ('side = "peer"', 'side = "dut"', "target.peer.side", 'must be "peer"'),
+        ("[link]\nrate = 1\n", "", "target.dut.kind", "needs a table [link]"),
+        ('name = "a"', 'name = "a"\nremove = ["x"]', "arm[0].remove", "no driver"),
+        ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module", "no driver"),
+        ("[[test]]", "[bring_up.wpa_supplicant]\nconfig = 'x'\n[[test]]", "bring_up.wpa_supplicant", "not associated"),
+    ],
+)
+def test_emulated_links_are_consistent(parse, before, after, key, message):
+    text = EMULATED.replace(before, after, 1)
+    assert any(key == k and message in m for k, m in found(parse(text))), found(parse(text))
+
+
+def test_arms_and_tests_may_not_share_a_folder(parse, good):
+    text = good.replace('name = "b"', 'name = "a-tx"').replace('name = "idle"', 'name = "tx-tx"')
+    ((key, message),) = found(parse(text))
+    assert key == "test[0].name"
+    assert "would share the folder a-tx-tx" in message
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "key", "message"),
+    [
+        ("[[test]]", "[design]\nblocks = 5\n[[test]]", "design.blocks", "no verdict is possible: at 95 % confidence"),
+        ("[[test]]", "[design]\nblocks = 1\n[[test]]", "design.blocks", "one block shows what is possible"),
+        ("[[test]]", "[design]\nconfidence = 0.97\n[[test]]", "design.confidence", "0.90, 0.95 and 0.99"),
+        ("[[test]]", "[design]\ntime_budget_s = 60\n[[test]]", "design.time_budget_s", "will probably end after"),
+        ('kind = "tcp-tx"', 'kind = "tcp-tx"\nduration_s = 4\nwarm_up_s = 1', "test[0].duration_s", "4 s are short"),
+        ('kind = "tcp-tx"', 'kind = "tcp-tx"\nwarm_up_s = 31', "test[0].duration_s", "longer than the measured window"),
+        ('kind = "tcp-tx"', 'kind = "tcp-tx"\nwarm_up_s = 0', "test[0].warm_up_s", "without a warm-up"),
+        ('"ssh"\nhost = "10.0.0.1"', '"local"', "target.peer", "never leaves it"),
+        ("[[test]]", '[target.spare]\nkind = "local"\n[[test]]', "target.spare", "no test uses it"),
+        ('host = "10.0.0.1"', 'host = "192.0.2.7"', "target.peer.host", "address for examples"),
+        ('interface = "wlan0"\n', "", "target.dut.interface", "gates cannot be checked: association, channel, route"),
+        (
+            ", parameters = { debug = 1 } }",
+            " }",
+            "arm[1]",
+            'does the same as "a"',
+        ),
+        (
+            'name = "a"\nmodule = { name = "rtl8xxxu" }',
+            'name = "a"\nload = ["x"]',
+            "arm[0]",
+            "nothing can tell whether it is really in place",
+        ),
+    ],
+)
+def test_hazards_are_warnings_and_no_problems(parse, good, before, after, key, message):
+    text = good.replace(before, after, 1)
+    assert text != good
+    loaded = parse(text)
+    assert found(loaded) == []
+    assert [k for k, m in warned(loaded) if message in m] == [key], warned(loaded)
+
+
+def test_many_primary_figures_cost_something(parse, good):
+    tests = "".join(f'[[test]]\nname = "t{n}"\nkind = "tcp-tx"\n' for n in range(4))
+    assert [m for k, m in warned(parse(good + tests)) if k == "design"] == []
+    ((_key, message),) = warned(parse(good + tests))
+    assert message.startswith("6 figures are judged together")
+
+
+def test_fewest_blocks_is_where_a_clean_sweep_becomes_significant():
+    """The smallest p of an exact signed-rank test of n pairs, by scipy."""
+    import numpy as np
+    from scipy.stats import wilcoxon
+
+    for confidence in (0.9, 0.95, 0.99):
+        n = fewest_blocks(confidence)
+        assert wilcoxon(np.arange(1.0, n + 1), method="exact").pvalue <= 1 - confidence + 1e-12
+        assert wilcoxon(np.arange(1.0, n), method="exact").pvalue > 1 - confidence
+
+
+def test_files_are_looked_for_beside_the_plan(parse, good, tmp_path):
+    text = good.replace('module = { name = "rtl8xxxu" }', 'module = { file = "a.ko" }', 1)
+    ((key, message),) = found(parse(text), files=True)
+    assert key == "arm[0].module.file"
+    assert str(tmp_path / "a.ko") in message
+    assert found(parse(text)) == []
+    (tmp_path / "a.ko").mkdir()
+    assert "is a folder" in found(parse(text), files=True)[0][1]
+    (tmp_path / "a.ko").rmdir()
+    (tmp_path / "a.ko").write_bytes(b"")
+    assert found(parse(text), files=True) == []
+
+
+def test_every_file_a_plan_can_name_is_checked(parse):
+    text = """\
+title = ""
+[target.dut]
+kind = "ssh"
+host = "h"
+key = "k"
+known_hosts = "kh"
+config = "c"
+interface = "w"
+[target.peer]
+kind = "local"
+address = "10.0.0.1"
+[[arm]]
+name = "a"
+patches = [{ file = "p" }]
+build = { source = "s", module = "m.ko", kernel = "kernel" }
+firmware = { file = "f", name = "f" }
+[bring_up.wpa_supplicant]
+config = "w"
+[[test]]
+name = "t"
+kind = "latency"
+"""
+    keys = {key for key, _ in found(parse(text), files=True)}
+    assert keys == {
+        "target.dut.key", "target.dut.known_hosts", "target.dut.config", "arm[0].patches[0].file",
+        "arm[0].build.source", "arm[0].build.kernel", "arm[0].firmware.file", "bring_up.wpa_supplicant.config",
+    }  # fmt: skip
+
+
+def test_a_name_that_no_file_can_have_is_a_problem_and_no_crash(parse, good):
+    for name in ("x" * 5000, "a\\u0000b"):
+        text = good.replace('module = { name = "rtl8xxxu" }', f'module = {{ file = "{name}" }}', 1)
+        assert len(found(parse(text), files=True)) == 1
+
+
+def test_files_become_absolute(parse, tmp_path):
+    from txop.plan.check_files import named, with_absolute_files
+
+    for text in (template.text for template in templates().values()):
+        loaded = parse(text)
+        plan = with_absolute_files(loaded.plan, loaded.folder)
+        before = [name for _, name, _ in named(loaded)]
+        after = [name for _, name, _ in named(replace(loaded, plan=plan))]
+        assert after == [str(loaded.file(name)) for name in before]
+        assert all(name.startswith("/") for name in after)
+        assert with_absolute_files(plan, tmp_path / "elsewhere") == plan
