@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, console, demo, doctor, log, plan, version
+from txop.cli import air, compare, console, demo, doctor, log, plan, report, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -24,6 +24,8 @@ from txop.visible import visible
 COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     demo.register,
     plan.register,
+    compare.register,
+    report.register,
     air.register,
     log.register,
     doctor.register,

@@ -26,6 +26,7 @@ def render(package: str, template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["visible"] = visible
     script = _read("txop.report", "shell.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template(template).render(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
-from typing import Any
+from importlib import resources
+from typing import Any, Literal
 
 from markupsafe import Markup
 
@@ -43,8 +44,6 @@ INK: dict[str, str] = {
 
 SERIES = ("one", "two", "three", "four", "five", "six", "seven")
 """Names of the inks for series without a meaning of their own."""
-
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 _CONFIG: dict[str, Any] = {
     "background": None,
@@ -93,22 +92,72 @@ def svg(spec: dict[str, Any], *, ident: str, label: str) -> Markup:
     return Markup(_COLOR.sub(_variable, out))  # noqa: S704 - serialised by ElementTree, which escapes
 
 
+Theme = Literal["light", "dark"]
+
+
+def standalone(spec: dict[str, Any], theme: Theme = "light") -> dict[str, Any]:
+    """``spec`` with the colours of the page in place of inks and with a background: a chart that needs no page.
+
+    The colours are those of ``shell.css``.
+    """
+    colors = _colors(theme)
+    whole = {**spec, "config": {**_CONFIG, "background": colors["back"]}, "background": colors["back"], "padding": 12}
+
+    def literal(match: re.Match[str]) -> str:
+        index = int(match.group(1), 16)
+        return colors[f"plot-{_NAMES[index]}"] if index < len(_NAMES) else match.group()
+
+    found: dict[str, Any] = json.loads(_COLOR.sub(literal, json.dumps(whole, allow_nan=False)))
+    return found
+
+
+def _colors(theme: Theme) -> dict[str, str]:
+    """The colours of a theme by the names of their CSS variables."""
+    text = resources.files("txop.report").joinpath("shell.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", text, re.DOTALL)[:2]
+    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light if theme == "light" else dark))
+
+
 def _variable(match: re.Match[str]) -> str:
     index = int(match.group(1), 16)
     return f"var(--plot-{_NAMES[index]})" if index < len(_NAMES) else match.group()
 
 
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+
+
+def _rounded(match: re.Match[str]) -> str:
+    return f"{float(match.group()):.1f}".removesuffix(".0")
+
+
+def _drop_invisible(parent: ET.Element) -> None:
+    """Remove paths that draw nothing, and groups that hold nothing."""
+    for child in list(parent):
+        _drop_invisible(child)
+        local = child.tag.rpartition("}")[2]
+        empty_path = local == "path" and (not child.get("d") or child.get("display") == "none")
+        if empty_path or (local == "g" and len(child) == 0 and not child.get("id")):
+            parent.remove(child)
+            continue
+        for name in ("pointer-events", "opacity"):
+            if child.get(name) == ("none" if name == "pointer-events" else "1"):
+                del child.attrib[name]
+
+
 def _tidy(root: ET.Element, ident: str, label: str) -> None:
     """Prefix ids, turn mark labels into tooltips, and drop what only a stand-alone file or an editor needs."""
+    _drop_invisible(root)
     for element in root.iter():
         for name, value in list(element.attrib.items()):
             local = name.rpartition("}")[2]
+            if local in ("d", "transform", "x2", "y2"):
+                element.set(name, _LONG_NUMBER.sub(_rounded, value))
             if local == "id":
                 element.set(name, f"{ident}-{value}")
             elif value.startswith("url(#"):
                 element.set(name, value.replace("url(#", f"url(#{ident}-"))
             elif local == "font-family":
-                element.set(name, FONT)
+                del element.attrib[name]  # the page's own
             elif local == "href":
                 element.set(name, value if value.startswith("#") else "")
         spoken = element.attrib.pop("aria-label", None)

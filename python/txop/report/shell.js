@@ -32,3 +32,16 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// Paper cannot be clicked: what is folded is printed whole, but for what is marked as long.
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details:not([open]):not(.long)")) {
+    fold.open = true;
+    fold.classList.add("unfolded");
+  }
+});
+addEventListener("afterprint", () => {
+  for (const fold of document.querySelectorAll("details.unfolded")) {
+    fold.open = false;
+    fold.classList.remove("unfolded");
+  }
+});

@@ -1,0 +1,121 @@
+"""``journal.jsonl``: one event per line, appended and synced; the truth of what happened.
+
+A line that was cut by a kill or a full disk is the end of the truth: reading stops there, and the next writer begins a
+new line after it. Times are wall-clock for people (``at``) and seconds since boot for arithmetic (``monotonic_s``, with
+``boot`` telling which boot), so that a clock that jumps changes no duration.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+JOURNAL_VERSION = 1
+
+_LONGEST_LINE = 4 * 1024 * 1024
+
+
+class Event(BaseModel):
+    """One line. What else an event carries is in its extra fields (``block``, ``run``, ``gate``, ...)."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    event: str
+    """``campaign-started``, ``resumed``, ``connected``, ``block-started``, ``run-started``, ``run-finished``,
+    ``run-voided``, ``block-finished``, ``block-abandoned``, ``note``, ``campaign-stopped``, ``campaign-finished``."""
+    at: str
+    monotonic_s: float
+    boot: str = ""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """A field beside the common ones."""
+        return (self.model_extra or {}).get(key, default)
+
+
+class JournalReading(BaseModel):
+    """The events of a journal, and what could not be read of it."""
+
+    events: list[Event]
+    damage: list[str] = []
+    """In words, with line numbers: a cut last line, a line that is no event."""
+
+
+def read_journal(path: Path) -> JournalReading:
+    """Read a journal, also while it is written, also after a crash. :class:`OSError` when it cannot be opened."""
+    events: list[Event] = []
+    damage: list[str] = []
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            events.append(Event.model_validate_json(line))
+        except ValidationError:
+            cut = not line.endswith(b"\n")
+            damage.append(f"line {number}: {f'cut short after {len(line)} bytes' if cut else 'not an event'}")
+    return JournalReading(events=events, damage=damage)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while line := file.readline(_LONGEST_LINE):
+            yield line
+
+
+class JournalWriter:
+    """Appends events. Each is on the disk when :meth:`write` returns; :class:`OSError` when it could not be."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab", buffering=0)
+        self._boot = _boot_id()
+        self.last = b""
+        """The line written last."""
+        if self._file.tell() > 0:
+            with path.open("rb") as existing:
+                existing.seek(-1, os.SEEK_END)
+                if existing.read(1) != b"\n":
+                    self._file.write(b"\n")
+
+    def write(self, event: str, **fields: Any) -> None:
+        """Append one event."""
+        record = {
+            "event": event,
+            "at": now_utc(),
+            "monotonic_s": round(time.clock_gettime(time.CLOCK_BOOTTIME), 6),
+            "boot": self._boot,
+            **fields,
+        }
+        line = json.dumps(record, allow_nan=False, ensure_ascii=True).encode() + b"\n"
+        written = self._file.write(line)
+        if written != len(line):
+            raise OSError(28, os.strerror(28), self._file.name)
+        os.fsync(self._file.fileno())
+        self.last = line
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def now_utc() -> str:
+    """The wall-clock time as the archive writes it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _boot_id() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,152 @@
+"""Where things are in an archive, and the one lock that keeps two campaigns out of the same folder.
+
+::
+
+    archive/
+      archive.json      format, version, the plan's folder, what the command line changed
+      plan.toml         the plan, frozen
+      journal.jsonl     what happened, append-only, synced: the truth
+      commands.log      every command sent to every target
+      build/            logs of modules built for the arms
+      runs/BLOCK-ARM-TEST/
+        run.json        what the run was and gave
+        series.json     what happened over time
+        ...             raw output of every tool, captures, kernel logs
+      derived/          Parquet, made from the above; may be thrown away
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any, Self
+
+from txop.report.whole_file import whole_file
+
+ARCHIVE_VERSION = 1
+
+
+class ArchiveError(Exception):
+    """An archive cannot be used as asked. ``what`` says why, ``what_to_do`` the way out."""
+
+    def __init__(self, what: str, *, where: Path, what_to_do: str | None = None) -> None:
+        super().__init__(f"{where}: {what}")
+        self.what = what
+        self.where = where
+        self.what_to_do = what_to_do
+
+
+class Layout:
+    """The paths of one archive."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.identity = root / "archive.json"
+        self.plan = root / "plan.toml"
+        self.journal = root / "journal.jsonl"
+        self.commands = root / "commands.log"
+        self.build = root / "build"
+        self.runs = root / "runs"
+        self.derived = root / "derived"
+
+    def run(self, name: str) -> Path:
+        """Folder of a run."""
+        return self.runs / name
+
+    @staticmethod
+    def run_name(block: int, arm: str, test: str) -> str:
+        """Name of a run.
+
+        >>> Layout.run_name(3, "vanilla", "tx")
+        '003-vanilla-tx'
+        """
+        return f"{block:03d}-{arm}-{test}"
+
+    def create(self, plan_text: str, plan_folder: Path, overrides: dict[str, Any] | None = None) -> None:
+        """Make a new archive; file names in the plan are relative to ``plan_folder``.
+
+        Raises :class:`ArchiveError` when the folder holds anything already.
+        """
+        from txop import __version__
+
+        if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
+            raise ArchiveError(
+                "is not empty",
+                where=self.root,
+                what_to_do="give a new folder, or go on with the campaign in it: txop resume " + str(self.root),
+            )
+        self.runs.mkdir(parents=True, exist_ok=True)
+        with whole_file(self.plan) as out:
+            out.write(plan_text)
+        identity = {
+            "format": "txop-archive",
+            "version": ARCHIVE_VERSION,
+            "txop": __version__,
+            "plan_folder": str(plan_folder),
+            "overrides": overrides or {},
+        }
+        with whole_file(self.identity) as out:
+            out.write(json.dumps(identity) + "\n")
+        sync_folder(self.root)
+
+    def facts(self) -> dict[str, Any]:
+        """``archive.json``: ``plan_folder``, which file names in the plan are relative to, and ``overrides``, what the
+        command line changed. Empty when it cannot be read."""
+        try:
+            identity = json.loads(self.identity.read_bytes()[:65536])
+        except (OSError, ValueError):
+            return {}
+        return identity if isinstance(identity, dict) else {}
+
+    def check(self) -> None:
+        """Raise :class:`ArchiveError` unless this is an archive that this txop can read."""
+        identity = self.facts()
+        version = identity.get("version") if identity.get("format") == "txop-archive" else None
+        if not isinstance(version, int):
+            raise ArchiveError(
+                "is not an archive of a txop campaign (no readable archive.json in it)",
+                where=self.root,
+                what_to_do="give the folder that `txop run` made",
+            )
+        if version > ARCHIVE_VERSION:
+            raise ArchiveError(
+                f"was made by a newer txop (archive version {version}, this one reads up to {ARCHIVE_VERSION})",
+                where=self.root,
+                what_to_do="update txop",
+            )
+
+
+class ArchiveLock:
+    """Held by the process that writes to an archive; ends with the process, however that ends."""
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._handle: int | None = None
+
+    def __enter__(self) -> Self:
+        handle = os.open(self._layout.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise ArchiveError(
+                "another txop is writing to it", where=self._layout.root, what_to_do="wait for it, or stop it"
+            ) from None
+        self._handle = handle
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last through a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

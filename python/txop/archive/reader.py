@@ -1,0 +1,120 @@
+"""An archive, read: the plan, the runs that are complete, what happened, and what could not be read.
+
+Damage never hides the rest: each unreadable file becomes a sentence in :attr:`Archive.damage`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from txop.archive.journal import Event, read_journal
+from txop.archive.layout import ArchiveError, Layout
+from txop.archive.run_file import RunFile, SeriesFile
+from txop.plan.model import Plan
+from txop.plan.overrides import Overrides
+
+_MAX_FILE_BYTES = 256 * 1024 * 1024
+
+
+@dataclass
+class Archive:
+    """What is in an archive."""
+
+    layout: Layout
+    plan: Plan
+    events: list[Event]
+    runs: list[RunFile]
+    """Complete runs, valid and void, in the order of their folders' names."""
+    damage: list[str] = field(default_factory=list)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the campaign came to its planned end."""
+        return any(event.event == "campaign-finished" for event in self.events)
+
+    @property
+    def provenance(self) -> dict[str, dict[str, object]]:
+        """Facts of each target, as found when it was last connected."""
+        found = ((str(e.get("target")), e.get("provenance")) for e in self.events if e.event == "connected")
+        return {target: facts for target, facts in found if isinstance(facts, dict)}
+
+    def series(self, run: RunFile) -> SeriesFile:
+        """The series of a run; empty when there are none or they cannot be read."""
+        path = self.layout.run(run.run) / "series.json"
+        try:
+            return SeriesFile.model_validate_json(_bounded(path))
+        except FileNotFoundError:
+            return SeriesFile()
+        except (OSError, ValidationError):
+            sentence = f"{path.relative_to(self.layout.root)}: cannot be read"
+            if sentence not in self.damage:
+                self.damage.append(sentence)
+            return SeriesFile()
+
+    def counting(self, test: str) -> list[RunFile]:
+        """The runs of a test that a comparison uses: those of blocks in which no run of this test is void or missing.
+
+        One void run takes its whole block out (for this test), because only complete blocks can be compared in pairs.
+        """
+        mine = [run for run in self.runs if run.test == test]
+        arms = {arm.name for arm in self.plan.arm}
+        complete = {
+            block
+            for block in {run.block for run in mine}
+            if {run.arm for run in mine if run.block == block and run.state == "valid"} == arms
+        }
+        replaced = {run.replaces for run in mine if run.block in complete and run.replaces is not None}
+        return [run for run in mine if run.block in complete and run.block not in replaced]
+
+
+def read_archive(root: Path) -> Archive:
+    """Read an archive.
+
+    Raises:
+        ArchiveError: when it is none, is of a newer version, or its plan cannot be read.
+    """
+    layout = Layout(root)
+    layout.check()
+    try:
+        plan = Plan.model_validate(tomllib.loads(_bounded(layout.plan).decode("utf-8")))
+        plan = Overrides.model_validate(layout.facts().get("overrides") or {}).apply(plan)
+    except (OSError, ValueError) as error:
+        raise ArchiveError(f"its plan.toml cannot be read: {error}", where=root) from None
+    damage: list[str] = []
+    try:
+        journal = read_journal(layout.journal)
+        events = journal.events
+        damage += [f"journal.jsonl, {sentence}" for sentence in journal.damage]
+    except OSError as error:
+        events = []
+        damage.append(f"journal.jsonl: {error.strerror}")
+    ended = {str(event.get("run")) for event in events if event.event in ("run-finished", "run-voided")}
+    told = any(event.event.startswith("run-") for event in events)  # not of figures that were imported
+    runs: list[RunFile] = []
+    for folder in sorted(layout.runs.iterdir()) if layout.runs.is_dir() else []:
+        path = folder / "run.json"
+        if told and folder.name not in ended:
+            continue  # still running, or interrupted: the journal does not know its end
+        try:
+            run = RunFile.model_validate_json(_bounded(path))
+        except (OSError, ValidationError) as error:
+            what = error.strerror if isinstance(error, OSError) else f"{error.error_count()} fields are wrong"
+            damage.append(f"{path.relative_to(root)}: {what}")
+            continue
+        if run.run == folder.name == layout.run_name(run.block, run.arm, run.test):
+            runs.append(run)
+        else:
+            damage.append(f"{path.relative_to(root)}: belongs to another folder")
+    return Archive(layout=layout, plan=plan, events=events, runs=runs, damage=damage)
+
+
+def _bounded(path: Path) -> bytes:
+    with path.open("rb") as file:
+        data = file.read(_MAX_FILE_BYTES + 1)
+    if len(data) > _MAX_FILE_BYTES:
+        raise OSError(27, "larger than any txop writes", str(path))
+    return data

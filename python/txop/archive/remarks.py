@@ -1,0 +1,51 @@
+"""Remarks that people add to a campaign, while it runs or afterwards: "somebody walked through the line of sight"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from txop.archive.journal import Event, JournalWriter
+from txop.archive.layout import ArchiveError
+from txop.archive.reader import Archive
+
+MAX_TEXT = 10_000
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A remark on the campaign, an arm or a run."""
+
+    at: str
+    text: str
+    arm: str | None = None
+    run: str | None = None
+
+
+def remarks_of(events: Iterable[Event]) -> list[Remark]:
+    """The remarks in a journal, oldest first."""
+    found = []
+    for event in events:
+        if event.event == "note" and isinstance(text := event.get("text"), str):
+            arm, run = (value if isinstance(value := event.get(key), str) else None for key in ("arm", "run"))
+            found.append(Remark(event.at, text[:MAX_TEXT], arm, run))
+    return found
+
+
+def add_remark(archive: Archive, text: str, *, arm: str | None = None, run: str | None = None) -> None:
+    """Append a remark to the journal; safe while a campaign writes to it, because each line is one write.
+
+    Raises:
+        ArchiveError: there is no such arm or run, or the text is too long.
+        OSError: the journal cannot be written.
+    """
+    root = archive.layout.root
+    if arm is not None and arm not in {each.name for each in archive.plan.arm}:
+        known = ", ".join(each.name for each in archive.plan.arm)
+        raise ArchiveError(f"there is no arm {arm!r}", where=root, what_to_do=f"its arms are: {known}")
+    if run is not None and run not in {folder.name for folder in archive.layout.runs.iterdir()}:
+        raise ArchiveError(f"there is no run {run!r}", where=root, what_to_do=f"see {archive.layout.runs}")
+    if len(text) > MAX_TEXT:
+        raise ArchiveError(f"a remark has at most {MAX_TEXT:,} characters", where=root)
+    with JournalWriter(archive.layout.journal) as journal:
+        journal.write("note", text=text, arm=arm, run=run)

@@ -1,0 +1,103 @@
+"""``run.json``: what one run was and gave. Written once, whole, before the journal says that the run has ended."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from txop.origin import Origin
+
+RUN_VERSION = 1
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class Value(_Record):
+    """A figure of a run. ``value`` is ``None`` when it is not available, and ``reason`` then says why."""
+
+    value: Finite | None
+    unit: str
+    source: str
+    """What it was read from: ``iperf3 of both ends``, ``/proc/stat``, ``air.pcapng``."""
+    reason: str | None = None
+    infinite: bool = False
+    """The figure is beyond every number: a quantile of round trips among the lost ones. ``value`` is then ``None``."""
+
+
+class Voiding(_Record):
+    """Why a run does not count."""
+
+    gate: str
+    """Stable name of the gate: ``association-lost``, ``peer-cpu``, ``target-lost``, ``interrupted``, ..."""
+    cause: str
+    """In words, with the figures."""
+    target: str | None = None
+
+
+class Fault(_Record):
+    """A named fault of the kernel log of a run."""
+
+    key: str
+    title: str
+    severity: str
+    target: str
+    count: int
+    lines: list[str] = []
+    """The first few lines, as the kernel wrote them."""
+
+
+class RunFile(_Record):
+    """One run: one arm, one test, in one block."""
+
+    format: Literal["txop-run"] = "txop-run"
+    version: Literal[1] = 1
+    run: str
+    """Name of its folder: ``BLOCK-ARM-TEST``, as in ``003-vanilla-tx``."""
+    block: int
+    """From 1; blocks beyond the design's number are repeats."""
+    replaces: int | None = None
+    """The block that this one repeats."""
+    position: int
+    """Place of the arm in its block, from 1."""
+    arm: str
+    test: str
+    origin: Origin
+    state: Literal["valid", "void"]
+    void: list[Voiding] = []
+    started_at: str
+    """ISO 8601, UTC."""
+    seconds: float
+    """From the load to the unload."""
+    window_s: float | None = None
+    """Length of the measured window, warm-up left out."""
+    metrics: dict[str, Value] = {}
+    warnings: list[str] = []
+    """What a reader must know and does not void the run."""
+    gates: dict[str, str] = {}
+    """Every gate, and what it found: ``ok``, ``void``, or ``not available: REASON``."""
+    faults: list[Fault] = []
+    verified: dict[str, Any] = {}
+    """What was found loaded: driver, srcversion, build_id, parameters."""
+    provenance: dict[str, dict[str, Any]] = {}
+    """Per target: what may differ from run to run (link, rate, addresses of the access point)."""
+    air: dict[str, Any] | None = None
+    """Digest of ``txop air`` on the run's capture, if there was one."""
+    files: dict[str, str] = {}
+    """Raw files of the run's folder, and what each one is."""
+
+
+class SeriesFile(_Record):
+    """``series.json``: what happened over time within a run. Times are seconds from the start of the measured window;
+    negative ones belong to the warm-up."""
+
+    format: Literal["txop-series"] = "txop-series"
+    version: Literal[1] = 1
+    series: dict[str, list[tuple[float, float | None]]] = {}
+    """By metric-like name (``throughput_mbit_s``, ``rtt_ms``, ``cpu_busy_percent``): time and value; a ``null`` value
+    is a probe that was lost."""

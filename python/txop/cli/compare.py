@@ -1,0 +1,276 @@
+"""``txop compare ARCHIVE [ARCHIVE2]``: is one arm better than another, by how much, and how sure is that?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from txop.archive.reader import Archive
+    from txop.compare.result import CompareResult, Figure, Row
+
+_STDOUT = "-"
+_ROOM_FOR_NAMES = 20
+"""Columns that a table must leave for what can be folded."""
+
+_STYLES = {"better": "bold green", "worse": "bold red", "inconclusive": "yellow"}
+
+_MOST = 20
+"""So many voids, warnings and unavailable figures are listed without ``--all``."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop compare``."""
+    app.command(
+        name="compare",
+        epilog=epilog(
+            [
+                ("txop compare campaign", "every arm against the baseline: verdict, tables, what was void"),
+                ("txop compare campaign --baseline vendor --all", "against another arm, with every figure"),
+                ("txop compare campaign --metric tx.throughput_mbit_s", "one figure"),
+                ("txop compare campaign --fail-on-worse", "for CI: exit code 1 when a primary figure got worse"),
+                ("txop compare before after --baseline vanilla", "one arm of two campaigns: unpaired"),
+            ],
+            [
+                "Works while the campaign runs, and says how far it is.",
+                "Exit codes: 0 compared; 1 worse (with --fail-on-worse), or nothing to compare; 2 not comparable; "
+                "4 compared, but parts of the archive are damaged.",
+                "docs/compare.md explains each figure and verdict.",
+            ],
+        ),
+    )(compare)
+
+
+def compare(
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
+    second: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[ARCHIVE2]", help="Another campaign: compare the same arm in both.", show_default=False
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="ARM", help="Compare with this arm; with two archives, the arm to compare."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(metavar="TEST.METRIC", help="Show only this figure; may be repeated.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show every figure, also those without a finding.")] = False,
+    include_void: Annotated[
+        bool, typer.Option("--include-void", help="Let void runs and repeated blocks count, to see what they would do.")
+    ] = False,
+    json: JsonFlag = False,
+    csv: Annotated[str | None, typer.Option(metavar="FILE", help="Write the rows as CSV; - for stdout.")] = None,
+    fail_on_worse: Annotated[
+        bool, typer.Option("--fail-on-worse", help="Exit with 1 when a primary figure is worse than the baseline's.")
+    ] = False,
+) -> int:
+    """Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."""
+    if json and csv == _STDOUT:
+        raise UserError("--json and --csv - both write to stdout", what_to_do="give --csv a file, or leave one out")
+    if second is not None and include_void:
+        raise UserError("--include-void goes with one archive", what_to_do="leave out the second archive")
+    result = _compare(archive, second, baseline, metric, include_void=include_void)
+    if csv is not None:
+        _write_csv(result, csv)
+    if json:
+        console.write_json(result.model_dump_json())
+    elif csv != _STDOUT:
+        show(result, console.stdout(), everything=everything or bool(metric))
+    if result.damage and (json or csv == _STDOUT):
+        told = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}"
+        console.stderr().print(safe_text(told + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
+    return _exit_code(result, fail_on_worse=fail_on_worse)
+
+
+def _compare(
+    first: Path, second: Path | None, baseline: str | None, metrics: list[str] | None, *, include_void: bool
+) -> CompareResult:
+    from txop.archive.layout import ArchiveError
+    from txop.compare.archive import compare as compare_arms
+    from txop.compare.two import compare_two
+
+    try:
+        if second is None:
+            return compare_arms(_read(first), baseline, metrics, include_void)
+        return compare_two(_read(first), _read(second), baseline, metrics)
+    except ArchiveError as error:
+        raise UserError(error.what, where=str(error.where), what_to_do=error.what_to_do) from None
+
+
+def _read(root: Path) -> Archive:
+    from txop.archive.reader import read_archive
+
+    return read_archive(root)
+
+
+def _write_csv(result: CompareResult, name: str) -> None:
+    from txop.report.exports.csv import write_comparison
+    from txop.report.whole_file import whole_file
+
+    if name == _STDOUT:
+        write_comparison(result, sys.stdout)
+        return
+    with whole_file(Path(name), newline="") as out:
+        write_comparison(result, out)
+
+
+def _exit_code(result: CompareResult, *, fail_on_worse: bool) -> ExitCode:
+    rows = [row for figure in result.figures for row in figure.rows]
+    worse = any(row.verdict == "worse" for f in result.figures if f.role == "primary" for row in f.rows)
+    if (fail_on_worse and worse) or not rows:
+        return ExitCode.VERDICT_NO
+    return ExitCode.PARTIAL if result.damage else ExitCode.OK
+
+
+def show(result: CompareResult, out: Console, *, everything: bool) -> None:
+    """Print a result: headline, figures, then what was not counted."""
+    from rich.padding import Padding
+
+    for sentence in result.headline:
+        out.print(safe_text(sentence, style="bold"))
+    out.print(safe_text(f"{result.title} ({result.origin.value}; {result.design.state})"))
+    for warning in result.warnings:
+        out.print(safe_text(f"Note: {warning}", style="yellow"))
+    for test in result.tests:
+        figures = [figure for figure in result.figures if figure.test == test.name and figure.rows]
+        shown = [figure for figure in figures if everything or _worth_showing(figure)]
+        if not figures:
+            continue
+        out.print()
+        title = f"{test.name} ({test.kind}, {test.duration_s:g} s), against {result.baseline}"
+        if not shown:
+            out.print(safe_text(f"{title}: nothing found", style="bold"))
+        elif _fits(table := _table(title, shown), out):
+            out.print(table)
+        else:
+            out.print(safe_text(title, style="bold"))
+            for line in _lines(shown):
+                out.print(Padding(line, (0, 0, 0, 2)))
+        if len(shown) < len(figures):
+            hidden = len(figures) - len(shown)
+            out.print(safe_text(f"{hidden} more figures without a finding: --all shows them", style="dim"))
+    _show_notes(result, out, everything=everything)
+
+
+def _worth_showing(figure: Figure) -> bool:
+    return figure.role == "primary" or any(row.verdict in ("better", "worse") for row in figure.rows)
+
+
+def _table(title: str, figures: list[Figure]) -> Table:
+    from rich.table import Table
+
+    from txop.compare import words
+
+    table = Table(title=safe_text(title), title_justify="left")
+    for name in ("Figure", "Arm"):
+        table.add_column(name, overflow="fold")
+    for name in ("n", "Baseline", "Median", "Change", "Interval", "p"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("Verdict")
+    for figure in figures:
+        for number, row in enumerate(figure.rows):
+            table.add_row(
+                safe_text(_name(figure) if number == 0 else ""),
+                safe_text(row.arm),
+                safe_text(_n(row)),
+                safe_text(_median(row.baseline_median, figure)),
+                safe_text(_median(row.arm_median, figure)),
+                safe_text(words.change(row)),
+                safe_text(words.interval(row, unit=False) or "none"),
+                safe_text(words.p_value(row.p_adjusted if row.p_adjusted is not None else row.p)),
+                safe_text(_verdict(row), style=_STYLES.get(row.verdict, "")),
+            )
+    return table
+
+
+def _fits(table: Table, out: Console) -> bool:
+    """Whether the terminal is wide enough for a table; if not, figures are shown as lines."""
+    from rich.measure import Measurement
+
+    return Measurement.get(out, out.options.update(width=1000), table).minimum + _ROOM_FOR_NAMES <= out.width
+
+
+def _lines(figures: list[Figure]) -> list[Text]:
+    from txop.compare import words
+
+    made: list[Text] = []
+    for figure in figures:
+        made.append(safe_text(_name(figure)))
+        for row in figure.rows:
+            line = safe_text(f"  {row.arm}: {words.change(row)} ")
+            line.append_text(safe_text(_verdict(row), style=_STYLES.get(row.verdict, "")))
+            p = words.p_value(row.p_adjusted if row.p_adjusted is not None else row.p)
+            ends = words.interval(row, unit=False) or "no interval"
+            line.append_text(safe_text(f" ({ends}; {'n' if row.paired else 'unpaired, n'}={_n(row)}, p {p})"))
+            made.append(line)
+    return made
+
+
+def _name(figure: Figure) -> str:
+    unit = f" [{figure.metric.unit}]" if figure.metric.unit else ""
+    return f"{figure.metric.title}{unit}" + (" *" if figure.role == "primary" else "")
+
+
+def _n(row: Row) -> str:
+    return str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
+
+
+def _median(value: float | None, figure: Figure) -> str:
+    return "infinite" if value is None else f"{value:,.{figure.metric.digits}f}"
+
+
+def _verdict(row: Row) -> str:
+    text = f"{row.verdict}, small but real" if row.small_but_real else row.verdict
+    return f"{text}, {row.blocks_needed} blocks needed" if row.blocks_needed is not None else text
+
+
+def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> None:
+    """What a reader must know beside the figures."""
+    notes: list[tuple[str, list[str]]] = []
+    rows = [(figure, row) for figure in result.figures for row in figure.rows]
+    told = [f"{f.name}, {r.arm}: {w}" for f, r in rows if f.role == "primary" or everything for w in r.warnings]
+    notes.append(("To know", told))
+    notes.append(("Blocks left out", [f"{f.name}, {r.arm}: {e}" for f, r in rows for e in r.excluded]))
+    voided = []
+    for run in result.voided:
+        causes = "; ".join(f"{gate}: {cause}" for gate, cause in zip(run.gates, run.causes, strict=True))
+        again = f"repeated in block {run.repeated_in}" if run.repeated_in is not None else "not repeated"
+        voided.append(f"{run.run} ({again}): {causes}")
+    notes.append(("Void runs", voided))
+    notes.append(("Warnings", [f"{run.run}: {warning}" for run in result.run_warnings for warning in run.warnings]))
+    reasons: dict[str, list[str]] = {}
+    for entry in result.not_available:
+        name = entry.figure if entry.arm is None else f"{entry.figure} of {entry.arm}"
+        reasons.setdefault(entry.reason, []).append(name)
+    notes.append(("Not available", [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]))
+    notes.append(("Damaged, could not be read", result.damage))
+    for title, sentences in notes:
+        if not sentences:
+            continue
+        out.print()
+        out.print(safe_text(f"{title}:", style="bold"))
+        for sentence in sentences if everything else sentences[:_MOST]:
+            out.print(safe_text(f"  {sentence}"))
+        if len(sentences) > _MOST and not everything:
+            out.print(safe_text(f"  and {len(sentences) - _MOST} more (--all)"))
+    out.print()
+    adjusted = ", p adjusted together (Holm)" if result.design.family > 1 else ""
+    legend = (
+        f"* primary{adjusted}; other figures are exploratory, p not adjusted.",
+        f"Interval: {100 * result.design.confidence:g} %, exact. docs/compare.md explains it all.",
+    )
+    out.print(safe_text(" ".join(legend), style="dim"))

@@ -1,0 +1,154 @@
+"""``txop report ARCHIVE``: a campaign as a page, as text, as data, as pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.browser import show
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from txop.archive.reader import Archive
+    from txop.compare.result import CompareResult
+
+HTML = "html"
+_NAMES = (HTML, "markdown", "dokuwiki", "csv", "json", "parquet")
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop report``."""
+    app.command(
+        name="report",
+        epilog=epilog(
+            [
+                ("txop report campaign", "writes campaign/report.html: one file, to be mailed or opened anywhere"),
+                ("txop report campaign --format markdown -o mail.txt", "plain text of 78 columns for a mailing list"),
+                ("txop report campaign --format dokuwiki", "tables for a wiki page"),
+                ("txop report campaign --plots pictures", "and every plot as PNG and SVG"),
+                ("txop report campaign --baseline vendor", "against another arm"),
+            ],
+            [
+                "Works while the campaign runs, and says how far it is.",
+                "Exit codes: 0 written; 1 written, but no run counts yet; 2 not an archive; "
+                "4 written, but parts of the archive are damaged.",
+                "docs/report.md explains the page.",
+            ],
+        ),
+    )(report)
+
+
+def report(
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Where to write; default: report.html (or report.md, ...) in the archive.",
+            show_default=False,
+        ),
+    ] = None,
+    format_name: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(_NAMES)}; parquet is a folder.")
+    ] = HTML,
+    plots: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write every plot as PNG and SVG into this folder.", show_default=False),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="ARM", help="Compare with this arm; default: as the plan says.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
+    json: JsonFlag = False,
+) -> int:
+    """Write a campaign as one HTML page, or as text, tables, data and pictures."""
+    if format_name not in _NAMES:
+        raise UserError(f"there is no format {format_name}", where="--format", what_to_do=f"choose {', '.join(_NAMES)}")
+    read, result = _compared(archive, baseline)
+    target = output or archive / _default_name(format_name)
+    if format_name != "parquet" and target.is_dir():
+        raise UserError("is a folder", where=str(target), what_to_do="give --output the name of a file")
+    _write(read, result, target, format_name)
+    pictures = _plots(read, result, plots)
+    if json:
+        console.write_json(
+            {
+                "format": format_name,
+                "written": str(target),
+                "plots": [str(path) for path in pictures],
+                "headline": result.headline,
+                "origin": result.origin.value,
+                "finished": result.design.finished,
+                "state": result.design.state,
+                "damage": result.damage,
+            }
+        )
+    else:
+        _say(result, target, plots, len(pictures))
+    if open_page and format_name == HTML:
+        show(target)
+    if result.damage:
+        return ExitCode.PARTIAL
+    return ExitCode.OK if any(figure.rows for figure in result.figures) else ExitCode.VERDICT_NO
+
+
+def _compared(root: Path, baseline: str | None) -> tuple[Archive, CompareResult]:
+    from txop.archive.layout import ArchiveError
+    from txop.archive.reader import read_archive
+    from txop.compare.archive import compare
+
+    try:
+        archive = read_archive(root)
+        return archive, compare(archive, baseline)
+    except ArchiveError as error:
+        raise UserError(error.what, where=str(error.where), what_to_do=error.what_to_do) from None
+
+
+def _default_name(format_name: str) -> str:
+    if format_name == HTML:
+        from txop.report.campaign import PAGE_NAME
+
+        return PAGE_NAME
+    from txop.report.exports import FORMATS
+
+    chosen = FORMATS[format_name]
+    return "report-parquet" if chosen.folder else f"report{chosen.suffix}"
+
+
+def _write(archive: Archive, result: CompareResult, target: Path, format_name: str) -> None:
+    if format_name == HTML:
+        from txop.report.campaign import write_page
+
+        write_page(archive, result, target)
+    else:
+        from txop.report.exports import FORMATS
+
+        FORMATS[format_name].write(archive, result, target)
+
+
+def _plots(archive: Archive, result: CompareResult, folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    from txop.report.campaign.files import write_plots
+
+    return write_plots(archive, result, folder)
+
+
+def _say(result: CompareResult, target: Path, folder: Path | None, pictures: int) -> None:
+    out = console.stdout()
+    for sentence in result.headline:
+        out.print(safe_text(sentence, style="bold"))
+    out.print(safe_text(f"Written: {target}"), soft_wrap=True)
+    if folder is not None:
+        out.print(safe_text(f"Plots: {pictures // 2}, each as PNG and SVG, in {folder}"), soft_wrap=True)
+    if result.damage:
+        more = ", ..." if len(result.damage) > 1 else ""
+        told = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}{more}"
+        console.stderr().print(safe_text(told), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Compare the arms of a campaign: one method, four verdicts, and everything that must be said with them."""

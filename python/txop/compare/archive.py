@@ -1,0 +1,123 @@
+"""Compare the arms of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from txop.archive.counting import counting
+from txop.archive.reader import Archive
+from txop.archive.remarks import remarks_of
+from txop.compare import words
+from txop.compare.facts import arm_facts, design_facts, family_warnings, plain, test_facts, txop_version, voided_runs
+from txop.compare.result import CompareResult, Figure, NotAvailable, RemarkFacts, Source, WarnedRun
+from txop.compare.rows import TestSet, compare_figures
+from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.origin import Origin
+
+_NAMED = 12
+"""So many possible names are listed in an error."""
+
+
+def compare(
+    archive: Archive,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    include_void: bool = False,
+) -> CompareResult:
+    """Compare every arm with the baseline, in every figure that the runs have.
+
+    ``metrics`` (``TEST.METRIC``) narrows down what is in the result, not what is judged together. ``include_void`` lets
+    void runs and repeated blocks count, for a look at what they would have changed.
+
+    Raises:
+        CannotCompare: figures of different origin in one archive; an unknown baseline or metric.
+    """
+    runs, strange = known_runs(archive)
+    plan = archive.plan
+    origin = one_origin(archive)
+    name = baseline or plan.baseline
+    arms = [arm.name for arm in plan.arm]
+    if name not in arms:
+        raise CannotCompare(f"has no arm {name}", where=archive.layout.root, what_to_do=f"its arms: {some(arms)}")
+    paired = origin is not Origin.IMPORTED
+    sets, left_out = [], []
+    for test in plan.test:
+        count = counting(archive, test.name)
+        mine = [run for run in runs if run.test == test.name]
+        sets.append(TestSet(test, mine if include_void else count.runs, mine))
+        left_out += [
+            NotAvailable(figure=f"{test.name}.*", arm=a, reason="no valid run yet") for a in count.left_out if mine
+        ]
+    chosen, by_default = primary_figures(plan, runs)
+    warnings = []
+    if include_void:
+        warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
+    if _is_aa(archive):
+        warnings.append("An A/A campaign: the same arm under two names, so every difference is noise.")
+    figures, missing = compare_figures(plan, sets, name, arms, chosen, paired=paired)
+    warnings += family_warnings(figures, plan.design.confidence)
+    if not paired and runs:
+        warnings.append("Imported figures: the order of the runs is not known, so arms are compared unpaired.")
+    missing = [*left_out, *(entry for entry in missing if not _covered(entry, left_out))]
+    design = design_facts(archive, runs, chosen, by_default, figures, plan)
+    return CompareResult(
+        txop=txop_version(),
+        sources=[Source(path=str(archive.layout.root), title=plan.title)],
+        title=plan.title,
+        description=plan.description,
+        environment={key: plain(value) for key, value in plan.environment.items()},
+        origin=origin,
+        headline=words.headline(
+            figures, name, [arm for arm in arms if arm != name], design, runs=sum(len(s.runs) for s in sets)
+        ),
+        baseline=name,
+        arms=[arm_facts(arm, runs) for arm in plan.arm],
+        tests=[test_facts(plan, s) for s in sets],
+        figures=narrowed(figures, missing, metrics, archive),
+        not_available=missing,
+        voided=voided_runs(runs),
+        run_warnings=[
+            WarnedRun(run=run.run, warnings=run.warnings) for run in runs if run.warnings and run.state == "valid"
+        ],
+        remarks=[RemarkFacts(at=r.at, text=r.text, arm=r.arm, run=r.run) for r in remarks_of(archive.events)],
+        design=design,
+        methods=words.methods(design, name, paired=paired, two_archives=False),
+        warnings=warnings,
+        damage=[*archive.damage, *strange],
+    )
+
+
+def narrowed(
+    figures: list[Figure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, archive: Archive
+) -> list[Figure]:
+    """``figures``, or those of them that ``metrics`` names. Raises :class:`CannotCompare` for one that is not there."""
+    if not metrics:
+        return figures
+    known = {figure.name for figure in figures}
+    for name in metrics:
+        if name in known:
+            continue
+        reason = next((m.reason for m in missing if m.figure == name), None)
+        if reason is not None:
+            raise CannotCompare(f"{name} is not available: {reason}", where=archive.layout.root)
+        raise CannotCompare(
+            f"has no figure {name}",
+            where=archive.layout.root,
+            what_to_do=f"there are: {some([figure.name for figure in figures])}" if figures else None,
+        )
+    return [figure for figure in figures if figure.name in metrics]
+
+
+def _covered(entry: NotAvailable, wider: Sequence[NotAvailable]) -> bool:
+    return any(entry.arm == w.arm and entry.figure.startswith(w.figure.rstrip("*")) for w in wider)
+
+
+def _is_aa(archive: Archive) -> bool:
+    overrides = archive.layout.facts().get("overrides")
+    return isinstance(overrides, dict) and overrides.get("aa") is True
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    shown = ", ".join(names[:_NAMED])
+    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown

@@ -1,0 +1,169 @@
+"""What a result says beside its figures: the arms, the design, what was void, how far the campaign came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from txop.archive.reader import Archive
+from txop.archive.run_file import RunFile
+from txop.compare.result import ArmFacts, DesignFacts, Figure, PatchFacts, Repeat, Row, TestFacts, VoidedRun
+from txop.compare.rows import TestSet
+from txop.origin import Origin
+from txop.plan.model import Arm, Plan
+
+
+def family_warnings(figures: Sequence[Figure], confidence: float) -> list[str]:
+    """Said when so many primary comparisons of so few blocks can never give a verdict."""
+    rows = [row for figure in figures if figure.role == "primary" for row in figure.rows if row.verdict != "not-judged"]
+    least = [
+        2 / 2**row.n if row.paired else 2 / math.comb(row.n_baseline + row.n_arm, row.n_arm)
+        for row in rows
+        if row.n > 1
+    ]
+    alpha = 1 - confidence
+    if not least or min(least) * len(rows) <= alpha * (1 + 1e-9):
+        return []
+    blocks = math.ceil(math.log2(2 * len(rows) / alpha))
+    several = f" with {len(rows)} primary comparisons adjusted together" if len(rows) > 1 else ""
+    needed = f"; {blocks} blocks can" if rows[0].paired else ""
+    return [f"So few runs can give no verdict better or worse{several}: {rows[0].n} {_runs(rows[0])}{needed}."]
+
+
+def _runs(row: Row) -> str:
+    return "blocks" if row.paired else "runs of the smaller arm"
+
+
+def design_facts(
+    archive: Archive,
+    runs: Sequence[RunFile],
+    primary: list[str],
+    by_default: bool,
+    figures: Sequence[Figure],
+    plan: Plan,
+) -> DesignFacts:
+    """How the campaign was planned and how far it came."""
+    tests = {test.name for test in plan.test}
+    arms = {arm.name for arm in plan.arm}
+    valid: dict[int, set[tuple[str, str]]] = {}
+    replaces: dict[int, int] = {}
+    for run in runs:
+        if run.replaces is not None:
+            replaces[run.block] = run.replaces
+        if run.state == "valid":
+            valid.setdefault(run.block, set()).add((run.arm, run.test))
+    done = _complete(valid, replaces, {(arm, test) for arm in arms for test in tests})
+    imported = bool(runs) and not archive.events and all(run.origin is Origin.IMPORTED for run in runs)
+    times = [event.at for event in archive.events if _is_time(event.at)]
+    return DesignFacts(
+        seed=plan.design.seed,
+        blocks_planned=plan.design.blocks,
+        blocks_complete=done,
+        repeats=[Repeat(block=block, replaces=original) for block, original in sorted(replaces.items())],
+        confidence=plan.design.confidence,
+        primary=primary,
+        primary_by_default=by_default,
+        family=sum(len(figure.rows) for figure in figures if figure.role == "primary"),
+        warm_up_s=plan.design.warm_up_s,
+        idle_s=plan.design.idle_s,
+        gap_s=plan.design.gap_s,
+        reload=plan.design.reload,
+        finished=archive.finished or imported,
+        state="imported" if imported else _state(archive, runs, done),
+        started_at=times[0] if times else None,
+        ended_at=times[-1] if times else None,
+    )
+
+
+def _complete(
+    valid: Mapping[int, set[tuple[str, str]]], replaces: Mapping[int, int], wanted: set[tuple[str, str]]
+) -> int:
+    """Blocks of the design that are complete, each with what its repeats gave."""
+    together: dict[int, set[tuple[str, str]]] = {}
+    for block, found in valid.items():
+        original, steps = block, 0
+        while original in replaces and steps < len(replaces):
+            original, steps = replaces[original], steps + 1
+        together.setdefault(original, set()).update(found)
+    return sum(found >= wanted for found in together.values())
+
+
+def _state(archive: Archive, runs: Sequence[RunFile], done: int) -> str:
+    if archive.finished:
+        return "finished"
+    if not archive.events:
+        return "without a journal that says how far it came" if runs else "not started"
+    progress = f"{done} of {archive.plan.design.blocks} blocks complete"
+    last = archive.events[-1]
+    if last.event == "campaign-stopped":
+        reason = last.get("reason")
+        return f"stopped with {progress}" + (f": {reason}" if isinstance(reason, str) and reason else "")
+    return f"not finished, {progress}"
+
+
+def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
+    """What the plan says of an arm, and how its runs fared."""
+    mine = [run for run in runs if run.arm == arm.name]
+    return ArmFacts(
+        name=arm.name,
+        title=arm.shown,
+        description=arm.description,
+        link=arm.link,
+        patches=[
+            PatchFacts(number=p.number, description=p.description, link=p.link, upstream=p.upstream)
+            for p in arm.patches
+        ],
+        valid=sum(run.state == "valid" for run in mine),
+        void=sum(run.state == "void" for run in mine),
+        faults=sum(fault.count for run in mine for fault in run.faults),
+    )
+
+
+def test_facts(plan: Plan, tests: TestSet) -> TestFacts:
+    """What the plan says of a test, and the blocks that count."""
+    return TestFacts(
+        name=tests.test.name,
+        kind=tests.test.kind,
+        duration_s=tests.test.duration_s,
+        warm_up_s=plan.warm_up_s(tests.test),
+        blocks=sorted({run.block for run in tests.runs}),
+    )
+
+
+def voided_runs(runs: Sequence[RunFile]) -> list[VoidedRun]:
+    """The runs that do not count, with their causes."""
+    repeated = {(run.replaces, run.arm, run.test): run.block for run in runs if run.replaces is not None}
+    return [
+        VoidedRun(
+            run=run.run,
+            block=run.block,
+            arm=run.arm,
+            test=run.test,
+            gates=[voiding.gate for voiding in run.void],
+            causes=[voiding.cause for voiding in run.void],
+            repeated_in=repeated.get((run.block, run.arm, run.test)),
+        )
+        for run in runs
+        if run.state == "void"
+    ]
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def plain(value: object) -> str:
+    """A note of the plan as text."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def txop_version() -> str:
+    """Version of this txop."""
+    from txop import __version__
+
+    return __version__

@@ -1,0 +1,330 @@
+"""What a comparison says: the ``txop-compare`` format, version 1.
+
+One :class:`CompareResult` per archive (or pair of archives). Reports, exports and ``txop compare --json`` show nothing
+that is not in it. Percentages are 0 to 100. ``None`` is *not available*, never 0; infinite figures are ``None`` with a
+flag beside them, because JSON has no infinity.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from txop.metrics import Better, Scale
+from txop.origin import Origin
+
+FORMAT = "txop-compare"
+VERSION = 1
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+Role = Literal["primary", "exploratory"]
+"""``primary``: declared before the campaign and judged together (Holm). ``exploratory``: everything else; a difference
+there is a hint for the next campaign, not a finding of this one."""
+
+Verdict = Literal["better", "worse", "equivalent", "inconclusive", "not-judged"]
+"""``not-judged``: a figure that explains, of which neither direction is good."""
+
+Infinity = Literal["above", "below"]
+
+
+class Record(BaseModel):
+    """Part of the format: unknown fields are refused, because only txop writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
+
+
+class PatchFacts(Record):
+    """A patch of an arm, as the plan gives it."""
+
+    number: int | None
+    description: str
+    link: str | None
+    upstream: str | None
+
+
+class ArmFacts(Record):
+    """An arm and how many runs it has."""
+
+    name: str
+    title: str
+    """Its title in the plan, or else its name."""
+    description: str
+    link: str | None
+    patches: list[PatchFacts]
+    valid: int
+    """Valid runs, of all tests and blocks, repeats included."""
+    void: int
+    faults: int
+    """Faults that the kernel logs of its runs hold, of every severity, void runs included."""
+
+
+class TestFacts(Record):
+    """A test of the plan."""
+
+    __test__ = False  # pytest: not a test case
+
+    name: str
+    kind: str
+    duration_s: Finite
+    warm_up_s: Finite
+    blocks: list[int]
+    """The blocks that count for this test: those complete, without the ones that were repeated."""
+
+
+class MetricFacts(Record):
+    """What a figure is (:class:`txop.metrics.Metric`, with the plan's margin)."""
+
+    key: str
+    title: str
+    unit: str
+    better: Better | None
+    scale: Scale
+    margin: Finite
+    """Smallest effect that matters, in the effect's unit."""
+    digits: int
+    definition: str
+
+
+class Point(Record):
+    """The figure of one run that counts."""
+
+    block: int
+    run: str
+    value: Finite | None
+    """``None`` when infinite."""
+    infinite: bool = False
+    flagged: bool = False
+    """Far from the other runs of its arm: more than 5 robust standard deviations (1.4826 MAD) from their median. A
+    mark for the reader; nothing is ever left out for it."""
+
+
+class ArmValues(Record):
+    """The figure in the runs of one arm."""
+
+    arm: str
+    n: int
+    median: Finite | None
+    """``None`` when there is no value, or when the median is infinite."""
+    median_infinite: bool = False
+    lowest: Finite | None
+    highest: Finite | None
+    """Lowest and highest of the finite values."""
+    points: list[Point]
+    """In the order of blocks."""
+
+
+class Pair(Record):
+    """The two runs of one block, compared."""
+
+    block: int
+    effect: Finite | None
+    """In the row's ``effect_unit``; ``None`` when infinite."""
+    infinite: Infinity | None = None
+
+
+class Estimate(Record):
+    """An effect and its interval, in the row's ``effect_unit``."""
+
+    n: int
+    """Pairs of blocks; of unpaired data, the runs of the smaller side."""
+    estimate: Finite | None
+    """Hodges-Lehmann; ``None`` without data, or when infinite."""
+    infinite: Infinity | None = None
+    """The estimate itself is infinite: most pairs have a figure beyond every number on one side."""
+    low: Finite | None
+    high: Finite | None
+    """Ends of the interval; ``None`` where it has no end, or where there is none: ``confidence`` is then ``None``."""
+    confidence: Finite | None
+    """Confidence that the interval really has (exact intervals come in steps), as a fraction; ``None``: no interval."""
+    p: Finite | None
+    """Two-sided, against no difference; not adjusted."""
+
+
+class Drift(Record):
+    """Whether the difference changed in the course of the campaign: Spearman's rank correlation with the block."""
+
+    rho: Finite
+    p: Finite
+
+
+class Row(Estimate):
+    """One arm against the baseline, in one figure."""
+
+    arm: str
+    paired: bool
+    """By block. Unpaired data is not protected against drift."""
+    effect_unit: str
+    """``%`` for a ratio (+10: 10 % more than the baseline), ``pp`` (percentage points) for a difference of percentages,
+    the metric's unit for any other difference."""
+    n_baseline: int
+    n_arm: int
+    """Runs on each side that have the figure (equal to ``n`` in pairs)."""
+    baseline_median: Finite | None
+    arm_median: Finite | None
+    """Medians of the values compared; ``None`` when infinite or missing."""
+    pairs: list[Pair]
+    """Empty when unpaired."""
+    p_adjusted: Finite | None
+    """Holm over all primary rows of the result; ``None`` for exploratory rows."""
+    sd_d: Finite | None
+    """Standard deviation of the pairs' effects, in ``effect_unit`` (for a ratio: of 100 times the log ratio)."""
+    smallest_detectable_effect: Finite | None
+    """Effect that a campaign of this size and noise finds with 80 % power, in ``effect_unit``."""
+    margin: Finite
+    """Smallest effect that matters, in ``effect_unit``."""
+    verdict: Verdict
+    small_but_real: bool
+    """The interval excludes no difference, but the estimate is within the margin."""
+    blocks_needed: int | None
+    """Of an inconclusive row: blocks in all that would probably decide it; ``None`` when not estimated."""
+    drift: Drift | None
+    excluded: list[str]
+    """Blocks that could not be used for this row, and why."""
+    with_voided: Estimate | None
+    """The same with every run that has the figure, void ones and repeated blocks included; ``None`` without such."""
+    method: str
+    """What was computed, in words."""
+    sentence: str
+    """The row in one sentence."""
+    warnings: list[str]
+    """What must be known to read the row."""
+
+
+class Figure(Record):
+    """One figure of one test, in all arms."""
+
+    name: str
+    """``TEST.METRIC``."""
+    test: str
+    metric: MetricFacts
+    role: Role
+    sources: list[str]
+    """What the values were read from."""
+    arms: list[ArmValues]
+    """In the order of the plan, the baseline included; arms without the figure have no points."""
+    rows: list[Row]
+    """Each other arm against the baseline."""
+
+
+class NotAvailable(Record):
+    """A figure that could not be compared."""
+
+    figure: str
+    arm: str | None
+    """The arm that lacks it; ``None``: all of them."""
+    reason: str
+
+
+class VoidedRun(Record):
+    """A run that does not count."""
+
+    run: str
+    block: int
+    arm: str
+    test: str
+    gates: list[str]
+    causes: list[str]
+    repeated_in: int | None
+    """The block that took its place."""
+
+
+class Repeat(Record):
+    """A block that was run again."""
+
+    block: int
+    replaces: int
+
+
+class WarnedRun(Record):
+    """What a reader must know of a run that counts."""
+
+    run: str
+    warnings: list[str]
+
+
+class DesignFacts(Record):
+    """How the campaign was planned, and how far it came."""
+
+    seed: int
+    blocks_planned: int
+    blocks_complete: int
+    """Blocks, repeats included, in which every arm has every test, valid."""
+    repeats: list[Repeat]
+    confidence: Finite
+    primary: list[str]
+    """Figures judged together; as the plan says, or by the default rule."""
+    primary_by_default: bool
+    family: int
+    """Primary rows that Holm's method adjusts together."""
+    warm_up_s: Finite
+    idle_s: Finite
+    gap_s: Finite
+    reload: str
+    finished: bool
+    """The campaign came to its planned end."""
+    state: str
+    """In words: finished, or why not."""
+    started_at: str | None
+    ended_at: str | None
+
+
+class RemarkFacts(Record):
+    """What somebody noted (``txop note``)."""
+
+    at: str
+    text: str
+    arm: str | None
+    """The arm it is about; ``None`` with ``run`` ``None`` as well: the campaign."""
+    run: str | None
+
+
+class Source(Record):
+    """An archive that was compared."""
+
+    path: str
+    title: str
+
+
+class CompareResult(Record):
+    """Version 1 of the ``txop-compare`` format."""
+
+    format: Literal["txop-compare"] = "txop-compare"
+    version: Literal[1] = 1
+    txop: str
+    """Version of the txop that compared."""
+    sources: list[Source]
+    """One archive; two when an arm of one was compared with the same arm of another."""
+    title: str
+    description: str
+    environment: dict[str, str]
+    """The plan's notes on the place, as text."""
+    origin: Origin
+    headline: list[str]
+    """The answer, in one to a few sentences."""
+    baseline: str
+    arms: list[ArmFacts]
+    tests: list[TestFacts]
+    figures: list[Figure]
+    """Primary ones first, then in the order of tests and metrics."""
+    not_available: list[NotAvailable]
+    voided: list[VoidedRun]
+    run_warnings: list[WarnedRun]
+    remarks: list[RemarkFacts] = []
+    """Oldest first."""
+    design: DesignFacts
+    methods: list[str]
+    """The methods paragraph, sentence by sentence."""
+    warnings: list[str]
+    """What must be known to read the whole."""
+    damage: list[str]
+    """What of the archive could not be read."""
+
+    def figure(self, name: str) -> Figure:
+        """The figure called ``TEST.METRIC``; :class:`KeyError` when there is none."""
+        return {figure.name: figure for figure in self.figures}[name]
+
+    def arm(self, name: str) -> ArmFacts:
+        """The arm called ``name``; :class:`KeyError` when there is none."""
+        return {arm.name: arm for arm in self.arms}[name]

@@ -1,0 +1,376 @@
+"""Every figure of every test, each arm against the baseline; the primary ones adjusted together."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from txop.archive.counting import figure_value
+from txop.archive.run_file import RunFile
+from txop.compare import words
+from txop.compare.infinite import Judged, compare_values, without_spread
+from txop.compare.result import (
+    ArmValues,
+    Drift,
+    Estimate,
+    Figure,
+    Infinity,
+    MetricFacts,
+    NotAvailable,
+    Pair,
+    Point,
+    Row,
+)
+from txop.compare.select import metric_keys, metric_of
+from txop.metrics import Metric
+from txop.plan.model import Plan, Test
+from txop.stats.spread import mark_far
+from txop.stats.verdict import with_holm
+
+_MOST_EXCLUDED = 100
+"""So many blocks that lack a figure are listed per row."""
+
+
+@dataclass
+class TestSet:
+    """A test and its runs."""
+
+    test: Test
+    runs: list[RunFile]
+    """Those that count."""
+    all: list[RunFile]
+    """These and the void and repeated ones."""
+
+
+@dataclass
+class _Draft:
+    """A row before Holm's method."""
+
+    arm: str
+    metric: Metric
+    judged: Judged
+    blocks: list[int]
+    excluded: list[str]
+    with_voided: Estimate | None
+    medians: tuple[float, float]
+    paired: bool
+
+
+@dataclass
+class _FigureDraft:
+    name: str
+    test: Test
+    metric: Metric
+    primary: bool
+    sources: list[str]
+    arms: list[ArmValues]
+    rows: list[_Draft] = field(default_factory=list)
+
+
+def compare_figures(
+    plan: Plan, sets: Sequence[TestSet], baseline: str, arms: Sequence[str], primary: Sequence[str], *, paired: bool
+) -> tuple[list[Figure], list[NotAvailable]]:
+    """The figures of all tests, primary ones first, and what could not be compared."""
+    drafts: list[_FigureDraft] = []
+    missing: list[NotAvailable] = []
+    there = set()
+    for tests in sets:
+        for key in metric_keys(tests.all):
+            name = f"{tests.test.name}.{key}"
+            there.add(name)
+            draft = _figure(plan, tests, key, name in primary, baseline, arms, missing, paired=paired)
+            if draft is not None:
+                drafts.append(draft)
+    missing += [
+        NotAvailable(figure=name, arm=None, reason="declared primary, but no run has it")
+        for name in primary
+        if name not in there
+    ]
+    drafts.sort(key=lambda d: primary.index(d.name) if d.primary else len(primary))
+    family = [row for draft in drafts if draft.primary for row in draft.rows]
+    adjusted = with_holm([row.judged.comparison for row in family])
+    for row, comparison in zip(family, adjusted, strict=True):
+        endless = row.judged.limit < math.inf
+        row.judged = Judged(
+            without_spread(comparison) if endless else comparison, row.judged.limit, row.judged.low_limit
+        )
+    return [_finished(draft, baseline) for draft in drafts], missing
+
+
+def _figure(
+    plan: Plan,
+    tests: TestSet,
+    key: str,
+    primary: bool,
+    baseline: str,
+    arms: Sequence[str],
+    missing: list[NotAvailable],
+    *,
+    paired: bool,
+) -> _FigureDraft | None:
+    metric = metric_of(plan, tests.test, key)
+    name = f"{tests.test.name}.{key}"
+    values = {arm: _by_run([run for run in tests.runs if run.arm == arm], key) for arm in arms}
+    present = {run.arm for run in tests.all}
+    without = [arm for arm in arms if not values[arm] and arm in present]
+    if len(without) == len([arm for arm in arms if arm in present]):
+        missing.append(NotAvailable(figure=name, arm=None, reason=_reason(tests.all, key)))
+        return None
+    missing += [
+        NotAvailable(figure=name, arm=arm, reason=_reason([r for r in tests.all if r.arm == arm], key))
+        for arm in without
+    ]
+    sources = sorted({run.metrics[key].source for run in tests.runs if figure_value(run, key) is not None})
+    draft = _FigureDraft(name, tests.test, metric, primary, sources, [_arm_values(arm, values[arm]) for arm in arms])
+    for arm in arms:
+        if arm == baseline or not values[arm] or not values[baseline]:
+            continue
+        try:
+            draft.rows.append(_row(plan, tests, key, metric, baseline, arm, paired=paired))
+        except _NoPairs:
+            missing.append(
+                NotAvailable(figure=name, arm=arm, reason=f"no block in which both it and {baseline} have the figure")
+            )
+        except ValueError as error:
+            missing.append(NotAvailable(figure=name, arm=arm, reason=str(error)))
+    return draft
+
+
+class _NoPairs(ValueError):  # noqa: N818 - found and reported
+    pass
+
+
+def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, arm: str, *, paired: bool) -> _Draft:
+    x = {run.block: run for run in tests.runs if run.arm == baseline}
+    y = {run.block: run for run in tests.runs if run.arm == arm}
+    excluded = []
+    if paired:
+        blocks = []
+        for block in sorted(x.keys() | y.keys()):
+            lacking = [
+                f"{who}: {_reason([side[block]], key)}" if block in side else f"{who}: no run"
+                for who, side in ((baseline, x), (arm, y))
+                if block not in side or figure_value(side[block], key) is None
+            ]
+            if lacking:
+                excluded.append(f"block {block}: {'; '.join(lacking)}")
+            else:
+                blocks.append(block)
+        before = [_known(x[block], key) for block in blocks]
+        after = [_known(y[block], key) for block in blocks]
+    else:
+        blocks = []
+        before = [v for _, v in _by_run([r for r in tests.runs if r.arm == baseline], key)]
+        after = [v for _, v in _by_run([r for r in tests.runs if r.arm == arm], key)]
+        excluded += [
+            f"{run.run}: {_reason([run], key)}"
+            for run in tests.runs
+            if run.arm in (baseline, arm) and figure_value(run, key) is None
+        ]
+    if not before or not after:
+        raise _NoPairs
+    run_compare = _comparer(plan, metric, baseline, arm)
+    judged = run_compare(before, after, paired)
+    return _Draft(
+        arm,
+        metric,
+        judged,
+        blocks,
+        excluded,
+        _with_voided(tests, key, baseline, arm, run_compare) if paired else None,
+        (_median(before), _median(after)),
+        paired,
+    )
+
+
+def _difference_unit(metric: Metric) -> str:
+    return "percentage points" if metric.unit == "%" else metric.unit
+
+
+_Comparer = Callable[[Sequence[float], Sequence[float], bool], Judged]
+
+
+def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str) -> _Comparer:
+    def run_compare(before: Sequence[float], after: Sequence[float], paired: bool) -> Judged:
+        return compare_values(
+            before,
+            after,
+            paired=paired,
+            scale=metric.scale,
+            better=metric.better,
+            margin=metric.margin,
+            confidence=plan.design.confidence,
+            baseline_name=baseline,
+            arm_name=arm,
+            unit=_difference_unit(metric),
+        )
+
+    return run_compare
+
+
+def _with_voided(tests: TestSet, key: str, baseline: str, arm: str, run_compare: _Comparer) -> Estimate | None:
+    """The comparison over every block in which both arms have the figure, void or not; ``None`` if that is the same."""
+    x = {run.block: run for run in tests.all if run.arm == baseline and figure_value(run, key) is not None}
+    y = {run.block: run for run in tests.all if run.arm == arm and figure_value(run, key) is not None}
+    blocks = sorted(x.keys() & y.keys())
+    mine = {run.run for run in tests.runs}
+    if all(x[block].run in mine and y[block].run in mine for block in blocks):
+        return None
+    try:
+        judged = run_compare([_known(x[b], key) for b in blocks], [_known(y[b], key) for b in blocks], True)
+    except ValueError:
+        return None
+    return _estimate(judged)
+
+
+def _estimate(judged: Judged) -> Estimate:
+    c = judged.comparison
+    estimate, low, high = (judged.shown(value) for value in (c.estimate, c.low, c.high))
+    return Estimate(
+        n=c.n,
+        estimate=_finite(estimate),
+        infinite=_infinity(estimate),
+        low=_finite(low),
+        high=_finite(high),
+        confidence=c.attained_confidence,
+        p=c.p,
+    )
+
+
+def _finished(draft: _FigureDraft, baseline: str) -> Figure:
+    metric = draft.metric
+    return Figure(
+        name=draft.name,
+        test=draft.test.name,
+        metric=MetricFacts(
+            key=metric.key,
+            title=metric.title,
+            unit=metric.unit,
+            better=metric.better,
+            scale=metric.scale,
+            margin=metric.margin,
+            digits=metric.digits,
+            definition=metric.definition,
+        ),
+        role="primary" if draft.primary else "exploratory",
+        sources=draft.sources,
+        arms=draft.arms,
+        rows=[_finished_row(draft.name, row, baseline) for row in draft.rows],
+    )
+
+
+def _finished_row(figure: str, row: _Draft, baseline: str) -> Row:
+    judged, c = row.judged, row.judged.comparison
+    endless = judged.limit < math.inf
+    unit = c.unit if c.scale == "ratio" else "pp" if row.metric.unit == "%" else row.metric.unit
+    points = [judged.shown(point) for point in c.points]
+    made = Row(
+        **dict(_estimate(judged)),
+        arm=row.arm,
+        paired=row.paired,
+        effect_unit=unit,
+        n_baseline=c.n_baseline,
+        n_arm=c.n_arm,
+        baseline_median=_finite(row.medians[0]),
+        arm_median=_finite(row.medians[1]),
+        pairs=[
+            Pair(block=block, effect=_finite(point), infinite=_infinity(point))
+            for block, point in zip(row.blocks, points, strict=True)
+        ]
+        if row.paired
+        else [],
+        p_adjusted=c.p_adjusted,
+        sd_d=_finite(c.sd_d),
+        smallest_detectable_effect=_finite(c.smallest_detectable_effect),
+        margin=c.margin,
+        verdict=c.verdict or "not-judged",
+        small_but_real=c.small_but_real,
+        blocks_needed=c.blocks_needed,
+        drift=None if c.drift is None else Drift(rho=c.drift.rho, p=c.drift.p),
+        excluded=row.excluded[:_MOST_EXCLUDED],
+        with_voided=row.with_voided,
+        method="exact Wilcoxon signed-rank, Hodges-Lehmann, by block"
+        if row.paired
+        else "exact Mann-Whitney, Hodges-Lehmann, unpaired",
+        sentence="",
+        warnings=[_by_block(warning, row.blocks) for warning in c.warnings],
+    )
+    text = words.row_sentence(figure, made, baseline) if endless else f"{figure}: {c.sentence}"
+    return made.model_copy(update={"sentence": text})
+
+
+_POSITIONS = re.compile(r"^blocks? ([\d, ]+) far from the others")
+
+
+def _by_block(warning: str, blocks: Sequence[int]) -> str:
+    """A warning that counts pairs from 1, with the numbers of their blocks."""
+    found = _POSITIONS.match(warning)
+    if not found or not blocks:
+        return warning
+    named = ", ".join(str(blocks[int(part) - 1]) for part in found[1].split(","))
+    return warning[: found.start(1)] + named + warning[found.end(1) :]
+
+
+def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
+    finite = [value for _, value in values if math.isfinite(value)]
+    far = iter([bool(mark) for mark in mark_far(finite).far] if finite else [])
+    median = _median([value for _, value in values])
+    return ArmValues(
+        arm=arm,
+        n=len(values),
+        median=_finite(median),
+        median_infinite=math.isinf(median),
+        lowest=min(finite, default=None),
+        highest=max(finite, default=None),
+        points=[
+            Point(block=run.block, run=run.run, value=value, flagged=next(far))
+            if math.isfinite(value)
+            else Point(block=run.block, run=run.run, value=None, infinite=True, flagged=bool(finite))
+            for run, value in values
+        ],
+    )
+
+
+def _by_run(runs: Sequence[RunFile], key: str) -> list[tuple[RunFile, float]]:
+    return [(run, value) for run in runs if (value := figure_value(run, key)) is not None]
+
+
+def _known(run: RunFile, key: str) -> float:
+    value = figure_value(run, key)
+    assert value is not None, "asked before"
+    return value
+
+
+def _median(values: Sequence[float]) -> float:
+    """The median, infinite when half of the values or more are; NaN without values."""
+    if not values:
+        return math.nan
+    ordered = sorted(values)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return high if math.isinf(high) else low / 2 + high / 2
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _infinity(value: float | None) -> Infinity | None:
+    if value is None or not math.isinf(value):
+        return None
+    return "above" if value > 0 else "below"
+
+
+def _reason(runs: Sequence[RunFile], key: str) -> str:
+    """Why runs lack a figure: the most frequent reason."""
+    reasons = Counter(
+        (run.metrics[key].reason or "no reason given") if key in run.metrics else "not measured"
+        for run in runs
+        if figure_value(run, key) is None
+    )
+    if not reasons:
+        return "only runs that do not count have it"
+    found, _ = reasons.most_common(1)[0]
+    return found if len(reasons) == 1 else f"{found} (and {len(reasons) - 1} other reasons)"

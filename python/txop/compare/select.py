@@ -1,0 +1,96 @@
+"""Which figures there are, which of them are primary, and what must not be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from txop.archive.counting import figure_value
+from txop.archive.layout import ArchiveError
+from txop.archive.reader import Archive
+from txop.archive.run_file import RunFile
+from txop.metrics import METRICS, Metric, describe
+from txop.origin import Origin
+from txop.plan.model import CommandTest, Plan, Test
+
+_METRIC_KEY = re.compile(r"[a-z0-9_]{1,80}")
+
+_BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
+_ROUND_TRIP = "rtt_p50_ms"
+
+
+class CannotCompare(ArchiveError):  # noqa: N818 - the cause is in the archives, not in the program
+    """The runs must not, or cannot, be compared as asked."""
+
+
+def known_runs(archive: Archive) -> tuple[list[RunFile], list[str]]:
+    """The runs of arms and tests that the plan has, and a sentence for each of the others."""
+    arms = {arm.name for arm in archive.plan.arm}
+    tests = {test.name for test in archive.plan.test}
+    good, strange = [], []
+    for run in archive.runs:
+        if run.arm in arms and run.test in tests:
+            good.append(run)
+        else:
+            strange.append(f"runs/{run.run}: belongs to no arm and test of the plan")
+    return good, strange
+
+
+def one_origin(archive: Archive) -> Origin:
+    """The origin of all its figures.
+
+    Raises:
+        CannotCompare: when they are of several.
+    """
+    found = sorted({run.origin for run in archive.runs})
+    if len(found) > 1:
+        example = ", ".join(
+            f"{next(run.run for run in archive.runs if run.origin is origin)} is {origin.value}" for origin in found
+        )
+        raise CannotCompare(
+            f"holds figures of different origin ({example}), which say nothing about each other",
+            where=archive.layout.root,
+            what_to_do="compare runs of one origin: keep one campaign per archive",
+        )
+    return found[0] if found else archive.plan.origin
+
+
+def metric_of(plan: Plan, test: Test, key: str) -> Metric:
+    """What the figure is, with the directions that a command test gives and the margin that the plan gives."""
+    metric = describe(key)
+    if isinstance(test, CommandTest) and key not in METRICS:
+        if key in test.higher_is_better:
+            metric = replace(metric, better="higher")
+        elif key in test.lower_is_better:
+            metric = replace(metric, better="lower")
+    margin = plan.design.margins.get(f"{test.name}.{key}")
+    return metric if margin is None else replace(metric, margin=margin)
+
+
+def metric_keys(runs: Iterable[RunFile]) -> list[str]:
+    """The metrics that any of the runs has, available or not: known ones in the order of the list, then others."""
+    found = {key for run in runs for key in run.metrics if _METRIC_KEY.fullmatch(key)}
+    return [key for key in METRICS if key in found] + sorted(found - METRICS.keys())
+
+
+def primary_figures(plan: Plan, runs: Sequence[RunFile]) -> tuple[list[str], bool]:
+    """Names of the figures judged together, and whether by the default rule.
+
+    By default, of every test: its throughput; else the throughput of each direction; else the median round trip; of a
+    command, the figures to which the plan gives a direction.
+    """
+    if plan.design.primary:
+        return list(dict.fromkeys(plan.design.primary)), False
+    chosen: list[str] = []
+    for test in plan.test:
+        mine = [run for run in runs if run.test == test.name]
+        there = {key for run in mine for key in run.metrics if figure_value(run, key) is not None}
+        if isinstance(test, CommandTest):
+            keys = [key for key in (*test.higher_is_better, *test.lower_is_better) if key in there]
+        elif "throughput_mbit_s" in there:
+            keys = ["throughput_mbit_s"]
+        else:
+            keys = [key for key in _BOTH_WAYS if key in there] or [key for key in (_ROUND_TRIP,) if key in there]
+        chosen += [f"{test.name}.{key}" for key in keys]
+    return chosen, True

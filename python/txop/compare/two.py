@@ -1,0 +1,132 @@
+"""Compare one arm of two archives: unpaired, and drift is not controlled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from txop.archive.counting import counting
+from txop.archive.reader import Archive
+from txop.compare import words
+from txop.compare.archive import narrowed, some
+from txop.compare.facts import arm_facts, design_facts, family_warnings, plain, test_facts, txop_version, voided_runs
+from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
+from txop.compare.rows import TestSet, compare_figures
+from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.plan.model import Test
+
+
+def compare_two(
+    first: Archive, second: Archive, arm: str | None = None, metrics: Sequence[str] | None = None
+) -> CompareResult:
+    """Compare one arm of two archives, ``A`` (the baseline) and ``B``: unpaired, drift not controlled.
+
+    ``arm`` is needed when the archives share several arms and the first one's baseline is not among them.
+
+    Raises:
+        CannotCompare: archives of different origin, or without a common arm; an unknown arm or metric.
+    """
+    origins = one_origin(first), one_origin(second)
+    where = second.layout.root
+    if origins[0] is not origins[1]:
+        raise CannotCompare(
+            f"holds {origins[1].value} figures and {first.layout.root} {origins[0].value} ones, which say nothing about"
+            " each other",
+            where=where,
+            what_to_do="compare archives of one origin",
+        )
+    arm = _shared_arm(first, second, arm)
+    sets, missing = [], []
+    for test in first.plan.test:
+        other = next((t for t in second.plan.test if t.name == test.name), None)
+        if other is None:
+            missing.append(NotAvailable(figure=f"{test.name}.*", arm="B", reason="the plan of B has no such test"))
+            continue
+        if difference := _difference(test, other):
+            missing.append(NotAvailable(figure=f"{test.name}.*", arm=None, reason=f"the tests differ: {difference}"))
+            continue
+        runs = [
+            run.model_copy(update={"arm": label, "run": f"{label}/{run.run}"})
+            for label, archive in (("A", first), ("B", second))
+            for run in counting(archive, test.name).of(arm)
+        ]
+        sets.append(TestSet(test, runs, runs))
+    everything = [run for s in sets for run in s.runs]
+    chosen, by_default = primary_figures(first.plan, everything)
+    figures, absent = compare_figures(first.plan, sets, "A", ["A", "B"], chosen, paired=False)
+    missing += absent
+    known_first, strange_first = known_runs(first)
+    known_second, strange_second = known_runs(second)
+    design = design_facts(first, known_first, chosen, by_default, figures, first.plan)
+    both = first.finished and second.finished
+    design = design.model_copy(
+        update={
+            "finished": both,
+            "state": "finished"
+            if both
+            else f"{'the first' if not first.finished else 'the second'} campaign is not finished",
+        }
+    )
+    sides = (("A", first, known_first), ("B", second, known_second))
+    return CompareResult(
+        txop=txop_version(),
+        sources=[Source(path=str(a.layout.root), title=a.plan.title) for a in (first, second)],
+        title=f"{arm}: {first.plan.title} (A) and {second.plan.title} (B)",
+        description="",
+        environment={
+            f"{label}: {key}": plain(value) for label, a, _ in sides for key, value in a.plan.environment.items()
+        },
+        origin=origins[0],
+        headline=words.headline(figures, "A", ["B"], design, runs=len(everything)),
+        baseline="A",
+        arms=[
+            arm_facts(a.plan.find_arm(arm), runs).model_copy(
+                update={"name": label, "title": f"{a.plan.find_arm(arm).shown}, {a.plan.title}"}
+            )
+            for label, a, runs in sides
+        ],
+        tests=[test_facts(first.plan, s) for s in sets],
+        figures=narrowed(figures, missing, metrics, first),
+        not_available=missing,
+        voided=[
+            v.model_copy(update={"run": f"{label}/{v.run}", "arm": label})
+            for label, _, runs in sides
+            for v in voided_runs(runs)
+            if v.arm == arm
+        ],
+        run_warnings=[WarnedRun(run=run.run, warnings=run.warnings) for run in everything if run.warnings],
+        design=design,
+        methods=words.methods(design, "A", paired=False, two_archives=True),
+        warnings=[
+            f"A is {first.layout.root}, B is {second.layout.root}; unpaired, drift not controlled: whatever changed "
+            "between the two campaigns is in the difference.",
+            *family_warnings(figures, first.plan.design.confidence),
+        ],
+        damage=[
+            *(f"A: {sentence}" for sentence in [*first.damage, *strange_first]),
+            *(f"B: {sentence}" for sentence in [*second.damage, *strange_second]),
+        ],
+    )
+
+
+def _difference(test: Test, other: Test) -> str | None:
+    """How two tests of one name differ, in the first few settings that do."""
+    a, b = test.model_dump(mode="json"), other.model_dump(mode="json")
+    keys = [key for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
+    return ", ".join(f"{key} {a.get(key)} and {b.get(key)}" for key in keys[:3]) or None
+
+
+def _shared_arm(first: Archive, second: Archive, wanted: str | None) -> str:
+    """The arm to compare: as asked, else the first archive's baseline, else the only common one."""
+    shared = [a.name for a in first.plan.arm if a.name in {b.name for b in second.plan.arm}]
+    if wanted is None and first.plan.baseline in shared:
+        return first.plan.baseline
+    if wanted is None and len(shared) == 1:
+        return shared[0]
+    if wanted in shared and wanted is not None:
+        return wanted
+    if not shared:
+        what, to_do = "has no arm in common with", "give the arm the same name in both plans"
+    else:
+        what = "shares several arms with" if wanted is None else f"has no arm {wanted} in common with"
+        to_do = f"choose with --baseline: {some(shared)}"
+    raise CannotCompare(f"{what} {first.layout.root}", where=second.layout.root, what_to_do=to_do)

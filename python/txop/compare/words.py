@@ -1,0 +1,180 @@
+"""A comparison in words: the headline, the sentence of a row, how it was done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from txop.compare.result import DesignFacts, Figure, Row
+from txop.report.format import MINUS, NOT_AVAILABLE, signed
+
+_NAMED = 6
+"""So many figures are named in one sentence of the headline."""
+
+
+def change(row: Row) -> str:
+    """The estimate with its sign and unit: ``+31.2 %``."""
+    return _effect(row.estimate, row.infinite, row.effect_unit)
+
+
+def interval(row: Row, *, unit: bool = True) -> str | None:
+    """The interval: ``+24.1 to +38.0 %``, or without its unit; ``None`` when there is none."""
+    if row.confidence is None:
+        return None
+    low = f"{MINUS}∞" if row.low is None else _signed(row.low, row.effect_unit)
+    high = "+∞" if row.high is None else _signed(row.high, row.effect_unit)
+    return f"{low} to {high} {row.effect_unit if unit else ''}".rstrip()
+
+
+def p_value(p: float | None) -> str:
+    """``0.008``, ``<0.001``."""
+    if p is None:
+        return NOT_AVAILABLE
+    return "<0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def size(value: float | None, unit: str) -> str:
+    """A size without a sign: ``4.1 %``."""
+    return NOT_AVAILABLE if value is None else f"{_signed(abs(value), unit).lstrip('+')} {unit}".rstrip()
+
+
+def label(figure: Figure) -> str:
+    """A figure in words: ``tx throughput``."""
+    return f"{figure.test} {figure.metric.title}"
+
+
+def headline(
+    figures: Sequence[Figure], baseline: str, arms: Sequence[str], design: DesignFacts, *, runs: int
+) -> list[str]:
+    """The answer: a sentence per arm, and before it what limits all of them."""
+    sentences = []
+    if not design.finished:
+        sentences.append(f"Preliminary, {design.state}.")
+    if runs == 0:
+        return [*sentences, "No run that counts: there is nothing to compare."]
+    if not arms:
+        return [*sentences, f"{baseline} is the only arm: there is nothing to compare it with."]
+    primary = [figure for figure in figures if figure.role == "primary"]
+    for arm in arms:
+        rows = [(figure, row) for figure in primary for row in figure.rows if row.arm == arm]
+        if rows:
+            sentences.append(_about(arm, baseline, rows))
+        else:
+            sentences.append(f"{arm}: no primary figure could be compared with {baseline}.")
+    return sentences
+
+
+def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]]) -> str:
+    def of(verdict: str) -> list[tuple[Figure, Row]]:
+        return [(figure, row) for figure, row in rows if row.verdict == verdict]
+
+    single = all(row.n <= 1 for _, row in rows)
+    parts = []
+    for verdict in ("better", "worse"):
+        if found := of(verdict):
+            parts.append(f"{verdict} in {_listed([_with_interval(f, r) for f, r in found])}")
+    if found := of("equivalent"):
+        parts.append(f"equivalent in {_listed([f'{label(f)} ({change(r)})' for f, r in found])}")
+    decided = [f"{arm} against {baseline}: " + "; ".join(parts)] if parts else []
+    if parts and not of("equivalent") and len(parts) == 1:
+        verdict = parts[0].split(" ", 1)[0]
+        listed = _listed([_with_interval(f, r) for f, r in of(verdict)])
+        decided = [f"{arm} is {verdict} than {baseline}: {listed}"]
+    if single:
+        listed = _listed([f"{label(f)} {change(r)}" for f, r in rows])
+        return f"{arm} against {baseline}, n=1, which says nothing about chance: {listed}."
+    if found := of("not-judged"):
+        decided.append(f"not judged: {_listed([f'{label(f)} {change(r)}' for f, r in found])}")
+    if found := of("inconclusive"):
+        shown = [_with_needed(f, r) for f, r in found]
+        if decided:
+            decided.append(f"no verdict on {_listed(shown)}")
+        else:
+            decided.append(f"{arm} against {baseline} is inconclusive: {_listed(shown)}")
+    unpaired = " Unpaired: drift is not controlled." if any(not row.paired for _, row in rows) else ""
+    return "; ".join(decided) + "." + unpaired
+
+
+def _with_interval(figure: Figure, row: Row) -> str:
+    ends = interval(row)
+    return f"{label(figure)} {change(row)}" + (f" ({ends})" if ends else "")
+
+
+def _with_needed(figure: Figure, row: Row) -> str:
+    ends = interval(row)
+    inside = [ends] if ends else ["no interval"]
+    if row.blocks_needed is not None:
+        inside.append(f"about {row.blocks_needed} blocks needed")
+    if row.small_but_real:
+        inside.append("small but real")
+    return f"{label(figure)} {change(row)} ({', '.join(inside)})"
+
+
+def _listed(items: Sequence[str]) -> str:
+    shown = list(items[:_NAMED])
+    if len(items) > _NAMED:
+        shown.append(f"{len(items) - _NAMED} more")
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def row_sentence(figure: str, row: Row, baseline: str) -> str:
+    """One row in a sentence, also when something in it is infinite."""
+    ends = interval(row)
+    inside = [f"{100 * row.confidence:.1f} % interval {ends}" if ends and row.confidence else "no interval"]
+    inside.append(f"n={row.n} blocks" if row.paired else f"n={row.n_baseline} and {row.n_arm} runs, unpaired")
+    if row.p is not None:
+        inside.append(f"p {p_value(row.p)}")
+    if row.p_adjusted is not None:
+        inside.append(f"adjusted p {p_value(row.p_adjusted)}")
+    return f"{figure}: {row.arm} against {baseline} {change(row)} ({', '.join(inside)}): {row.verdict}"
+
+
+def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: bool) -> list[str]:
+    """How it was done, sentence by sentence, in words for people who did not do it."""
+    confidence = f"{100 * design.confidence:g} %"
+    if two_archives:
+        first = [
+            "The runs of two campaigns were compared as two independent samples: Hodges-Lehmann shift, exact interval "
+            f"({confidence}) and exact two-sided Mann-Whitney test.",
+            "Whatever changed between the campaigns is in the difference: drift is not controlled.",
+        ]
+    elif not paired:
+        first = [
+            "The runs share no blocks, so they were compared as independent samples: Hodges-Lehmann shift, exact "
+            f"interval ({confidence}) and exact two-sided Mann-Whitney test; drift is not controlled.",
+        ]
+    else:
+        left_out = f"{design.warm_up_s:g} s of warm-up that is left out, and one measured window"
+        fresh = f"One run is one fresh load of the arm, link set-up, {left_out}"
+        once = f"Each arm was loaded once per block; one run is {left_out}"
+        first = [
+            f"{fresh if design.reload == 'run' else once}, summarised to one number per figure.",
+            f"Every block holds every arm once, in random order (seed {design.seed}); {design.blocks_planned} blocks "
+            "were fixed before the start.",
+            f"Each arm is compared with {baseline} within blocks: Hodges-Lehmann estimate of the difference (of the "
+            f"logarithms for ratios), exact interval ({confidence}) and exact two-sided Wilcoxon signed-rank test.",
+        ]
+    names = ", ".join(design.primary) or "none"
+    how = "the default for these tests" if design.primary_by_default else "declared in the plan"
+    return [
+        *first,
+        f"Primary figures ({how}): {names}; their {design.family} comparisons are adjusted together (Holm). All other "
+        "figures are exploratory and not adjusted.",
+        "Better or worse: the interval excludes no difference, the (adjusted) p-value agrees, and the estimate is at "
+        "least the margin. Equivalent: the whole interval is within the margin. Otherwise inconclusive.",
+        "A run is void only for a recorded cause, and its block is repeated at the end; no other run is left out. A "
+        "figure beyond every number (a quantile among lost probes) counts as larger than any finite one.",
+        "The smallest detectable effect is what a campaign of this size and noise finds four times out of five.",
+    ]
+
+
+def _effect(value: float | None, infinite: str | None, unit: str) -> str:
+    if infinite is not None:
+        return "infinitely more" if infinite == "above" else "infinitely less"
+    return NOT_AVAILABLE if value is None else f"{_signed(value, unit)} {unit}".rstrip()
+
+
+def _signed(value: float, unit: str) -> str:
+    if unit in ("%", "pp") or 1 <= abs(value) < 1e6:
+        return signed(value, 1) if abs(value) < 1e6 else f"{value:+.3g}"
+    text = f"{value:+.3g}".replace("-", MINUS)
+    return "0" if text.lstrip("+" + MINUS) == "0" else text

@@ -1,0 +1,108 @@
+"""The page of a campaign, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from txop.air.view.blocks import Grid
+from txop.archive.reader import Archive
+from txop.compare.result import CompareResult
+from txop.report.campaign import effects, faults, method, runs
+from txop.report.campaign.gallery import Gallery
+from txop.report.campaign.opening import opening
+from txop.report.campaign.pieces import Chapter, Figures, Fold, Paragraph, Piece
+from txop.report.page import render
+from txop.report.whole_file import whole_file
+
+PAGE_NAME = "report.html"
+"""The page inside an archive, where nothing else is asked for."""
+
+
+def write_page(archive: Archive, result: CompareResult, target: Path) -> None:
+    """Write the page of a comparison; ``target`` is there whole or as it was before.
+
+    Works on unfinished and damaged archives, and says so on the page. Links to captures are relative to ``target``.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    text = page(archive, result, target)
+    with whole_file(target) as out:
+        out.write(text)
+
+
+def page(archive: Archive, result: CompareResult, target: Path) -> str:
+    """The page as HTML text, for a file at ``target``."""
+    gallery = Gallery(archive, result)
+    top = opening(archive, result, gallery.inks)
+    chapters = [chapter for chapter in _chapters(archive, result, gallery, target) if chapter.pieces]
+    return render(
+        "txop.report.campaign",
+        "campaign.html.j2",
+        result=result,
+        top=top,
+        description=" ".join(result.description.split()),
+        chapters=chapters,
+        definitions=method.definitions(result),
+        rows_shown=runs.ROWS_SHOWN,
+        rows_max=runs.ROWS_MAX,
+    )
+
+
+def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target: Path) -> Iterator[Chapter]:
+    yield Chapter("effects", "Effects against the baseline", "Effects", list(_effects(result, gallery)))
+    yield Chapter("values", "Every run that counts", "Every run", gallery.values())
+    yield Chapter("time", "Over time", "Over time", gallery.time())
+    yield Chapter("latency", "Latency", "Latency", gallery.latency())
+    yield Chapter("host", "CPU, context switches, interrupts", "CPU cost", list(_host(result, gallery)))
+    yield Chapter("air", "On the air", "On the air", gallery.air(target))
+    yield Chapter("faults", "Kernel log", "Kernel log", faults.faults(archive, result))
+    yield Chapter("void", "What does not count", "Void runs", faults.not_counted(result))
+    yield Chapter("method", "Method", "Method", method.methods(result))
+    yield Chapter("runs", "All runs", "All runs", [runs.all_runs(archive, result)])
+    yield Chapter("provenance", "Provenance", "Provenance", method.provenance(archive))
+    yield Chapter("reproduce", "Reproduce", "Reproduce", method.reproduce(archive, result))
+
+
+def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
+    main, rest = effects.primary(result), effects.exploratory(result)
+    if main:
+        yield from gallery.forest(main, "primary")
+        yield effects.table(main, "Primary figures", adjusted=result.design.family > 1)
+        yield Paragraph(
+            "▲ better, ▼ worse, = equivalent, ? inconclusive, · not judged. Detectable: the smallest effect that a "
+            "campaign of this size and noise finds four times out of five.",
+            "note",
+        )
+    else:
+        yield Paragraph("No primary figure could be compared.")
+    told = effects.to_know(main)
+    if told is not None:
+        yield told
+    missing = effects.unavailable(result)
+    if rest:
+        pieces: list[Piece] = [
+            Paragraph("Not declared before the campaign and not adjusted: hints for the next one, no findings.")
+        ]
+        for test in result.tests:
+            mine = [figure for figure in rest if figure.test == test.name]
+            if mine:
+                pieces += gallery.forest(mine, f"exploratory-{test.name}")
+                pieces.append(effects.table(mine, test.name, adjusted=False))
+        count = sum(len(figure.rows) for figure in rest)
+        yield Fold(f"Exploratory figures ({count} comparisons)", pieces)
+    if missing is not None:
+        yield Fold(f"Not available ({len(result.not_available)})", [missing])
+
+
+def _host(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
+    tables = effects.side_by_side(result, effects.HOST, "Median per run")
+    tables = [piece for piece in tables if isinstance(piece, Grid)]
+    if not tables:
+        yield Paragraph("Not available: no run has counters of the host.")
+        return
+    yield from tables
+    drawn = gallery.host()
+    if drawn:
+        yield Figures(drawn)

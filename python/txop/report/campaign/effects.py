@@ -1,0 +1,125 @@
+"""The figures compared: tables of effects, and figures that explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from txop.air.view.blocks import Cell, Column, Grid, Lines
+from txop.compare import words
+from txop.compare.result import CompareResult, Figure, Row
+from txop.report.campaign.pieces import Piece
+from txop.report.campaign.wording import TONES, listed, median, missing, plural, unit, verdict
+
+HOST = (
+    "cpu_busy_percent",
+    "cpu_s_per_gbit",
+    "context_switches_per_s",
+    "interrupts_per_s",
+    "device_interrupts_per_s",
+    "softirqs_net_per_s",
+)
+"""Metrics of what a driver costs its host."""
+
+_MOST_NAMED = 40
+
+
+def primary(result: CompareResult) -> list[Figure]:
+    """The figures declared before the campaign."""
+    return [figure for figure in result.figures if figure.role == "primary" and figure.rows]
+
+
+def exploratory(result: CompareResult) -> list[Figure]:
+    """All other figures that could be compared."""
+    return [figure for figure in result.figures if figure.role == "exploratory" and figure.rows]
+
+
+def table(figures: Sequence[Figure], title: str, *, adjusted: bool) -> Grid:
+    """One row for each arm and figure."""
+    columns = [
+        Column("figure", right=False),
+        Column("arm", right=False),
+        Column("n"),
+        Column("median, baseline"),
+        Column("median, arm"),
+        Column("effect"),
+        Column("interval"),
+        Column("p (Holm)" if adjusted else "p"),
+        Column("detectable"),
+        Column("verdict", right=False),
+    ]
+    rows = [_row(figure, row) for figure in figures for row in figure.rows]
+    return Grid(title, columns, rows, unit_of_rows="rows")
+
+
+def _row(figure: Figure, row: Row) -> list[Cell]:
+    by_arm = {values.arm: values for values in figure.arms}
+    n = str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
+    baseline = next((values for values in figure.arms if values.arm not in {r.arm for r in figure.rows}), None)
+    p = row.p if row.p_adjusted is None else row.p_adjusted
+    needed = f", about {plural(row.blocks_needed, 'block')} needed" if row.blocks_needed is not None else ""
+    return [
+        Cell(f"{words.label(figure)}{unit(figure.metric)}"),
+        Cell(row.arm),
+        Cell(n, row.n),
+        median(baseline, figure.metric),
+        median(by_arm.get(row.arm), figure.metric),
+        Cell(words.change(row), row.estimate, TONES[row.verdict] if row.verdict in ("better", "worse") else ""),
+        Cell(words.interval(row) or "none"),
+        Cell(words.p_value(p), p),
+        Cell(words.size(row.smallest_detectable_effect, row.effect_unit), row.smallest_detectable_effect),
+        Cell(verdict(row) + needed, None, TONES[row.verdict]),
+    ]
+
+
+def to_know(figures: Iterable[Figure]) -> Lines | None:
+    """Warnings, drift and blocks left out, figure by figure."""
+    told: dict[str, list[str]] = {}
+    for figure in figures:
+        for row in figure.rows:
+            for text in [*row.warnings, *([f"left out: {listed(row.excluded)}"] if row.excluded else [])]:
+                told.setdefault(text, []).append(f"{words.label(figure)} of {row.arm}")
+    lines = [f"{listed(names)}: {text}" for text, names in told.items()]
+    return Lines(lines[:_MOST_NAMED], title="To know") if lines else None
+
+
+def unavailable(result: CompareResult) -> Lines | None:
+    """What could not be compared, and why."""
+    reasons: dict[str, list[str]] = {}
+    for entry in result.not_available:
+        name = entry.figure if entry.arm is None else f"{entry.figure} of {entry.arm}"
+        reasons.setdefault(entry.reason, []).append(name)
+    lines = [f"{listed(names, 12)}: {reason}." for reason, names in list(reasons.items())[:_MOST_NAMED]]
+    if len(reasons) > _MOST_NAMED:
+        lines.append(f"And {len(reasons) - _MOST_NAMED} more reasons; the JSON export has them all.")
+    return Lines(lines, title="Not available") if lines else None
+
+
+def side_by_side(result: CompareResult, keys: Sequence[str], title: str) -> list[Piece]:
+    """For each test, the medians of some metrics in every arm, with the change against the baseline."""
+    pieces: list[Piece] = []
+    for test in result.tests:
+        figures = [f for key in keys for f in result.figures if f.test == test.name and f.metric.key == key]
+        figures = [figure for figure in figures if any(values.n for values in figure.arms)]
+        if not figures:
+            continue
+        columns = [Column("median", right=False), *(Column(arm.name) for arm in result.arms)]
+        rows = []
+        for figure in figures:
+            cells = [Cell(f"{figure.metric.title}{unit(figure.metric)}")]
+            for arm in result.arms:
+                cells.append(_with_change(figure, arm.name))
+            rows.append(cells)
+        pieces.append(Grid(f"{title}, {test.name}", columns, rows, unit_of_rows="figures"))
+    return pieces
+
+
+def _with_change(figure: Figure, arm: str) -> Cell:
+    values = next((values for values in figure.arms if values.arm == arm), None)
+    if values is None or values.n == 0:
+        return missing()
+    found = median(values, figure.metric)
+    row = next((row for row in figure.rows if row.arm == arm), None)
+    if row is None:
+        return found
+    tone = TONES[row.verdict] if row.verdict in ("better", "worse") else ""
+    return Cell(f"{found.text} ({words.change(row)})", found.sort, tone)

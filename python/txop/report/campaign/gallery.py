@@ -1,0 +1,257 @@
+"""The plots of a campaign in the places where the page has them, or all of them for files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from txop.air.view.blocks import Cell, Column, Grid, Lines
+from txop.archive.reader import Archive
+from txop.archive.run_file import RunFile
+from txop.compare import words
+from txop.compare.result import CompareResult, Figure
+from txop.report import format as fmt
+from txop.report.campaign import effects
+from txop.report.campaign.captures import capture_links
+from txop.report.campaign.pieces import Figure as Drawn
+from txop.report.campaign.pieces import Figures, Fold, Paragraph, Piece
+from txop.report.campaign.plots import air, latency, samples, time
+from txop.report.campaign.plots.drawing import Drawing, arm_inks
+from txop.report.campaign.plots.forest import forest
+from txop.report.campaign.plots.spread import boxes, in_time
+from txop.report.campaign.wording import listed, missing
+from txop.report.plot import svg
+
+MAX_TESTS = 8
+"""Tests whose series are drawn; the tables have them all."""
+
+_MAX_FORESTS = 24
+_MAX_BOXES = 24
+_MAX_HOST_BOXES = 12
+_MAX_IN_TIME = 8
+_DRIFTS = 0.05
+
+
+class Gallery:
+    """Makes the plots of one campaign as they are asked for, and remembers them.
+
+    Args:
+        archive: The campaign.
+        result: Its comparison.
+        rendered: Make SVG for a page; without it drawings are only collected in :attr:`drawings`.
+    """
+
+    def __init__(self, archive: Archive, result: CompareResult, *, rendered: bool = True) -> None:
+        self._archive = archive
+        self._result = result
+        self._rendered = rendered
+        self._forests = 0
+        self._series: dict[str, samples.TestSeries] = {}
+        self.inks = arm_inks(result)
+        """Ink by name of arm, of the arms that plots show; the baseline first."""
+        self.drawings: list[Drawing] = []
+        """Every plot made so far."""
+
+    def everything(self) -> list[Drawing]:
+        """Every plot that the page has, in its order."""
+        self.forest(effects.primary(self._result), "primary")
+        for test in self._result.tests:
+            mine = [figure for figure in effects.exploratory(self._result) if figure.test == test.name]
+            self.forest(mine, f"exploratory-{test.name}")
+        self.values()
+        self.time()
+        self.latency()
+        self.host()
+        self.air(Path())
+        return self.drawings
+
+    def forest(self, figures: Sequence[Figure], name: str) -> list[Piece]:
+        """Effects and intervals, one plot for each unit."""
+        found = forest(figures, name)[: max(0, _MAX_FORESTS - self._forests)] if figures else []
+        self._forests += len(found)
+        return self._together(found)
+
+    def values(self) -> list[Piece]:
+        """Every run as a point: the primary figures, then those with a finding."""
+        main = [figure for figure in self._result.figures if figure.role == "primary"]
+        found = [
+            figure
+            for figure in self._result.figures
+            if figure.role == "exploratory"
+            and figure.metric.key not in effects.HOST
+            and any(row.verdict in ("better", "worse") for row in figure.rows)
+        ]
+        pieces: list[Piece] = []
+        note = (
+            "Each point is a run, placed by its block from left to right; thin lines join the runs of a block. From 5 "
+            "runs on a box shows the quartiles, the bar in it the median, the thin line the whole range. "
+            "A ring marks a value far from the others of its arm; it still counts."
+        )
+        first = self._boxes(main[:_MAX_BOXES])
+        if not first:
+            return [Paragraph("Not available: no run has a primary figure.")]
+        pieces.append(Figures(first, note=note))
+        rest = self._boxes(found[: max(0, _MAX_BOXES - len(main))])
+        if rest:
+            more = len(found) - len(rest)
+            title = f"Exploratory figures with a difference ({len(rest)}{f' of {len(found)}' if more else ''})"
+            pieces.append(Fold(title, [Figures(rest)]))
+        return pieces
+
+    def time(self) -> list[Piece]:
+        """The order of the runs, then what happened within them."""
+        pieces: list[Piece] = []
+        known_damage = len(self._archive.damage)
+        main = [figure for figure in self._result.figures if figure.role == "primary"][:_MAX_IN_TIME]
+        ordered = [d for figure in main if (d := in_time(figure, self._archive.runs, self.inks)) is not None]
+        pieces += self._together(ordered, title="In the order of the runs")
+        drifting = [
+            f"{words.label(figure)}, {row.arm} (rank correlation {row.drift.rho:+.2f}, p {row.drift.p:.2g})"
+            for figure in main
+            for row in figure.rows
+            if row.drift is not None and row.drift.p < _DRIFTS
+        ]
+        if drifting:
+            told = f"The difference changed in the course of the campaign: {listed(drifting)}."
+            pieces.append(Paragraph(told, "warn"))
+        within: list[Drawing] = []
+        cost: list[Drawing] = []
+        left_out: list[str] = []
+        for test in self._tests():
+            series = self._load(test)
+            left_out += [f"{test}: {text}" for text in series.left_out]
+            for name in time.SERIES:
+                drawn = time.over_time(test, name, series.runs.get(name, []), self.inks)
+                if drawn is not None:
+                    within.append(drawn)
+            drawn = time.over_time(test, time.COST, series.runs.get(time.COST, []), self.inks)
+            if drawn is not None:
+                cost.append(drawn)
+        pieces += self._together(within, title="Within the runs") or [
+            Paragraph("Not available: no run that counts has a series.")
+        ]
+        if cost:
+            pieces.append(Fold("CPU over time", self._together(cost)))
+        left_out += self._archive.damage[known_damage:]
+        if left_out:
+            pieces.append(Lines(left_out[:20]))
+        return pieces + self._bounds()
+
+    def latency(self) -> list[Piece]:
+        """Distributions of the round-trip times, and how their quantiles moved."""
+        found: list[Drawing] = []
+        for test in self._tests():
+            runs = self._load(test).runs.get(latency.SERIES, [])
+            design = self._result.design
+            drawn = latency.distribution(test, runs, self.inks, design.seed)
+            if drawn is None:
+                continue
+            found.append(drawn)
+            if any(row.paired for figure in self._result.figures for row in figure.rows):
+                moved = latency.shifts(test, runs, self.inks, design.confidence)
+                if moved is not None:
+                    found.append(moved)
+        return self._together(found) or [
+            Paragraph("Not available: no test of this campaign probed the round-trip time in runs that count.")
+        ]
+
+    def host(self) -> list[Drawn]:
+        """Points of what each arm costs the host."""
+        figures = [f for key in effects.HOST for f in self._result.figures if f.metric.key == key]
+        return self._boxes(figures[:_MAX_HOST_BOXES])
+
+    def air(self, target: Path) -> list[Piece]:
+        """What the captures explain; links to them relative to ``target``."""
+        pieces: list[Piece] = []
+        for test in self._result.tests:
+            counted = {p.run for f in self._result.figures if f.test == test.name for v in f.arms for p in v.points}
+            runs = [run for run in self._archive.runs if run.run in counted]
+            digests = [
+                each
+                for arm in self._result.arms
+                if (each := air.digest(arm.name, [run for run in runs if run.arm == arm.name])).runs
+            ]
+            if not digests:
+                continue
+            pieces.append(_air_table(test.name, digests, runs))
+            drawn = air.waterfalls(test.name, digests)
+            if drawn is not None:
+                pieces += self._together([drawn])
+            told = [f"{each.arm}: {text}" for each in digests for text in [*each.advice[:2], *each.verdicts[:2]]]
+            if told:
+                pieces.append(Fold(f"What the captures of {test.name} say", [Lines(told[:40])]))
+        if not pieces:
+            return [Paragraph(f"No capture: {self._no_capture()}.")]
+        links = capture_links(self._archive, target)
+        return pieces if links is None else [*pieces, links]
+
+    def _no_capture(self) -> str:
+        if not self._archive.plan.collect.air:
+            return "the plan asked for none (collect.air), so nothing here says where the time on the air went"
+        reasons = {
+            value.reason
+            for run in self._archive.runs
+            for key, value in run.metrics.items()
+            if key == "air_retry_percent" and value.reason
+        }
+        return listed(sorted(reasons)) or "the runs that count have no digest of one"
+
+    def _tests(self) -> list[str]:
+        return [test.name for test in self._result.tests][:MAX_TESTS]
+
+    def _load(self, test: str) -> samples.TestSeries:
+        if test not in self._series:
+            self._series[test] = samples.load(self._archive, self._result, test, self.inks, (*time.SERIES, time.COST))
+        return self._series[test]
+
+    def _bounds(self) -> list[Piece]:
+        told = []
+        if len(self._result.tests) > MAX_TESTS:
+            told.append(f"series of the first {MAX_TESTS} of {len(self._result.tests)} tests are drawn")
+        if len(self._result.arms) > len(self.inks):
+            told.append(f"plots show {len(self.inks)} of {len(self._result.arms)} arms")
+        return [Paragraph(f"Note: {'; '.join(told)}; the tables have them all.", "dim")] if told else []
+
+    def _boxes(self, figures: Iterable[Figure]) -> list[Drawn]:
+        return list(self._render(d for figure in figures if (d := boxes(figure, self.inks)) is not None))
+
+    def _together(self, drawings: Iterable[Drawing], title: str = "") -> list[Piece]:
+        drawn = list(self._render(drawings))
+        return [Figures(drawn, title=title)] if drawn else []
+
+    def _render(self, drawings: Iterable[Drawing]) -> Iterator[Drawn]:
+        from markupsafe import Markup
+
+        for drawing in drawings:
+            number = len(self.drawings)
+            self.drawings.append(drawing)
+            picture = svg(drawing.spec, ident=f"p{number}", label=drawing.caption) if self._rendered else Markup("")
+            yield Drawn(picture, drawing.caption, drawing.wide)
+
+
+def _air_table(test: str, digests: Sequence[air.Digest], runs: Sequence[RunFile]) -> Grid:
+    columns = [
+        Column("arm", right=False),
+        Column("runs with a capture"),
+        Column("retries"),
+        Column("MPDUs per A-MPDU"),
+        Column("PHY rate"),
+        Column("response delay (median)"),
+        Column("payload"),
+    ]
+    rows = []
+    for each in digests:
+        of = sum(run.arm == each.arm for run in runs)
+        shown = each.medians
+        payload = each.shares.get("payload")
+        texts = [
+            (fmt.percent(shown["retry_percent"]), shown["retry_percent"]),
+            (fmt.number(shown["ampdu_mpdus"]), shown["ampdu_mpdus"]),
+            (fmt.mbit_s(shown["phy_mbit_s"]), shown["phy_mbit_s"]),
+            (fmt.duration_us(shown["response_delay_p50_us"]), shown["response_delay_p50_us"]),
+            (fmt.share(payload), payload),
+        ]
+        cells = [Cell(text, sort) if sort is not None else missing() for text, sort in texts]
+        rows.append([Cell(each.arm), Cell(f"{each.runs} of {of}", each.runs), *cells])
+    note = "Medians over runs; payload: mean share of the observed time."
+    return Grid(test, columns, rows, note=note, unit_of_rows="arms")

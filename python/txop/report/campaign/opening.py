@@ -1,0 +1,212 @@
+"""The top of the page: what came out, where the figures are from, what was measured on what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from txop.air.view.blocks import Cell, Column, Fact, Facts, Grid, Lines
+from txop.archive.reader import Archive
+from txop.compare.result import CompareResult, PatchFacts
+from txop.origin import Origin
+from txop.report.campaign.pieces import Piece, Tone
+from txop.report.campaign.wording import numbers, plural
+from txop.report.exports.facts import ORIGINS, flattened
+from txop.report.format import NOT_AVAILABLE
+
+_WEB = re.compile(r"https?://[^\s<>\"'`\\]{1,2000}", re.IGNORECASE)
+
+_MOST_REMARKS = 40
+
+_TARGET_FACTS = ("hardware", "machine", "kernel", "distribution", "processor")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of the answer."""
+
+    text: str
+    tone: Tone
+
+
+@dataclass(frozen=True)
+class PatchView:
+    """A patch, with a link only when it is one a browser may follow."""
+
+    label: str
+    description: str
+    href: str | None
+    link_text: str
+    upstream: str
+
+
+@dataclass(frozen=True)
+class ArmView:
+    """An arm as the page introduces it."""
+
+    name: str
+    title: str
+    description: str
+    href: str | None
+    link_text: str
+    baseline: bool
+    ink: str
+    patches: Sequence[PatchView]
+    runs: str
+    faults: str
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Everything above the first chapter."""
+
+    sentences: Sequence[Sentence]
+    origin: str
+    origin_means: str
+    meta: str
+    notes: Sequence[Sentence]
+    arms: Sequence[ArmView]
+    pieces: Sequence[Piece]
+
+
+def opening(archive: Archive, result: CompareResult, inks: dict[str, str]) -> Opening:
+    """The top of the page; ``inks`` gives the ink of each arm that plots show."""
+    return Opening(
+        sentences=[Sentence(text, _tone(text)) for text in result.headline],
+        origin=result.origin.value,
+        origin_means=ORIGINS[result.origin],
+        meta=_meta(result),
+        notes=_notes(result),
+        arms=[
+            ArmView(
+                name=arm.name,
+                title=arm.title if arm.title != arm.name else "",
+                description=arm.description,
+                href=web_link(arm.link),
+                link_text=arm.link or "",
+                baseline=arm.name == result.baseline,
+                ink=inks.get(arm.name, ""),
+                patches=[_patch(patch) for patch in arm.patches],
+                runs=plural(arm.valid, "valid run") + (f", {arm.void} void" if arm.void else ""),
+                faults=plural(arm.faults, "kernel-log fault") if arm.faults else "",
+            )
+            for arm in result.arms
+        ],
+        pieces=[
+            piece
+            for piece in (_environment(result), _targets(archive), _tests(result), _remarks(result))
+            if piece is not None
+        ],
+    )
+
+
+def web_link(text: str | None) -> str | None:
+    """``text`` when it is a whole web address and nothing else."""
+    return text if text is not None and _WEB.fullmatch(text) else None
+
+
+def _tone(sentence: str) -> Tone:
+    return "warn" if sentence.startswith("Preliminary") else ""
+
+
+def _meta(result: CompareResult) -> str:
+    design = result.design
+    runs = sum(arm.valid + arm.void for arm in result.arms)
+    void = sum(arm.void for arm in result.arms)
+    parts = [
+        f"{design.blocks_complete} of {plural(design.blocks_planned, 'block')} complete",
+        plural(runs, "run") + (f" ({void} void)" if void else ""),
+        f"{plural(len(result.arms), 'arm')} × {plural(len(result.tests), 'test')}",
+        design.state,
+    ]
+    if design.repeats:
+        parts.insert(1, f"{plural(len(design.repeats), 'block')} repeated")
+    if result.origin is Origin.IMPORTED:
+        del parts[0]
+    if span := _span(design.started_at, design.ended_at):
+        parts.append(span)
+    parts.append(f"txop {result.txop}")
+    return " · ".join(parts)
+
+
+def _span(start: str | None, end: str | None) -> str:
+    if start is None or end is None:
+        return ""
+    try:
+        first, last = datetime.fromisoformat(start), datetime.fromisoformat(end)
+        minutes = (last - first).total_seconds() / 60
+    except (ValueError, TypeError, OverflowError):
+        return ""
+    took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+    return f"{first:%Y-%m-%d %H:%M} UTC, {took}"
+
+
+def _notes(result: CompareResult) -> list[Sentence]:
+    notes = [Sentence(text, "warn") for text in result.warnings]
+    if result.damage:
+        told = "; ".join(result.damage[:5]) + ("; and more" if len(result.damage) > 5 else "")
+        notes.append(Sentence(f"Parts of the archive could not be read, and this page covers the rest: {told}.", "bad"))
+    return notes
+
+
+def _patch(patch: PatchFacts) -> PatchView:
+    label = "patch" if patch.number is None else f"patch {patch.number}"
+    return PatchView(label, patch.description, web_link(patch.link), patch.link or "", patch.upstream or "")
+
+
+def _environment(result: CompareResult) -> Facts | None:
+    items = [Fact(name.replace("_", " "), text) for name, text in list(result.environment.items())[:40]]
+    return Facts(items, title="Environment") if items else None
+
+
+def _remarks(result: CompareResult) -> Lines | None:
+    lines = []
+    for remark in result.remarks[:_MOST_REMARKS]:
+        about = remark.run or remark.arm
+        lines.append(f"{remark.at[:16].replace('T', ' ')}{f', {about}' if about else ''}: {remark.text}")
+    if len(result.remarks) > _MOST_REMARKS:
+        lines.append(f"and {len(result.remarks) - _MOST_REMARKS} more; the JSON export has them all")
+    return Lines(lines, title="Remarks") if lines else None
+
+
+def _targets(archive: Archive) -> Grid | None:
+    rows = []
+    provenance = archive.provenance
+    for name, target in archive.plan.target.items():
+        facts = dict(flattened(provenance.get(name, {})))
+        known = [facts[key] for key in _TARGET_FACTS if key in facts]
+        driver = facts.get("interface.driver")
+        firmware = facts.get("interface.ethtool firmware-version") or facts.get("firmware")
+        rows.append(
+            [
+                Cell(name),
+                Cell(target.kind),
+                Cell(", ".join(known) or NOT_AVAILABLE),
+                Cell(", ".join(part for part in (driver, firmware) if part) or NOT_AVAILABLE),
+            ]
+        )
+    columns = [Column(text, right=False) for text in ("target", "kind", "what it is", "driver, firmware")]
+    return Grid("Targets", columns, rows, unit_of_rows="targets", note="Chapter Provenance has every fact of them.")
+
+
+def _tests(result: CompareResult) -> Grid:
+    columns = [
+        Column("test", right=False),
+        Column("kind", right=False),
+        Column("window"),
+        Column("warm-up"),
+        Column("blocks that count"),
+    ]
+    rows = [
+        [
+            Cell(test.name),
+            Cell(test.kind),
+            Cell(f"{test.duration_s:g} s", test.duration_s),
+            Cell(f"{test.warm_up_s:g} s", test.warm_up_s),
+            Cell(f"{len(test.blocks)}: {numbers(test.blocks)}" if test.blocks else "0", len(test.blocks)),
+        ]
+        for test in result.tests
+    ]
+    return Grid("Tests", columns, rows, unit_of_rows="tests")

@@ -1,0 +1,125 @@
+"""What happened within the runs: each run faint, the median of each arm."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from txop.metrics import describe
+from txop.report.campaign.plots.drawing import FULL, Drawing, Rows, Tables, arm_color, spaced, unchecked
+from txop.report.campaign.plots.samples import Points, RunSeries, thinned
+from txop.report.campaign.wording import plural
+from txop.report.plot import INK
+
+SERIES = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_ms")
+"""Series that are drawn, where runs have them."""
+
+COST = "cpu_busy_percent"
+"""The series of what it costs, drawn apart."""
+
+_TITLES = {"rtt_ms": ("round trip", "ms")}
+
+_MAX_LINES = 64
+"""Faint lines in one plot."""
+
+_BUCKETS = 40
+_MEDIAN_POINTS = 80
+_HEIGHT = 120
+
+
+@unchecked
+def over_time(test: str, name: str, runs: Sequence[RunSeries], inks: Mapping[str, str]) -> Drawing | None:
+    """A panel for each arm; ``None`` without two points of any run."""
+    by_arm = {arm: [run for run in runs if run.arm == arm and len(run.points) > 1] for arm in inks}
+    by_arm = {arm: mine for arm, mine in by_arm.items() if mine}
+    if not by_arm:
+        return None
+    each = max(4, _MAX_LINES // len(by_arm))
+    medians = {arm: _median(mine) for arm, mine in by_arm.items()}
+    baseline = next(iter(inks))
+    rows: Rows = []
+    fewer = False
+    for arm, mine in by_arm.items():
+        shown = spaced(mine, each)
+        fewer = fewer or len(shown) < len(mine)
+        for run in shown:
+            rows += _line(arm, "run", run.run, thinned(run.points, _BUCKETS))
+        if baseline in medians and arm != baseline:
+            rows += _line(arm, "baseline", "baseline", medians[baseline])
+        rows += _line(arm, "median", "median", medians[arm])
+    title, measure = _TITLES.get(name, (describe(name).title, describe(name).unit))
+    begin = min(run.points[0][0] for mine in by_arm.values() for run in mine)
+    end = max(run.points[-1][0] for mine in by_arm.values() for run in mine)
+    x = alt.X("t:Q", title="time, s", scale=alt.Scale(domain=[begin, end], nice=False), axis=alt.Axis(grid=False))
+    logarithmic = name == "rtt_ms" and _wide(row["v"] for row in rows)
+    scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=name != "rtt_ms")
+    y = alt.Y("v:Q", title=f"{title}, {measure}" if measure else title, scale=scale, axis=alt.Axis(tickCount=4))
+    color = arm_color(inks, by_arm, legend=False)
+    base = alt.Chart()
+    layers: list[Any] = [
+        base.transform_filter("datum.kind == 'run'")
+        .mark_line(strokeWidth=0.7, opacity=0.4)
+        .encode(x=x, y=y, color=color, detail=alt.Detail("run:N"), description=alt.Description("run:N")),
+        base.transform_filter("datum.kind == 'baseline'")
+        .mark_line(strokeWidth=1.2, strokeDash=[4, 3], color=INK["text"], aria=False)
+        .encode(x=x, y=y),
+        base.transform_filter("datum.kind == 'median'")
+        .mark_line(strokeWidth=2.2, aria=False)
+        .encode(x=x, y=y, color=color),
+    ]
+    if begin < 0:
+        rows += [{"panel": _panel(arm), "arm": arm, "kind": "zero", "t": 0} for arm in by_arm]
+        zero = base.transform_filter("datum.kind == 'zero'")
+        layers.append(zero.mark_rule(color=INK["text"], strokeDash=[1, 2], aria=False).encode(x=x))
+    columns = len(by_arm) if len(by_arm) < 4 else 2
+    width = (FULL - 14 * (columns - 1)) // columns
+    facet = alt.Facet(
+        "panel:N", sort=[_panel(arm) for arm in by_arm], title=None, header=alt.Header(labelAnchor="start")
+    )
+    tables = Tables()
+    chart = alt.layer(*layers, data=tables.add(rows)).properties(width=width, height=_HEIGHT)
+    spec = tables.specification(chart.facet(facet=facet, columns=columns, spacing=14))
+    number = sum(len(mine) for mine in by_arm.values())
+    caption = f"{test}: {title} over time, {plural(number, 'run')} faint, median of each arm bold"
+    caption += ", that of the baseline dashed" if baseline in medians and len(by_arm) > 1 else ""
+    caption += "; left of 0: warm-up" if begin < 0 else ""
+    caption += f"; {each} runs of each arm drawn" if fewer else ""
+    return Drawing(f"time-{test}-{name}", spec, caption + ".", wide=True)
+
+
+def _panel(arm: str) -> str:
+    return arm
+
+
+def _line(arm: str, kind: str, run: str, points: Points) -> Rows:
+    return [
+        {"panel": _panel(arm), "arm": arm, "kind": kind, "run": run, "t": round(t, 3), "v": v}
+        for t, v in points
+    ]  # fmt: skip
+
+
+def _median(runs: Sequence[RunSeries]) -> Points:
+    """Of each span of time with any value: the median, over the runs, of their means in it."""
+    start = min(run.points[0][0] for run in runs)
+    end = max(run.points[-1][0] for run in runs)
+    fewest = min(len(run.points) for run in runs)
+    count = max(2, min(_MEDIAN_POINTS, fewest))
+    width = (end - start) / (count - 1) or 1.0
+    means: list[list[float]] = [[] for _ in range(count)]
+    for run in runs:
+        sums: dict[int, list[float]] = {}
+        for t, v in run.points:
+            if v is not None:
+                sums.setdefault(min(count - 1, round((t - start) / width)), []).append(v)
+        for index, found in sums.items():
+            means[index].append(statistics.fmean(found))
+    return [(start + i * width, statistics.median(m)) for i, m in enumerate(means) if m]
+
+
+def _wide(numbers: Any) -> bool:
+    """Whether a logarithmic axis shows more: everything above 0, and far apart."""
+    known = [n for n in numbers if n is not None]
+    return bool(known) and min(known) > 0 and max(known) > 20 * min(known)

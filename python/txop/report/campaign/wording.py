@@ -1,0 +1,107 @@
+"""Figures, verdicts and arms in the words and signs of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from txop.air.view.blocks import Cell, Tone
+from txop.compare import words
+from txop.compare.result import ArmValues, CompareResult, Figure, MetricFacts, Row, Verdict
+from txop.report import format as fmt
+
+SIGNS: dict[Verdict, str] = {
+    "better": "▲",
+    "worse": "▼",
+    "equivalent": "=",
+    "inconclusive": "?",
+    "not-judged": "·",
+}
+"""A sign for each verdict, so that it never depends on colour alone."""
+
+TONES: dict[Verdict, Tone] = {
+    "better": "good",
+    "worse": "bad",
+    "equivalent": "",
+    "inconclusive": "dim",
+    "not-judged": "dim",
+}
+
+INFINITE = "∞"
+
+
+def verdict(row: Row) -> str:
+    """Sign and word: ``▲ better``."""
+    text = f"{SIGNS[row.verdict]} {row.verdict.replace('-', ' ')}"
+    if row.small_but_real:
+        text += ", small but real"
+    return text
+
+
+def value(number: float | None, metric: MetricFacts, *, infinite: bool = False) -> str:
+    """A figure in its digits, without the unit."""
+    if infinite:
+        return INFINITE
+    if number is None:
+        return fmt.NOT_AVAILABLE
+    if number and abs(number) < 10**-metric.digits:
+        return f"{number:.2g}".replace("-", fmt.MINUS)
+    return fmt.number(number, metric.digits).replace("-", fmt.MINUS)
+
+
+def median(values: ArmValues | None, metric: MetricFacts) -> Cell:
+    """The cell of an arm's median."""
+    if values is None or (values.median is None and not values.median_infinite):
+        return missing()
+    return Cell(value(values.median, metric, infinite=values.median_infinite), values.median)
+
+
+def missing() -> Cell:
+    """The cell of a figure that is not available."""
+    return Cell(fmt.NOT_AVAILABLE, None, "dim")
+
+
+def unit(metric: MetricFacts) -> str:
+    """``, Mbit/s``, or nothing for a figure without a unit."""
+    return f", {metric.unit}" if metric.unit else ""
+
+
+def heading(figure: Figure) -> str:
+    """``tx throughput, Mbit/s``."""
+    return words.label(figure) + unit(figure.metric)
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """``1 run``, ``2 runs``.
+
+    >>> plural(1, "run"), plural(1200, "run")
+    ('1 run', '1,200 runs')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(items: Iterable[str], most: int = 8) -> str:
+    """The first few, and how many more there are."""
+    everything = list(items)
+    shown = ", ".join(everything[:most])
+    return f"{shown} and {len(everything) - most} more" if len(everything) > most else shown
+
+
+def title_of(result: CompareResult, name: str) -> str:
+    """An arm's name, with its title where that says more: ``patch10: rtl8xxxu (patch 10)``."""
+    arm = next((arm for arm in result.arms if arm.name == name), None)
+    return name if arm is None or arm.title == name else f"{name}: {arm.title}"
+
+
+def numbers(values: Sequence[int]) -> str:
+    """Whole numbers as ranges.
+
+    >>> numbers([1, 2, 3, 5, 7, 8])
+    '1–3, 5, 7–8'
+    """
+    parts: list[list[int]] = []
+    for number in sorted(set(values)):
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number])
+    return ", ".join("–".join(map(str, part)) for part in parts)

@@ -1,0 +1,168 @@
+"""Tables as CSV: every figure of every run, and the rows of a comparison."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from txop.archive.counting import counting, figure_value
+from txop.archive.reader import Archive
+from txop.compare.result import CompareResult, Estimate
+from txop.report.whole_file import whole_file
+from txop.visible import visible
+
+Cell = str | int | float | bool | None
+
+RUN_COLUMNS = (
+    "run",
+    "block",
+    "replaces",
+    "position",
+    "arm",
+    "test",
+    "origin",
+    "state",
+    "counts",
+    "void_gates",
+    "started_at",
+    "metric",
+    "value",
+    "unit",
+    "source",
+    "reason",
+)
+
+ROW_COLUMNS = (
+    "figure",
+    "role",
+    "arm",
+    "baseline",
+    "paired",
+    "n",
+    "baseline_median",
+    "arm_median",
+    "unit",
+    "estimate",
+    "low",
+    "high",
+    "effect_unit",
+    "confidence",
+    "p",
+    "p_adjusted",
+    "sd_d",
+    "smallest_detectable_effect",
+    "margin",
+    "verdict",
+    "small_but_real",
+    "blocks_needed",
+    "drift_rho",
+    "drift_p",
+    "n_with_voided",
+    "estimate_with_voided",
+    "low_with_voided",
+    "high_with_voided",
+    "warnings",
+)
+
+_FORMULA_STARTS = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def write_csv(archive: Archive, result: CompareResult, target: Path) -> None:
+    """Write one row per run and figure; an empty value is not available, for the reason beside it."""
+    del result
+    with whole_file(target, newline="") as out:
+        write_table(out, RUN_COLUMNS, _run_rows(archive))
+
+
+def write_comparison(result: CompareResult, out: IO[str]) -> None:
+    """Write one row per figure and arm."""
+    write_table(out, ROW_COLUMNS, comparison_rows(result))
+
+
+def write_table(out: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    """Write a table; text that a spreadsheet would run as a formula gets a ``'`` in front."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+
+
+def _run_rows(archive: Archive) -> Iterator[Sequence[Cell]]:
+    counted = {run.run for test in archive.plan.test for run in counting(archive, test.name).runs}
+    for run in archive.runs:
+        for key, value in run.metrics.items():
+            yield (
+                run.run,
+                run.block,
+                run.replaces,
+                run.position,
+                run.arm,
+                run.test,
+                run.origin.value,
+                run.state,
+                run.run in counted,
+                "; ".join(voiding.gate for voiding in run.void),
+                run.started_at,
+                key,
+                figure_value(run, key),
+                value.unit,
+                value.source,
+                value.reason,
+            )
+
+
+def comparison_rows(result: CompareResult) -> Iterator[Sequence[Cell]]:
+    """The rows of a comparison, in the order of :data:`ROW_COLUMNS`."""
+    for figure in result.figures:
+        medians = {values.arm: float("inf") if values.median_infinite else values.median for values in figure.arms}
+        for row in figure.rows:
+            voided = row.with_voided
+            yield (
+                figure.name,
+                figure.role,
+                row.arm,
+                result.baseline,
+                row.paired,
+                row.n,
+                row.baseline_median if row.baseline_median is not None else medians[result.baseline],
+                row.arm_median if row.arm_median is not None else medians[row.arm],
+                figure.metric.unit,
+                *_ends(row),
+                row.effect_unit,
+                row.confidence,
+                row.p,
+                row.p_adjusted,
+                row.sd_d,
+                row.smallest_detectable_effect,
+                row.margin,
+                row.verdict,
+                row.small_but_real,
+                row.blocks_needed,
+                row.drift.rho if row.drift else None,
+                row.drift.p if row.drift else None,
+                voided.n if voided else None,
+                *(_ends(voided) if voided else (None, None, None)),
+                "; ".join(row.warnings),
+            )
+
+
+def _ends(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
+    """Estimate and interval, with their infinities."""
+    infinity = {"above": float("inf"), "below": float("-inf"), None: None}[estimate.infinite]
+    middle = estimate.estimate if infinity is None else infinity
+    if estimate.confidence is None:
+        return middle, None, None
+    low = float("-inf") if estimate.low is None else estimate.low
+    high = float("inf") if estimate.high is None else estimate.high
+    return middle, low, high
+
+
+def _cell(value: Cell) -> Cell:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA_STARTS) else text

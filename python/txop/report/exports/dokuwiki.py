@@ -1,0 +1,246 @@
+"""A campaign as tables for a DokuWiki page, in the layout that driver developers keep there by hand.
+
+Text from outside goes through :func:`cell`, which takes every meaning from it that DokuWiki would give it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from txop.archive.counting import counting, figure_value
+from txop.archive.reader import Archive
+from txop.archive.run_file import RunFile
+from txop.compare import words
+from txop.compare.result import ArmFacts, CompareResult, Figure, PatchFacts
+from txop.report.exports import facts
+from txop.report.whole_file import whole_file
+from txop.visible import visible
+
+_THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
+_RETRIES = ("air_retry_percent", "retry_percent")
+_DUT = ("dut", "hardware", "device")
+_AP = ("ap", "access_point", "peer")
+_WHERE = ("distance", "line_of_sight")
+_MOST_CAPTURES = 5
+
+
+def write_dokuwiki(archive: Archive, result: CompareResult, target: Path) -> None:
+    """Write the verdict, a table per test with a row per arm, the patches, and how it was done."""
+    with whole_file(target) as out:
+        out.write("\n".join(lines(archive, result)) + "\n")
+
+
+def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
+    """The page, line by line."""
+    yield f"===== {_heading(result.title or 'Campaign')} ====="
+    yield ""
+    for sentence in [*result.headline, *result.warnings]:
+        yield f"{cell(sentence)}"
+        yield ""
+    if result.damage:
+        yield "**Damaged:** parts of the archive could not be read:"
+        yield from (f"  * {cell(sentence)}" for sentence in result.damage)
+        yield ""
+    yield "==== Setup ===="
+    yield f"  * Origin of all figures: {result.origin.value} ({facts.ORIGINS[result.origin]})"
+    yield from (f"  * {cell(name)}: {cell(text)}" for name, text in result.environment.items())
+    yield ""
+    for test in result.tests:
+        yield from _test(archive, result, test.name, f"{test.name} ({test.kind}, {test.duration_s:g} s)")
+    yield from _patches(result)
+    if result.voided:
+        yield "==== Void runs ===="
+        yield _row(["Run", "Cause", "Repeated in block"], head=True)
+        for run in result.voided:
+            causes = "; ".join(f"{gate}: {cause}" for gate, cause in zip(run.gates, run.causes, strict=True))
+            yield _row([cell(run.run), cell(causes), "" if run.repeated_in is None else str(run.repeated_in)])
+        yield ""
+    yield "==== Analysis ===="
+    yield from (f"  * {cell(sentence)}" for sentence in result.methods)
+    command = _code(facts.reproduce(archive)[0])
+    yield f"  * txop {cell(result.txop)}; to repeat it with the plan.toml of the archive: {command}"
+
+
+def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Iterator[str]:
+    figures = {figure.metric.key: figure for figure in result.figures if figure.test == test}
+    main = next((figures[key] for key in _THROUGHPUT if key in figures), None)
+    fast = main is not None
+    if main is None:
+        main = figures.get("rtt_p50_ms") or next(iter(figures.values()), None)
+    if main is None:
+        return
+    if fast:
+        figure_head = "Throughput [Mbits/sec]; retries [%]"
+    else:
+        unit = f" [{main.metric.unit}]" if main.metric.unit else ""
+        figure_head = f"{main.metric.title[:1].upper()}{main.metric.title[1:]}{unit}"
+    yield f"==== {_heading(title)} ===="
+    yield _row(["DUT", "AP", "Driver", figure_head, "AP <-> DUT", "Notes", "PCAP"], head=True)
+    runs = counting(archive, test)
+    for arm in result.arms:
+        yield _row(
+            [
+                cell(_environment(result, _DUT)),
+                cell(_environment(result, _AP)),
+                cell(_driver(arm)),
+                cell(_value(main, arm.name, figures, fast=fast)),
+                cell(_where(result)),
+                cell(_notes(result, main, arm.name, runs.of(arm.name))),
+                _captures(runs.of(arm.name)),
+            ]
+        )
+    yield ""
+
+
+def _patches(result: CompareResult) -> Iterator[str]:
+    patches: dict[tuple[object, ...], tuple[PatchFacts, list[str]]] = {}
+    for arm in result.arms:
+        for patch in arm.patches:
+            patches.setdefault((patch.number, patch.description, patch.link), (patch, []))[1].append(arm.name)
+    if not patches:
+        return
+    yield "==== Patches ===="
+    yield _row(["Number", "Description", "Link", "Testing results", "Upstream State"], head=True)
+    for patch, arms in patches.values():
+        results = "; ".join(f"{arm}: {_summary(result, arm)}" for arm in arms)
+        yield _row(
+            [
+                "" if patch.number is None else str(patch.number),
+                cell(patch.description),
+                link(patch.link or ""),
+                cell(results),
+                cell(patch.upstream or ""),
+            ]
+        )
+    yield ""
+
+
+def _summary(result: CompareResult, arm: str) -> str:
+    found = [
+        f"{words.label(figure)} {words.change(row)} ({row.verdict})"
+        for figure in result.figures
+        if figure.role == "primary"
+        for row in figure.rows
+        if row.arm == arm
+    ]
+    if found:
+        return ", ".join(found)
+    return "the baseline" if arm == result.baseline else "not compared"
+
+
+def _driver(arm: ArmFacts) -> str:
+    parts = [part for part in (arm.description, arm.title) if part]
+    text = ", ".join(dict.fromkeys(parts))
+    numbers = [str(patch.number) for patch in arm.patches if patch.number is not None]
+    if numbers and "patch" not in text:
+        text += f" ({'patch' if len(numbers) == 1 else 'patches'} {', '.join(numbers)})"
+    return text
+
+
+def _value(main: Figure, arm: str, figures: dict[str, Figure], *, fast: bool) -> str:
+    value = _median(main, arm)
+    if value is None:
+        return "not available"
+    unit = "Mbits/s" if fast else main.metric.unit
+    text = f"{value} {unit}".rstrip()
+    if fast:
+        for key in _RETRIES:
+            retries = _median(figures[key], arm, digits=1) if key in figures else None
+            if retries is not None:
+                return f"{text}; {retries}%"
+    return text
+
+
+def _median(figure: Figure, arm: str, digits: int | None = None) -> str | None:
+    values = next((values for values in figure.arms if values.arm == arm), None)
+    if values is None or (values.median is None and not values.median_infinite):
+        return None
+    if values.median is None:
+        return "infinite"
+    return f"{values.median:.{figure.metric.digits if digits is None else digits}f}"
+
+
+def _notes(result: CompareResult, main: Figure, arm: str, runs: Sequence[RunFile]) -> str:
+    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}"]
+    row = next((row for row in main.rows if row.arm == arm), None)
+    if arm == result.baseline:
+        notes.append("baseline")
+    elif row is not None:
+        ends = words.interval(row)
+        notes.append(
+            f"{words.change(row)} against {result.baseline}" + (f" ({ends})" if ends else "") + f": {row.verdict}"
+        )
+        if not row.paired:
+            notes.append("unpaired")
+    faults: dict[str, int] = {}
+    for run in runs:
+        for fault in run.faults:
+            faults[fault.title] = faults.get(fault.title, 0) + fault.count
+    notes += [f"{count} x {title}" for title, count in list(faults.items())[:5]]
+    names = {run.run for run in runs}
+    notes += [remark.text for remark in result.remarks if remark.arm == arm or remark.run in names][:5]
+    return "; ".join(notes)
+
+
+def _captures(runs: Sequence[RunFile]) -> str:
+    names = [f"runs/{run.run}/{name}" for run in runs for name in run.files if name.endswith((".pcap", ".pcapng"))]
+    shown = ", ".join(names[:_MOST_CAPTURES])
+    return cell(f"{shown} and {len(names) - _MOST_CAPTURES} more" if len(names) > _MOST_CAPTURES else shown)
+
+
+def _environment(result: CompareResult, names: Sequence[str]) -> str:
+    lower = {name.lower(): text for name, text in result.environment.items()}
+    return next((lower[name] for name in names if name in lower), "")
+
+
+def _where(result: CompareResult) -> str:
+    lower = {name.lower(): text for name, text in result.environment.items()}
+    distance, sight = (lower.get(name, "") for name in _WHERE)
+    words_of_sight = {"yes": "direct line of sight", "no": "no line of sight"}.get(sight, sight)
+    return ", ".join(part for part in (distance, words_of_sight) if part)
+
+
+def _row(cells: Sequence[str], *, head: bool = False) -> str:
+    return "| " + " | ".join(f"**{text}**" if head and text else text for text in cells) + " |"
+
+
+_HARMLESS = re.compile(r"[A-Za-z0-9 .,;:%/()+=\N{MINUS SIGN}\N{EN DASH}-]*")
+_MEANS = re.compile(
+    r"%%|//|--|\.\.|::|==|\(\(|\((c|r|tm)\)|8-[)o]|[:;]-[()/?dpox]|=\)|m\(|:[?!]|[0-9]x[0-9]", re.IGNORECASE
+)
+"""What DokuWiki reads into harmless signs: markup, typography, smileys."""
+
+_WORDS = re.compile(r"FIXME|DELETEME|LOL|[A-Z][a-z]+[A-Z]")
+"""Words that it makes pictures of, or (when so configured) links."""
+
+_SAFE_URL = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]+)?(/[A-Za-z0-9._/=?&+-]*)?")
+
+
+def cell(text: str) -> str:
+    """Text that DokuWiki shows as it is: between ``%%`` when any of it could have a meaning there.
+
+    >>> cell("20.6 Mbits"), cell("a | **b**"), cell("100%% sure")
+    ('20.6 Mbits', '%%a | **b**%%', '%%100%%<nowiki>%%</nowiki>%% sure%%')
+    """
+    shown = visible(text).strip()
+    if _HARMLESS.fullmatch(shown) and not (_MEANS.search(shown) or _WORDS.search(shown)):
+        return shown
+    return "<nowiki>%%</nowiki>".join(f"%%{part}%%" if part else "" for part in shown.split("%%"))
+
+
+def link(address: str) -> str:
+    """An address as DokuWiki links it by itself; text when it is none, or holds a sign that has a meaning there."""
+    return (
+        address if _SAFE_URL.fullmatch(address) and "__" not in address and "//" not in address[8:] else cell(address)
+    )
+
+
+def _heading(text: str) -> str:
+    """A heading cannot hold ``%%``: signs with a meaning are left out of it."""
+    return re.sub(r"={2,}|[\[\]{}<>|^*~%\\]|//+|__+|''+|--+", " ", visible(text)).strip() or "Campaign"
+
+
+def _code(text: str) -> str:
+    return f"''{cell(text)}''"
