@@ -34,6 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         records(preset, file, &mut seeds)?;
     }
     avs(&mut seeds);
+    usb(&mut seeds)?;
     compressed(&mut seeds)?;
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     for ((target, name), bytes) in &seeds {
@@ -117,5 +118,52 @@ fn compressed(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
         seeds.insert(("capture", format!("{name}-gzip")), gzip.finish()?);
         seeds.insert(("capture", format!("{name}-zstd")), zstd::encode_all(&plain[..], 3)?);
     }
+    Ok(())
+}
+
+/// USB transfers: one of each framing, in usbmon and USBPcap records, as capture and as text.
+fn usb(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    use wire::usb::{ntb, qmap, rndis};
+
+    let mut ip = vec![0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    ip.extend([0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
+    let ethernet = [&[2; 12][..], &[8, 0], &ip].concat();
+    let mut chain = Vec::new();
+    for _ in 0..3 {
+        chain.extend(qmap::Header::for_datagram(1, ip.len()).ok_or("an IP packet")?.to_bytes());
+        chain.extend(&ip);
+    }
+    let mut block = ntb::Builder::new(*b"NCM0");
+    block.push(&ethernet);
+    block.push(&ethernet);
+    let block = block.finish(7).ok_or("a small block")?;
+    let message = [&rndis::header(ethernet.len()).ok_or("an Ethernet frame")?[..], &ethernet].concat();
+    let transfers =
+        [("raw-ip", ip), ("ethernet", ethernet), ("qmap", chain), ("ntb", block), ("rndis", message)];
+    for (name, data) in transfers {
+        let cut = [&[0, 0][..], &data].concat();
+        seeds.insert((if name == "ntb" { "ntb" } else { "qmap" }, name.to_owned()), cut);
+        let len = (data.len() as u32).to_le_bytes();
+        let mut urb = vec![1, 0, 0, 0, 0, 0, 0, 0, b'S', 3, 5, 2, 1, 0, b'-', 0];
+        urb.extend([0; 12]);
+        urb.extend((-115i32).to_le_bytes());
+        urb.extend([len, len].concat());
+        urb.extend([0; 24]);
+        urb.extend(&data);
+        let mut irp = vec![27, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 1, 0, 2, 0, 5, 3];
+        irp.extend(len);
+        irp.extend(&data);
+        for (target, link, record) in [("usbmon", 220, urb), ("usbpcap", 249, irp)] {
+            let mut writer = PcapWriter::new(Vec::new(), PcapSettings::nanos(LinkType(link)))?;
+            writer.write(1_000_000_000, record.len() as u32, &record)?;
+            seeds.insert(("bus", format!("{target}-{name}")), writer.into_inner());
+            seeds.insert((target, name.to_owned()), record);
+        }
+    }
+    let line = b"ffff0001 100 S Bo:1:002:5 -115 98 = d286e6c7 8cfed286 e6c78cfe 08004500\n".to_vec();
+    seeds.insert(("usbmon", "text".to_owned()), line.clone());
+    seeds.insert(("bus", "text".to_owned()), line);
+    let snoop = b"000001:  OUT: 000001 ms 000001 ms 80 06 00 01 00 00 12 00 <<< 12 01 10 01\n".to_vec();
+    seeds.insert(("bus", "usbsnoop".to_owned()), snoop);
     Ok(())
 }

@@ -4,23 +4,4 @@
 use libfuzzer_sys::fuzz_target;
 use wire::linktype::LinkType;
 
-fuzz_target!(|record: &[u8]| {
-    if let Ok(radio) = wire::radio::decode(LinkType::IEEE802_11_PRISM, record) {
-        assert!(radio.header_len <= record.len());
-        let band = radio.frequency_mhz.and_then(wire::phy::Band::from_frequency_mhz);
-        for length in [0, 14, 1_500, 65_535, 4_194_304, usize::MAX >> 16] {
-            let _ = (radio.mode.duration(length, band), radio.mode.data_ns(length));
-        }
-        let _ = (radio.mode.preamble_ns(), radio.mode.rate_kbps(), radio.mode.nss(), radio.mode.label());
-        if let Some(again) = wire::phy::Mode::from_key(radio.mode.key()) {
-            assert_eq!(again.key(), radio.mode.key());
-        }
-        if let Some(length) = radio.l_sig.and_then(|l_sig| l_sig.length) {
-            let _ = wire::phy::l_sig_duration_ns(length, &radio.mode);
-        }
-        if let Some(band) = band {
-            let _ = wire::phy::control_response_rate(&radio.mode, None, band);
-            let _ = wire::phy::response_gap_ns(band, &radio.mode);
-        }
-    }
-});
+fuzz_target!(|record: &[u8]| txop_fuzz::radio(LinkType::IEEE802_11_PRISM, record));

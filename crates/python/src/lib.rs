@@ -5,6 +5,7 @@
 //! a tenth of a second, and every error becomes a Python exception with a message fit for a user.
 
 mod air_analysis;
+mod bus;
 mod emulate;
 mod errors;
 mod specimen_file;
@@ -34,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
     module.add_function(wrap_pyfunction!(air_analysis::analyze_air, module)?)?;
+    module.add_function(wrap_pyfunction!(bus::analyze_bus, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::check_link_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_link, module)?)?;
     module.add_function(wrap_pyfunction!(specimen_file::specimen_scenes, module)?)?;

@@ -14,6 +14,7 @@ pub mod pcap;
 pub mod pcapng;
 pub mod phy;
 pub mod radio;
+pub mod usb;
 
 mod avs;
 mod channel;

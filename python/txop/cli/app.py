@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, compare, console, demo, doctor, log, plan, report, version
+from txop.cli import air, bus, compare, console, demo, doctor, log, plan, report, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -27,6 +27,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     compare.register,
     report.register,
     air.register,
+    bus.register,
     log.register,
     doctor.register,
     version.register,

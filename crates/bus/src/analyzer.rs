@@ -1,0 +1,462 @@
+//! Walks through the events in order and keeps counters of bounded size.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use wire::usb::setup::Setup;
+use wire::usb::usbmon::EventKind;
+use wire::usb::TransferType;
+
+use crate::class::{classify, Class};
+use crate::device::Device;
+use crate::endpoint::{Endpoint, Key};
+use crate::event::{Event, Status};
+use crate::limits;
+use crate::payload::{inspect, Framing, Hints};
+use crate::report::{self, Report, Summary};
+use crate::requests::Requests;
+use crate::verdict;
+
+/// Endpoints and devices followed; a USB bus has 127 devices of at most 31 endpoints.
+const ENDPOINTS_MAX: usize = 1024;
+const DEVICES_MAX: usize = 512;
+/// Requests under way at once.
+const PENDING_MAX: usize = 65_536;
+/// Register requests after which bulk transfers are read as Realtek's.
+const REALTEK_AFTER: u64 = 16;
+const EXAMPLES: usize = 5;
+
+/// A request under way. USBPcap's injected requests all have the identifier 0, hence device and endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Id(u64, u16, u16, u8);
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// In `Analyzer::endpoints`; `None` when the endpoint is not followed.
+    endpoint: Option<u32>,
+    time_us: Option<i64>,
+    length: Option<u32>,
+    setup: Option<Setup>,
+    /// Counts submissions: the oldest go first when there are too many.
+    order: u64,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Analyzer {
+    pub(crate) summary: Totals,
+    pending: HashMap<Id, Pending>,
+    endpoints: Vec<(Key, Endpoint)>,
+    places: HashMap<Key, u32>,
+    devices: BTreeMap<(u16, u16), Device>,
+    /// Descriptors read at address 0, by bus.
+    unaddressed: BTreeMap<u16, wire::usb::descriptors::Device>,
+    requests: Requests,
+}
+
+/// Sums over the whole capture.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub records: u64,
+    pub first_us: Option<i64>,
+    pub last_us: i64,
+    pub latest_us: i64,
+    pub backward_steps: u64,
+    pub submissions: u64,
+    pub completions: u64,
+    pub submission_errors: u64,
+    pub unmatched: u64,
+    pub lost_completions: u64,
+    pub forgotten: u64,
+    pub not_followed: u64,
+    pub cut_transfers: u64,
+    pub data_transfers: u64,
+    pub unreadable: u64,
+    pub unreadable_examples: Vec<String>,
+    pub other_requests: u64,
+    pub not_usb: u64,
+    pub isochronous: u64,
+    /// Requests by layer: URB, IRP, log.
+    pub layers: [u64; 3],
+    pub clock_wraps: u64,
+}
+
+/// What the source knows about itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Source {
+    pub path: String,
+    pub origin: &'static str,
+    pub container: String,
+    pub compression: &'static str,
+    pub link_types: BTreeMap<(u32, String), u64>,
+    pub snap_lengths: Vec<u32>,
+    pub dropped: Option<u64>,
+    pub damage: Option<(u64, String)>,
+    pub has_clock: bool,
+    pub clock_is_absolute: bool,
+    pub is_text: bool,
+}
+
+impl Analyzer {
+    /// Counts a record that could not be read.
+    pub(crate) fn unreadable(&mut self, what: impl FnOnce() -> String) {
+        self.summary.unreadable += 1;
+        if self.summary.unreadable_examples.len() < EXAMPLES {
+            self.summary.unreadable_examples.push(what());
+        }
+    }
+
+    /// Takes the next event.
+    pub fn push(&mut self, event: &Event<'_>) {
+        self.time(event.time_us);
+        self.summary.records += 1;
+        if let Some(layer) = self.summary.layers.get_mut(match event.status {
+            Status::Usbd(_) => 1,
+            _ => 0,
+        }) {
+            *layer += 1;
+        }
+        let key =
+            Key { bus: event.bus, device: event.device, address: event.endpoint.0 & 0x8f, transfer: event.transfer };
+        self.summary.isochronous += u64::from(event.transfer == TransferType::Isochronous);
+        match event.kind {
+            EventKind::Submission => self.submit(event, key),
+            EventKind::Completion => self.complete(event, key),
+            EventKind::SubmissionError => self.refuse(event, key),
+        }
+    }
+
+    fn time(&mut self, time_us: Option<i64>) {
+        let Some(now) = time_us else { return };
+        let totals = &mut self.summary;
+        if totals.first_us.is_none() {
+            totals.first_us = Some(now);
+            totals.last_us = now;
+            totals.latest_us = now;
+        }
+        totals.backward_steps += u64::from(now < totals.last_us);
+        totals.last_us = now;
+        totals.latest_us = totals.latest_us.max(now);
+    }
+
+    /// The place of an endpoint, which is made when it is new; `None` when there are too many.
+    fn place(&mut self, key: Key) -> Option<u32> {
+        if let Some(place) = self.places.get(&key) {
+            return Some(*place);
+        }
+        if self.endpoints.len() >= ENDPOINTS_MAX {
+            self.summary.not_followed += 1;
+            return None;
+        }
+        let place = self.endpoints.len() as u32;
+        self.endpoints.push((key, Endpoint::default()));
+        self.places.insert(key, place);
+        Some(place)
+    }
+
+    fn at(&mut self, place: Option<u32>) -> Option<&mut Endpoint> {
+        self.endpoints.get_mut(place? as usize).map(|(_, endpoint)| endpoint)
+    }
+
+    fn found(&self, key: &Key) -> Option<&Endpoint> {
+        self.endpoints.get(*self.places.get(key)? as usize).map(|(_, endpoint)| endpoint)
+    }
+
+    fn device(&mut self, bus: u16, address: u16) -> Option<&mut Device> {
+        let key = (bus, address);
+        if self.devices.len() >= DEVICES_MAX && !self.devices.contains_key(&key) {
+            return None;
+        }
+        Some(self.devices.entry(key).or_default())
+    }
+
+    fn id(event: &Event<'_>) -> Id {
+        if event.id == 0 {
+            Id(0, event.bus, event.device, event.endpoint.0)
+        } else {
+            Id(event.id, 0, 0, 0)
+        }
+    }
+
+    fn submit(&mut self, event: &Event<'_>, key: Key) {
+        self.summary.submissions += 1;
+        let order = self.summary.submissions;
+        let id = Self::id(event);
+        if self.pending.len() >= PENDING_MAX && !self.pending.contains_key(&id) {
+            self.forget(order);
+        }
+        let place = self.place(key);
+        let new = Pending { endpoint: place, time_us: event.time_us, length: event.length, setup: event.setup, order };
+        if let Some(old) = self.pending.insert(id, new) {
+            self.summary.lost_completions += 1;
+            if let Some(endpoint) = self.at(old.endpoint) {
+                endpoint.take_back(event.time_us);
+            }
+        }
+        if let Some(endpoint) = self.at(place) {
+            endpoint.submit(event.time_us, event.length);
+        }
+        if let Some(setup) = event.setup {
+            self.requests.submit(event.bus, event.device, setup);
+            if let Some(device) = self.device(event.bus, event.device) {
+                device.requested(setup, event.data);
+            }
+        }
+        if !event.endpoint.is_in() {
+            self.carry(event, place);
+        }
+    }
+
+    /// Too much is under way: the older half will not come back any more.
+    #[cold]
+    fn forget(&mut self, order: u64) {
+        let mut orders: Vec<u64> = self.pending.values().map(|pending| pending.order).collect();
+        let middle = orders.len() / 2;
+        let (_, median, _) = orders.select_nth_unstable(middle);
+        let oldest = (*median).min(order);
+        let endpoints = &mut self.endpoints;
+        let before = self.pending.len();
+        self.pending.retain(|_, pending| {
+            let keep = pending.order > oldest;
+            if !keep {
+                if let Some((_, endpoint)) = pending.endpoint.and_then(|place| endpoints.get_mut(place as usize)) {
+                    endpoint.take_back(None);
+                }
+            }
+            keep
+        });
+        self.summary.forgotten += (before - self.pending.len()) as u64;
+    }
+
+    fn complete(&mut self, event: &Event<'_>, key: Key) {
+        self.summary.completions += 1;
+        let pending = self.pending.remove(&Self::id(event));
+        let start = self.summary.first_us.unwrap_or(0);
+        self.summary.unmatched += u64::from(pending.is_none());
+        // USBPcap tells the length of OUT transfers with their submission only.
+        let length = event.length.or(pending.and_then(|pending| pending.length));
+        let sent = pending.and_then(|pending| pending.time_us);
+        let place = self.place(key);
+        if let Some(endpoint) = self.at(place) {
+            endpoint.iso_errors += u64::from(event.iso_errors);
+            endpoint.complete(event.time_us, start, event.status, length, sent);
+        }
+        if let Some(endpoint) = self.at(pending.and_then(|pending| pending.endpoint)) {
+            endpoint.take_back(event.time_us);
+        }
+        if let Some(setup) = pending.and_then(|pending| pending.setup) {
+            let ok = event.status.is_success();
+            let bytes = u64::from(length.unwrap_or(0));
+            self.requests.complete(event.bus, event.device, setup, !ok && !event.status.is_cancelled(), bytes);
+            if ok {
+                self.control(event, setup);
+            }
+        }
+        if event.endpoint.is_in() {
+            self.carry(event, place);
+        }
+    }
+
+    fn refuse(&mut self, event: &Event<'_>, key: Key) {
+        self.summary.submission_errors += 1;
+        // The kernel writes E instead of C for a request whose S it has written already.
+        let pending = self.pending.remove(&Self::id(event));
+        if let Some(endpoint) = self.at(pending.and_then(|pending| pending.endpoint)) {
+            endpoint.take_back(event.time_us);
+        }
+        let place = self.place(key);
+        if let Some(endpoint) = self.at(place) {
+            endpoint.submission_errors += 1;
+        }
+    }
+
+    fn control(&mut self, event: &Event<'_>, setup: Setup) {
+        if let Some(address) = setup.new_address().filter(|address| *address != 0) {
+            let descriptor = self.unaddressed.remove(&event.bus);
+            if let Some(device) = self.device(event.bus, address) {
+                device.renew();
+                device.enumerations += 1;
+                device.descriptor = descriptor;
+            }
+            return;
+        }
+        if event.device == 0 && self.unaddressed.len() < DEVICES_MAX {
+            if let Some(found) = wire::usb::descriptors::Device::parse(event.data) {
+                self.unaddressed.insert(event.bus, found);
+            }
+        }
+        if let Some(device) = self.device(event.bus, event.device) {
+            device.answered(setup, event.data);
+        }
+    }
+
+    /// Looks into the data of a transfer.
+    fn carry(&mut self, event: &Event<'_>, place: Option<u32>) {
+        let len = event.length.unwrap_or(0);
+        if len == 0 {
+            return;
+        }
+        self.summary.data_transfers += 1;
+        self.summary.cut_transfers += u64::from(event.data.len() < len as usize);
+        if event.transfer != TransferType::Bulk || event.data.is_empty() {
+            return;
+        }
+        let device = self.devices.get(&(event.bus, event.device));
+        let realtek = device.is_some_and(|device| device.register_requests >= REALTEK_AFTER);
+        let Some(endpoint) = self.at(place) else { return };
+        let seen = |framing| endpoint.framing(framing).is_some_and(|traffic| traffic.transfers >= 4);
+        let hints = Hints { qmap: seen(Framing::Qmap), rndis: seen(Framing::Rndis), realtek };
+        let (framing, found) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
+        if let Some(traffic) = endpoint.framing_mut(framing) {
+            traffic.add(event.number, event.time_us, u64::from(len), &found);
+        }
+    }
+
+    /// All of it, as data.
+    pub(crate) fn report(&self, source: &Source) -> Report {
+        let totals = &self.summary;
+        let mut names: Vec<(u16, u16)> = self.devices.keys().copied().collect();
+        names.extend(self.endpoints.iter().map(|(key, _)| (key.bus, key.device)));
+        names.sort_unstable();
+        names.dedup();
+        let mut keys: Vec<Key> = self.endpoints.iter().map(|(key, _)| *key).collect();
+        keys.sort_unstable();
+        let mut devices: Vec<(report::Device, (u16, u16))> = Vec::new();
+        let blank = Device::default();
+        for place in names {
+            let device = self.devices.get(&place).unwrap_or(&blank);
+            devices.push((self.device_report(place, device, &keys), place));
+        }
+        devices.sort_by_key(|(row, _)| std::cmp::Reverse((row.bytes_in + row.bytes_out, row.completions)));
+        let (mut endpoints, mut traffic) = (Vec::new(), Vec::new());
+        for (row, place) in &devices {
+            for key in keys.iter().filter(|key| (key.bus, key.device) == *place) {
+                let Some(endpoint) = self.found(key) else { continue };
+                let (interface, max_packet) = self.devices.get(place).unwrap_or(&blank).endpoint(key.address);
+                endpoints.push(endpoint.report(*key, &row.name, interface, max_packet));
+                for (framing, counted) in endpoint.framings() {
+                    traffic.push(counted.report(&row.name, key.address, framing));
+                }
+            }
+        }
+        let layer = match totals.layers {
+            [0, 0, 0] => "none",
+            [_, 0, 0] => "urb",
+            [0, _, 0] => "irp",
+            [0, 0, _] => "urb-log",
+            _ => "mixed",
+        };
+        let absolute = totals.first_us.filter(|_| source.clock_is_absolute);
+        let mut report = Report {
+            format: "txop-bus",
+            version: report::FORMAT_VERSION,
+            tool: format!("txop {}", env!("CARGO_PKG_VERSION")),
+            origin: source.origin.to_owned(),
+            path: source.path.clone(),
+            records: totals.records,
+            summary: Summary {
+                container: source.container.clone(),
+                compression: source.compression.to_owned(),
+                layer: layer.to_owned(),
+                link_types: source
+                    .link_types
+                    .iter()
+                    .map(|((number, name), n)| report::LinkTypeCount {
+                        number: *number,
+                        name: name.clone(),
+                        records: *n,
+                    })
+                    .collect(),
+                not_usb: totals.not_usb,
+                unreadable: totals.unreadable,
+                unreadable_examples: totals.unreadable_examples.clone(),
+                snap_lengths: source.snap_lengths.clone(),
+                cut_transfers: totals.cut_transfers,
+                data_transfers: totals.data_transfers,
+                dropped_by_capture: source.dropped,
+                first_time_unix_s: absolute.map(|first| first as f64 / 1e6),
+                span_us: totals
+                    .first_us
+                    .filter(|_| source.has_clock)
+                    .map(|first| totals.latest_us.saturating_sub(first).max(0) as u64),
+                clock_wraps: totals.clock_wraps,
+                backward_steps: totals.backward_steps,
+                submissions: totals.submissions,
+                completions: totals.completions,
+                submission_errors: totals.submission_errors,
+                unmatched_completions: totals.unmatched,
+                unfinished: self.pending.len() as u64 + totals.forgotten,
+                lost_completions: totals.lost_completions,
+                other_requests: totals.other_requests,
+                not_followed: totals.not_followed,
+                damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),
+                limits: Vec::new(),
+            },
+            verdicts: Vec::new(),
+            devices: devices.into_iter().map(|(row, _)| row).collect(),
+            endpoints,
+            traffic,
+            requests: self.requests.report(),
+        };
+        report.summary.limits = limits::limits(&report, totals, source);
+        report.verdicts = verdict::verdicts(&report);
+        report
+    }
+
+    fn device_report(&self, place: (u16, u16), device: &Device, keys: &[Key]) -> report::Device {
+        let mut carried: BTreeMap<(Framing, bool), u64> = BTreeMap::new();
+        let (mut completions, mut bytes_out, mut bytes_in) = (0, 0, 0);
+        for key in keys.iter().filter(|key| (key.bus, key.device) == place) {
+            let Some(endpoint) = self.found(key) else { continue };
+            let is_in = key.address & 0x80 != 0;
+            completions += endpoint.completions;
+            if is_in {
+                bytes_in += endpoint.bytes;
+            } else {
+                bytes_out += endpoint.bytes;
+            }
+            for (framing, traffic) in endpoint.framings() {
+                *carried.entry((framing, is_in)).or_default() += traffic.transfers;
+            }
+        }
+        let carried: Vec<_> = carried.into_iter().map(|((framing, is_in), n)| (framing, is_in, n)).collect();
+        let Class { kind, name, by, evidence } = classify(device, &carried);
+        let bcd = |value: u16| format!("{:x}.{:02x}", value >> 8, value & 0xff);
+        let d = device.descriptor;
+        report::Device {
+            name: format!("{}.{}", place.0, place.1),
+            bus: u32::from(place.0),
+            address: u32::from(place.1),
+            vendor_id: d.map(|d| format!("{:04x}", d.vendor)),
+            product_id: d.map(|d| format!("{:04x}", d.product)),
+            manufacturer: device.string(d.map(|d| d.manufacturer_string)),
+            product: device.string(d.map(|d| d.product_string)),
+            usb_version: d.map(|d| bcd(d.usb)),
+            device_version: d.map(|d| bcd(d.version)),
+            speed: device.speed().map(str::to_owned),
+            kind: kind.to_owned(),
+            kind_name: name.to_owned(),
+            kind_by: by.to_owned(),
+            evidence,
+            interfaces: device.interfaces.iter().map(interface_report).collect(),
+            completions,
+            bytes_out,
+            bytes_in,
+            enumerations: device.enumerations,
+        }
+    }
+}
+
+fn interface_report(interface: &crate::device::Interface) -> report::Interface {
+    let (class, subclass, protocol) = interface.class;
+    let endpoint = |(address, transfer, max): &(wire::usb::EndpointAddress, TransferType, u16)| {
+        format!("0x{:02x} {} {max} B", address.0, transfer.name())
+    };
+    report::Interface {
+        number: u32::from(interface.number),
+        alternate: u32::from(interface.alternate),
+        class_codes: format!("{class:02x}/{subclass:02x}/{protocol:02x}"),
+        class_name: wire::usb::descriptors::class_name(interface.class).to_owned(),
+        endpoints: interface.endpoints.iter().map(endpoint).collect(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What the capture cannot tell, and why.
+
+use crate::analyzer::{Source, Totals};
+use crate::report::{Limit, Report};
+
+/// Everything that weakens or removes figures of `report`.
+pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<Limit> {
+    let mut found = Vec::new();
+    let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
+    let layer = report.summary.layer.as_str();
+    if source.container == "usbsnoop-text" {
+        add(
+            "no-clock",
+            "This log has no time that could be trusted, no URB identifiers and no statuses: it gives \
+             requests and their data only, so rates, turnarounds and errors are not available."
+                .to_owned(),
+        );
+    }
+    if source.container == "usbmon-text" {
+        add(
+            "text-32-bytes",
+            "The text form of usbmon shows at most 32 bytes of each transfer: datagrams after the \
+             first are not seen, and TCP acknowledgements cannot be told. Capture with tcpdump -i usbmonN -w FILE \
+             for the rest."
+                .to_owned(),
+        );
+    }
+    if totals.cut_transfers > 0 && source.container != "usbmon-text" {
+        let snap = source.snap_lengths.iter().filter(|len| **len != 0).max();
+        let cause = snap.map_or_else(
+            || "the kernel stores only part of scattered buffers".to_owned(),
+            |len| format!("snap length {len}, or the kernel stored only part"),
+        );
+        add(
+            "snap",
+            format!(
+                "{} of {} transfers with data are not whole in the capture ({cause}): datagrams behind \
+             the cut are counted as \"at least\".",
+                totals.cut_transfers, totals.data_transfers
+            ),
+        );
+    }
+    match source.dropped {
+        Some(0) => {}
+        Some(n) => {
+            add("dropped", format!("{n} records were dropped while capturing, so every count is a lower bound."))
+        }
+        None if !source.is_text => add(
+            "drops-unknown",
+            "The file does not say how many records were dropped while \
+             capturing; completions without their submission would show it."
+                .to_owned(),
+        ),
+        None => {}
+    }
+    if totals.unmatched + totals.lost_completions > 0 {
+        add("unmatched", format!("{} completions have no submission in the capture and {} submissions no completion \
+             although their identifier was used again: requests from before the capture, or dropped records. Turnarounds, \
+             requests under way and rates of transfers are weaker for it; counts of completions and bytes are not.",
+            totals.unmatched, totals.lost_completions));
+    }
+    if layer == "irp" {
+        add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
+             are URB flags, and times include Windows' own scheduling. Sizes, rates and requests under way compare with \
+             a usbmon trace; the size of offered buffers does not.".to_owned());
+    }
+    if layer == "urb" {
+        add(
+            "urb-layer",
+            "usbmon sees URBs between driver and host controller, not the packets on the wires: NAKs and \
+             retries on the bus are not recorded."
+                .to_owned(),
+        );
+    }
+    let without = report.devices.iter().filter(|device| device.vendor_id.is_none()).count();
+    if without > 0 {
+        add(
+            "no-descriptors",
+            format!(
+                "{without} of {} devices were enumerated before the capture, so their descriptors \
+             are not known: plug the device in while capturing.",
+                report.devices.len()
+            ),
+        );
+    }
+    if totals.isochronous > 0 {
+        add("isochronous", "Isochronous transfers are counted, but not looked into.".to_owned());
+    }
+    if totals.not_followed > 0 {
+        add("too-many", format!("{} records belong to more endpoints than a report follows.", totals.not_followed));
+    }
+    if totals.backward_steps > 0 {
+        add("backward", format!("{} records are stamped before the one in front of them.", totals.backward_steps));
+    }
+    found
+}

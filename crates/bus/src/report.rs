@@ -1,0 +1,417 @@
+//! The result of an analysis: plain data, serialised as version 1 of the `txop-bus` JSON format.
+//!
+//! Rules that hold everywhere: `None` (JSON `null`) means *not available*, never zero, and [`Summary::limits`] says why;
+//! every share has its numerator and denominator beside it; times are µs since the first record unless the name says
+//! otherwise; shares are fractions of one. A "transfer request" is a URB (Linux) or an IRP (Windows).
+
+use serde::Serialize;
+
+/// Version of the JSON layout; raised when a field changes its meaning or goes.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// Everything `txop bus` knows about one capture.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Always `"txop-bus"`.
+    pub format: &'static str,
+    /// [`FORMAT_VERSION`].
+    pub version: u32,
+    /// Program and version that wrote this.
+    pub tool: String,
+    /// Where the figures come from: `imported` for a capture that somebody hands in.
+    pub origin: String,
+    /// The file as named by the caller.
+    pub path: String,
+    /// Records (or lines) that are USB transfer requests.
+    pub records: u64,
+    /// What the capture is, and what it cannot tell.
+    pub summary: Summary,
+    /// What it means, in words; the most important first.
+    pub verdicts: Vec<Verdict>,
+    /// Devices, the busiest first.
+    pub devices: Vec<Device>,
+    /// Per endpoint and direction, in the order of the devices.
+    pub endpoints: Vec<Endpoint>,
+    /// What the transfers carry, per endpoint, direction and framing.
+    pub traffic: Vec<Traffic>,
+    /// Control requests, the most frequent first.
+    pub requests: Vec<Request>,
+}
+
+/// What the capture is, and what it cannot tell.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// `pcap`, `pcapng`, `usbmon-text` or `usbsnoop-text`.
+    pub container: String,
+    /// `none`, `gzip` or `zstd`.
+    pub compression: String,
+    /// Where the requests were seen: `urb` (Linux, between driver and host controller), `irp` (Windows, above the root
+    /// hub), `urb-log` (a Windows driver log), `mixed`, or `none`.
+    pub layer: String,
+    /// Link types with their record counts.
+    pub link_types: Vec<LinkTypeCount>,
+    /// Records of link types that are not USB requests.
+    pub not_usb: u64,
+    /// Records or lines that could not be read.
+    pub unreadable: u64,
+    /// The first few, with record or line number and cause.
+    pub unreadable_examples: Vec<String>,
+    /// Snap lengths of the interfaces; 0 is unlimited.
+    pub snap_lengths: Vec<u32>,
+    /// Transfers whose data are not all in the capture.
+    pub cut_transfers: u64,
+    /// Transfers with data that this layer records.
+    pub data_transfers: u64,
+    /// Records dropped while capturing; `None` where the capture does not say.
+    pub dropped_by_capture: Option<u64>,
+    /// Time of the first record; `None` without an absolute clock.
+    pub first_time_unix_s: Option<f64>,
+    /// From the first to the last record; `None` without a clock.
+    pub span_us: Option<u64>,
+    /// Times the clock of a usbmon text started anew (every 4096 s).
+    pub clock_wraps: u64,
+    /// Records that are stamped before the one in front of them.
+    pub backward_steps: u64,
+    /// Requests handed to the host controller.
+    pub submissions: u64,
+    /// Requests that came back.
+    pub completions: u64,
+    /// Requests that the host controller refused.
+    pub submission_errors: u64,
+    /// Completions whose submission is not in the capture (before it, or dropped).
+    pub unmatched_completions: u64,
+    /// Submissions without completion at the end of the capture.
+    pub unfinished: u64,
+    /// Submissions of a request that had not come back yet: its completion is missing.
+    pub lost_completions: u64,
+    /// Requests that move no data (Windows: abort a pipe, select a configuration...), both ways.
+    pub other_requests: u64,
+    /// Records of endpoints and devices beyond the number that is followed.
+    pub not_followed: u64,
+    /// Where reading stopped, if not at the end.
+    pub damage: Option<DamageNote>,
+    /// What this capture cannot tell.
+    pub limits: Vec<Limit>,
+}
+
+/// A link type.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkTypeCount {
+    /// LINKTYPE number; 0 for text.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// Records.
+    pub records: u64,
+}
+
+/// Where reading stopped.
+#[derive(Clone, Debug, Serialize)]
+pub struct DamageNote {
+    /// Byte offset in the (decompressed) file.
+    pub offset: u64,
+    /// What was expected and what was there.
+    pub message: String,
+}
+
+/// Something that the capture cannot tell.
+#[derive(Clone, Debug, Serialize)]
+pub struct Limit {
+    /// Stable identifier: `snap`, `text-32-bytes`, `dropped`, `no-clock`, `irp-layer`, `no-descriptors`, ...
+    pub code: String,
+    /// In words.
+    pub text: String,
+}
+
+/// A conclusion.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// Stable identifier: `uplink-not-aggregated`, `raw-ip-misuse`, `errors`, ...
+    pub code: String,
+    /// `bad`, `good` or `neutral`.
+    pub tone: String,
+    /// Device it is about, as in [`Device::name`]; `None` for the whole capture.
+    pub device: Option<String>,
+    /// In words.
+    pub text: String,
+    /// The figures it rests on.
+    pub evidence: Vec<String>,
+}
+
+/// One device at one address.
+#[derive(Clone, Debug, Serialize)]
+pub struct Device {
+    /// Bus and address, `1.2`.
+    pub name: String,
+    /// Number of the bus.
+    pub bus: u32,
+    /// Address on it.
+    pub address: u32,
+    /// Vendor, hexadecimal; `None` when its descriptor was not seen.
+    pub vendor_id: Option<String>,
+    /// Product, hexadecimal.
+    pub product_id: Option<String>,
+    /// Manufacturer by its string descriptor.
+    pub manufacturer: Option<String>,
+    /// Product by its string descriptor.
+    pub product: Option<String>,
+    /// USB version it claims, for example `2.00`.
+    pub usb_version: Option<String>,
+    /// Version of the device, for example `3.18`.
+    pub device_version: Option<String>,
+    /// `low`, `full`, `high` or `super`, as far as packet sizes tell.
+    pub speed: Option<String>,
+    /// What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`, `hid`,
+    /// `hub`, `bluetooth`, `serial`, `other` or `unknown`.
+    pub kind: String,
+    /// The same in words.
+    pub kind_name: String,
+    /// `descriptor`, `content`, `both` or `none`.
+    pub kind_by: String,
+    /// Why.
+    pub evidence: Vec<String>,
+    /// Interfaces of its configuration; empty when it was not seen.
+    pub interfaces: Vec<Interface>,
+    /// Completed requests.
+    pub completions: u64,
+    /// Bytes from the host.
+    pub bytes_out: u64,
+    /// Bytes to the host.
+    pub bytes_in: u64,
+    /// Times it was given this address.
+    pub enumerations: u64,
+}
+
+/// An interface, or an alternate setting of one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Interface {
+    /// Its number.
+    pub number: u32,
+    /// Alternate setting.
+    pub alternate: u32,
+    /// Class, subclass and protocol, hexadecimal: `02/0d/00`.
+    pub class_codes: String,
+    /// In words.
+    pub class_name: String,
+    /// Its endpoints: address, type and largest packet.
+    pub endpoints: Vec<String>,
+}
+
+/// One endpoint in one direction.
+#[derive(Clone, Debug, Serialize)]
+pub struct Endpoint {
+    /// Device, as in [`Device::name`].
+    pub device: String,
+    /// Address with the direction in bit 7, hexadecimal.
+    pub address: String,
+    /// `in` (to the host) or `out`.
+    pub direction: String,
+    /// `control`, `bulk`, `interrupt` or `isochronous`.
+    pub transfer: String,
+    /// Interface it belongs to.
+    pub interface: Option<u32>,
+    /// Largest packet by its descriptor.
+    pub max_packet_bytes: Option<u32>,
+    /// Requests handed to the host controller.
+    pub submissions: u64,
+    /// Requests that came back.
+    pub completions: u64,
+    /// Requests refused.
+    pub submission_errors: u64,
+    /// Bytes transferred, by the completions.
+    pub bytes: u64,
+    /// Bytes that submissions asked for or carried; `None` where the layer does not record it.
+    pub requested_bytes: Option<u64>,
+    /// Sizes of the buffers that submissions offered.
+    pub requested_size_bytes: Option<Spread>,
+    /// Sizes of the completed transfers.
+    pub size_bytes: Option<Spread>,
+    /// Sizes of the completed transfers by powers of two.
+    pub size_histogram: Vec<Bar>,
+    /// From submission to completion.
+    pub turnaround_us: Option<Spread>,
+    /// From one completion to the next.
+    pub interval_us: Option<Spread>,
+    /// Requests under way at once, at most. A lower bound when the capture began in the middle.
+    pub in_flight_max: u64,
+    /// Mean over time between the first and the last record of the endpoint.
+    pub in_flight_mean: Option<f64>,
+    /// Completions per second, mean from the first to the last.
+    pub per_s: Option<f64>,
+    /// Completions in the busiest second; `None` for captures below a second.
+    pub peak_per_s: Option<f64>,
+    /// Mean throughput in that time.
+    pub mbit_s: Option<f64>,
+    /// Completions by status, the most frequent first.
+    pub statuses: Vec<StatusCount>,
+    /// Completions that are neither success nor cancelled by the driver.
+    pub errors: u64,
+    /// Isochronous packets with an error.
+    pub iso_errors: u64,
+    /// The longest times without a completion while requests were under way.
+    pub gaps: Vec<Gap>,
+    /// Width of the bins of `series`.
+    pub bin_us: u64,
+    /// Completions over time.
+    pub series: Vec<RateBin>,
+}
+
+/// How often requests ended like this.
+#[derive(Clone, Debug, Serialize)]
+pub struct StatusCount {
+    /// As recorded: a negative error number (Linux) or a hexadecimal USBD_STATUS (Windows).
+    pub code: String,
+    /// Its name.
+    pub name: String,
+    /// What it means.
+    pub meaning: String,
+    /// Completions.
+    pub count: u64,
+}
+
+/// A time without a completion.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gap {
+    /// When it began.
+    pub start_us: u64,
+    /// How long it was.
+    pub length_us: u64,
+    /// Requests that were under way when it began.
+    pub in_flight: u64,
+}
+
+/// Completions in a bin of time.
+#[derive(Clone, Debug, Serialize)]
+pub struct RateBin {
+    /// Its start.
+    pub start_us: u64,
+    /// Completions.
+    pub completions: u64,
+    /// Bytes they transferred.
+    pub bytes: u64,
+}
+
+/// What transfers of one endpoint carry, in one framing.
+#[derive(Clone, Debug, Serialize)]
+pub struct Traffic {
+    /// Device, as in [`Device::name`].
+    pub device: String,
+    /// Endpoint address, hexadecimal.
+    pub endpoint: String,
+    /// `in` (downlink, to the host) or `out` (uplink).
+    pub direction: String,
+    /// `qmap`, `raw-ip`, `ntb16`, `ntb32`, `rndis`, `ethernet`, `realtek`, `mass-storage` or `other`.
+    pub framing: String,
+    /// Transfers with data.
+    pub transfers: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Transfers per second, mean from the first to the last.
+    pub per_s: Option<f64>,
+    /// Transfers in the busiest second.
+    pub peak_per_s: Option<f64>,
+    /// Transfers whose datagrams are all known.
+    pub whole_transfers: u64,
+    /// Transfers with datagrams that the capture cut off.
+    pub cut_transfers: u64,
+    /// Datagrams seen, in whole and cut transfers.
+    pub datagrams: u64,
+    /// Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514 bytes or
+    /// the largest seen.
+    pub datagrams_at_least: u64,
+    /// Datagrams per transfer; `None` when some transfers were cut (see `at_least_per_transfer`) or nothing is framed.
+    pub datagrams_per_transfer: Option<f64>,
+    /// `datagrams_at_least` per transfer.
+    pub at_least_per_transfer: Option<f64>,
+    /// Most datagrams seen in one transfer.
+    pub most_datagrams: u64,
+    /// Datagrams per whole transfer, as a histogram.
+    pub datagram_histogram: Vec<Bar>,
+    /// Bytes of the datagrams of whole transfers.
+    pub payload_bytes: u64,
+    /// Bytes of headers and tables of whole transfers.
+    pub header_bytes: u64,
+    /// Bytes that are neither, in whole transfers: padding.
+    pub padding_bytes: u64,
+    /// `padding_bytes` of all bytes of whole transfers.
+    pub padding_share: Option<f64>,
+    /// Datagrams that are TCP acknowledgements without data.
+    pub pure_acks: u64,
+    /// Datagrams of which that could be told.
+    pub judged_datagrams: u64,
+    /// Whole transfers that carry nothing but such acknowledgements.
+    pub ack_only_transfers: u64,
+    /// Whole transfers of which that could be told.
+    pub judged_transfers: u64,
+    /// `ack_only_transfers` of `judged_transfers`.
+    pub ack_only_share: Option<f64>,
+    /// Commands of the framing protocol (QMAP flow control).
+    pub commands: u64,
+    /// Multiplexed connections or sessions seen.
+    pub mux_ids: Vec<u32>,
+    /// Times the sequence number of blocks jumped.
+    pub sequence_gaps: Option<u64>,
+    /// Blocks that those jumps leave out.
+    pub missing_blocks: Option<u64>,
+    /// Ethernet frames with the same source and destination address: nobody is meant.
+    pub same_address_transfers: u64,
+    /// Bytes of the first transfer.
+    pub first_transfer_bytes: u64,
+    /// Transfers that break the rules of their framing.
+    pub faulty_transfers: u64,
+    /// The first few, with record number and offset in the transfer.
+    pub fault_examples: Vec<String>,
+}
+
+/// Control requests with the same request type and number.
+#[derive(Clone, Debug, Serialize)]
+pub struct Request {
+    /// Device, as in [`Device::name`].
+    pub device: String,
+    /// bmRequestType and bRequest, hexadecimal: `80 06`.
+    pub code: String,
+    /// `in` or `out`.
+    pub direction: String,
+    /// `standard`, `class`, `vendor` or `reserved`.
+    pub kind: String,
+    /// Its name, where the numbers alone tell it.
+    pub name: Option<String>,
+    /// How often it was submitted.
+    pub count: u64,
+    /// Completions of it that failed.
+    pub failed: u64,
+    /// Bytes of its data stages.
+    pub bytes: u64,
+}
+
+/// Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are exact).
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Spread {
+    /// Samples.
+    pub n: u64,
+    /// Smallest.
+    pub min: f64,
+    /// 5th percentile.
+    pub p5: f64,
+    /// Median.
+    pub median: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+    /// Mean.
+    pub mean: f64,
+}
+
+/// One bar of a histogram: `low` to below `high`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bar {
+    /// Inclusive lower edge.
+    pub low: u64,
+    /// Exclusive upper edge.
+    pub high: u64,
+    /// Samples in it.
+    pub count: u64,
+}

@@ -1,0 +1,64 @@
+//! Control requests by device, request type and request.
+
+use hashbrown::HashMap;
+use wire::usb::setup::Setup;
+
+use crate::report;
+
+/// Kinds of requests that are told apart.
+const MAX: usize = 1024;
+
+/// Counters of one kind of request.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    example: Setup,
+    same_name: bool,
+    count: u64,
+    failed: u64,
+    bytes: u64,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Requests {
+    rows: HashMap<(u16, u16, u8, u8), Row>,
+}
+
+impl Requests {
+    /// Counts a submission.
+    pub fn submit(&mut self, bus: u16, device: u16, setup: Setup) {
+        let key = (bus, device, setup.request_type, setup.request);
+        if self.rows.len() >= MAX && !self.rows.contains_key(&key) {
+            return;
+        }
+        let new = Row { example: setup, same_name: true, count: 0, failed: 0, bytes: 0 };
+        let row = self.rows.entry(key).or_insert(new);
+        row.count += 1;
+        row.same_name &= row.example.name() == setup.name();
+    }
+
+    /// Counts how it ended.
+    pub fn complete(&mut self, bus: u16, device: u16, setup: Setup, failed: bool, bytes: u64) {
+        if let Some(row) = self.rows.get_mut(&(bus, device, setup.request_type, setup.request)) {
+            row.failed += u64::from(failed);
+            row.bytes += bytes;
+        }
+    }
+
+    /// As data, the most frequent first.
+    pub fn report(&self) -> Vec<report::Request> {
+        let mut rows: Vec<_> = self.rows.iter().collect();
+        rows.sort_by_key(|(key, row)| (std::cmp::Reverse(row.count), **key));
+        let named = rows.into_iter().map(|((bus, device, request_type, request), row)| report::Request {
+            device: format!("{bus}.{device}"),
+            code: format!("{request_type:02x} {request:02x}"),
+            direction: crate::endpoint::direction(*request_type).to_owned(),
+            kind: row.example.kind().to_owned(),
+            name: row.example.name().filter(|_| row.same_name).map(str::to_owned),
+            count: row.count,
+            failed: row.failed,
+            bytes: row.bytes,
+        });
+        named.collect()
+    }
+}

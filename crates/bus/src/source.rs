@@ -1,0 +1,410 @@
+//! From a file or a pipe to events: captures, usbmon's text, UsbSnoop's text.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use capture::{OpenError, Reader};
+use wire::linktype::LinkType;
+use wire::pcap::ByteOrder;
+use wire::usb::usbmon::{EventKind, LONG_HEADER, SHORT_HEADER};
+use wire::usb::{usbmon_text, EndpointAddress, TransferType};
+
+use crate::analyzer::{Analyzer, Source};
+use crate::event::{self, Event, Skipped, Status};
+use crate::report::Report;
+use crate::usbsnoop;
+
+/// Bytes looked at to tell text from captures.
+const HEAD: usize = 4096;
+/// Longest line of a text; usbmon's have at most 160 bytes.
+const LINE_MAX: usize = 16_384;
+/// How often the caller is asked whether to go on, and after how many records the clock is looked at.
+const TICK: Duration = Duration::from_millis(100);
+const RECORDS_PER_LOOK: u64 = 4096;
+/// A step back of more than this is the clock of the text starting anew.
+const WRAP_STEP_US: u64 = usbmon_text::WRAP_US / 2;
+
+/// Why there is no report.
+#[derive(Debug)]
+pub enum Error {
+    /// The file could not be opened, or is not a capture.
+    Open(OpenError),
+    /// Reading a text failed.
+    Io(io::Error),
+    /// The capture holds records, but none of them is a USB transfer request: why, and what to do.
+    NotUsb(String),
+    /// The caller asked to stop.
+    Stopped,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Open(error) => error.fmt(f),
+            Self::Io(error) => error.fmt(f),
+            Self::NotUsb(text) => f.write_str(text),
+            Self::Stopped => f.write_str("stopped"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What the caller sees and decides while the analysis runs.
+pub trait Progress {
+    /// Called about ten times a second with the bytes read and their total, where known. `false` stops.
+    fn tick(&mut self, bytes_read: u64, total_bytes: Option<u64>) -> bool;
+}
+
+impl Progress for () {
+    fn tick(&mut self, _: u64, _: Option<u64>) -> bool {
+        true
+    }
+}
+
+struct Ticker<'a> {
+    progress: &'a mut dyn Progress,
+    last: Instant,
+    count: u64,
+}
+
+impl Ticker<'_> {
+    #[inline]
+    fn tick(&mut self, read: impl FnOnce() -> u64, total: Option<u64>) -> Result<(), Error> {
+        self.count += 1;
+        if self.count % RECORDS_PER_LOOK != 0 || self.last.elapsed() < TICK {
+            return Ok(());
+        }
+        self.last = Instant::now();
+        if self.progress.tick(read(), total) {
+            Ok(())
+        } else {
+            Err(Error::Stopped)
+        }
+    }
+}
+
+/// Analyses the capture or text at `path` (`-`: standard input).
+///
+/// # Errors
+/// See [`Error`]. A capture that is damaged after its first records is no error: the report says where it broke.
+pub fn analyze(path: &Path, progress: &mut dyn Progress) -> Result<Report, Error> {
+    let name = path.display().to_string();
+    if path.as_os_str() == "-" {
+        return analyze_read(io::stdin(), None, name, progress);
+    }
+    let open = |error| Error::Open(OpenError::Io(error));
+    let mut file = File::open(path).map_err(open)?;
+    let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
+    if total.is_none() {
+        return analyze_read(file, None, name, progress);
+    }
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(open)?;
+    io::Seek::rewind(&mut file).map_err(open)?;
+    match text_kind(&head) {
+        Some(kind) => text(BufReader::new(file), kind, total, name, progress),
+        None => records(Reader::open(path, capture::Options::default()).map_err(Error::Open)?, name, progress),
+    }
+}
+
+/// Analyses what `read` delivers; `name` is what the report calls it.
+///
+/// # Errors
+/// See [`Error`].
+pub fn analyze_read(
+    mut read: impl Read + Send + 'static,
+    total: Option<u64>,
+    name: String,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let mut head = Vec::new();
+    // One line is enough to tell, and a slow pipe may not deliver more for long.
+    while head.len() < HEAD && !(is_text_so_far(&head) && head.contains(&b'\n')) {
+        let mut piece = [0; HEAD];
+        let room = HEAD - head.len();
+        let got = match read.read(piece.get_mut(..room).unwrap_or_default()) {
+            Ok(got) => got,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Error::Open(OpenError::Io(error))),
+        };
+        head.extend(piece.get(..got).unwrap_or_default());
+        if got == 0 || (!is_text_so_far(&head) && head.len() >= 4) {
+            break;
+        }
+    }
+    let kind = text_kind(&head);
+    let whole = Cursor::new(head).chain(read);
+    match kind {
+        Some(kind) => text(BufReader::new(whole), kind, total, name, progress),
+        None => records(Reader::from_read(whole).map_err(Error::Open)?, name, progress),
+    }
+}
+
+fn is_text_so_far(head: &[u8]) -> bool {
+    head.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~'))
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextKind {
+    Usbmon,
+    Usbsnoop,
+}
+
+/// What kind of text `head` begins: one of its first lines is of that kind.
+fn text_kind(head: &[u8]) -> Option<TextKind> {
+    let mut lines = head.split(|byte| *byte == b'\n').take(20).filter_map(|line| std::str::from_utf8(line).ok());
+    lines.find_map(|line| {
+        if usbmon_text::parse(line).is_ok() {
+            Some(TextKind::Usbmon)
+        } else {
+            usbsnoop::parse(line).map(|_| TextKind::Usbsnoop)
+        }
+    })
+}
+
+fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Result<Report, Error> {
+    let mut analyzer = Analyzer::default();
+    let mut source = Source { path, origin: "imported", clock_is_absolute: true, ..Source::default() };
+    let mut ticker = Ticker { progress, last: Instant::now(), count: 0 };
+    let total = reader.total_bytes();
+    let mut counts: Vec<(LinkType, u64)> = Vec::new();
+    let mut order = (u32::MAX, ByteOrder::Little);
+    let damage = loop {
+        let interface = order.0;
+        let record = match reader.next() {
+            Ok(Some(record)) => record,
+            Ok(None) => break None,
+            Err(damage) => break Some(damage),
+        };
+        // Several descriptions of interfaces are rare: the byte order is looked up when the interface changes.
+        let (link, number, changed) = (record.link_type, record.number, record.interface != interface);
+        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == link) {
+            *count += 1;
+        } else if counts.len() < 64 {
+            counts.push((link, 1));
+        }
+        if changed {
+            let (interface, data) = (record.interface, record.data.to_vec());
+            let (offset, time_ns) = (record.offset, record.time_ns);
+            let section = reader.interfaces().get(interface as usize).map_or(0, |found| found.section as usize);
+            let found = reader.sections().get(section).map_or(ByteOrder::Little, |section| section.byte_order);
+            order = (interface, found);
+            take(&mut analyzer, link, number, offset, time_ns, &data, found);
+        } else {
+            take(&mut analyzer, link, number, record.offset, record.time_ns, record.data, order.1);
+        }
+        ticker.tick(|| reader.bytes_read(), total)?;
+    };
+    source.container = reader.container().name().to_owned();
+    source.compression = match reader.compression() {
+        None => "none",
+        Some(capture::Compression::Gzip) => "gzip",
+        Some(capture::Compression::Zstd) => "zstd",
+    };
+    let is_ours = |interface: &capture::Interface| {
+        interface.description.as_ref().is_some_and(|d| d.starts_with(capture::SIMULATED))
+    };
+    if reader.interfaces().iter().any(is_ours) {
+        source.origin = "simulated";
+    }
+    source.snap_lengths = reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect();
+    let drops = reader.drops();
+    source.dropped = drops.by_statistics.or(drops.by_records);
+    source.damage = damage.map(|damage| (damage.offset, damage.to_string()));
+    source.has_clock = analyzer.summary.first_us.is_some();
+    for (link, count) in counts {
+        source.link_types.insert((link.0, link.name().unwrap_or("unknown").to_owned()), count);
+    }
+    let totals = &analyzer.summary;
+    if totals.records + totals.other_requests == 0 && totals.not_usb > 0 {
+        return Err(Error::NotUsb(not_usb(&source)));
+    }
+    Ok(analyzer.report(&source))
+}
+
+fn take(
+    analyzer: &mut Analyzer,
+    link: LinkType,
+    number: u64,
+    offset: u64,
+    time_ns: Option<i64>,
+    data: &[u8],
+    order: ByteOrder,
+) {
+    let time_us = time_ns.map(|time| time.div_euclid(1_000));
+    let event = match link {
+        LinkType::USB_LINUX => event::from_usbmon(number, time_us, data, order, SHORT_HEADER),
+        LinkType::USB_LINUX_MMAPPED => event::from_usbmon(number, time_us, data, order, LONG_HEADER),
+        LinkType::USBPCAP => event::from_usbpcap(number, time_us, data),
+        _ => {
+            analyzer.summary.not_usb += 1;
+            return;
+        }
+    };
+    match event {
+        Ok(event) => analyzer.push(&event),
+        Err(Skipped::OtherRequest { .. }) => {
+            analyzer.summary.other_requests += 1;
+            analyzer.summary.layers[1] += 1;
+        }
+        Err(Skipped::ControlStage) => {}
+        Err(Skipped::Unreadable(why)) => analyzer.unreadable(|| format!("record {number} at byte {offset}: {why}")),
+    }
+}
+
+fn not_usb(source: &Source) -> String {
+    let names: Vec<String> = source
+        .link_types
+        .iter()
+        .map(|((number, name), count)| format!("{count} of link type {number} ({name})"))
+        .collect();
+    let has = |number| source.link_types.keys().any(|(found, _)| *found == number);
+    let advice = if has(288) {
+        "this is a capture of the wires (a USB analyser's packets), not of transfer requests: capture with usbmon on \
+         Linux or USBPcap on Windows"
+    } else if has(266) {
+        "macOS' own format is not read: capture with usbmon on Linux or USBPcap on Windows"
+    } else if source.link_types.keys().any(|(number, _)| LinkType(*number).is_wlan()) {
+        "this is an 802.11 capture: use txop air"
+    } else {
+        "capture with usbmon on Linux (tcpdump -i usbmonN) or USBPcap on Windows"
+    };
+    format!("none of its records is a USB transfer request ({}); {advice}", names.join(", "))
+}
+
+fn text(
+    mut lines: impl BufRead,
+    kind: TextKind,
+    total: Option<u64>,
+    path: String,
+    progress: &mut dyn Progress,
+) -> Result<Report, Error> {
+    let mut analyzer = Analyzer::default();
+    let mut ticker = Ticker { progress, last: Instant::now(), count: 0 };
+    let mut clock = Clock::default();
+    let mut line = Vec::with_capacity(256);
+    let (mut number, mut read) = (0u64, 0u64);
+    loop {
+        line.clear();
+        let got = lines.by_ref().take(LINE_MAX as u64).read_until(b'\n', &mut line).map_err(Error::Io)?;
+        if got == 0 {
+            break;
+        }
+        number += 1;
+        read += got as u64;
+        ticker.tick(|| read, total)?;
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        match kind {
+            TextKind::Usbmon => match usbmon_text::parse(text) {
+                Ok(parsed) => {
+                    let time = clock.unwrap(parsed.time_us);
+                    analyzer.push(&event::from_text(number, time, &parsed));
+                }
+                Err(bad) => analyzer.unreadable(|| format!("line {number}: {bad}")),
+            },
+            TextKind::Usbsnoop => match usbsnoop::parse(text) {
+                Some(parsed) => {
+                    snooped(&mut analyzer, number, &parsed);
+                }
+                None => analyzer.unreadable(|| format!("line {number}: not a request of a UsbSnoop log")),
+            },
+        }
+    }
+    analyzer.summary.clock_wraps = clock.wraps;
+    let mut source = Source { path, origin: "imported", compression: "none", is_text: true, ..Source::default() };
+    match kind {
+        TextKind::Usbmon => {
+            source.container = "usbmon-text".to_owned();
+            source.has_clock = true;
+        }
+        TextKind::Usbsnoop => {
+            source.container = "usbsnoop-text".to_owned();
+            source.has_clock = false;
+            analyzer.summary.layers = [0, 0, analyzer.summary.records];
+        }
+    }
+    source.link_types.insert((0, source.container.clone()), analyzer.summary.records);
+    Ok(analyzer.report(&source))
+}
+
+/// A request of a UsbSnoop log, which has no time that could be trusted and no address.
+fn snooped(analyzer: &mut Analyzer, number: u64, line: &usbsnoop::Line) {
+    let is_in = line.setup.is_in();
+    let submission = Event {
+        number,
+        time_us: None,
+        id: line.number.max(1),
+        kind: EventKind::Submission,
+        transfer: TransferType::Control,
+        bus: 0,
+        device: 0,
+        endpoint: EndpointAddress(if is_in { 0x80 } else { 0 }),
+        status: Status::Unknown,
+        setup: Some(line.setup),
+        length: Some(u32::from(line.setup.length)),
+        data: if is_in { &[] } else { &line.data },
+        iso_errors: 0,
+    };
+    analyzer.push(&submission);
+    analyzer.push(&Event {
+        kind: EventKind::Completion,
+        setup: None,
+        length: Some(line.data.len() as u32),
+        data: if is_in { &line.data } else { &[] },
+        ..submission
+    });
+}
+
+/// Undoes the wraps of usbmon's text clock.
+#[derive(Debug, Default)]
+struct Clock {
+    last: Option<u64>,
+    base: i64,
+    wraps: u64,
+}
+
+impl Clock {
+    fn unwrap(&mut self, time_us: u64) -> i64 {
+        if self.last.is_some_and(|last| last.saturating_sub(time_us) > WRAP_STEP_US) {
+            self.base = self.base.saturating_add(usbmon_text::WRAP_US as i64);
+            self.wraps += 1;
+        }
+        self.last = Some(time_us);
+        self.base.saturating_add(time_us.min(i64::MAX as u64) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Report, Error> {
+        analyze_read(Cursor::new(text.to_owned().into_bytes()), None, "test".to_owned(), &mut ())
+    }
+
+    #[test]
+    fn the_text_clock_wraps() {
+        let report = read(
+            "ffff0001 4095999000 S Bo:1:002:5 -115 98 = 45000054\nffff0001 1000 C Bo:1:002:5 0 98 >\n\
+             not a line\nffff0001 2000 S Bo:1:002:5 -115 98 = 45000054\n",
+        )
+        .unwrap();
+        assert_eq!((report.summary.clock_wraps, report.summary.span_us), (1, Some(3_000)));
+        assert_eq!(report.endpoints[0].turnaround_us.map(|t| t.max), Some(2_000.0));
+        assert_eq!((report.summary.unreadable, report.summary.unfinished), (1, 1));
+        assert_eq!(report.summary.unreadable_examples, ["line 3: word 1 is not a URB tag"]);
+    }
+
+    #[test]
+    fn what_is_no_capture_is_refused() {
+        assert!(matches!(read("hello"), Err(Error::Open(_))));
+        assert!(matches!(read(""), Err(Error::Open(OpenError::Empty))));
+    }
+}

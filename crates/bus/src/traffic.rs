@@ -1,0 +1,151 @@
+//! What the transfers of one endpoint carry, one row per framing.
+
+use crate::histogram::Histogram;
+use crate::payload::{Found, Framing};
+use crate::rate::Rate;
+use crate::report;
+
+const EXAMPLES: usize = 5;
+/// Bytes of the largest datagram on an ordinary link, with its header: Ethernet's MTU and 14 bytes.
+const ORDINARY_MAX: u64 = 1514;
+/// Blocks that can be missing between two.
+const SEQUENCE_STEP_MAX: u16 = 1024;
+
+/// Counters of one framing.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    pub transfers: u64,
+    bytes: u64,
+    rate: Rate,
+    whole: u64,
+    cut: u64,
+    /// Bytes of cut transfers behind the last datagram seen.
+    rest: u64,
+    datagrams: u64,
+    most: u64,
+    largest: u64,
+    per_transfer: Histogram,
+    whole_bytes: u64,
+    payload: u64,
+    headers: u64,
+    acks: [u64; 3],
+    ack_only: u64,
+    judged_transfers: u64,
+    commands: u64,
+    mux: [u64; 4],
+    sequence: Option<u16>,
+    sequence_gaps: u64,
+    missing: u64,
+    same_addresses: u64,
+    first_len: u64,
+    faulty: u64,
+    examples: Vec<String>,
+}
+
+impl Traffic {
+    /// Counts a transfer of `len` bytes that stands in record `number`.
+    pub fn add(&mut self, number: u64, time_us: Option<i64>, len: u64, found: &Found) {
+        if self.transfers == 0 {
+            self.first_len = len;
+        }
+        self.transfers += 1;
+        self.bytes += len;
+        self.same_addresses += u64::from(found.same_addresses);
+        if let Some(time) = time_us {
+            self.rate.add(time);
+        }
+        self.datagrams += found.datagrams;
+        self.most = self.most.max(found.datagrams);
+        self.largest = self.largest.max(found.largest);
+        self.commands += found.commands;
+        self.acks.iter_mut().zip(found.acks).for_each(|(sum, count)| *sum += count);
+        self.mux.iter_mut().zip(found.mux).for_each(|(all, bits)| *all |= bits);
+        if found.whole {
+            self.whole += 1;
+            self.whole_bytes += len;
+            self.payload += found.payload;
+            self.headers += found.headers;
+            self.per_transfer.add(found.datagrams);
+            let [pure, other, unknown] = found.acks;
+            if unknown == 0 && pure + other > 0 {
+                self.judged_transfers += 1;
+                self.ack_only += u64::from(other == 0);
+            }
+        } else {
+            self.cut += 1;
+            self.rest += found.rest;
+        }
+        if let Some(sequence) = found.sequence {
+            if let Some(last) = self.sequence {
+                let step = sequence.wrapping_sub(last);
+                // Larger steps, and none, are a new start and not a loss.
+                if (2..=SEQUENCE_STEP_MAX).contains(&step) {
+                    self.sequence_gaps += 1;
+                    self.missing += u64::from(step - 1);
+                }
+            }
+            self.sequence = Some(sequence);
+        }
+        if let Some(fault) = found.fault {
+            self.faulty += 1;
+            if self.examples.len() < EXAMPLES {
+                self.examples.push(format!("record {number}, {fault}"));
+            }
+        }
+    }
+
+    /// Datagrams there must be: those seen, and for each cut transfer at least one more, or as many as the bytes behind
+    /// the cut take if none of them is larger than the largest seen or an ordinary Ethernet frame.
+    pub fn at_least(&self) -> u64 {
+        let by_bytes = self.rest.div_ceil(self.largest.max(ORDINARY_MAX));
+        self.datagrams + by_bytes.max(if self.rest > 0 { self.cut } else { 0 })
+    }
+
+    /// As data.
+    pub fn report(&self, device: &str, endpoint: u8, framing: Framing) -> report::Traffic {
+        let framed = framing.is_network() && self.transfers > 0;
+        let blocks = matches!(framing, Framing::Ntb16 | Framing::Ntb32);
+        let padding = self.whole_bytes.saturating_sub(self.payload + self.headers);
+        let per_transfer = |count: u64| framed.then(|| count as f64 / self.transfers as f64);
+        let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        let [pure, other, _] = self.acks;
+        let mux = self.mux.iter().zip([0u32, 64, 128, 192]);
+        report::Traffic {
+            device: device.to_owned(),
+            endpoint: format!("0x{endpoint:02x}"),
+            direction: crate::endpoint::direction(endpoint).to_owned(),
+            framing: framing.name().to_owned(),
+            transfers: self.transfers,
+            bytes: self.bytes,
+            per_s: self.rate.mean_per_s(),
+            peak_per_s: self.rate.peak_per_s(),
+            whole_transfers: self.whole,
+            cut_transfers: self.cut,
+            datagrams: self.datagrams,
+            datagrams_at_least: self.at_least(),
+            datagrams_per_transfer: per_transfer(self.datagrams).filter(|_| self.cut == 0),
+            at_least_per_transfer: per_transfer(self.at_least()),
+            most_datagrams: self.most,
+            datagram_histogram: if framed { self.per_transfer.bars() } else { Vec::new() },
+            payload_bytes: self.payload,
+            header_bytes: self.headers,
+            padding_bytes: if framed { padding } else { 0 },
+            padding_share: ratio(padding, self.whole_bytes).filter(|_| framed),
+            pure_acks: pure,
+            judged_datagrams: pure + other,
+            ack_only_transfers: self.ack_only,
+            judged_transfers: self.judged_transfers,
+            ack_only_share: ratio(self.ack_only, self.judged_transfers),
+            commands: self.commands,
+            mux_ids: mux
+                .flat_map(|(bits, base)| (0..64).filter(move |n| bits >> n & 1 == 1).map(move |n| base + n))
+                .collect(),
+            sequence_gaps: blocks.then_some(self.sequence_gaps),
+            missing_blocks: blocks.then_some(self.missing),
+            same_address_transfers: self.same_addresses,
+            first_transfer_bytes: self.first_len,
+            faulty_transfers: self.faulty,
+            fault_examples: self.examples.clone(),
+        }
+    }
+}

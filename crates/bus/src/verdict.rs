@@ -1,0 +1,282 @@
+//! What the figures mean, in words.
+
+use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
+
+/// Transfers below which nothing is concluded about aggregation.
+const ENOUGH: u64 = 20;
+/// Datagrams per transfer below which transfers are not aggregated.
+const NOT_AGGREGATED: f64 = 1.1;
+/// Ethernet frames below which nothing is concluded about a wrong framing.
+const ENOUGH_MISUSE: u64 = 2;
+
+/// All conclusions, the most important first.
+pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
+    let mut found = Vec::new();
+    for device in &report.devices {
+        let traffic: Vec<&Traffic> = report.traffic.iter().filter(|row| row.device == device.name).collect();
+        let endpoints: Vec<&Endpoint> = report.endpoints.iter().filter(|row| row.device == device.name).collect();
+        found.extend(misuse(device, &traffic, &endpoints));
+        for row in traffic.iter().filter(|row| row.transfers >= ENOUGH) {
+            found.extend(aggregation(report, device, row));
+        }
+        found.extend(faults(report, device, &traffic));
+        found.extend(errors(device, &endpoints));
+    }
+    if found.is_empty() && report.traffic.iter().all(|row| matches!(row.framing.as_str(), "other" | "mass-storage")) {
+        let text = "No network traffic was recognised in this capture, so there is nothing to say about aggregation.";
+        found.push(Verdict {
+            code: "no-network".to_owned(),
+            tone: "neutral".to_owned(),
+            device: None,
+            text: text.to_owned(),
+            evidence: Vec::new(),
+        });
+    }
+    let rank = |tone: &str| ["bad", "neutral", "good"].iter().position(|known| *known == tone).unwrap_or(3);
+    found.sort_by_key(|verdict| rank(&verdict.tone));
+    found
+}
+
+fn verdict(code: &str, tone: &str, device: &Device, text: String, evidence: Vec<String>) -> Verdict {
+    Verdict { code: code.to_owned(), tone: tone.to_owned(), device: Some(device.name.clone()), text, evidence }
+}
+
+/// What a request is called in this layer.
+fn unit(report: &Report) -> &'static str {
+    if report.summary.layer == "irp" {
+        "IRP"
+    } else {
+        "URB"
+    }
+}
+
+/// `uplink` or `downlink`.
+fn way(direction: &str) -> &'static str {
+    if direction == "out" {
+        "uplink"
+    } else {
+        "downlink"
+    }
+}
+
+fn framing_name(framing: &str) -> &str {
+    match framing {
+        "qmap" => "QMAP",
+        "raw-ip" => "raw IP",
+        "ntb16" => "NTB-16",
+        "ntb32" => "NTB-32",
+        "rndis" => "RNDIS",
+        "ethernet" => "Ethernet",
+        "realtek" => "Realtek descriptors",
+        other => other,
+    }
+}
+
+fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdict> {
+    let unit = unit(report);
+    let can = matches!(row.framing.as_str(), "qmap" | "ntb16" | "ntb32" | "rndis");
+    let one_each = matches!(row.framing.as_str(), "raw-ip" | "ethernet");
+    let (way, framing) = (way(&row.direction), framing_name(&row.framing));
+    let seen = |e: &&Endpoint| e.device == row.device && e.address == row.endpoint && e.transfer == "bulk";
+    let completions = report.endpoints.iter().find(seen).map_or(0, |e| e.completions);
+    let with_data: u64 = report
+        .traffic
+        .iter()
+        .filter(|r| r.device == row.device && r.endpoint == row.endpoint)
+        .map(|r| r.transfers)
+        .sum();
+    // The data of OUT transfers stand with submissions; completions tell how many of those the capture lost.
+    let is_lossy = row.direction == "out" && completions > with_data + with_data / 20;
+    let bound = if is_lossy { "at least " } else { "" };
+    let rate = match (row.per_s, row.peak_per_s) {
+        (Some(mean), Some(peak)) => {
+            format!(", {bound}{} {unit}/s (busiest second {})", thousands(mean), thousands(peak))
+        }
+        (Some(mean), None) => format!(", {bound}{} {unit}/s", thousands(mean)),
+        _ => String::new(),
+    };
+    let mut evidence = vec![format!(
+        "{} transfers on endpoint {} ({} bytes), {} datagrams{}",
+        row.transfers,
+        row.endpoint,
+        row.bytes,
+        if row.cut_transfers > 0 { "at least " } else { "" }.to_owned() + &row.datagrams_at_least.to_string(),
+        if row.cut_transfers > 0 {
+            format!("; {} transfers are cut in the capture", row.cut_transfers)
+        } else {
+            String::new()
+        },
+    )];
+    if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
+        let percent = 100.0 * share;
+        evidence.push(format!(
+            "{percent:.0} % of the {way} transfers carry nothing but TCP acknowledgements ({} of {})",
+            row.ack_only_transfers, row.judged_transfers
+        ));
+    }
+    if is_lossy {
+        evidence.push(format!(
+            "{completions} transfers completed on this endpoint, but the submissions with the data of {} are not in the \
+             capture: the rate is a lower bound",
+            completions - with_data
+        ));
+    }
+    if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
+        evidence.push(format!("{:.0} % of the bytes are padding", 100.0 * share));
+    }
+    let mean = row.at_least_per_transfer?;
+    let least = if row.cut_transfers > 0 { "at least " } else { "" };
+    if one_each {
+        let text =
+            format!("{} is {framing}: one datagram per {unit}{rate}. The framing has no aggregation.", capital(way));
+        return Some(verdict(&format!("{way}-one-each"), "neutral", device, text, evidence));
+    }
+    if row.framing == "realtek" {
+        let text = format!("{} is 802.11 frames with {framing}: {least}{mean:.1} per {unit}{rate}.", capital(way));
+        return Some(verdict(&format!("{way}-frames"), "neutral", device, text, evidence));
+    }
+    if !can {
+        return None;
+    }
+    if mean < NOT_AGGREGATED && row.cut_transfers * 10 < row.transfers {
+        let tone = if way == "uplink" { "bad" } else { "neutral" };
+        let text = format!("{} is not aggregated: {mean:.1} datagram per {unit} ({framing}){rate}.", capital(way));
+        return Some(verdict(&format!("{way}-not-aggregated"), tone, device, text, evidence));
+    }
+    if row.most_datagrams <= 1 && row.cut_transfers == 0 {
+        return None;
+    }
+    let text = format!("{} is aggregated: {least}{mean:.1} datagrams per {unit} ({framing}){rate}.", capital(way));
+    Some(verdict(&format!("{way}-aggregated"), "good", device, text, evidence))
+}
+
+/// A modem that takes IP packets is fed Ethernet frames.
+fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Option<Verdict> {
+    let row = traffic.iter().find(|row| row.direction == "out" && row.framing == "ethernet")?;
+    let is_ethernet_device = matches!(device.kind.as_str(), "ncm" | "rndis")
+        || device.kind_by == "both"
+        || (device.kind == "ecm" && device.kind_by == "descriptor");
+    if row.transfers < ENOUGH_MISUSE || (is_ethernet_device && device.kind != "qmi") {
+        return None;
+    }
+    let bulk_in: u64 = endpoints.iter().filter(|e| e.direction == "in" && e.transfer == "bulk").map(|e| e.bytes).sum();
+    let answers_in_ip =
+        traffic.iter().any(|row| row.direction == "in" && matches!(row.framing.as_str(), "raw-ip" | "qmap"));
+    let to_nobody = row.same_address_transfers == row.transfers;
+    if !(answers_in_ip || (bulk_in == 0 && (to_nobody || device.kind == "qmi"))) {
+        return None;
+    }
+    let mut evidence = vec![format!(
+        "endpoint {}: {} transfers, the first of {} bytes: an Ethernet header of 14 bytes, then an IP packet of {}",
+        row.endpoint,
+        row.transfers,
+        row.first_transfer_bytes,
+        row.first_transfer_bytes.saturating_sub(14)
+    )];
+    if to_nobody {
+        evidence
+            .push("source and destination address are the same in every frame: no Ethernet peer is behind".to_owned());
+    }
+    evidence.push(if answers_in_ip {
+        "what comes back is IP without an Ethernet header".to_owned()
+    } else {
+        "nothing came back on any bulk IN endpoint".to_owned()
+    });
+    let text = format!(
+        "Raw-IP modem fed with Ethernet frames: the host sends IP packets behind a 14-byte Ethernet header, which a \
+         modem in raw-IP mode does not understand{}. Set the driver to raw IP (for qmi_wwan: write Y to \
+         /sys/class/net/INTERFACE/qmi/raw_ip while it is down), or the modem to 802.3.",
+        if answers_in_ip { "; it answers in bare IP" } else { "; it answers nothing" }
+    );
+    Some(verdict("raw-ip-misuse", "bad", device, text, evidence))
+}
+
+fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verdict> {
+    let rows: Vec<&&Traffic> = traffic.iter().filter(|row| row.faulty_transfers > 0).collect();
+    let faulty: u64 = rows.iter().map(|row| row.faulty_transfers).sum();
+    let missing: u64 = traffic.iter().filter_map(|row| row.missing_blocks).sum();
+    if faulty == 0 && missing == 0 {
+        return None;
+    }
+    let transfers: u64 = rows.iter().map(|row| row.transfers).sum();
+    let mut evidence: Vec<String> = rows.iter().flat_map(|row| row.fault_examples.iter().cloned()).collect();
+    if missing > 0 {
+        evidence.push(format!("{missing} blocks are missing by their sequence numbers"));
+    }
+    let lossy = report.summary.unmatched_completions + report.summary.lost_completions > missing / 4;
+    let text = if faulty > 0 {
+        format!("{faulty} of {transfers} transfers break the rules of their framing.")
+    } else if lossy {
+        "Blocks are missing by their sequence numbers. The capture itself lost records, so they may just not be in it."
+            .to_owned()
+    } else {
+        "Blocks are missing by their sequence numbers: lost between host and device.".to_owned()
+    };
+    let tone = if faulty == 0 && lossy { "neutral" } else { "bad" };
+    Some(verdict(if faulty > 0 { "framing-faults" } else { "missing-blocks" }, tone, device, text, evidence))
+}
+
+fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
+    // A stall is how a device says that it does not know a control request, and how mass storage ends a command early; a
+    // device that leaves ends all requests.
+    let is_fault = |endpoint: &Endpoint, name: &str| {
+        !matches!(
+            name,
+            "success"
+                | "not recorded"
+                | "ENOENT"
+                | "ECONNRESET"
+                | "ESHUTDOWN"
+                | "ENODEV"
+                | "EREMOTEIO"
+                | "USBD_STATUS_SUCCESS"
+                | "USBD_STATUS_CANCELED"
+                | "USBD_STATUS_DEVICE_GONE"
+        ) && !(matches!(name, "EPIPE" | "USBD_STATUS_STALL_PID")
+            && (endpoint.transfer == "control" || device.kind == "mass-storage"))
+    };
+    let mut evidence = Vec::new();
+    let mut count = 0;
+    for endpoint in endpoints {
+        for status in endpoint.statuses.iter().filter(|status| is_fault(endpoint, &status.name)) {
+            count += status.count;
+            evidence.push(format!(
+                "endpoint {} ({} {}): {} times {} ({}), {}",
+                endpoint.address,
+                endpoint.transfer,
+                endpoint.direction,
+                status.count,
+                status.name,
+                status.code,
+                status.meaning
+            ));
+        }
+    }
+    (count > 0).then(|| {
+        let s = if count == 1 { "" } else { "s" };
+        let text = format!("{count} request{s} of device {} ({}) ended with an error.", device.name, device.kind_name);
+        let tone = if count * 1000 < device.completions { "neutral" } else { "bad" };
+        verdict("errors", tone, device, text, evidence)
+    })
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// A rate with thousands separated.
+fn thousands(value: f64) -> String {
+    if value < 10.0 {
+        return format!("{value:.1}");
+    }
+    let digits = format!("{value:.0}");
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,103 @@
+//! USB as capture files record it: transfer requests (URBs, IRPs), descriptors, and what network devices put into them.
+//!
+//! | module | format | source of the layout |
+//! | --- | --- | --- |
+//! | [`usbmon`] | link types 189 and 220 | Linux Documentation/usb/usbmon.rst, tcpdump.org's LINKTYPE registry |
+//! | [`usbmon_text`] | `cat /sys/kernel/debug/usb/usbmon/1u` | Linux Documentation/usb/usbmon.rst |
+//! | [`usbpcap`] | link type 249 | desowin.org/usbpcap, capture format specification |
+//! | [`descriptors`] | device and configuration descriptors | USB 2.0, 9.6 |
+//! | [`setup`] | SETUP packets | USB 2.0, 9.3 |
+//! | [`status`] | Linux errno and Windows USBD_STATUS | Linux error-codes.rst, Microsoft usb.h |
+//! | [`qmap`] | Qualcomm multiplexing and aggregation | Linux rmnet.rst and if_rmnet.h |
+//! | [`ntb`] | NTB16 and NTB32 | USB CDC NCM 1.0, 3; USB CDC MBIM 1.0, 7 |
+//! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
+//! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
+
+pub mod descriptors;
+pub mod ntb;
+pub mod qmap;
+pub mod realtek;
+pub mod rndis;
+pub mod setup;
+pub mod status;
+pub mod usbmon;
+pub mod usbmon_text;
+pub mod usbpcap;
+
+/// How an endpoint transfers. The discriminants are those of Linux' usbmon and of USBPcap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TransferType {
+    /// At fixed times, without retries.
+    Isochronous = 0,
+    /// Polled.
+    Interrupt = 1,
+    /// SETUP, data, status.
+    Control = 2,
+    /// Whenever there is room.
+    Bulk = 3,
+}
+
+impl TransferType {
+    /// From the number in usbmon and USBPcap headers.
+    #[inline]
+    pub const fn from_capture(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Isochronous,
+            1 => Self::Interrupt,
+            2 => Self::Control,
+            3 => Self::Bulk,
+            _ => return None,
+        })
+    }
+
+    /// From `bmAttributes` of an endpoint descriptor (USB 2.0, table 9-13).
+    pub const fn from_attributes(attributes: u8) -> Self {
+        match attributes & 3 {
+            0 => Self::Control,
+            1 => Self::Isochronous,
+            2 => Self::Bulk,
+            _ => Self::Interrupt,
+        }
+    }
+
+    /// In lower-case words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Isochronous => "isochronous",
+            Self::Interrupt => "interrupt",
+            Self::Control => "control",
+            Self::Bulk => "bulk",
+        }
+    }
+}
+
+/// An endpoint address: bit 7 is set for IN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EndpointAddress(pub u8);
+
+impl EndpointAddress {
+    /// Towards the host.
+    pub const fn is_in(self) -> bool {
+        self.0 & 0x80 != 0
+    }
+
+    /// 0 to 15.
+    pub const fn number(self) -> u8 {
+        self.0 & 0x0f
+    }
+}
+
+/// Where and how a layout is broken: an offset in the bytes that were given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Byte offset.
+    pub offset: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+impl core::fmt::Display for Fault {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "at offset {}: {}", self.offset, self.what)
+    }
+}

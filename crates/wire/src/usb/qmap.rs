@@ -1,0 +1,235 @@
+//! QMAP, Qualcomm's multiplexing and aggregation protocol, versions 1, 4 and 5 (Linux Documentation/networking/
+//! device_drivers/cellular/qualcomm/rmnet.rst, include/linux/if_rmnet.h). Big endian.
+//!
+//! A transfer is a chain: a header of four bytes, in version 5 a second one of four, the datagram, padding to four
+//! bytes; in version 4 towards the host a checksum trailer of eight bytes after each, which the length does not count.
+
+use super::Fault;
+
+/// Bytes of the header.
+pub const HEADER: usize = 4;
+/// Bytes of the version 5 checksum header.
+pub const CHECKSUM_HEADER: usize = 4;
+/// Bytes of the version 4 downlink checksum trailer.
+pub const CHECKSUM_TRAILER: usize = 8;
+/// Bytes of the version 4 uplink checksum header.
+pub const UPLINK_CHECKSUM_HEADER: usize = 4;
+
+/// The header of one datagram or command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// A command, not a datagram.
+    pub is_command: bool,
+    /// Another header follows (version 5).
+    pub has_next: bool,
+    /// Bytes of padding at the end, 0 to 63, counted in `length`.
+    pub padding: u8,
+    /// Multiplexed connection.
+    pub mux_id: u8,
+    /// Bytes of datagram and padding.
+    pub length: u16,
+}
+
+impl Header {
+    /// From the bytes on the wire.
+    pub const fn from_bytes(bytes: [u8; HEADER]) -> Self {
+        Self {
+            is_command: bytes[0] & 0x80 != 0,
+            has_next: bytes[0] & 0x40 != 0,
+            padding: bytes[0] & 0x3f,
+            mux_id: bytes[1],
+            length: u16::from_be_bytes([bytes[2], bytes[3]]),
+        }
+    }
+
+    /// The bytes on the wire.
+    pub const fn to_bytes(self) -> [u8; HEADER] {
+        let flags = (self.is_command as u8) << 7 | (self.has_next as u8) << 6 | (self.padding & 0x3f);
+        let length = self.length.to_be_bytes();
+        [flags, self.mux_id, length[0], length[1]]
+    }
+
+    /// The header that fits a datagram of `payload` bytes, with padding to four bytes; `None` above 64 KiB.
+    pub fn for_datagram(mux_id: u8, payload: usize) -> Option<Self> {
+        let padding = (4 - payload % 4) % 4;
+        let length = u16::try_from(payload + padding).ok()?;
+        Some(Self { is_command: false, has_next: false, padding: padding as u8, mux_id, length })
+    }
+}
+
+/// The commands of the protocol (if_rmnet.h, rmnet_map.h).
+pub const fn command_name(command: u8) -> Option<&'static str> {
+    Some(match command {
+        1 => "flow disable",
+        2 => "flow enable",
+        7 => "DL marker start",
+        8 => "DL marker end",
+        _ => return None,
+    })
+}
+
+/// What a transfer carries between its headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trailer {
+    /// Nothing: version 1, version 5, and version 4 towards the device.
+    None,
+    /// Version 4 towards the host.
+    Checksum,
+}
+
+/// One link of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Offset of the header in the transfer.
+    pub offset: usize,
+    /// The header.
+    pub header: Header,
+    /// Bytes of all headers and of a trailer.
+    pub overhead: usize,
+    /// Bytes of the datagram, padding not included, whether captured or not.
+    pub payload_len: usize,
+    /// What of the datagram was captured.
+    pub payload: &'a [u8],
+}
+
+/// Walks through a transfer of `transfer_len` bytes of which `captured` are there. Ends at the end of the transfer, where
+/// the capture is cut before the next header ([`Walk::next_offset`] is then short of the end), or with one fault.
+#[derive(Clone, Debug)]
+pub struct Walk<'a> {
+    captured: &'a [u8],
+    transfer_len: usize,
+    trailer: Trailer,
+    offset: usize,
+    finished: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// At the start of a transfer.
+    pub fn new(captured: &'a [u8], transfer_len: usize, trailer: Trailer) -> Self {
+        Self { captured, transfer_len: transfer_len.max(captured.len()), trailer, offset: 0, finished: false }
+    }
+
+    /// Where the next header would be: the length of the transfer when the walk saw all of it.
+    pub fn next_offset(&self) -> usize {
+        self.offset
+    }
+
+    fn fault(&mut self, offset: usize, what: &'static str) -> Option<Result<Item<'a>, Fault>> {
+        self.finished = true;
+        Some(Err(Fault { offset, what }))
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Result<Item<'a>, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.offset;
+        if self.finished || start >= self.transfer_len {
+            return None;
+        }
+        if self.transfer_len - start < HEADER {
+            return self.fault(start, "fewer than four bytes are left for a QMAP header");
+        }
+        let Some(&bytes) = self.captured.get(start..).and_then(<[u8]>::first_chunk::<HEADER>) else {
+            self.finished = true;
+            return None;
+        };
+        let header = Header::from_bytes(bytes);
+        let first = if header.has_next { HEADER + CHECKSUM_HEADER } else { HEADER };
+        let trailer = match self.trailer {
+            Trailer::Checksum if !header.is_command => CHECKSUM_TRAILER,
+            _ => 0,
+        };
+        let length = usize::from(header.length);
+        let end = start + first + length + trailer;
+        if length == 0 && !header.is_command {
+            return self.fault(start + 2, "QMAP length of zero");
+        }
+        if end > self.transfer_len {
+            return self.fault(start + 2, "QMAP length goes past the end of the transfer");
+        }
+        if usize::from(header.padding) > length {
+            return self.fault(start, "QMAP padding is longer than its packet");
+        }
+        let payload_len = length - usize::from(header.padding);
+        let from = (start + first).min(self.captured.len());
+        let to = (from + payload_len).min(self.captured.len());
+        self.offset = end;
+        Some(Ok(Item {
+            offset: start,
+            header,
+            overhead: first + trailer,
+            payload_len,
+            payload: self.captured.get(from..to).unwrap_or_default(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transfer(lengths: &[usize], version_5: bool) -> Vec<u8> {
+        let mut out = Vec::new();
+        for &len in lengths {
+            let mut header = Header::for_datagram(3, len).unwrap();
+            header.has_next = version_5;
+            out.extend(header.to_bytes());
+            if version_5 {
+                out.extend([2 << 1, 0x80, 0, 0]);
+            }
+            out.extend(std::iter::repeat_n(0x45, len));
+            out.extend(std::iter::repeat_n(0, usize::from(header.padding)));
+        }
+        out
+    }
+
+    #[test]
+    fn a_length_past_the_end_is_a_fault_with_its_offset() {
+        let mut bytes = transfer(&[52, 53], false);
+        let at = 4 + 52 + 2;
+        bytes[at] = 0x40;
+        let found: Vec<_> = Walk::new(&bytes, bytes.len(), Trailer::None).collect();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[1].unwrap_err().offset, at);
+    }
+
+    #[test]
+    fn a_cut_transfer_ends_without_a_fault() {
+        let bytes = transfer(&[1500, 1500, 1500], false);
+        let mut walk = Walk::new(&bytes[..136], bytes.len(), Trailer::None);
+        assert_eq!(walk.next().unwrap().unwrap().payload_len, 1500);
+        assert!(walk.next().is_none());
+        assert_eq!(walk.next_offset(), 1504);
+    }
+
+    #[test]
+    fn version_4_downlink_has_trailers() {
+        let mut bytes = Vec::new();
+        for _ in 0..3 {
+            bytes.extend(transfer(&[41], false));
+            bytes.extend([0u8, 1, 0, 0, 0, 40, 0xab, 0xcd]);
+        }
+        let found: Result<Vec<_>, _> = Walk::new(&bytes, bytes.len(), Trailer::Checksum).collect();
+        assert_eq!(found.unwrap().iter().map(|item| item.payload_len).collect::<Vec<_>>(), [41, 41, 41]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read(lengths in proptest::collection::vec(1usize..2_000, 1..40), version_5: bool) {
+            let bytes = transfer(&lengths, version_5);
+            let found: Result<Vec<_>, _> = Walk::new(&bytes, bytes.len(), Trailer::None).collect();
+            let found = found.unwrap();
+            assert_eq!(found.iter().map(|item| item.payload_len).collect::<Vec<_>>(), lengths);
+            assert_eq!(found.last().map(|i| i.offset + i.overhead + usize::from(i.header.length)), Some(bytes.len()));
+        }
+
+        #[test]
+        fn any_bytes_end(bytes: Vec<u8>, longer in 0usize..70_000, checksum: bool) {
+            let trailer = if checksum { Trailer::Checksum } else { Trailer::None };
+            let transfer_len = bytes.len() + longer;
+            assert!(Walk::new(&bytes, transfer_len, trailer).count() <= transfer_len / HEADER + 1);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Frames as the RTL8188C and RTL8192C families put them on USB (fields as in Linux' rtl8xxxu.h). Little endian.
+//!
+//! Towards the device: a descriptor of 32 bytes with length and its own size, and a checksum that makes the XOR of its
+//! halfwords zero; then one 802.11 frame. Towards the host: descriptors of 24 bytes, driver information and frame, each
+//! starting at a multiple of 128 bytes when the chip aggregates.
+
+use super::Fault;
+use crate::pcap::ByteOrder;
+
+/// Bytes of a transmit descriptor.
+pub const TX_DESCRIPTOR: usize = 32;
+/// Bytes of a receive descriptor.
+pub const RX_DESCRIPTOR: usize = 24;
+/// Where the next packet of an aggregate starts.
+pub const RX_ALIGNMENT: usize = 128;
+
+/// Vendor request that reads and writes registers; its value is the register.
+pub const REGISTER_REQUEST: u8 = 5;
+
+/// The frame length, when a transfer of `transfer_len` bytes begins with a transmit descriptor that describes it.
+pub fn tx_frame_len(captured: &[u8], transfer_len: usize) -> Option<usize> {
+    let descriptor = captured.first_chunk::<TX_DESCRIPTOR>()?;
+    let frame_len = usize::from(u16::from_le_bytes([descriptor[0], descriptor[1]]));
+    let offset = usize::from(descriptor[2]);
+    let checksum = descriptor.chunks_exact(2).fold(0, |sum, half| match half {
+        [low, high] => sum ^ u16::from_le_bytes([*low, *high]),
+        _ => sum,
+    });
+    (checksum == 0 && offset == TX_DESCRIPTOR && frame_len != 0 && offset + frame_len == transfer_len)
+        .then_some(frame_len)
+}
+
+/// One received packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Offset of its descriptor in the transfer.
+    pub offset: usize,
+    /// Bytes of descriptor and driver information.
+    pub overhead: usize,
+    /// Bytes of the frame.
+    pub frame_len: usize,
+}
+
+/// Walks through a transfer towards the host of which `captured` bytes are there; see [`super::qmap::Walk`].
+#[derive(Clone, Debug)]
+pub struct RxWalk<'a> {
+    captured: &'a [u8],
+    transfer_len: usize,
+    offset: usize,
+    finished: bool,
+}
+
+impl<'a> RxWalk<'a> {
+    /// At the start of a transfer.
+    pub fn new(captured: &'a [u8], transfer_len: usize) -> Self {
+        Self { captured, transfer_len: transfer_len.max(captured.len()), offset: 0, finished: false }
+    }
+
+    /// Where the next descriptor would be.
+    pub fn next_offset(&self) -> usize {
+        self.offset
+    }
+}
+
+impl Iterator for RxWalk<'_> {
+    type Item = Result<Received, Fault>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.offset;
+        if self.finished || start >= self.transfer_len {
+            return None;
+        }
+        if self.transfer_len - start < RX_DESCRIPTOR {
+            self.finished = true;
+            return Some(Err(Fault { offset: start, what: "fewer bytes are left than a receive descriptor has" }));
+        }
+        let Some(word) = ByteOrder::Little.u32_at(self.captured, start) else {
+            self.finished = true;
+            return None;
+        };
+        let frame_len = (word & 0x3fff) as usize;
+        let overhead = RX_DESCRIPTOR + 8 * (word >> 16 & 0xf) as usize + (word >> 24 & 3) as usize;
+        let end = start + overhead + frame_len;
+        if frame_len == 0 || end > self.transfer_len {
+            self.finished = true;
+            return Some(Err(Fault { offset: start, what: "frame length of a receive descriptor is impossible" }));
+        }
+        self.offset = end.next_multiple_of(RX_ALIGNMENT).min(self.transfer_len);
+        Some(Ok(Received { offset: start, overhead, frame_len }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A probe request that Linux' rtl8xxxu sent.
+    const TX: [u8; 32] = [
+        0x49, 0, 0x20, 0x8d, 0x40, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0x1a, 0, 0, 0, 0, 0, 0, 0x33,
+        0x9e, 0, 0,
+    ];
+
+    #[test]
+    fn a_transmit_descriptor_is_known_by_length_and_checksum() {
+        let mut bytes = TX;
+        let sum = bytes.chunks_exact(2).fold(0u16, |sum, h| sum ^ u16::from_le_bytes([h[0], h[1]]));
+        let fixed = u16::from_le_bytes([bytes[28], bytes[29]]) ^ sum;
+        bytes[28..30].copy_from_slice(&fixed.to_le_bytes());
+        assert_eq!(tx_frame_len(&bytes, 105), Some(73));
+        assert_eq!(tx_frame_len(&bytes, 106), None);
+        bytes[28] ^= 1;
+        assert_eq!(tx_frame_len(&bytes, 105), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_end(bytes: Vec<u8>, longer in 0usize..70_000) {
+            let transfer_len = bytes.len() + longer;
+            let _ = tx_frame_len(&bytes, transfer_len);
+            assert!(RxWalk::new(&bytes, transfer_len).count() <= transfer_len / RX_DESCRIPTOR + 1);
+        }
+    }
+}

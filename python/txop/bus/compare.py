@@ -1,0 +1,262 @@
+"""Two captures side by side: the same key figures of each, and how much each difference matters.
+
+Linux against Windows, or before against after. The busiest device of each capture is compared; each capture keeps its
+own clock, so only lengths of time are compared and never moments. One capture per side says nothing about chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from txop.air.model.base import Model
+from txop.bus.model import BusReport, Device, Endpoint, Traffic
+from txop.bus.view import unit
+
+FORMAT = "txop-bus-compare"
+VERSION = 1
+
+_FEW = 5.0
+"""One event instead of two is no halving: so many are added to both counts before they are compared."""
+
+_CLEAR = 1.2
+"""Datagrams per transfer that differ by less than this factor are not called different."""
+
+_NETWORK = ("qmap", "raw-ip", "ntb16", "ntb32", "rndis", "ethernet", "realtek")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a capture; ``matters``: 0 to 1, what a total change of it means for throughput and delay."""
+
+    key: str
+    label: str
+    unit: str
+    matters: float
+    value: float | None
+
+
+class Difference(Model):
+    """One key figure of both captures."""
+
+    key: str
+    """Stable identifier, for example `uplink.datagrams_per_transfer`."""
+    label: str
+    """In words."""
+    unit: str
+    """`datagrams`, `requests/s`, `bytes`, `us`, `Mbit/s`, `fraction`, `requests` or `events`."""
+    values: list[float | None]
+    """One per capture, in the order of `captures`; null is not available."""
+    difference: float | None
+    """The second minus the first."""
+    weight: float | None
+    """How much it matters, 0 to 1: the relative change (for fractions the change itself) times the figure's importance;
+    null when one of the values is not available."""
+
+
+class Capture(Model):
+    """One of the captures compared."""
+
+    path: str
+    """The file as named by the caller."""
+    layer: str
+    """Where its requests were seen, as in the report's summary."""
+    device: str | None
+    """The device compared; null when it has none."""
+    device_name: str | None
+    """What that device is."""
+
+
+class Comparison(Model):
+    """Version 1 of the `txop-bus-compare` format."""
+
+    format: str
+    """Always `"txop-bus-compare"`."""
+    version: int
+    """Layout version: 1."""
+    captures: list[Capture]
+    """The captures, in the order given."""
+    sentences: list[str]
+    """What differs most, in words."""
+    notes: list[str]
+    """What makes the two comparable or not: capture layers, clocks, devices."""
+    differences: list[Difference]
+    """Key figures, the one that matters most first, those without a weight last."""
+
+
+def compare(reports: Sequence[BusReport]) -> Comparison:
+    """The key figures of two ``reports`` side by side."""
+    if len(reports) != 2:
+        raise ValueError("a comparison needs two captures")
+    devices = [main_device(report) for report in reports]
+    figures = [
+        {figure.key: figure for figure in key_figures(report, device)}
+        for report, device in zip(reports, devices, strict=True)
+    ]
+    names: dict[str, Figure] = {}
+    for found in figures:
+        for key, figure in found.items():
+            names.setdefault(key, figure)
+    rows = [_difference(first, [f[key].value if key in f else None for f in figures]) for key, first in names.items()]
+    rows.sort(key=lambda row: (row.weight is None, -(row.weight or 0)))
+    captures = [
+        Capture(
+            path=report.path,
+            layer=report.summary.layer,
+            device=None if device is None else device.name,
+            device_name=None if device is None else device.product or device.kind_name,
+        )
+        for report, device in zip(reports, devices, strict=True)
+    ]
+    return Comparison(
+        format=FORMAT, version=VERSION, captures=captures, sentences=_sentences(reports, devices),
+        notes=_notes(reports, devices), differences=rows,
+    )  # fmt: skip
+
+
+def main_device(report: BusReport) -> Device | None:
+    """The device a comparison is about: the busiest that carries datagrams, else the busiest that is no hub."""
+    carrying = {row.device for row in report.traffic if row.framing in _NETWORK}
+    for wanted in (lambda d: d.name in carrying, lambda d: d.kind != "hub", lambda _: True):
+        for device in report.devices:
+            if wanted(device):
+                return device
+    return None
+
+
+def key_figures(report: BusReport, device: Device | None) -> Iterator[Figure]:
+    """The figures of ``device`` that a comparison shows. Figures that a layer does not record are left out."""
+    if device is None:
+        return
+    endpoints = [e for e in report.endpoints if e.device == device.name]
+    for way, direction in (("uplink", "out"), ("downlink", "in")):
+        bulk = _main_bulk(report, device, direction)
+        if bulk is not None:
+            yield from _bulk(way, bulk, _main_traffic(report, bulk))
+    for e in endpoints:
+        if (e.transfer, e.direction) == ("interrupt", "in"):
+            yield Figure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
+                         "requests/s", 0.4, e.per_s)  # fmt: skip
+            break
+    for direction, word in (("out", "to the device"), ("in", "to the host")):
+        control = [e for e in endpoints if (e.transfer, e.direction) == ("control", direction)]
+        done = sum(e.completions for e in control)
+        label = f"Control transfers {word}"
+        yield Figure(f"control.{direction}.completions", label, "requests", 0.5, float(done))
+        yield Figure(
+            f"control.{direction}.bytes", f"{label}, bytes", "bytes", 0.3, float(sum(e.bytes for e in control))
+        )
+        sizes = [e.size_bytes.median for e in control if e.size_bytes is not None]
+        yield Figure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
+    if report.summary.layer != "urb-log":
+        errors = float(sum(e.errors for e in endpoints))
+        yield Figure("errors", "Requests that ended with an error", "events", 0.8, errors)
+    for row in report.requests:
+        if row.device == device.name:
+            name = f" ({row.name})" if row.name else ""
+            yield Figure(f"requests.{row.code}", f"Control request {row.code}{name}", "events", 0.2, float(row.count))
+
+
+def _bulk(way: str, e: Endpoint, traffic: Traffic | None) -> Iterator[Figure]:
+    word = way.capitalize()
+    if traffic is not None:
+        yield Figure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer", "datagrams", 1.0,
+                     traffic.at_least_per_transfer)  # fmt: skip
+        if way == "uplink":
+            yield Figure("uplink.ack_only", "Uplink transfers that carry only TCP acknowledgements", "fraction", 0.9,
+                         traffic.ack_only_share)  # fmt: skip
+        yield Figure(f"{way}.padding", f"{word}, padding", "fraction", 0.5, traffic.padding_share)
+    yield Figure(f"{way}.per_s", f"{word}, transfers per second", "requests/s", 0.9, e.per_s)
+    yield Figure(f"{way}.peak_per_s", f"{word}, transfers in the busiest second", "requests/s", 0.8, e.peak_per_s)
+    yield Figure(f"{way}.mbit_s", f"{word}, throughput", "Mbit/s", 0.9, e.mbit_s)
+    yield Figure(f"{way}.size", f"{word}, median transfer", "bytes", 0.7, e.size_bytes.median if e.size_bytes else None)
+    yield Figure(f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4,
+                 e.turnaround_us.median if e.turnaround_us else None)  # fmt: skip
+    yield Figure(f"{way}.in_flight", f"{word}, requests under way at most", "requests", 0.6, float(e.in_flight_max))
+
+
+def _main_bulk(report: BusReport, device: Device, direction: str) -> Endpoint | None:
+    wanted = (device.name, "bulk", direction)
+    found = [e for e in report.endpoints if (e.device, e.transfer, e.direction) == wanted]
+    return max(found, key=lambda e: e.bytes, default=None)
+
+
+def _main_traffic(report: BusReport, e: Endpoint) -> Traffic | None:
+    rows = [t for t in report.traffic if (t.device, t.endpoint) == (e.device, e.address) and t.framing in _NETWORK]
+    return max(rows, key=lambda t: t.bytes, default=None)
+
+
+def _difference(figure: Figure, values: list[float | None]) -> Difference:
+    first, second = values
+    difference = weight = None
+    if first is not None and second is not None:
+        difference = second - first
+        largest = max(abs(first), abs(second)) + (_FEW if figure.unit == "events" else 0.0)
+        change = abs(difference) if figure.unit == "fraction" else abs(difference) / largest if largest else 0.0
+        weight = min(1.0, change) * figure.matters
+    return Difference(
+        key=figure.key, label=figure.label, unit=figure.unit, values=values, difference=difference, weight=weight
+    )
+
+
+def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
+    found = []
+    for direction, way in (("out", "Uplink"), ("in", "Downlink")):
+        parts = []
+        for report, device in zip(reports, devices, strict=True):
+            bulk = None if device is None else _main_bulk(report, device, direction)
+            traffic = None if bulk is None else _main_traffic(report, bulk)
+            if bulk is None or traffic is None or traffic.at_least_per_transfer is None or bulk.per_s is None:
+                break
+            least = "at least " if traffic.cut_transfers else ""
+            name = unit(report)
+            words = f"{least}{traffic.at_least_per_transfer:,.1f} datagrams per {name} at {bulk.per_s:,.0f} {name}/s"
+            parts.append((traffic.at_least_per_transfer, bool(least), words))
+        if len(parts) == 2:
+            (one, one_cut, one_words), (two, two_cut, two_words) = parts
+            less, more = sorted((one, two))
+            clear = less > 0 and more / less >= _CLEAR and not (one_cut if one < two else two_cut)
+            times = f": {more / less:.1f} times as many per transfer" if clear else ""
+            found.append(f"{way}: A carries {one_words}, B {two_words}{times}.")
+    if not found and None not in devices:
+        counts = []
+        for report, device in zip(reports, devices, strict=True):
+            control = [e for e in report.endpoints if device and e.device == device.name and e.transfer == "control"]
+            counts += [sum(e.completions for e in control if e.direction == way) for way in ("out", "in")]
+        found.append(
+            f"Control transfers: A has {counts[0]:,} to the device and {counts[1]:,} to the host, "
+            f"B {counts[2]:,} and {counts[3]:,}."
+        )
+    return found
+
+
+def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
+    notes = ["Each capture has its own clock: lengths of time and rates are compared, moments are not."]
+    layers = [report.summary.layer for report in reports]
+    if set(layers) == {"urb", "irp"}:
+        notes.append(
+            "One side is URBs (usbmon, between driver and host controller), the other IRPs (USBPcap, above the root "
+            "hub). Completed sizes, rates, requests under way and control requests are the same thing in both; the "
+            "buffers offered to IN transfers and URB flags exist on one side only and are not compared. Turnarounds "
+            "of IRPs include Windows' own scheduling."
+        )
+    if "urb-log" in layers:
+        notes.append(
+            "One side is a log of control requests without a trustworthy clock, addresses or statuses: counts, sizes "
+            "and the requests themselves are compared; rates, turnarounds, errors and other endpoints are not."
+        )
+    for letter, report, device in zip("AB", reports, devices, strict=True):
+        summary = report.summary
+        if summary.unmatched_completions + summary.lost_completions > 0.01 * max(1, summary.completions):
+            notes.append(
+                f"{letter} lost records while capturing ({summary.unmatched_completions:,} completions without "
+                "submission), so its rates of data and its requests under way are lower bounds."
+            )
+        if device is not None and any(t.cut_transfers for t in report.traffic if t.device == device.name):
+            notes.append(f"{letter} does not hold all data of its transfers: what was cut off counts as at least.")
+    first, second = devices
+    if first is not None and second is not None:
+        ids = [(d.vendor_id, d.product_id) for d in (first, second)]
+        if None not in (ids[0][0], ids[1][0]) and ids[0] != ids[1]:
+            notes.append(f"The devices are not the same: {ids[0][0]}:{ids[0][1]} in A, {ids[1][0]}:{ids[1][1]} in B.")
+    return notes

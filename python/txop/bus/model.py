@@ -1,0 +1,469 @@
+"""Typed objects for everything in a ``txop-bus`` JSON document (``docs/bus-json.md``).
+
+Null in the document is ``None`` here and means *not available*, never zero.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from txop.air.model.base import Model
+
+if TYPE_CHECKING:
+    import polars
+
+FORMAT = "txop-bus"
+VERSION = 1
+
+
+class FormatError(ValueError):
+    """A JSON document that is not a report of a known version."""
+
+
+class Head(Model):
+    """What every version of the document starts with."""
+
+    format: str
+    """Always `"txop-bus"`."""
+    version: int
+    """Layout version."""
+
+
+class Spread(Model):
+    """Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are
+    exact).
+    """
+
+    n: int
+    """Samples."""
+    min: float
+    """Smallest."""
+    p5: float
+    """5th percentile."""
+    median: float
+    """Median."""
+    p95: float
+    """95th percentile."""
+    p99: float
+    """99th percentile."""
+    max: float
+    """Largest."""
+    mean: float
+    """Mean."""
+
+
+class Bar(Model):
+    """One bar of a histogram: `low` to below `high`."""
+
+    low: int
+    """Inclusive lower edge."""
+    high: int
+    """Exclusive upper edge."""
+    count: int
+    """Samples in it."""
+
+
+class Limit(Model):
+    """Something that the capture cannot tell."""
+
+    code: str
+    """Stable identifier: `snap`, `text-32-bytes`, `dropped`, `no-clock`, `irp-layer`, `no-descriptors`, ..."""
+    text: str
+    """In words."""
+
+
+class DamageNote(Model):
+    """Where reading stopped."""
+
+    offset: int
+    """Byte offset in the (decompressed) file."""
+    message: str
+    """What was expected and what was there."""
+
+
+class LinkTypeCount(Model):
+    """A link type."""
+
+    number: int
+    """LINKTYPE number; 0 for text."""
+    name: str
+    """Its name."""
+    records: int
+    """Records."""
+
+
+class Summary(Model):
+    """What the capture is, and what it cannot tell."""
+
+    container: str
+    """`pcap`, `pcapng`, `usbmon-text` or `usbsnoop-text`."""
+    compression: str
+    """`none`, `gzip` or `zstd`."""
+    layer: str
+    """Where the requests were seen: `urb` (Linux, between driver and host controller), `irp` (Windows, above the
+    root hub), `urb-log` (a Windows driver log), `mixed`, or `none`."""
+    link_types: list[LinkTypeCount]
+    """Link types with their record counts."""
+    not_usb: int
+    """Records of link types that are not USB requests."""
+    unreadable: int
+    """Records or lines that could not be read."""
+    unreadable_examples: list[str]
+    """The first few, with record or line number and cause."""
+    snap_lengths: list[int]
+    """Snap lengths of the interfaces; 0 is unlimited."""
+    cut_transfers: int
+    """Transfers whose data are not all in the capture."""
+    data_transfers: int
+    """Transfers with data that this layer records."""
+    dropped_by_capture: int | None
+    """Records dropped while capturing; Null where the capture does not say."""
+    first_time_unix_s: float | None
+    """Time of the first record; Null without an absolute clock."""
+    span_us: int | None
+    """From the first to the last record; Null without a clock."""
+    clock_wraps: int
+    """Times the clock of a usbmon text started anew (every 4096 s)."""
+    backward_steps: int
+    """Records that are stamped before the one in front of them."""
+    submissions: int
+    """Requests handed to the host controller."""
+    completions: int
+    """Requests that came back."""
+    submission_errors: int
+    """Requests that the host controller refused."""
+    unmatched_completions: int
+    """Completions whose submission is not in the capture (before it, or dropped)."""
+    unfinished: int
+    """Submissions without completion at the end of the capture."""
+    lost_completions: int
+    """Submissions of a request that had not come back yet: its completion is missing."""
+    other_requests: int
+    """Requests that move no data (Windows: abort a pipe, select a configuration...), both ways."""
+    not_followed: int
+    """Records of endpoints and devices beyond the number that is followed."""
+    damage: DamageNote | None
+    """Where reading stopped, if not at the end."""
+    limits: list[Limit]
+    """What this capture cannot tell."""
+
+
+class Verdict(Model):
+    """A conclusion."""
+
+    code: str
+    """Stable identifier: `uplink-not-aggregated`, `raw-ip-misuse`, `errors`, ..."""
+    tone: str
+    """`bad`, `good` or `neutral`."""
+    device: str | None
+    """Device it is about, as in `Device.name`; Null for the whole capture."""
+    text: str
+    """In words."""
+    evidence: list[str]
+    """The figures it rests on."""
+
+
+class Interface(Model):
+    """An interface, or an alternate setting of one."""
+
+    number: int
+    """Its number."""
+    alternate: int
+    """Alternate setting."""
+    class_codes: str
+    """Class, subclass and protocol, hexadecimal: `02/0d/00`."""
+    class_name: str
+    """In words."""
+    endpoints: list[str]
+    """Its endpoints: address, type and largest packet."""
+
+
+class Device(Model):
+    """One device at one address."""
+
+    name: str
+    """Bus and address, `1.2`."""
+    bus: int
+    """Number of the bus."""
+    address: int
+    """Address on it."""
+    vendor_id: str | None
+    """Vendor, hexadecimal; Null when its descriptor was not seen."""
+    product_id: str | None
+    """Product, hexadecimal."""
+    manufacturer: str | None
+    """Manufacturer by its string descriptor."""
+    product: str | None
+    """Product by its string descriptor."""
+    usb_version: str | None
+    """USB version it claims, for example `2.00`."""
+    device_version: str | None
+    """Version of the device, for example `3.18`."""
+    speed: str | None
+    """`low`, `full`, `high` or `super`, as far as packet sizes tell."""
+    kind: str
+    """What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`,
+    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`."""
+    kind_name: str
+    """The same in words."""
+    kind_by: str
+    """`descriptor`, `content`, `both` or `none`."""
+    evidence: list[str]
+    """Why."""
+    interfaces: list[Interface]
+    """Interfaces of its configuration; empty when it was not seen."""
+    completions: int
+    """Completed requests."""
+    bytes_out: int
+    """Bytes from the host."""
+    bytes_in: int
+    """Bytes to the host."""
+    enumerations: int
+    """Times it was given this address."""
+
+
+class StatusCount(Model):
+    """How often requests ended like this."""
+
+    code: str
+    """As recorded: a negative error number (Linux) or a hexadecimal USBD_STATUS (Windows)."""
+    name: str
+    """Its name."""
+    meaning: str
+    """What it means."""
+    count: int
+    """Completions."""
+
+
+class Gap(Model):
+    """A time without a completion."""
+
+    start_us: int
+    """When it began."""
+    length_us: int
+    """How long it was."""
+    in_flight: int
+    """Requests that were under way when it began."""
+
+
+class RateBin(Model):
+    """Completions in a bin of time."""
+
+    start_us: int
+    """Its start."""
+    completions: int
+    """Completions."""
+    bytes: int
+    """Bytes they transferred."""
+
+
+class Endpoint(Model):
+    """One endpoint in one direction."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    address: str
+    """Address with the direction in bit 7, hexadecimal."""
+    direction: str
+    """`in` (to the host) or `out`."""
+    transfer: str
+    """`control`, `bulk`, `interrupt` or `isochronous`."""
+    interface: int | None
+    """Interface it belongs to."""
+    max_packet_bytes: int | None
+    """Largest packet by its descriptor."""
+    submissions: int
+    """Requests handed to the host controller."""
+    completions: int
+    """Requests that came back."""
+    submission_errors: int
+    """Requests refused."""
+    bytes: int
+    """Bytes transferred, by the completions."""
+    requested_bytes: int | None
+    """Bytes that submissions asked for or carried; Null where the layer does not record it."""
+    requested_size_bytes: Spread | None
+    """Sizes of the buffers that submissions offered."""
+    size_bytes: Spread | None
+    """Sizes of the completed transfers."""
+    size_histogram: list[Bar]
+    """Sizes of the completed transfers by powers of two."""
+    turnaround_us: Spread | None
+    """From submission to completion."""
+    interval_us: Spread | None
+    """From one completion to the next."""
+    in_flight_max: int
+    """Requests under way at once, at most. A lower bound when the capture began in the middle."""
+    in_flight_mean: float | None
+    """Mean over time between the first and the last record of the endpoint."""
+    per_s: float | None
+    """Completions per second, mean from the first to the last."""
+    peak_per_s: float | None
+    """Completions in the busiest second; Null for captures below a second."""
+    mbit_s: float | None
+    """Mean throughput in that time."""
+    statuses: list[StatusCount]
+    """Completions by status, the most frequent first."""
+    errors: int
+    """Completions that are neither success nor cancelled by the driver."""
+    iso_errors: int
+    """Isochronous packets with an error."""
+    gaps: list[Gap]
+    """The longest times without a completion while requests were under way."""
+    bin_us: int
+    """Width of the bins of `series`."""
+    series: list[RateBin]
+    """Completions over time."""
+
+
+class Traffic(Model):
+    """What transfers of one endpoint carry, in one framing."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    endpoint: str
+    """Endpoint address, hexadecimal."""
+    direction: str
+    """`in` (downlink, to the host) or `out` (uplink)."""
+    framing: str
+    """`qmap`, `raw-ip`, `ntb16`, `ntb32`, `rndis`, `ethernet`, `realtek`, `mass-storage` or `other`."""
+    transfers: int
+    """Transfers with data."""
+    bytes: int
+    """Their bytes."""
+    per_s: float | None
+    """Transfers per second, mean from the first to the last."""
+    peak_per_s: float | None
+    """Transfers in the busiest second."""
+    whole_transfers: int
+    """Transfers whose datagrams are all known."""
+    cut_transfers: int
+    """Transfers with datagrams that the capture cut off."""
+    datagrams: int
+    """Datagrams seen, in whole and cut transfers."""
+    datagrams_at_least: int
+    """Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514
+    bytes or the largest seen."""
+    datagrams_per_transfer: float | None
+    """Datagrams per transfer; Null when some transfers were cut (see `at_least_per_transfer`) or nothing is framed."""
+    at_least_per_transfer: float | None
+    """`datagrams_at_least` per transfer."""
+    most_datagrams: int
+    """Most datagrams seen in one transfer."""
+    datagram_histogram: list[Bar]
+    """Datagrams per whole transfer, as a histogram."""
+    payload_bytes: int
+    """Bytes of the datagrams of whole transfers."""
+    header_bytes: int
+    """Bytes of headers and tables of whole transfers."""
+    padding_bytes: int
+    """Bytes that are neither, in whole transfers: padding."""
+    padding_share: float | None
+    """`padding_bytes` of all bytes of whole transfers."""
+    pure_acks: int
+    """Datagrams that are TCP acknowledgements without data."""
+    judged_datagrams: int
+    """Datagrams of which that could be told."""
+    ack_only_transfers: int
+    """Whole transfers that carry nothing but such acknowledgements."""
+    judged_transfers: int
+    """Whole transfers of which that could be told."""
+    ack_only_share: float | None
+    """`ack_only_transfers` of `judged_transfers`."""
+    commands: int
+    """Commands of the framing protocol (QMAP flow control)."""
+    mux_ids: list[int]
+    """Multiplexed connections or sessions seen."""
+    sequence_gaps: int | None
+    """Times the sequence number of blocks jumped."""
+    missing_blocks: int | None
+    """Blocks that those jumps leave out."""
+    same_address_transfers: int
+    """Ethernet frames with the same source and destination address: nobody is meant."""
+    first_transfer_bytes: int
+    """Bytes of the first transfer."""
+    faulty_transfers: int
+    """Transfers that break the rules of their framing."""
+    fault_examples: list[str]
+    """The first few, with record number and offset in the transfer."""
+
+
+class Request(Model):
+    """Control requests with the same request type and number."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    code: str
+    """bmRequestType and bRequest, hexadecimal: `80 06`."""
+    direction: str
+    """`in` or `out`."""
+    kind: str
+    """`standard`, `class`, `vendor` or `reserved`."""
+    name: str | None
+    """Its name, where the numbers alone tell it."""
+    count: int
+    """How often it was submitted."""
+    failed: int
+    """Completions of it that failed."""
+    bytes: int
+    """Bytes of its data stages."""
+
+
+class BusReport(Model):
+    """Everything `txop bus` knows about one capture."""
+
+    format: str
+    """Always `"txop-bus"`."""
+    version: int
+    """Layout version: 1. Raised when a field changes its meaning or goes."""
+    tool: str
+    """Program and version that wrote this."""
+    origin: str
+    """Where the figures come from: `imported` for a capture that somebody hands in."""
+    path: str
+    """The file as named by the caller."""
+    records: int
+    """Records (or lines) that are USB transfer requests."""
+    summary: Summary
+    """What the capture is, and what it cannot tell."""
+    verdicts: list[Verdict]
+    """What it means, in words; the most important first."""
+    devices: list[Device]
+    """Devices, the busiest first."""
+    endpoints: list[Endpoint]
+    """Per endpoint and direction, in the order of the devices."""
+    traffic: list[Traffic]
+    """What the transfers carry, per endpoint, direction and framing."""
+    requests: list[Request]
+    """Control requests, the most frequent first."""
+
+    @classmethod
+    def parse(cls, document: bytes | str) -> BusReport:
+        """The report in a ``txop-bus`` JSON document.
+
+        Raises:
+            FormatError: it is not such a document, or one of a layout version this program does not know.
+        """
+        try:
+            head = Head.model_validate_json(document)
+            if head.format != FORMAT:
+                raise FormatError(f'not a {FORMAT} document (its format is "{head.format}")')
+            if head.version != VERSION:
+                raise FormatError(f"{FORMAT} version {head.version} is not known to this txop, which reads {VERSION}")
+            return cls.model_validate_json(document)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "the document"
+            raise FormatError(f"not a {FORMAT} document: {where}: {first['msg']}") from error
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One of :data:`txop.bus.tables.TABLES` as a polars frame, for example ``report.table("endpoints")``.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        from txop.bus.tables import frame
+
+        return frame(self, name)

@@ -1,0 +1,84 @@
+"""The plots of the page: completions over time, and sizes of transfers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from txop.bus.model import BusReport, Endpoint
+from txop.report import format as fmt
+from txop.report.plot import INK, SERIES, plain
+
+MAX_LINES = 4
+WIDTH = 640
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A Vega-Lite chart and what it shows."""
+
+    spec: dict[str, Any]
+    caption: str
+
+
+def draw(report: BusReport, name: str) -> Drawing | None:
+    """The plot ``name``; ``None`` when there is nothing to draw."""
+    busiest = sorted((e for e in report.endpoints if e.completions > 1), key=lambda e: -e.bytes)[:MAX_LINES]
+    return {"rates": _rates, "sizes": _sizes}[name](busiest)
+
+
+def _name(e: Endpoint) -> str:
+    return f"{e.device} {e.address} {e.transfer} {e.direction} (n={fmt.count(e.completions)})"
+
+
+def _inks(endpoints: list[Endpoint]) -> Any:
+    import altair as alt
+
+    names = [plain([{"n": _name(e)}])[0]["n"] for e in endpoints]
+    scale = alt.Scale(domain=names, range=[INK[name] for name in SERIES[: len(names)]])
+    return alt.Color("endpoint:N", scale=scale, legend=alt.Legend(title=None, columns=2, symbolType="square"))
+
+
+def _rates(endpoints: list[Endpoint]) -> Drawing | None:
+    import altair as alt
+
+    shown = [e for e in endpoints if len(e.series) > 1]
+    rows = [
+        {"s": b.start_us / 1e6, "endpoint": _name(e), "rate": b.completions * 1e6 / e.bin_us}
+        for e in shown
+        for b in e.series
+    ]
+    if not rows:
+        return None
+    chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.2).encode(
+        x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+        y=alt.Y("rate:Q", title="completions per second"),
+        color=_inks(shown),
+    )  # fmt: skip
+    spec: dict[str, Any] = chart.properties(width=WIDTH, height=150).to_dict()
+    return Drawing(spec, "Completions over time, the endpoints with most bytes.")
+
+
+def _sizes(endpoints: list[Endpoint]) -> Drawing | None:
+    import altair as alt
+
+    shown = [e for e in endpoints if e.size_histogram]
+    rows: list[dict[str, Any]] = []
+    for e in shown:
+        total = sum(bar.count for bar in e.size_histogram)
+        for bar in e.size_histogram:
+            label = str(bar.low) if bar.high - bar.low <= 1 else f"{bar.low}–{bar.high - 1}"
+            rows.append({"size": label, "low": bar.low, "endpoint": _name(e), "share": bar.count / total})
+    if not rows:
+        return None
+    order = [row["size"] for row in sorted(rows, key=lambda row: int(row["low"]))]
+    chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_bar().encode(
+        x=alt.X("size:O", title="bytes of a completed transfer", sort=list(dict.fromkeys(order)),
+                axis=alt.Axis(labelAngle=-45)),
+        xOffset="endpoint:N",
+        y=alt.Y("share:Q", title="share of completions", axis=alt.Axis(format="~%")),
+        color=_inks(shown),
+        tooltip=["endpoint:N", "size:O", "share:Q"],
+    )  # fmt: skip
+    spec: dict[str, Any] = chart.properties(width=WIDTH, height=130).to_dict()
+    return Drawing(spec, "Sizes of completed transfers, by powers of two.")

@@ -1,0 +1,34 @@
+"""Writes the field reference in ``docs/bus-json.md`` from the models of this package.
+
+``python -m txop.bus.reference docs/bus-json.md`` replaces everything after the marker line in that file.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from txop.air.model.base import Model
+from txop.air.model.reference import _class, _module_classes
+from txop.report.field_reference import marker, renew
+
+MODULE = "txop.bus.reference"
+MARKER = marker(MODULE)
+
+
+def classes() -> Iterator[tuple[type[Model], dict[str, str]]]:
+    """Every class of the ``txop-bus`` document with the descriptions of its fields, the whole report first."""
+    found = [pair for pair in _module_classes("txop.bus.model", ()) if pair[0].__name__ != "Head"]
+    return iter(sorted(found, key=lambda pair: pair[0].__name__ != "BusReport"))
+
+
+def reference() -> str:
+    """The Markdown of the reference."""
+    parts = [_class(item, docs) for item, docs in classes()]
+    side = [_class(*pair) for pair in _module_classes("txop.bus.compare", ("Comparison", "Capture", "Difference"))]
+    return "\n".join(["## Fields", "", *parts, "## Fields of `txop-bus-compare`", "", *side])
+
+
+if __name__ == "__main__":
+    renew(Path(sys.argv[1]), MODULE, reference)

@@ -1,0 +1,265 @@
+"""The report in sections of text and tables, the same for the terminal and for the HTML page."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
+from txop.air.view.names import count, missing, share, text, time_us
+from txop.bus.model import BusReport, Device, Endpoint, Traffic, Verdict
+from txop.report import format as fmt
+
+SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests")
+
+LAYERS = {
+    "urb": "URBs, between driver and host controller (usbmon)",
+    "irp": "IRPs, above the root hub (USBPcap)",
+    "urb-log": "requests in a Windows driver log (UsbSnoop)",
+    "mixed": "both URBs (usbmon) and IRPs (USBPcap)",
+    "none": "none",
+}
+
+
+def unit(report: BusReport) -> str:
+    """What a transfer request is called in this capture."""
+    return "IRP" if report.summary.layer == "irp" else "URB"
+
+
+def tone(verdict: Verdict) -> Tone:
+    """How a verdict is shown."""
+    return "bad" if verdict.tone == "bad" else "good" if verdict.tone == "good" else ""
+
+
+def sections(report: BusReport, only: Sequence[str] = ()) -> list[Section]:
+    """The sections, or only those named."""
+    found = [_summary(report), _devices(report), _endpoints(report), _traffic(report), _requests(report)]
+    return [section for section in found if not only or section.name in only]
+
+
+def _summary(report: BusReport) -> Section:
+    summary = report.summary
+    packed = "" if summary.compression == "none" else f", {summary.compression}"
+    facts = [
+        Fact("Capture", f"{report.path} ({summary.container}{packed})"),
+        Fact("Recorded", LAYERS.get(summary.layer, summary.layer)),
+        Fact("Requests", _ways(report)),
+        Fact("Time span", _span(report)),
+    ]
+    if summary.unmatched_completions or summary.lost_completions or summary.unfinished:
+        odd = (
+            f"{fmt.count(summary.unmatched_completions)} completions without submission, "
+            f"{fmt.count(summary.lost_completions)} submissions without completion, "
+            f"{fmt.count(summary.unfinished)} under way at the end"
+        )
+        facts.append(Fact("Not paired", odd))
+    if summary.other_requests:
+        facts.append(Fact("Requests without data", fmt.count(summary.other_requests)))
+    if summary.clock_wraps:
+        facts.append(Fact("Clock started anew", f"{fmt.count(summary.clock_wraps)} times, undone here"))
+    if summary.dropped_by_capture:
+        facts.append(Fact("Dropped while capturing", fmt.count(summary.dropped_by_capture), tone="bad"))
+    if summary.not_usb:
+        facts.append(Fact("Not USB", f"{fmt.count(summary.not_usb)} records"))
+    if summary.unreadable:
+        facts.append(Fact("Unreadable", f"{fmt.count(summary.unreadable)} records", tone="bad"))
+    if summary.damage is not None:
+        where = f"at byte {fmt.count(summary.damage.offset)}: {summary.damage.message}"
+        facts.append(Fact("Damage", where, tone="bad"))
+    blocks: list[Block] = [Facts(facts)]
+    if summary.unreadable_examples:
+        blocks.append(Lines(tuple(summary.unreadable_examples), "Unreadable, the first few"))
+    limits = tuple(limit.text for limit in summary.limits) or ("Nothing that this report needs.",)
+    blocks.append(Lines(limits, "What this capture cannot tell"))
+    return Section("summary", 1, "Summary", blocks)
+
+
+def _ways(report: BusReport) -> str:
+    summary = report.summary
+    refused = f", {fmt.count(summary.submission_errors)} refused" if summary.submission_errors else ""
+    return f"{fmt.count(summary.submissions)} submitted, {fmt.count(summary.completions)} completed{refused}"
+
+
+def _span(report: BusReport) -> str:
+    if report.summary.span_us is None:
+        return "not available: the file has no clock"
+    length = fmt.duration_us(report.summary.span_us)
+    first = report.summary.first_time_unix_s
+    if first is None:
+        return length
+    try:
+        start = datetime.datetime.fromtimestamp(first, tz=datetime.UTC)
+    except (OverflowError, ValueError, OSError):
+        return length
+    return f"{length} from {start:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def called(device: Device) -> str:
+    """What a device is called: its product string, else what it is."""
+    return device.product or device.kind_name
+
+
+def _devices(report: BusReport) -> Section:
+    columns = (
+        Column("Device", right=False), Column("ID", right=False), Column("Called", right=False, rank=2),
+        Column("Is", right=False), Column("Known by", right=False, rank=2), Column("Speed", right=False, rank=3),
+        Column("Completed"), Column("Bytes out"), Column("Bytes in"),
+    )  # fmt: skip
+    rows = [
+        (
+            Cell(d.name),
+            text(None if d.vendor_id is None else f"{d.vendor_id}:{d.product_id}"),
+            text(d.product),
+            Cell(d.kind_name),
+            Cell(d.kind_by),
+            text(d.speed),
+            count(d.completions),
+            Cell(fmt.size_bytes(d.bytes_out), float(d.bytes_out)),
+            Cell(fmt.size_bytes(d.bytes_in), float(d.bytes_in)),
+        )
+        for d in report.devices
+    ]
+    blocks: list[Block] = [Grid("", columns, rows, unit_of_rows="devices")]
+    evidence = tuple(f"{d.name}: {line}" for d in report.devices[:4] for line in d.evidence[:8])
+    if evidence:
+        blocks.append(Lines(evidence, "Evidence"))
+    parts = tuple(
+        f"{d.name}, interface {i.number} alternate {i.alternate}: {i.class_codes} ({i.class_name})"
+        + (f"; {', '.join(i.endpoints)}" if i.endpoints else "")
+        for d in report.devices[:4]
+        for i in d.interfaces[:16]
+    )
+    if parts:
+        blocks.append(Lines(parts, "Descriptors"))
+    return Section("devices", 2, "Devices", blocks)
+
+
+def _endpoints(report: BusReport) -> Section:
+    name = unit(report)
+    columns = (
+        Column("Device", right=False), Column("Endpoint", right=False), Column("Type", right=False),
+        Column(f"{name}s"), Column("Bytes"), Column("Median size"), Column("Buffer", rank=3), Column("Per second"),
+        Column("Busiest s", rank=2), Column("Turnaround, median", rank=2), Column("95 %", rank=3),
+        Column("99 %", rank=3), Column("Under way, mean", rank=3), Column("most", rank=2), Column("Errors"),
+    )  # fmt: skip
+    rows = [_endpoint(e) for e in report.endpoints]
+    note = f"{name}s: completions. Turnaround: submission to completion. Errors: neither success nor taken back."
+    blocks: list[Block] = [
+        Plot("rates"),
+        Plot("sizes"),
+        Grid("", columns, rows, note, "endpoints"),
+    ]
+    failed = [(e, s) for e in report.endpoints for s in e.statuses if s.code not in ("0", "0x00000000", "-")]
+    if failed:
+        heads: tuple[Column, ...] = (
+            Column("Device", right=False), Column("Endpoint", right=False), Column("Status", right=False),
+            Column("Code", right=False, rank=2), Column("Count"), Column("Meaning", right=False),
+        )  # fmt: skip
+        cells: list[tuple[Cell, ...]] = [
+            (Cell(e.device), Cell(_place(e)), Cell(s.name), Cell(s.code), count(s.count), Cell(s.meaning))
+            for e, s in failed
+        ]
+        blocks.append(Grid("Requests that did not succeed", heads, cells, unit_of_rows="statuses"))
+    gaps = [(e, g) for e in report.endpoints if e.transfer == "bulk" for g in e.gaps]
+    if gaps:
+        heads = (
+            Column("Device", right=False), Column("Endpoint", right=False), Column("From"), Column("Length"),
+            Column("Under way"),
+        )  # fmt: skip
+        cells = [
+            (Cell(e.device), Cell(_place(e)), time_us(g.start_us), time_us(g.length_us), count(g.in_flight))
+            for e, g in sorted(gaps, key=lambda pair: -pair[1].length_us)
+        ]
+        blocks.append(Grid("Longest gaps of bulk endpoints with requests under way", heads, cells, unit_of_rows="gaps"))
+    return Section("endpoints", 3, "Endpoints", blocks)
+
+
+def _place(e: Endpoint) -> str:
+    return f"{e.address} {e.direction}"
+
+
+def _rate(value: float | None) -> Cell:
+    return missing() if value is None else Cell(fmt.number(value, 0 if value >= 10 else 1), value)
+
+
+def _endpoint(e: Endpoint) -> tuple[Cell, ...]:
+    size, turn, offered = e.size_bytes, e.turnaround_us, e.requested_size_bytes
+    is_in = e.direction == "in"
+    return (
+        Cell(e.device),
+        Cell(_place(e)),
+        Cell(e.transfer),
+        count(e.completions),
+        Cell(fmt.size_bytes(e.bytes), float(e.bytes)),
+        missing() if size is None else Cell(fmt.size_bytes(size.median), size.median),
+        missing() if offered is None or not is_in else Cell(fmt.size_bytes(offered.median), offered.median),
+        _rate(e.per_s),
+        _rate(e.peak_per_s),
+        time_us(turn.median if turn else None),
+        time_us(turn.p95 if turn else None),
+        time_us(turn.p99 if turn else None),
+        missing() if e.in_flight_mean is None else Cell(fmt.number(e.in_flight_mean), e.in_flight_mean),
+        count(e.in_flight_max),
+        Cell(fmt.count(e.errors), float(e.errors), "bad" if e.errors else "dim"),
+    )
+
+
+def datagrams(row: Traffic) -> Cell:
+    """Datagrams per transfer, or how many there are at least."""
+    if row.datagrams_per_transfer is not None:
+        return Cell(fmt.number(row.datagrams_per_transfer), row.datagrams_per_transfer)
+    if row.at_least_per_transfer is None:
+        return missing()
+    return Cell(f"at least {fmt.number(row.at_least_per_transfer)}", row.at_least_per_transfer)
+
+
+def _traffic(report: BusReport) -> Section:
+    name = unit(report)
+    columns = (
+        Column("Device", right=False), Column("Endpoint", right=False), Column("Framing", right=False),
+        Column(f"{name}s with data"), Column("Bytes", rank=2), Column("Per second"),
+        Column(f"Datagrams per {name}"), Column("most", rank=3), Column("Cut", rank=3), Column("Padding", rank=2),
+        Column("Only TCP ACKs"), Column("Faults"),
+    )  # fmt: skip
+    rows = [
+        (
+            Cell(t.device),
+            Cell(f"{t.endpoint} {t.direction}"),
+            Cell(t.framing),
+            count(t.transfers),
+            Cell(fmt.size_bytes(t.bytes), float(t.bytes)),
+            _rate(t.per_s),
+            datagrams(t),
+            count(t.most_datagrams),
+            count(t.cut_transfers),
+            share(t.padding_share),
+            share(t.ack_only_share),
+            Cell(fmt.count(t.faulty_transfers), float(t.faulty_transfers), "bad" if t.faulty_transfers else "dim"),
+        )
+        for t in report.traffic
+    ]
+    note = (
+        "Padding and TCP acknowledgements: of the transfers that are whole in the capture. Cut: transfers with "
+        "datagrams behind the end of what was captured; they count as at least as many as their bytes need."
+    )
+    blocks: list[Block] = [Grid("", columns, rows, note, "kinds of transfers")]
+    faults = tuple(f"{t.device} {t.endpoint}: {line}" for t in report.traffic for line in t.fault_examples)
+    if faults:
+        blocks.append(Lines(faults, "Faults, the first of each endpoint"))
+    return Section("traffic", 4, "What the bulk transfers carry", blocks)
+
+
+def _requests(report: BusReport) -> Section:
+    columns = (
+        Column("Device", right=False), Column("Request", right=False), Column("Name", right=False),
+        Column("Kind", right=False, rank=2), Column("Direction", right=False, rank=3), Column("Count"),
+        Column("Failed"), Column("Bytes", rank=2),
+    )  # fmt: skip
+    rows = [
+        (
+            Cell(r.device), Cell(r.code), text(r.name), Cell(r.kind), Cell(r.direction), count(r.count),
+            count(r.failed), count(r.bytes),
+        )
+        for r in report.requests
+    ]  # fmt: skip
+    return Section("requests", 5, "Control requests", [Grid("", columns, rows, unit_of_rows="requests")])

@@ -1,0 +1,253 @@
+"""``txop bus FILE [FILE2]``: what a USB capture says, and what differs between two."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from txop.bus import BusReport
+
+_STDIN = "-"
+_VERDICTS_SHOWN = 8
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop bus``."""
+    app.command(
+        name="bus",
+        epilog=epilog(
+            [
+                ("txop bus usbmon.pcap", "what the transfers carry and how well they are aggregated"),
+                ("txop bus linux.pcap windows.pcapng", "side by side, what matters most first"),
+                ("txop bus usbmon.pcap --html bus.html", "one page with plots"),
+                ("txop bus usbmon.pcap --table endpoints --csv -", "one table as CSV"),
+                ("tcpdump -i usbmon1 -w - | txop bus -", "from a pipe, until it ends"),
+            ],
+            [
+                "Sections: summary, devices, endpoints, traffic, requests.",
+                "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without USB"
+                " requests is refused with exit code 2.",
+            ],
+        ),
+    )(bus)
+
+
+def bus(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE [FILE2]",
+            help="usbmon or USBPcap captures (pcap, pcapng, also gzip or zstd) or usbmon text; - for stdin.",
+        ),
+    ],
+    json: JsonFlag = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
+    csv: Annotated[str | None, typer.Option(metavar="DIR", help="Write a CSV file per table; - for stdout.")] = None,
+    table: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this table for --csv; may be repeated.")
+    ] = None,
+    section: Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 10,
+) -> int:
+    """Explain a USB capture: transfers, aggregation, turnarounds, errors, and which device is what.
+
+    Two captures are put side by side, also Linux against Windows.
+    """
+    only = _sections(section)
+    _check_output(files, json=json, html=html, csv=csv, table=table)
+    documents = [_analyze(name) for name in files]
+    reports = [_read(document) for document in documents]
+    if json and len(reports) == 1:
+        console.write_json(documents[0])
+    elif json:
+        from txop.bus.compare import compare
+
+        console.write_json(compare(reports).model_dump_json(indent=2))
+    if csv is not None:
+        _write_csv(reports, csv, table)
+    if html is not None:
+        _write_page(reports, html)
+    if not json and csv != _STDIN:
+        _show(reports, only=only, top=top, brief=html is not None or csv is not None)
+    return _warn(reports)
+
+
+def _analyze(name: str) -> bytes:
+    from txop.bus import analyze_json
+
+    try:
+        return analyze_json(name)
+    except ValueError as error:
+        raise UserError(str(error), where=None if str(error).startswith(f"{name}:") else name) from error
+
+
+def _read(document: bytes) -> BusReport:
+    """``document``, which this program's own analyzer wrote: it is wrong only when the two do not belong together."""
+    from txop.bus import BusReport, FormatError
+
+    try:
+        return BusReport.parse(document)
+    except FormatError as error:
+        raise UserError(
+            f"the compiled part of txop does not belong to this version of its Python part ({error})",
+            what_to_do="run: make setup",
+        ) from error
+
+
+def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brief: bool) -> None:
+    from txop.bus.view import sections
+    from txop.cli.terminal_report import print_sections
+
+    out = console.stdout()
+    if len(reports) > 1:
+        _show_comparison(out, reports, top)
+        return
+    if not only:
+        _show_verdicts(out, reports[0])
+    if not brief:
+        print_sections(out, sections(reports[0], only), top)
+        out.print()
+        out.print(
+            console.safe_text(
+                "– means not available, never zero. What each figure counts: docs/bus.md, docs/bus-json.md.", "dim"
+            )
+        )
+
+
+def _show_verdicts(out: Console, report: BusReport) -> None:
+    from rich.padding import Padding
+
+    from txop.bus.view import tone
+    from txop.cli.terminal_report import bullets
+
+    out.print(console.safe_text("What the bus shows", "bold underline"))
+    styles = {"bad": "bold red", "good": "bold green"}
+    for verdict in report.verdicts[:_VERDICTS_SHOWN]:
+        out.print()
+        line = console.safe_text(verdict.text, styles.get(tone(verdict), "bold"))
+        if verdict.device is not None:
+            line.append_text(console.safe_text(f" - device {verdict.device}", "not bold dim"))
+        out.print(line)
+        if verdict.evidence:
+            out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
+    if len(report.verdicts) > _VERDICTS_SHOWN:
+        more = len(report.verdicts) - _VERDICTS_SHOWN
+        out.print(console.safe_text(f"and {more} more, in --json and --html.", "dim"))
+
+
+def _show_comparison(out: Console, reports: Sequence[BusReport], top: int) -> None:
+    from txop.bus.compare import compare
+    from txop.bus.side_by_side import grid
+    from txop.cli.terminal_report import bullets, draw
+
+    comparison = compare(reports)
+    for letter, report, capture in zip("AB", reports, comparison.captures, strict=True):
+        out.print(console.safe_text(f"{letter}  {report.path}", "bold"))
+        what = "no device" if capture.device is None else f"device {capture.device}: {capture.device_name}"
+        out.print(console.safe_text(f"   {what}", "dim"))
+        for verdict in report.verdicts[:3]:
+            out.print(console.safe_text(f"   {verdict.text}", "red" if verdict.tone == "bad" else "dim"))
+    out.print()
+    for sentence in comparison.sentences:
+        out.print(console.safe_text(sentence, "bold"))
+    drawn = draw(grid(comparison), out.width, top and max(top, 20))
+    if drawn is not None:
+        out.print(drawn)
+    out.print()
+    out.print(console.safe_text("How far they compare", "bold"))
+    out.print(bullets(comparison.notes))
+
+
+def _write_csv(reports: Sequence[BusReport], target: str, names: Sequence[str] | None) -> None:
+    from txop.bus.tables import TABLES, write_csv
+    from txop.report.whole_file import whole_file
+
+    for name in names or ():
+        if name not in TABLES:
+            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(TABLES)}")
+    if target == _STDIN:
+        if not names or len(names) != 1:
+            raise UserError("--csv - writes one table", what_to_do="name it with --table, for example --table traffic")
+        write_csv(reports, names[0], sys.stdout)
+        return
+    folder = Path(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names or TABLES:
+        with whole_file(folder / f"{name}.csv", newline="") as out:
+            write_csv(reports, name, out)
+    console.stderr().print(console.safe_text(f"Wrote {len(names or TABLES)} tables to {folder}"))
+
+
+def _write_page(reports: Sequence[BusReport], target: Path) -> None:
+    from txop.bus.page import comparison_page, page
+    from txop.report.whole_file import whole_file
+
+    written = page(reports[0]) if len(reports) == 1 else comparison_page(reports)
+    with whole_file(target) as out:
+        out.write(written)
+    console.stderr().print(console.safe_text(f"Wrote {target}"))
+
+
+def _warn(reports: Sequence[BusReport]) -> ExitCode:
+    """Say what was empty or damaged."""
+    code = ExitCode.OK
+    for report in reports:
+        summary = report.summary
+        warning = None
+        if report.records == 0 and summary.other_requests == 0:
+            warning = f"{report.path} has no USB requests, so there is nothing to report."
+            code = max(code, ExitCode.VERDICT_NO)
+        if summary.damage is not None:
+            place = f"{report.path} is damaged at byte {summary.damage.offset:,}: {summary.damage.message}"
+            warning = f"{place}. The report covers what came before."
+            code = ExitCode.PARTIAL
+        elif summary.unreadable:
+            warning = (
+                f"{report.path}: {summary.unreadable:,} records could not be read ({summary.unreadable_examples[0]})."
+            )
+            code = ExitCode.PARTIAL
+        if warning is not None:
+            console.stderr().print(console.safe_text(f"Warning: {warning}", "yellow"), soft_wrap=True)
+    return code
+
+
+def _check_output(
+    files: Sequence[str], *, json: bool, html: Path | None, csv: str | None, table: Sequence[str] | None
+) -> None:
+    if len(files) > 2:
+        raise UserError("txop bus takes one capture, or two to compare")
+    if list(files).count(_STDIN) > 1:
+        raise UserError("stdin (-) can be read only once")
+    if html is not None and os.fspath(html) == _STDIN:
+        raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
+    if html is not None and not html.parent.is_dir():  # said now, not after minutes of reading
+        raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
+    if table and csv is None:
+        raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
+    if json and csv == _STDIN:
+        raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
+
+
+def _sections(names: str | None) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    from txop.bus.view import SECTION_NAMES
+
+    found = tuple(name.strip() for name in names.split(",") if name.strip())
+    for name in found:
+        if name not in SECTION_NAMES:
+            raise UserError(f'there is no section "{name}"', what_to_do=f"choose from {', '.join(SECTION_NAMES)}")
+    return found

@@ -1,0 +1,189 @@
+"""``txop bus`` from its arguments to its output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+
+from conftest import PROGRAM
+from txop.bus.page import comparison_page, page
+from txop.bus.tables import TABLES, columns, write_csv
+from txop.cli import app
+
+HOSTILE = "<script>alert(1)</script>\"'&\x1b[2J\x07\u202egnp.exe{{7*7}}"
+"""A product name that tries HTML, a terminal escape, a bell, a bidi override and a template."""
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def start(*arguments, columns=100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with pytest.raises(SystemExit) as leaving:
+            app.main(["bus", *map(str, arguments)])
+        out = capsys.readouterr()
+        return leaving.value.code, out.out, out.err
+
+    return start
+
+
+def test_report_begins_with_what_the_bus_shows(run, make_trace):
+    code, out, err = run(make_trace("a.pcap"))
+    assert (code, err) == (0, "")
+    assert out.startswith("What the bus shows")
+    assert out.index("Uplink is not aggregated") < out.index("1. Summary") < out.index("5. Control requests")
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_only_the_sections_named(run, make_trace):
+    code, out, _ = run(make_trace("a.pcap"), "--section", "traffic")
+    assert code == 0
+    assert "4. What the bulk transfers carry" in out
+    assert "1. Summary" not in out
+    assert "Uplink is not aggregated" not in out
+
+
+def test_two_captures_side_by_side(run, make_trace):
+    code, out, _ = run(make_trace("a.pcap"), make_trace("b.pcap", link_type=249, per_transfer=15))
+    assert code == 0
+    text = " ".join(out.split())
+    assert "15.0 times as many per transfer" in text
+    assert "One side is URBs" in text
+
+
+def test_json_is_one_document(run, make_trace):
+    a, b = make_trace("a.pcap"), make_trace("b.pcap", per_transfer=15)
+    assert json.loads(run(a, "--json")[1])["format"] == "txop-bus"
+    assert json.loads(run(a, b, "--json")[1])["format"] == "txop-bus-compare"
+
+
+def test_csv_of_every_table(run, make_trace, tmp_path):
+    code, _, err = run(make_trace("a.pcap"), "--csv", tmp_path / "tables")
+    assert code == 0
+    assert f"{len(TABLES)} tables" in err
+    for name, table in TABLES.items():
+        text = (tmp_path / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+        rows = list(csv.reader(io.StringIO(text)))
+        assert rows[0] == ["capture", *columns(table)]
+        assert all(len(row) == len(rows[0]) for row in rows)
+
+
+def test_tables_become_frames(report):
+    for name in TABLES:
+        assert report.table(name).width == len(columns(TABLES[name]))
+    assert report.table("traffic")["transfers"].sum() == 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("a", "b", "c"), "takes one capture, or two"),
+        (("-", "-"), "only once"),
+        (("a", "--table", "traffic"), "--table chooses"),
+        (("a", "--section", "ghosts"), 'no section "ghosts"'),
+        (("a", "--json", "--csv", "-"), "both write to stdout"),
+        (("a", "--html", "-"), "--html writes a file"),
+        (("there-is-no-such-file.pcap",), "No such file"),
+    ],
+)
+def test_wrong_use_is_explained(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_what_is_no_usb_capture_is_refused_with_a_reason(run, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello\n")
+    assert run(tmp_path / "notes.txt")[0] == 2
+    (tmp_path / "wires.pcap").write_bytes(
+        bytes.fromhex("d4c3b2a1020004000000000000000000ffff0000 2001000000000000000000000300000003000000 a50000")
+    )
+    code, _, err = run(tmp_path / "wires.pcap")
+    assert code == 2
+    assert "a capture of the wires" in " ".join(err.split())
+
+
+def test_a_cut_capture_is_reported_with_its_own_code(run, make_trace, tmp_path):
+    whole = make_trace("a.pcap").read_bytes()
+    (tmp_path / "cut.pcap").write_bytes(whole[:-10])
+    code, out, err = run(tmp_path / "cut.pcap")
+    assert code == 4
+    assert "1. Summary" in out
+    assert "is damaged at byte" in err
+
+
+def test_from_a_pipe(make_trace):
+    data = make_trace("a.pcap").read_bytes()
+    done = subprocess.run([PROGRAM, "bus", "-", "--json"], input=data, capture_output=True, timeout=60, check=True)
+    assert json.loads(done.stdout)["records"] == 2 * (3 + 100 + 100 + 10)
+
+
+class Outline(HTMLParser):
+    """Collects tags, and checks that they nest."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        del attrs
+        self.tags.append(tag)
+        if tag not in {"meta", "link", "br", "img", "input", "hr"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        del attrs
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def parsed(text: str) -> Outline:
+    outline = Outline()
+    outline.feed(text)
+    outline.close()
+    assert outline.open == []
+    return outline
+
+
+def test_the_page_shows_everything_and_fetches_nothing(report):
+    text = page(report)
+    outline = parsed(text)
+    assert outline.tags.count("svg") == 2
+    assert "Uplink is not aggregated: 1.0 datagram per URB" in outline.text
+    assert not re.search(r"(src|href)=\"https?:", text)
+
+
+def test_the_page_of_two_ranks_the_differences(report, aggregated):
+    outline = parsed(comparison_page([report, aggregated]))
+    assert "15.0 times as many per transfer" in outline.text
+
+
+def test_a_hostile_product_name_acts_nowhere(run, make_trace, tmp_path):
+    path = make_trace("a.pcap", product=HOSTILE)
+    code, out, _ = run(path, "--html", tmp_path / "page.html")
+    assert code == 0
+    for text in (out, run(path)[1], run(path, "--csv", "-", "--table", "devices")[1]):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+    outline = parsed((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert outline.tags.count("script") == 1
+    assert "<script>alert(1)</script>" in outline.text
+    assert "{{7*7}}" in outline.text
+
+
+def test_formulas_stay_text(report):
+    devices = [device.model_copy(update={"product": "=1+1"}) for device in report.devices]
+    out = io.StringIO()
+    write_csv([report.model_copy(update={"devices": devices})], "devices", out)
+    assert ",'=1+1," in out.getvalue()

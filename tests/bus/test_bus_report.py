@@ -1,0 +1,165 @@
+"""What the analyzer says about captures whose truth is known, and that the typed report mirrors its document."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from txop import bus
+from txop.bus import BusReport, FormatError, reference
+from txop.bus.compare import compare
+
+ROOT = Path(__file__).parents[2]
+
+
+def captures() -> Path:
+    """The folder of real captures; skips, loudly, when there is none."""
+    folder = Path(os.environ.get("TXOP_CAPTURES", ROOT.parent / "shared/captures"))
+    if not (folder / "usb").is_dir():
+        pytest.skip(f"no captures in {folder} (set TXOP_CAPTURES)")
+    return folder
+
+
+def row(rows, **wanted):
+    found = [r for r in rows if all(getattr(r, key) == value for key, value in wanted.items())]
+    assert len(found) == 1, wanted
+    return found[0]
+
+
+def test_every_count_of_a_known_capture(report):
+    up = row(report.endpoints, address="0x02")
+    assert (up.submissions, up.completions, up.bytes, up.errors) == (100, 100, 100 * 44, 0)
+    assert up.turnaround_us is not None
+    assert (up.turnaround_us.n, up.turnaround_us.min, up.turnaround_us.max) == (100, 300, 300)
+    assert (up.in_flight_max, up.interface, up.max_packet_bytes) == (1, 0, 512)
+    assert up.per_s == pytest.approx(50)
+    assert up.peak_per_s == 50
+    down = row(report.endpoints, address="0x81")
+    assert down.requested_size_bytes is not None
+    assert (down.requested_size_bytes.max, down.bytes) == (16384, 100 * 4 * 1492)
+    traffic = row(report.traffic, endpoint="0x81")
+    assert (traffic.framing, traffic.datagrams, traffic.datagrams_per_transfer, traffic.padding_bytes) == (
+        "qmap", 400, 4.0, 0)  # fmt: skip
+    acks = row(report.traffic, endpoint="0x02")
+    assert (acks.ack_only_transfers, acks.judged_transfers, acks.ack_only_share) == (100, 100, 1.0)
+    device = report.devices[0]
+    assert (device.vendor_id, device.product_id, device.product, device.kind, device.kind_by) == (
+        "2c7c", "0125", "Modem", "qmi", "both")  # fmt: skip
+    assert row(report.requests, code="80 06").count == 3
+
+
+def test_the_verdict_names_what_is_wrong(report, aggregated):
+    worst = report.verdicts[0]
+    assert (worst.code, worst.tone, worst.device) == ("uplink-not-aggregated", "bad", "1.5")
+    assert worst.text == "Uplink is not aggregated: 1.0 datagram per URB (QMAP), 50 URB/s (busiest second 50)."
+    assert "100 % of the uplink transfers carry nothing but TCP acknowledgements (100 of 100)" in worst.evidence
+    up = row(aggregated.verdicts, code="uplink-aggregated")
+    assert up.text == "Uplink is aggregated: 15.0 datagrams per IRP (QMAP), 50 IRP/s (busiest second 50)."
+
+
+def test_both_layers_give_the_same_counts_where_they_can(make_trace):
+    linux, windows = (bus.analyze(make_trace(str(link), link_type=link)) for link in (220, 249))
+    for ours, theirs in zip(linux.endpoints, windows.endpoints, strict=True):
+        same = ("address", "transfer", "submissions", "completions", "bytes", "size_bytes", "turnaround_us",
+                "in_flight_max", "per_s", "series")  # fmt: skip
+        for name in same:
+            assert getattr(ours, name) == getattr(theirs, name), (ours.address, name)
+    assert row(windows.endpoints, address="0x81").requested_bytes is None, "USBPcap does not record it"
+    assert linux.traffic == windows.traffic
+    assert "irp-layer" in {limit.code for limit in windows.summary.limits}
+
+
+def test_what_the_snap_length_hides_is_at_least(make_trace):
+    report = bus.analyze(make_trace("cut.pcap", snap=64 + 60))
+    down = row(report.traffic, endpoint="0x81")
+    assert (down.cut_transfers, down.datagrams, down.datagrams_per_transfer) == (100, 100, None)
+    assert down.datagrams_at_least == 100 + -(-100 * 3 * 1492 // 1514)
+    assert "snap" in {limit.code for limit in report.summary.limits}
+
+
+def test_errors_are_named(make_trace):
+    report = bus.analyze(make_trace("errors.pcap", status=-71))
+    down = row(report.endpoints, address="0x81")
+    assert down.errors == 1
+    assert {(s.code, s.name, s.count) for s in down.statuses} == {("0", "success", 99), ("-71", "EPROTO", 1)}
+    assert "1 times EPROTO (-71)" in row(report.verdicts, code="errors").evidence[0]
+
+
+def test_linux_and_windows_side_by_side(report, aggregated):
+    found = compare([report, aggregated])
+    assert found.differences[0].key == "uplink.datagrams_per_transfer"
+    assert found.differences[0].values == [1.0, 15.0]
+    assert found.sentences[0] == (
+        "Uplink: A carries 1.0 datagrams per URB at 50 URB/s, B 15.0 datagrams per IRP at 50 IRP/s: "
+        "15.0 times as many per transfer."
+    )
+    assert any("One side is URBs" in note and "buffers offered" in note for note in found.notes)
+    weights = [row.weight for row in found.differences if row.weight is not None]
+    assert weights == sorted(weights, reverse=True)
+    assert all(0 <= weight <= 1 for weight in weights)
+
+
+def test_the_same_capture_twice_does_not_differ(report):
+    assert all(row.weight in (0, None) for row in compare([report, report]).differences)
+
+
+def test_a_comparison_needs_two(report):
+    with pytest.raises(ValueError, match="two captures"):
+        compare([report])
+
+
+def test_round_trip_keeps_every_field(make_trace):
+    document = json.loads(bus.analyze_json(make_trace("a.pcap")))
+    assert json.loads(BusReport.parse(json.dumps(document)).model_dump_json()) == document
+
+
+def test_models_have_exactly_the_fields_of_the_analyzer():
+    text = (ROOT / "crates/bus/src/report.rs").read_text(encoding="utf-8")
+    structs = {}
+    for match in re.finditer(r"derive\([^)]*Serialize[^)]*\)\]\s*pub struct (\w+) \{\n(.*?)\n\}", text, re.S):
+        fields = re.findall(r"^\s*pub (\w+): (.*),$", match[2], re.M)
+        structs[match[1]] = {name: kind.startswith("Option<") for name, kind in fields}
+    models = {item.__name__: item for item, _ in reference.classes()}
+    models["Report"] = models.pop("BusReport")
+    assert set(models) == set(structs)
+    assert len(structs) == 16
+    for name, fields in structs.items():
+        mine = {n: "None" in str(models[name].__annotations__[n]) for n in models[name].model_fields}
+        assert mine == fields, name
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 2}, "version 2 is not known"),
+        ({"format": "txop-air"}, 'its format is "txop-air"'),
+        ({"records": "many"}, "records"),
+    ],
+)
+def test_wrong_documents_are_refused_with_the_place(report, change, message):
+    document = json.loads(report.model_dump_json())
+    with pytest.raises(FormatError, match=re.escape(message)):
+        BusReport.parse(json.dumps(document | change))
+
+
+def test_reference_is_up_to_date():
+    text = (ROOT / "docs/bus-json.md").read_text(encoding="utf-8")
+    _, marker, written = text.partition(reference.MARKER)
+    assert marker
+    assert written.strip() == reference.reference().strip(), "run: python -m txop.bus.reference docs/bus-json.md"
+
+
+def test_the_fan_compares_on_the_axes_that_both_logs_have():
+    reports = [bus.analyze(captures() / "usb" / f"f196_usbfan2.{kind}.log") for kind in ("usbmon", "usbsnoop")]
+    found = {row.key: row for row in compare(reports).differences}
+    assert found["control.out.completions"].values == [2323, 2323]
+    assert found["control.in.completions"].values == [30, 30]
+    assert found["control.out.bytes"].difference == 0
+    assert found["requests.21 09"].values == [2322, 2322]
+    assert found["errors"].values[1] is None, "the Windows log has no statuses"
+    assert reports[1].endpoints[0].per_s is None, "its milliseconds are no time"
+    assert reports[1].summary.span_us is None
