@@ -13,6 +13,7 @@ PIP_QUIET := --quiet --disable-pip-version-check --no-input
 SYSTEM := $(VENV)/.stamp-system
 PACKAGES := $(VENV)/.stamp-packages
 NATIVE := $(VENV)/.stamp-native
+RUN_TOOLS := $(VENV)/.stamp-run-tools
 TEST_TOOLS := $(VENV)/.stamp-test-tools
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
@@ -40,24 +41,28 @@ $(NATIVE): $(RUST_SOURCES) pyproject.toml $(PACKAGES)
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PIP_NO_DEPS=1 PIP_QUIET=1 $(RUST) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
+$(RUN_TOOLS): scripts/setup-run-tools.sh scripts/apt.sh | $(SYSTEM)
+	@scripts/setup-run-tools.sh
+	@touch $@
+
 $(TEST_TOOLS): scripts/setup-test-tools.sh scripts/apt.sh | $(SYSTEM)
 	@scripts/setup-test-tools.sh
 	@touch $@
 
-demo: setup ## analyse a capture that txop makes itself, and show the page
+demo: setup $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
 	@$(BIN)/txop demo
 
 test: setup test-rust test-python lint ## set up, run the fast tests, and lint
 
 test-all: test test-slow fuzz ## the same, and the slow tests and a few minutes of fuzzing
 
-test-rust: $(SYSTEM) $(TEST_TOOLS)
+test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 	$(CARGO) test --workspace --locked
 
-test-python: setup $(TEST_TOOLS)
+test-python: setup $(RUN_TOOLS) $(TEST_TOOLS)
 	$(BIN)/pytest -m "not slow"
 
-test-slow: setup $(TEST_TOOLS)
+test-slow: setup $(RUN_TOOLS) $(TEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --release -- --include-ignored
 	$(BIN)/pytest -m slow
 

@@ -7,6 +7,7 @@ new line after it. Times are wall-clock for people (``at``) and seconds since bo
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from txop.archive.regular import open_regular
+from txop.archive.text import storable
 
 JOURNAL_VERSION = 1
 
@@ -63,7 +67,7 @@ def read_journal(path: Path) -> JournalReading:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         while line := file.readline(_LONGEST_LINE):
             yield line
 
@@ -76,6 +80,8 @@ class JournalWriter:
         self._boot = _boot_id()
         self.last = b""
         """The line written last."""
+        self._cut = False
+        """A line was begun that did not fit."""
         if self._file.tell() > 0:
             with path.open("rb") as existing:
                 existing.seek(-1, os.SEEK_END)
@@ -89,12 +95,15 @@ class JournalWriter:
             "at": now_utc(),
             "monotonic_s": round(time.clock_gettime(time.CLOCK_BOOTTIME), 6),
             "boot": self._boot,
-            **fields,
+            **storable(fields),
         }
         line = json.dumps(record, allow_nan=False, ensure_ascii=True).encode() + b"\n"
-        written = self._file.write(line)
-        if written != len(line):
-            raise OSError(28, os.strerror(28), self._file.name)
+        whole = b"\n" + line if self._cut else line
+        written = self._file.write(whole)
+        if written != len(whole):
+            self._cut = self._cut or written > 0
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._file.name)
+        self._cut = False
         os.fsync(self._file.fileno())
         self.last = line
 

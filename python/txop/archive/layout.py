@@ -23,6 +23,7 @@ import os
 from pathlib import Path
 from typing import Any, Self
 
+from txop.archive.regular import read_regular
 from txop.report.whole_file import whole_file
 
 ARCHIVE_VERSION = 1
@@ -95,8 +96,8 @@ class Layout:
         """``archive.json``: ``plan_folder``, which file names in the plan are relative to, and ``overrides``, what the
         command line changed. Empty when it cannot be read."""
         try:
-            identity = json.loads(self.identity.read_bytes()[:65536])
-        except (OSError, ValueError):
+            identity = json.loads(read_regular(self.identity, 65536))
+        except (OSError, ValueError, RecursionError):
             return {}
         return identity if isinstance(identity, dict) else {}
 

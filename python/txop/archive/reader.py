@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from txop.archive.journal import Event, read_journal
 from txop.archive.layout import ArchiveError, Layout
+from txop.archive.regular import read_regular
 from txop.archive.run_file import RunFile, SeriesFile
 from txop.plan.model import Plan
 from txop.plan.overrides import Overrides
@@ -81,9 +82,14 @@ def read_archive(root: Path) -> Archive:
     layout.check()
     try:
         plan = Plan.model_validate(tomllib.loads(_bounded(layout.plan).decode("utf-8")))
+    except OSError as error:
+        raise ArchiveError(f"its plan.toml cannot be read: {error.strerror or error}", where=root) from None
+    except (ValueError, RecursionError) as error:
+        raise ArchiveError(f"its plan.toml cannot be read: {_first(error)}", where=root) from None
+    try:
         plan = Overrides.model_validate(layout.facts().get("overrides") or {}).apply(plan)
-    except (OSError, ValueError) as error:
-        raise ArchiveError(f"its plan.toml cannot be read: {error}", where=root) from None
+    except (ValueError, KeyError) as error:
+        raise ArchiveError(f"its archive.json does not fit its plan.toml: {_first(error)}", where=root) from None
     damage: list[str] = []
     try:
         journal = read_journal(layout.journal)
@@ -112,9 +118,14 @@ def read_archive(root: Path) -> Archive:
     return Archive(layout=layout, plan=plan, events=events, runs=runs, damage=damage)
 
 
+def _first(error: Exception) -> str:
+    """What is wrong, in a sentence; of many things the first."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return f"{where}: {first['msg']}" if where else str(first["msg"])
+    return str(error)
+
+
 def _bounded(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(_MAX_FILE_BYTES + 1)
-    if len(data) > _MAX_FILE_BYTES:
-        raise OSError(27, "larger than any txop writes", str(path))
-    return data
+    return read_regular(path, _MAX_FILE_BYTES)

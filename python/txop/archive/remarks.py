@@ -47,5 +47,7 @@ def add_remark(archive: Archive, text: str, *, arm: str | None = None, run: str 
         raise ArchiveError(f"there is no run {run!r}", where=root, what_to_do=f"see {archive.layout.runs}")
     if len(text) > MAX_TEXT:
         raise ArchiveError(f"a remark has at most {MAX_TEXT:,} characters", where=root)
+    if not archive.layout.journal.is_file():
+        raise ArchiveError("its journal.jsonl is missing, so nothing can be added", where=root)
     with JournalWriter(archive.layout.journal) as journal:
         journal.write("note", text=text, arm=arm, run=run)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from txop.archive.text import storable
 from txop.origin import Origin
 
 RUN_VERSION = 1
@@ -90,6 +91,12 @@ class RunFile(_Record):
     """Digest of ``txop air`` on the run's capture, if there was one."""
     files: dict[str, str] = {}
     """Raw files of the run's folder, and what each one is."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _storable(cls, data: Any) -> Any:
+        """Causes and warnings quote tools, whose words must not keep the run from being stored."""
+        return storable(data)
 
 
 class SeriesFile(_Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from txop.arms.steps import Session, Step, StepFailed, ended, line, need, wait_for_interface
+from txop.arms.steps import Session, Step, StepFailed, ended, has_interface, line, need, wait_for_interface
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class SetQdisc(Step):
         if not self._set:
             return
         target, device = session.target(self.target), self.device(session)
-        if await target.read(f"/sys/class/net/{device}/ifindex", limit_bytes=64) is None:
+        if not await has_interface(target, device):
             self._set = False
             return
         argv = ["tc", "qdisc", "del", "dev", device, "root"]

@@ -153,12 +153,21 @@ async def put(target: Target, path: str, data: bytes, what: str) -> None:
         raise StepFailed(target.name, f"could not {what}: {path}: {said(error.ran) or error.what}") from None
 
 
+async def has_interface(target: Target, interface: str) -> bool:
+    """Whether a network interface is there. sysfs shows the network namespace it was mounted from, procfs that of the
+    reader (network_namespaces(7))."""
+    if await target.read(f"/sys/class/net/{interface}/ifindex", limit_bytes=64) is not None:
+        return True
+    table = (await target.read("/proc/net/dev", limit_bytes=1 << 20) or b"").decode("utf-8", "replace")
+    return any(row.partition(":")[0].strip() == interface for row in table.splitlines()[2:])
+
+
 async def wait_for_interface(session: Session, name: str, interface: str) -> None:
     """Wait until a network interface is there."""
     target = session.target(name)
     loop = asyncio.get_running_loop()
     deadline = loop.time() + session.interface_timeout_s
-    while await target.read(f"/sys/class/net/{interface}/ifindex", limit_bytes=64) is None:
+    while not await has_interface(target, interface):
         if loop.time() >= deadline:
             raise StepFailed(name, f"interface {interface} did not appear within {session.interface_timeout_s:g} s")
         await asyncio.sleep(0.25)

@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, bus, compare, console, demo, doctor, log, plan, report, version
+from txop.cli import air, bus, compare, console, demo, doctor, log, note, plan, report, run, specimen, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -24,11 +24,14 @@ from txop.visible import visible
 COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     demo.register,
     plan.register,
+    run.register,
     compare.register,
+    note.register,
     report.register,
     air.register,
     bus.register,
     log.register,
+    specimen.register,
     doctor.register,
     version.register,
 )

@@ -12,6 +12,7 @@ Conventions every command keeps:
 from __future__ import annotations
 
 import codecs
+import errno
 import json
 import os
 import re
@@ -36,6 +37,8 @@ class _PipeConsole(Console):
     """A console that leaves a broken pipe to :func:`txop.cli.app.main` instead of exiting with 1."""
 
     def on_broken_pipe(self) -> NoReturn:
+        if self.stderr:  # who reads stdout may still be there
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
         leave_broken_pipe()
 
 

@@ -1,32 +1,29 @@
-"""``txop demo``: a first result without any hardware, on a capture that txop makes itself."""
+"""``txop demo``: the main job, from plan to report, without hardware and without root."""
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from txop.cli import console
+from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import UserError
 from txop.cli.help import epilog
-from txop.report.whole_file import replacement
+from txop.cli.plan_problems import read_plan
+from txop.cli.run import archive_error, carry_on
+from txop.report.whole_file import whole_file
 
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]
-Seed = Annotated[
-    int,
-    typer.Option("--seed", min=0, max=2**64 - 1, help="The same seed gives the same capture, byte for byte."),
-]
-Scene = Annotated[str, typer.Option("--scene", metavar="NAME", help="What happens on the air; see --list-scenes.")]
-ListScenes = Annotated[bool, typer.Option("--list-scenes", help="List the scenes and exit.")]
-Seconds = Annotated[float, typer.Option("--seconds", min=0.1, max=600.0, help="Length of the capture, in seconds.")]
+TEMPLATE = "emulated-driver-patches"
+"""The plan it carries out."""
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the plan and the archive; made if needed.")]
+Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=100, help="Another number of blocks.")]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page when there is a display.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -35,91 +32,61 @@ def register(app: typer.Typer) -> None:
         name="demo",
         epilog=epilog(
             [
-                ("txop demo", "make a capture, analyse it, show the tables and the page"),
-                ("txop demo --list-scenes", "what else can be made, each with what it shows"),
-                ("txop demo --scene ghosts --no-open", "damaged frames, and the addresses they invent"),
-                ("txop demo --seed 7 --seconds 60 --no-open", "another one, longer, tables only"),
-            ]
+                ("txop demo", "compare three driver variants on an emulated 802.11n link; under five minutes"),
+                ("txop demo --blocks 1", "only to see how it works; one block proves nothing"),
+            ],
+            notes=(
+                "Real iperf3 and ping, through a modelled radio link between two network namespaces. A real campaign "
+                "is the same with other targets: `txop plan new --list-templates`.",
+            ),
         ),
     )(demo)
 
 
 def demo(
     output: Output = Path("build/demo"),
-    scene: Scene = "late-block-ack",
-    seed: Seed = 1,
-    seconds: Seconds = 20.0,
+    blocks: Blocks = None,
     open_page: Open = True,
-    list_scenes: ListScenes = False,
+    quiet: QuietFlag = False,
     json: JsonFlag = False,
-) -> None:
-    """Make an 802.11 capture without hardware, analyse it with `txop air`, and show the page."""
-    from txop import _native
+) -> int:
+    """Carry out a plan on an emulated link: measure, capture, analyse, compare, report."""
+    from txop.campaign import session
+    from txop.plan.overrides import Overrides
+    from txop.plan.templates import templates
 
-    scenes = dict(_native.specimen_scenes())
-    if list_scenes:
-        _list(scenes, as_json=json)
-        return
-    if scene not in scenes:
-        raise UserError(f"there is no scene {scene!r}", what_to_do="see `txop demo --list-scenes`")
-
+    plan, archive = output / "plan.toml", output / "archive"
     output.mkdir(parents=True, exist_ok=True)
-    capture = output / "air.pcapng"
-    page = output / "air.html"
-    truth = output / "truth.json"
-
-    notes = console.stderr()
-    with replacement(capture) as written, replacement(truth) as written_truth:
-        written_truth.write_bytes(_native.write_specimen(os.fspath(written), seed=seed, seconds=seconds, scene=scene))
-    notes.print(safe_text(f"Made {capture} ({seconds:g} s of {scene!r}: {scenes[scene]}; seed {seed})."))
-    notes.print(safe_text(f"What is really in it, to compare with: {truth}"))
-
-    arguments = ["air", os.fspath(capture), "--html", os.fspath(page)]
-    if json:
-        arguments.append("--json")
-    notes.print(safe_text(f"$ txop {shlex.join(arguments)}"))
-    _run_txop(arguments)
-
-    notes.print(safe_text(f"The page: {page.resolve()}"))
+    _clear(archive)
+    with whole_file(plan) as out:
+        out.write(templates()[TEMPLATE].text)
+    if not quiet:
+        console.stderr().print(safe_text(f"$ txop run {plan} -o {archive}"), soft_wrap=True)
+    loaded, _ = read_plan(plan)
+    prepared = session.begin(loaded, archive, Overrides(blocks=blocks))
+    code = carry_on(prepared, report=True, quiet=quiet, as_json=json)
     if open_page:
-        _show(page)
+        show(archive / "report.html")
+    return code
 
 
-def _list(scenes: dict[str, str], *, as_json: bool) -> None:
-    if as_json:
-        console.write_json(
-            {
-                "format": "txop-scenes",
-                "version": 1,
-                "scenes": [{"name": name, "shows": shows} for name, shows in scenes.items()],
-            }
+def _clear(archive: Path) -> None:
+    """Remove the archive of an earlier demo, and nothing else."""
+    from txop.archive.layout import ArchiveError, ArchiveLock, Layout
+
+    if not archive.exists():
+        return
+    if archive.is_symlink() or not (archive / "archive.json").is_file():
+        raise UserError(
+            "is there, and no archive of an earlier demo", where=str(archive), what_to_do="choose another --output"
         )
-        return
-    rows = Table("Scene", "What it shows")
-    for name, shows in scenes.items():
-        rows.add_row(safe_text(name), safe_text(shows))
-    console.stdout().print(rows)
-
-
-def _run_txop(arguments: list[str]) -> None:
-    """Run another command of txop in this process, the very code that the user would run."""
-    from txop.cli.app import build  # the list of commands includes this module
-
-    code = typer.main.get_command(build())(args=arguments, prog_name="txop", standalone_mode=False)
-    if isinstance(code, int) and code != 0:
-        raise typer.Exit(code)
-
-
-def _show(page: Path) -> None:
-    """Open ``page`` in the desktop's browser, when there is a desktop."""
-    opener = shutil.which("xdg-open")
-    has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    if opener is None or not has_display or os.environ.get("CI"):
-        return
-    subprocess.Popen(
-        [opener, os.fspath(page.resolve())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    try:
+        with ArchiveLock(Layout(archive)):
+            for path in sorted(archive.iterdir(), key=lambda path: path.name == "archive.json"):  # it goes last
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            archive.rmdir()
+    except ArchiveError as error:
+        raise archive_error(error) from None

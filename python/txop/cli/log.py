@@ -32,6 +32,7 @@ def register(app: typer.Typer) -> None:
             [
                 ("dmesg | txop log -", "what went wrong since boot"),
                 ("journalctl -k -b -1 -o json | txop log -", "in the boot before this one"),
+                ("txop log --target root@gateway", "of another machine, over SSH"),
                 ("txop log kern.log.2.gz --all", "also what is only information"),
                 ("txop log dmesg.txt --json | jq '.faults[] | {key, device, count}'", "for scripts"),
                 ("txop log dmesg.txt --rules my-driver.toml", "with rules of your own"),
@@ -56,6 +57,15 @@ def log(
         list[Path] | None, typer.Option(metavar="FILE|FOLDER", help="More rules (TOML); may be repeated.")
     ] = None,
     list_rules: Annotated[bool, typer.Option("--list-rules", help="Show the rules in use, and read no log.")] = False,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target", metavar="MACHINE", help="Read this machine's log: local, [user@]host[:port], or see --plan."
+        ),
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", metavar="PLAN", help="--target is the name of a target of this plan.")
+    ] = None,
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit with 1 when there is a fault of severity error.")
     ] = False,
@@ -72,11 +82,19 @@ def log(
             raise UserError("--list-rules reads no log", what_to_do="leave the files out")
         _list_rules(chosen, json=json)
         return ExitCode.OK
-    if not files:
+    if plan is not None and target is None:
+        raise UserError("--plan goes with --target", what_to_do="name a target of the plan: --target dut")
+    files = files or []
+    if not files and target is None:
         raise UserError("no log given", what_to_do="name a file, or pipe one in: dmesg | txop log -")
     if files.count(_STDIN) > 1:
         raise UserError("stdin (-) can be read only once")
     reports = [_read(name, chosen) for name in files]
+    if target is not None:
+        from txop.cli.log_target import fetch
+        from txop.klog import read_log
+
+        reports.append(read_log(fetch(target, plan), rules=chosen, source=target))
     if json:
         _write_json(reports)
     else:

@@ -139,6 +139,8 @@ def _emulation(loaded: LoadedPlan) -> Found:
             for key in ("module", "build", "firmware", "remove", "blacklist"):
                 if getattr(arm, key):
                     yield ("arm", index, key), "an emulated link has no driver", "take it out"
+    if dut is not None and dut.kind == "emulated" and plan.bring_up.dhcp:
+        yield ("bring_up", "dhcp"), "an emulated link has its addresses already", "take it out"
     if dut is not None and dut.kind == "emulated" and plan.bring_up.wpa_supplicant is not None:
         yield ("bring_up", "wpa_supplicant"), "an emulated link is not associated with", "take it out"
 

@@ -24,9 +24,14 @@ class Overrides(Strict):
         if self.aa:
             same = plan.find_arm(plan.baseline)
             arms = [
-                same.model_copy(update={"name": f"{same.name[:38]}-{label}", "title": f"{same.shown} ({label})"})
+                same.model_copy(
+                    update={
+                        "name": f"{same.name[:38].rstrip('-_')}-{label}",
+                        "title": f"{same.shown[:9_000]} ({label})",
+                    }
+                )
                 for label in "ab"
             ]
             design = plan.design.model_copy(update={"baseline": arms[0].name})
-            plan = plan.model_copy(update={"arm": arms, "design": design, "title": f"A/A: {plan.title}"})
+            plan = plan.model_copy(update={"arm": arms, "design": design, "title": f"A/A: {plan.title[:9_000]}"})
         return plan

@@ -1,0 +1,271 @@
+"""A campaign from its first block to its last, or from wherever an earlier process left it.
+
+The journal decides what comes next (:mod:`txop.campaign.state`); this module does it and writes down what happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from enum import Enum
+
+from txop.archive.journal import Event, JournalWriter, read_journal
+from txop.archive.layout import ArchiveLock, Layout, sync_folder
+from txop.campaign.laboratory import Laboratory, Placed
+from txop.campaign.reporter import Reporter
+from txop.campaign.run import RunLabel, RunOutcome, carry_out
+from txop.campaign.schedule import Block
+from txop.campaign.state import State, gap_s
+from txop.plan.model import Plan
+from txop.targets.contract import TargetError
+
+MAX_VOID_IN_A_ROW = 6
+"""So many void runs in a row stop the campaign: going on would only fill the archive with the same cause."""
+
+SPARE_BYTES = 64 * 1024 * 1024
+"""Free space below which no run is begun, beside what its captures may take."""
+
+RUN_OVERHEAD_S = 6.0
+"""Guess of the time a run takes beside its phases, until runs have told."""
+
+
+class End(Enum):
+    """How a campaign process ended."""
+
+    FINISHED = "finished"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a campaign process ended, and why."""
+
+    end: End
+    reason: str = ""
+
+
+class Campaign:
+    """Carries out a plan in an archive."""
+
+    def __init__(self, layout: Layout, plan: Plan, laboratory: Laboratory, reporter: Reporter) -> None:
+        self._layout = layout
+        self._plan = plan
+        self._laboratory = laboratory
+        self._reporter = reporter
+        self._state = State(plan)
+        self._durations: list[float] = []
+        self._void_in_a_row = 0
+        self._placed: Placed | None = None
+        self._placed_arm: str | None = None
+        self._arm_failures = 0
+
+    async def go(self) -> Outcome:
+        """Run what is left. Cancelling it stops cleanly: the run in progress is not counted, all else is kept.
+
+        Raises:
+            ArchiveError: another process writes to the archive.
+            TargetError: a target cannot be reached to begin with.
+            OSError: the archive cannot be written to (the journal says so if it still can).
+        """
+        with ArchiveLock(self._layout), JournalWriter(self._layout.journal) as journal:
+            events = read_journal(self._layout.journal).events
+            self._state = State.of(self._plan, events)
+            if self._state.finished:
+                return Outcome(End.FINISHED, "it was finished before")
+            self._set_aside_interrupted()
+            begun = time.monotonic()
+            try:
+                provenance = await self._laboratory.open()
+                now = self._note(journal, "resumed" if events else "campaign-started", seed=self._plan.design.seed)
+                for target, facts in provenance.items():
+                    self._note(journal, "connected", target=target, provenance=facts)
+                self._forget_stale_block(journal, now)
+                to_come = self._state.runs_to_come()
+                self._reporter.campaign(self._plan.title, to_come, to_come * self._run_seconds())
+                outcome = await self._blocks(journal, begun)
+            except asyncio.CancelledError:
+                self._try_note(journal, "interrupted by the user")
+                raise
+            except (TargetError, OSError) as error:
+                self._try_note(journal, str(error))
+                raise
+            except Exception as error:
+                self._try_note(journal, f"a defect of txop: {type(error).__name__}: {error}")
+                raise
+            finally:
+                await self._laboratory.close()
+            finished = outcome.end is End.FINISHED
+            self._note(journal, "campaign-finished" if finished else "campaign-stopped", reason=outcome.reason)
+            return outcome
+
+    def _note(self, journal: JournalWriter, event: str, **fields: object) -> Event:
+        journal.write(event, **fields)
+        noted = Event.model_validate_json(journal.last)
+        self._state.apply(noted)
+        return noted
+
+    @staticmethod
+    def _try_note(journal: JournalWriter, reason: str) -> None:
+        try:
+            journal.write("campaign-stopped", reason=reason)
+        except OSError:
+            return  # the disk that is full is the reason
+
+    async def _blocks(self, journal: JournalWriter, begun: float) -> Outcome:
+        while True:
+            open_block = self._state.open_block
+            if open_block is not None:
+                block = open_block.block
+            else:
+                budget_s = self._plan.design.time_budget_s
+                if budget_s is not None and time.monotonic() - begun >= budget_s and self._state.blocks:
+                    return Outcome(End.STOPPED, f"the time budget of {budget_s:.0f} s is used up")
+                following = self._state.next_block()
+                if following is None:
+                    return self._complete()
+                block = following
+                self._note(
+                    journal,
+                    "block-started",
+                    block=block.number,
+                    arms=list(block.arms),
+                    tests=list(block.tests),
+                    replaces=block.replaces,
+                )
+            self._reporter.block(block, self._plan.design.blocks)
+            stop = await self._block(journal, block)
+            if stop is not None:
+                return stop
+            self._note(journal, "block-finished", block=block.number)
+
+    def _complete(self) -> Outcome:
+        left = sum(len(tests) for _, tests in self._state.unreplaced())
+        if left:
+            return Outcome(End.FINISHED, f"with void runs left in {left} block(s), the allowed repeats being used up")
+        return Outcome(End.FINISHED)
+
+    async def _block(self, journal: JournalWriter, block: Block) -> Outcome | None:
+        done = self._state.blocks[block.number].ended
+        for position, arm in enumerate(block.arms, start=1):
+            left = [test for test in block.tests if (arm, test) not in done]
+            for test in left:
+                label = RunLabel(
+                    self._layout.run_name(block.number, arm, test), block.number, position, arm, test, block.replaces
+                )
+                self._check_space()
+                outcome = await self._one(journal, label, first=test == left[0], last=test == left[-1])
+                stop = await self._after(outcome)
+                if stop is not None:
+                    return stop
+        return None
+
+    async def _one(self, journal: JournalWriter, label: RunLabel, *, first: bool, last: bool) -> RunOutcome:
+        fields = {"run": label.run, "block": label.block, "arm": label.arm, "test": label.test}
+        to_come = self._state.runs_to_come()
+        self._reporter.run_started(label.run, label.arm, label.test, to_come, to_come * self._run_seconds())
+        self._note(journal, "run-started", **fields)
+        begun = time.monotonic()
+        every_run = self._plan.design.reload == "run"
+        outcome = await carry_out(
+            self._laboratory,
+            self._plan,
+            label,
+            self._layout.run(label.run),
+            self._reporter,
+            place=every_run or first or self._placed is None,
+            remove=every_run or last,
+            placed=None if every_run or first else self._placed,
+        )
+        self._placed = (
+            None if every_run or last or outcome.arm_failed or outcome.lost else Placed(0.0, outcome.file.verified)
+        )
+        sync_folder(self._layout.runs)
+        sync_folder(self._layout.run(label.run))
+        file, seconds = outcome.file, round(time.monotonic() - begun, 3)
+        if file.state == "valid":
+            self._note(journal, "run-finished", **fields, seconds=seconds)
+        else:
+            causes = [void.model_dump() for void in file.void]
+            self._note(journal, "run-voided", **fields, seconds=seconds, causes=causes)
+        self._durations.append(seconds)
+        self._reporter.run_ended(file)
+        return outcome
+
+    async def _after(self, outcome: RunOutcome) -> Outcome | None:
+        """What a run's end means for the next one."""
+        file = outcome.file
+        self._void_in_a_row = 0 if file.state == "valid" else self._void_in_a_row + 1
+        self._arm_failures = self._arm_failures + 1 if outcome.arm_failed else 0
+        if outcome.lost is not None:
+            self._reporter.notice(f"{outcome.lost} is lost; trying to reach it again")
+            if not await self._laboratory.recover(outcome.lost, cold=False) and not await self._laboratory.recover(
+                outcome.lost, cold=True
+            ):
+                return Outcome(End.STOPPED, f"{outcome.lost} does not answer any more")
+            self._reporter.notice(f"{outcome.lost} answers again")
+        elif self._arm_failures:
+            await self._laboratory.recover("dut", cold=self._arm_failures > 1)
+        if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
+            cause = file.void[0].cause if file.void else ""
+            return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")
+        if self._plan.design.gap_s > 0:
+            self._reporter.phase("pause", self._plan.design.gap_s)
+            await asyncio.sleep(self._plan.design.gap_s)
+        return None
+
+    def _set_aside_interrupted(self) -> None:
+        """Runs that were begun and never ended: their folders stay, under another name."""
+        ended = {
+            self._layout.run_name(number, arm, test)
+            for number, state in self._state.blocks.items()
+            for arm, test in state.ended
+        }
+        if not self._layout.runs.is_dir():
+            return
+        for folder in sorted(self._layout.runs.iterdir()):
+            if folder.name in ended or ".interrupted-" in folder.name or not folder.is_dir():
+                continue
+            for n in range(1, 10_000):
+                aside = folder.with_name(f"{folder.name}.interrupted-{n}")
+                if not aside.exists():
+                    folder.rename(aside)
+                    break
+        sync_folder(self._layout.runs)
+
+    def _forget_stale_block(self, journal: JournalWriter, now: Event) -> None:
+        """A block interrupted for long is not one block any more: its arms ran at different times."""
+        state = self._state.open_block
+        if state is None or state.last is None or not state.ended:
+            return
+        gap = gap_s(state.last, now)
+        if gap is not None and gap <= self._plan.design.max_gap_s:
+            return
+        length = "an unknown time" if gap is None else f"{gap:.0f} s"
+        cause = f"interrupted for {length}, more than the {self._plan.design.max_gap_s:.0f} s the plan allows"
+        self._reporter.notice(f"block {state.block.number} is given up: {cause}")
+        self._note(journal, "block-abandoned", block=state.block.number, cause=cause)
+
+    def _check_space(self) -> None:
+        collect = self._plan.collect
+        captures = sum((collect.air, collect.usbmon)) * collect.max_capture_mb * 1e6
+        free = shutil.disk_usage(self._layout.root).free
+        if free < SPARE_BYTES + captures:
+            raise OSError(
+                errno.ENOSPC,
+                f"{os.strerror(errno.ENOSPC)}: {free / 1e6:.1f} MB free, "
+                f"{(SPARE_BYTES + captures) / 1e6:.1f} MB needed before a run",
+                str(self._layout.root),
+            )
+
+    def _run_seconds(self) -> float:
+        """Expected length of one run with the pause after it."""
+        design = self._plan.design
+        if self._durations:
+            return sum(self._durations) / len(self._durations) + design.gap_s
+        tests = self._plan.test
+        phases = sum(design.idle_s + self._plan.warm_up_s(test) + test.duration_s for test in tests) / len(tests)
+        return phases + design.gap_s + RUN_OVERHEAD_S

@@ -1,0 +1,131 @@
+"""Gates that need more than one instrument: judged on what all of them read together.
+
+A gate voids a run for a cause that makes its figures figures of something else: traffic that took another way, a peer
+that was the bottleneck. Gates never look at whether a figure is good or bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from txop.campaign.instrument import GateFinding, Reading, RunFacts
+from txop.probes.interface import growth
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a gate is."""
+
+    key: str
+    void_when: str
+    seen_by: str
+    setting: str | None = None
+    """Key of the plan that switches it or sets its limit."""
+
+
+GATES: dict[str, Gate] = {
+    gate.key: gate
+    for gate in (
+        Gate("arm-load-failed", "the arm could not be loaded, or its link did not come up", "the load"),
+        Gate("arm-not-verified", "what is loaded is not the arm that was asked for", "`verify` of the arm"),
+        Gate("traffic-failed", "a tool of the test is missing, failed, or reported nothing", "iperf3, ping, irtt"),
+        Gate("association-lost",
+             "a station was not associated, moved to another access point, or associated anew, from the load to the "
+             "end of the window; on an access point: a station with a tenth of the traffic did. Not in a module-cycle "
+             "test; in a soak a warning",
+             "iw, kernel log", "gates.association"),
+        Gate("channel-changed", "channel, width or centre frequency changed", "iw", "gates.channel"),
+        Gate("usb-speed",
+             "the USB link was slower at the end than at the start, or than in an earlier run of the same arm",
+             "sysfs", "gates.usb_speed"),
+        Gate("route", "less than 80 % of the payload passed the interface under test", "/proc/net/dev, iperf3",
+             "gates.route"),
+        Gate("peer-cpu", "the peer's CPU was busier than the limit: it measured itself", "/proc/stat",
+             "gates.max_peer_cpu_percent"),
+        Gate("dut-cpu", "the CPU of the device under test was busier than the limit; off by default", "/proc/stat",
+             "gates.max_dut_cpu_percent"),
+        Gate("probe-starved",
+             "the latency probe sent less than half of its probes in the window, or nothing that can be read",
+             "ping, irtt", "gates.probe"),
+        Gate("capture-dropped", "a capture that the plan asks for lost more frames than the limit", "tcpdump, dumpcap",
+             "gates.capture_loss_percent"),
+        Gate("emulation-late", "one packet in a hundred left the emulated link 20 ms late or more",
+             "the emulated link's own account"),
+        Gate("clock-jumped", "the clock of the machine txop runs on was set by more than 1 s", "its clocks"),
+        Gate("target-rebooted", "a target started again during the run", "/proc/uptime"),
+        Gate("target-lost", "the way to a target was lost", "any command"),
+        Gate("instrument-failed", "something that the run cannot do without failed", "any instrument"),
+        Gate("interrupted", "txop was stopped or killed during the run", "the journal"),
+    )
+}  # fmt: skip
+"""Every cause for which a run is void, by key."""
+
+_RANK = {"void": 0, "ok": 1, "not available": 2}
+
+ROUTE_SHARE = 0.8
+"""Of the payload that the traffic moved, at least so much must have passed the interface under test."""
+
+CLOCK_JUMP_S = 1.0
+"""A wall clock that moves by more against the monotonic clock within a run has been set."""
+
+
+def settle(findings: Iterable[GateFinding]) -> list[GateFinding]:
+    """One finding per gate and target: two instruments may look at the same thing. Void counts before ok, and ok before
+    not available.
+
+    >>> settle([GateFinding("association-lost", "ok"), GateFinding("association-lost", "void", "it left")])[0].state
+    'void'
+    """
+    best: dict[tuple[str, str | None], GateFinding] = {}
+    for finding in findings:
+        key = (finding.gate, finding.target)
+        other = best.setdefault(key, finding)
+        if other is finding:
+            continue
+        if _RANK[finding.state] < _RANK[other.state]:
+            best[key] = finding
+        elif finding.state == other.state == "void" and finding.words not in other.words.split("; "):
+            best[key] = replace(other, words=f"{other.words}; {finding.words}")
+    return list(best.values())
+
+
+def judge(facts: RunFacts, reading: Reading) -> list[GateFinding]:
+    """What the gates of the plan find, beyond what single instruments found."""
+    findings = []
+    if facts.plan.gates.route:
+        findings += _route(facts, reading)
+    return findings
+
+
+def _route(facts: RunFacts, reading: Reading) -> list[GateFinding]:
+    moved_bytes = payload_bytes(facts, reading)
+    if moved_bytes is None or moved_bytes < 100_000:
+        return []
+    grown = growth(facts.folder, "dut")
+    if grown is None:
+        return [GateFinding("route", "not available", "the plan names no interface of the device under test", "dut")]
+    passed = [grown.counters[key] for key in ("tx_bytes", "rx_bytes")]
+    known = [count for count in passed if count is not None]
+    if len(known) < 2:
+        return [
+            GateFinding("route", "not available", f"{grown.interface} has no byte counters, or they were reset", "dut")
+        ]
+    if sum(known) < ROUTE_SHARE * moved_bytes:
+        return [
+            GateFinding(
+                "route",
+                "void",
+                f"only {sum(known) / 1e6:.1f} MB of {moved_bytes / 1e6:.1f} MB payload passed {grown.interface}",
+                "dut",
+            )
+        ]
+    return [GateFinding("route", "ok", target="dut")]
+
+
+def payload_bytes(facts: RunFacts, reading: Reading) -> float | None:
+    """Payload that the traffic of the measured window moved, both directions together."""
+    window_s = facts.marks.window_s
+    keys = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
+    rates = [v.value for key in keys if (v := reading.metrics.get(key)) is not None and v.value is not None]
+    return None if window_s is None or not rates else sum(rates) * 1e6 / 8 * window_s

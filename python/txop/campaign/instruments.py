@@ -1,0 +1,80 @@
+"""Which instruments record a run: the one place where they are listed. Traffic comes last: it is started last, and
+stopped first."""
+
+from __future__ import annotations
+
+from txop.campaign.instrument import Instrument
+from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
+from txop.probes.air_analysis import AirAnalysis
+from txop.probes.air_capture import AirCapture
+from txop.probes.bus_capture import BusCapture
+from txop.probes.emulated_link import EmulatedLink
+from txop.probes.ethtool import EthtoolStatistics
+from txop.probes.host import HostCounters
+from txop.probes.interface import InterfaceCounters
+from txop.probes.kernel_log import KernelLog
+from txop.probes.sdio import SdioBus
+from txop.probes.usb import UsbLink
+from txop.probes.wireless import Wireless
+from txop.traffic.command import Command
+from txop.traffic.flows import flows_of
+from txop.traffic.iperf3 import Iperf3Traffic
+from txop.traffic.irtt import Irtt
+from txop.traffic.module_cycle import Cycler, ModuleCycle
+from txop.traffic.ping import Ping
+
+
+def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> list[Instrument]:
+    """The instruments of a run of ``test``. ``cycler``: what removes and inserts modules, where something can."""
+    emulated = plan.target["dut"].kind == "emulated"
+    shared = emulated or same_machine(plan)
+    instruments: list[Instrument] = [InterfaceCounters("dut"), HostCounters("dut", shared=shared)]
+    if "peer" in plan.target and not emulated:
+        instruments.append(HostCounters("peer", shared=shared))
+    if emulated:
+        instruments.append(EmulatedLink())
+    else:
+        instruments += _of_machines(plan, test)
+    if plan.collect.air:
+        instruments.append(AirAnalysis())
+    return [*instruments, *_traffic(plan, test, cycler)]
+
+
+def _of_machines(plan: Plan, test: Test) -> list[Instrument]:
+    """Probes of what only a machine with a driver has."""
+    wireless = ["dut"]
+    if isinstance(test, StationsTest):
+        wireless += test.stations
+        if "peer" in plan.target and plan.target["peer"].interface is not None:
+            wireless.append("peer")  # when it is the access point, it knows the airtime of each
+    instruments: list[Instrument] = [Wireless(name) for name in dict.fromkeys(wireless)]
+    instruments += [UsbLink(), SdioBus(), EthtoolStatistics()]
+    if plan.collect.kernel_log:
+        instruments.append(KernelLog())
+    if plan.collect.air and "sniffer" in plan.target:
+        instruments.append(AirCapture())
+    if plan.collect.usbmon:
+        instruments.append(BusCapture())
+    return instruments
+
+
+def _traffic(plan: Plan, test: Test, cycler: Cycler | None) -> list[Instrument]:
+    warm_up_s = plan.warm_up_s(test)
+    instruments: list[Instrument] = []
+    if test.latency == "ping":
+        instruments.append(Ping(test))
+    elif test.latency == "irtt":
+        instruments.append(Irtt(test, warm_up_s))
+    if flows_of(test, warm_up_s):
+        instruments.append(Iperf3Traffic(test, warm_up_s))
+    if isinstance(test, CommandTest):
+        instruments.append(Command(test))
+    if isinstance(test, ModuleCycleTest):
+        instruments.append(ModuleCycle(test, cycler))
+    return instruments
+
+
+def same_machine(plan: Plan) -> bool:
+    """Whether the device under test and the peer are known to be the same machine."""
+    kinds = {plan.target[name].kind for name in ("dut", "peer") if name in plan.target}
+    return len(kinds & {"local", "namespace"}) > 0 and kinds <= {"local", "namespace"}

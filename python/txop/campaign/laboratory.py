@@ -1,0 +1,64 @@
+"""What a campaign works on: targets, and a way to put an arm in place. One implementation for machines that run drivers
+(:mod:`txop.campaign.machines`), one for emulated links (:mod:`txop.campaign.emulated`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from txop.campaign.instrument import Instrument
+from txop.plan.model import Arm, Test
+from txop.targets.contract import Targets
+
+
+class ArmError(Exception):
+    """An arm could not be put in place, or is not the one that was asked for."""
+
+    def __init__(self, gate: str, cause: str, target: str = "dut") -> None:
+        super().__init__(cause)
+        self.gate = gate
+        self.cause = cause
+        self.target = target
+
+
+@dataclass
+class Placed:
+    """An arm that is in place."""
+
+    seconds: float
+    """From the start of the load until it was up and verified."""
+    verified: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Laboratory(Protocol):
+    """The place where a campaign runs."""
+
+    @property
+    def targets(self) -> Targets:
+        """The machines."""
+
+    @property
+    def peer_address(self) -> str:
+        """Where traffic of the device under test goes."""
+
+    async def open(self) -> dict[str, dict[str, Any]]:
+        """Connect everything; facts of each target. Raises :class:`~txop.targets.contract.TargetError`."""
+
+    async def place(self, arm: Arm, folder: Path) -> Placed:
+        """Load an arm, bring the link up, verify. ``folder``: of the run. Raises :class:`ArmError`."""
+
+    async def remove(self, folder: Path) -> list[str]:
+        """Undo :meth:`place`, also a failed one; what could not be undone, in words."""
+
+    async def recover(self, target: str, *, cold: bool) -> bool:
+        """Bring a target back that was lost or whose arm failed: connect again, then its reset hook, and with ``cold``
+        its power-cycle hook. Whether it answers."""
+
+    def instruments(self, test: Test) -> Sequence[Instrument]:
+        """What records a run of this test, traffic last."""
+
+    async def close(self) -> None:
+        """Let go of everything. Never raises."""

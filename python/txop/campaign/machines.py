@@ -1,0 +1,178 @@
+"""Campaigns on machines that run the drivers themselves: local, in a namespace, over SSH, in a device farm."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from txop.archive.layout import Layout
+from txop.arms.arm_loader import Builds, LoadedArm, Testbed
+from txop.arms.bring_up import LinkUp
+from txop.campaign.instrument import Instrument
+from txop.campaign.instruments import instruments_of
+from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.reporter import Reporter
+from txop.plan.model import Arm, Plan, Test
+from txop.probes.provenance import provenance
+from txop.targets.contract import Listener, Target, TargetError, TargetLost, Targets
+from txop.targets.factory import make_targets
+from txop.targets.hooks import run_hook
+
+FOUND = "modules_loaded_before"
+"""Key in the provenance of the device under test: modules of the plan that were loaded when the campaign began."""
+
+
+class MachineLaboratory:
+    """A :class:`~txop.campaign.laboratory.Laboratory` of real machines."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        layout: Layout,
+        listener: Listener,
+        reporter: Reporter,
+        found: Sequence[str] | None = None,
+    ) -> None:
+        """``folder``: what file names in the plan are relative to; ``found``: see :data:`FOUND`, of a campaign that
+        is resumed."""
+        self._plan = plan
+        self._folder = folder
+        self._reporter = reporter
+        self._listener = listener
+        self._builds = Builds(folder)
+        self._build_logs = layout.build
+        self._testbed = Testbed(folder)
+        self._found = None if found is None else tuple(found)
+        self._arm: LoadedArm | None = None
+        self._link: LinkUp | None = None
+        self._open = False
+        self.targets: Targets = make_targets(plan, listener)
+
+    @property
+    def peer_address(self) -> str:
+        """Address of the peer on the link under test, as the plan gives it."""
+        return self.targets.peer.address or ""
+
+    async def open(self) -> dict[str, dict[str, Any]]:
+        """Connect the targets, clear away what a killed campaign left, build the arms that are built."""
+        facts: dict[str, dict[str, Any]] = {}
+        for name, target in self.targets.by_name.items():
+            await target.connect()
+            facts[name] = await provenance(target)
+        self._found = await self._testbed.take(self.targets, self._plan, found=self._found)
+        self._open = True
+        facts["dut"][FOUND] = list(self._found)
+        for arm in self._plan.arm:
+            if arm.build is not None:
+                self._reporter.notice(f"building {arm.shown}")
+                built = await self._builds.get(self.targets, arm)
+                self._build_logs.mkdir(exist_ok=True)
+                with suppress(OSError):
+                    (self._build_logs / f"{arm.name}.log").write_bytes(built.log.read_bytes())
+        return facts
+
+    async def place(self, arm: Arm, folder: Path) -> Placed:
+        """Load, bring up, verify."""
+        begun = time.monotonic()
+        self._arm = LoadedArm(self._folder, self._builds, restore=False)
+        self._link = LinkUp(self._folder, folder)
+        try:
+            record = await self._arm.load(self.targets, arm, self._plan)
+            await self._link.up(self.targets, self._plan, self.peer_address or None)
+            verified = await self._arm.verify(self.targets, arm, self._plan)
+        except TargetLost:
+            raise
+        except TargetError as error:
+            raise ArmError("arm-load-failed", error.what, error.target) from None
+        if verified.problems:
+            raise ArmError("arm-not-verified", "; ".join(verified.problems))
+        found = dict(verified.found)
+        if verified.not_available:
+            found["not_available"] = dict(verified.not_available)
+        return Placed(time.monotonic() - begun, found, list(record.warnings))
+
+    async def remove(self, folder: Path) -> list[str]:
+        """Take the link down and the arm away; what is lost is cleared away when the targets are opened again."""
+        del folder
+        problems: list[str] = []
+        for step in (self._link.down if self._link else None, self._arm.unload if self._arm else None):
+            if step is None:
+                continue
+            try:
+                problems += await step()
+            except TargetLost as error:
+                problems.append(f"{error.target} was lost before everything was undone")
+            except TargetError as error:
+                problems.append(str(error))
+        return problems
+
+    async def recover(self, target: str, *, cold: bool) -> bool:
+        """Connect again, then by the target's reset hook, or with ``cold`` by its power-cycle hook."""
+        hooks, machine = self._plan.target[target].hooks, self.targets.by_name[target]
+        commands = hooks.power_cycle if cold else hooks.reset
+        try:
+            if commands:
+                words = "cutting its power" if cold else "resetting it"
+                self._reporter.notice(f"{target}: {words}")
+                await run_hook(machine, commands, settle_s=hooks.settle_s, listener=self._listener)
+            else:
+                await self._connect_again(machine, hooks.settle_s)
+        except TargetError as error:
+            self._reporter.notice(str(error))
+            return False
+        await self._undo()  # what a lost connection left half undone
+        return True
+
+    async def _undo(self) -> None:
+        for problem in await self.remove(Path()):
+            self._reporter.notice(problem)
+
+    @staticmethod
+    async def _connect_again(machine: Target, settle_s: float) -> None:
+        until = time.monotonic() + settle_s
+        while True:
+            try:
+                await machine.connect()
+                return
+            except TargetLost:
+                if time.monotonic() >= until:
+                    raise
+                await asyncio.sleep(1.0)
+
+    def instruments(self, test: Test) -> Sequence[Instrument]:
+        """See :func:`txop.campaign.instruments.instruments_of`."""
+        return instruments_of(self._plan, test, cycler=self)
+
+    async def take_out(self) -> None:
+        """Remove the arm's module while traffic runs, then take down what is left of the link (a test of kind
+        ``module-cycle``)."""
+        if self._arm is None:
+            raise TargetError("dut", "no arm is loaded")
+        await self._arm.take_out()
+        link, self._link = self._link, None
+        if link is not None:
+            await link.down()  # what it cannot undo went with the interface
+
+    async def put_in(self, folder: Path) -> None:
+        """Load the module again, and bring the link up."""
+        if self._arm is None:
+            raise TargetError("dut", "no arm is loaded")
+        await self._arm.put_in()
+        self._link = LinkUp(self._folder, folder)
+        await self._link.up(self.targets, self._plan, self.peer_address or None)
+
+    async def close(self) -> None:
+        """Give the device under test back as it was found, and let go of the targets."""
+        try:
+            await self._undo()
+            if self._open:
+                with suppress(TargetError):
+                    for problem in await self._testbed.give_back(self.targets, self._plan):
+                        self._reporter.notice(problem)
+        finally:
+            await asyncio.gather(*(target.close() for target in self.targets.by_name.values()))

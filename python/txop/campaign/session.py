@@ -1,0 +1,89 @@
+"""A campaign as the command line handles it: a plan and its archive, begun or taken up again."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from txop.archive.journal import read_journal
+from txop.archive.layout import ArchiveError, Layout
+from txop.archive.reader import read_archive
+from txop.campaign.command_log import CommandLog
+from txop.campaign.engine import Campaign, Outcome
+from txop.campaign.laboratory import Laboratory
+from txop.campaign.reporter import Reporter
+from txop.plan.check import ensure
+from txop.plan.load import LoadedPlan, parse_plan
+from txop.plan.model import Plan
+from txop.plan.overrides import Overrides
+from txop.plan.problem import PlanError
+from txop.targets.contract import Listener
+
+
+@dataclass(frozen=True)
+class Session:
+    """A plan that has an archive."""
+
+    layout: Layout
+    plan: Plan
+    folder: Path
+    """File names in the plan are relative to it."""
+
+    async def carry_out(self, reporter: Reporter) -> Outcome:
+        """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`."""
+        log = CommandLog(self.layout.commands)
+        try:
+            laboratory = make_laboratory(self.plan, self.folder, self.layout, log, reporter)
+            return await Campaign(self.layout, self.plan, laboratory, reporter).go()
+        finally:
+            log.close()
+
+
+def begin(loaded: LoadedPlan, output: Path | None, overrides: Overrides) -> Session:
+    """Make the archive of a plan that was checked. Raises :class:`ArchiveError` when its folder is not empty."""
+    plan = overrides.apply(loaded.plan)
+    name = f"{loaded.path.stem}{'-aa' if overrides.aa else ''}-{time.strftime('%Y%m%d-%H%M%S')}"
+    layout = Layout(output or Path(name))
+    layout.create(loaded.text, loaded.folder, overrides.model_dump(exclude_defaults=True))
+    return Session(layout, plan, loaded.folder)
+
+
+def reopen(root: Path) -> Session:
+    """An archive whose campaign is to go on. Raises :class:`ArchiveError`, also when its plan can no longer be carried
+    out: a file that it names is gone."""
+    archive = read_archive(root)
+    folder = archive.layout.facts().get("plan_folder")
+    if not isinstance(folder, str):
+        raise ArchiveError("its archive.json does not say where its plan was", where=root)
+    if not archive.finished:
+        try:
+            loaded = parse_plan(archive.layout.plan.read_bytes(), archive.layout.plan)
+            ensure(replace(loaded, path=Path(folder) / archive.layout.plan.name))
+        except PlanError as error:
+            raise ArchiveError(
+                f"its plan cannot be carried out: {error.problems[0].text(archive.layout.plan.name)}",
+                where=root,
+                what_to_do=f"its files are looked for in {folder}",
+            ) from None
+    return Session(archive.layout, archive.plan, Path(folder))
+
+
+def make_laboratory(plan: Plan, folder: Path, layout: Layout, listener: Listener, reporter: Reporter) -> Laboratory:
+    """The laboratory that a plan's targets call for."""
+    if any(target.kind == "emulated" for target in plan.target.values()):
+        from txop.campaign.emulated import EmulatedLaboratory
+
+        return EmulatedLaboratory(plan, listener)
+    from txop.campaign.machines import FOUND, MachineLaboratory
+    from txop.plan.check_files import with_absolute_files
+
+    found = None
+    with suppress(OSError):
+        for event in read_journal(layout.journal).events:
+            if event.event == "connected" and event.get("target") == "dut" and found is None:
+                facts = event.get("provenance")
+                modules = facts.get(FOUND) if isinstance(facts, dict) else None
+                found = [name for name in modules if isinstance(name, str)] if isinstance(modules, list) else None
+    return MachineLaboratory(with_absolute_files(plan, folder), folder, layout, listener, reporter, found)

@@ -1,0 +1,149 @@
+"""How a campaign is shown while it runs: on a terminal a live view, elsewhere one line per run."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from txop.archive.run_file import RunFile, Value
+from txop.campaign.schedule import Block
+from txop.cli.console import safe_text
+from txop.metrics import describe
+from txop.plan.model import Plan
+from txop.report.format import NOT_AVAILABLE, number
+
+_HEADLINE_METRICS = (
+    "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "retry_percent",
+)  # fmt: skip
+"""Shown of each run, as far as it has them."""
+
+_RESULTS_KEPT = 5
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> duration(42), duration(600), duration(9000)
+    ('42 s', '10 min', '2 h 30 min')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def shown(key: str, value: Value) -> str:
+    """A figure with its unit."""
+    metric = describe(key)
+    if value.infinite:
+        return f"∞ {metric.unit}"
+    text = number(value.value, metric.digits)
+    return text if text == NOT_AVAILABLE or not metric.unit else f"{text} {metric.unit}"
+
+
+def headline(run: RunFile) -> str:
+    """The figures of a run that fit a line."""
+    parts = [f"{describe(k).title} {shown(k, run.metrics[k])}" for k in _HEADLINE_METRICS if k in run.metrics]
+    return ", ".join(parts[:3])
+
+
+class LiveReporter:
+    """A :class:`~txop.campaign.reporter.Reporter` for people."""
+
+    def __init__(self, console: Console, plan: Plan, *, quiet: bool) -> None:
+        self._console = console
+        self._plan = plan
+        self._quiet = quiet
+        self._title: RenderableType = Text()
+        self._place = ""
+        self._run = ""
+        self._phase, self._phase_begun = "", time.monotonic()
+        self._phase_s: float | None = None
+        self._ends_at: float | None = None
+        self._to_come = 0
+        self._results: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._live: Live | None = None
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal and not self._quiet:
+            self._live = Live(get_renderable=self._view, console=self._console, refresh_per_second=4, transient=True)
+            with suppress(OSError):  # nobody looks
+                self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        if self._live is not None:
+            with suppress(OSError):  # the terminal went away
+                self._live.stop()
+
+    def campaign(self, title: str, runs_to_come: int, seconds_expected: float) -> None:
+        """See :class:`~txop.campaign.reporter.Reporter`."""
+        self._title = safe_text(title, style="bold")
+        self._title.truncate(200, overflow="ellipsis")
+        self._expect(runs_to_come, seconds_expected)
+        self._say(f"{runs_to_come} runs, about {duration(seconds_expected)}")
+
+    def block(self, block: Block, of: int) -> None:
+        """See :class:`~txop.campaign.reporter.Reporter`."""
+        again = f", repeats block {block.replaces}" if block.replaces is not None else f" of {of}"
+        self._place = f"block {block.number}{again}"
+
+    def run_started(self, run: str, arm: str, test: str, runs_to_come: int, seconds_expected: float) -> None:
+        """See :class:`~txop.campaign.reporter.Reporter`."""
+        del run
+        self._run = f"{arm}, {test}"
+        self._expect(runs_to_come, seconds_expected)
+
+    def phase(self, words: str, seconds: float | None) -> None:
+        """See :class:`~txop.campaign.reporter.Reporter`."""
+        self._phase, self._phase_begun, self._phase_s = words, time.monotonic(), seconds
+
+    def run_ended(self, run: RunFile) -> None:
+        """See :class:`~txop.campaign.reporter.Reporter`."""
+        what = headline(run) if run.state == "valid" else f"void: {run.void[0].cause}"
+        results = self._results[run.arm, run.test]
+        results.append(what)
+        del results[:-_RESULTS_KEPT]
+        left = "" if self._ends_at is None else f" ({duration(max(0.0, self._ends_at - time.monotonic()))} to go)"
+        self._say(f"{self._place}: {run.arm}, {run.test}: {what}{left if self._live is None else ''}")
+
+    def notice(self, words: str) -> None:
+        """See :class:`~txop.campaign.reporter.Reporter`."""
+        self._say(words)
+
+    def _expect(self, runs_to_come: int, seconds_expected: float) -> None:
+        self._to_come, self._ends_at = runs_to_come, time.monotonic() + seconds_expected
+
+    def _say(self, words: str) -> None:
+        if self._quiet:
+            return
+        try:
+            self._console.print(safe_text(words), soft_wrap=True)
+        except OSError:  # nobody reads it any more; the campaign is worth more than its display
+            self._quiet = True
+
+    def _view(self) -> RenderableType:
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
+        for heading in ("arm", "test", "last result", "runs"):
+            table.add_column(heading)
+        for (arm, test), results in [*self._results.items()]:  # this runs in the display's thread
+            table.add_row(safe_text(arm), safe_text(test), safe_text(results[-1]), str(len(results)))
+        elapsed = time.monotonic() - self._phase_begun
+        left = "" if self._ends_at is None else f", {duration(max(0.0, self._ends_at - time.monotonic()))} to go"
+        line = Text.assemble(
+            (f"{self._place}, " if self._place else "", ""),
+            safe_text(self._run),
+            (f": {self._phase}" if self._phase else "", "cyan"),
+            (f"   {self._to_come} runs{left}", "dim"),
+        )
+        bar = ProgressBar(total=self._phase_s or 1.0, completed=min(elapsed, self._phase_s or 0.0), width=40)
+        return Group(self._title, line, bar, table)  # what does not fit the screen is the end of the table

@@ -1,0 +1,55 @@
+"""``txop note``: a remark for the archive, while the campaign runs or afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop note``."""
+    app.command(
+        name="note",
+        epilog=epilog(
+            [
+                ('txop note campaign "microwave oven was on from 14:02"', "on the campaign"),
+                ('txop note campaign --run 003-vanilla-tx "door opened"', "on one run"),
+                ('txop note campaign --arm vanilla "dongle felt hot"', "on an arm"),
+            ],
+            ["A remark changes no figure and voids no run. Reports show it."],
+        ),
+    )(note)
+
+
+def note(
+    archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The remark.")],
+    run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run it is about.")] = None,
+    arm: Annotated[str | None, typer.Option("--arm", metavar="ARM", help="The arm it is about.")] = None,
+    as_json: JsonFlag = False,
+) -> int:
+    """Add a remark to a campaign: what was going on that no probe records."""
+    from txop.archive.layout import ArchiveError
+    from txop.archive.reader import read_archive
+    from txop.archive.remarks import add_remark, remarks_of
+
+    if not text.strip():
+        raise UserError("the remark is empty")
+    try:
+        add_remark(read_archive(archive), text.strip(), arm=arm, run=run)
+    except ArchiveError as error:
+        raise UserError(error.what, where=str(error.where), what_to_do=error.what_to_do) from None
+    if as_json:
+        remarks = [asdict(remark) for remark in remarks_of(read_archive(archive).events)]
+        console.write_json({"format": "txop-remarks", "version": 1, "remarks": remarks})
+    else:
+        console.stderr().print(safe_text("Noted."))
+    return ExitCode.OK

@@ -1,0 +1,236 @@
+"""``txop run`` and ``txop resume``: a plan carried out, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.help import epilog
+from txop.cli.plan_problems import print_problems, read_plan
+
+if TYPE_CHECKING:
+    from txop.archive.layout import ArchiveError
+    from txop.archive.reader import Archive
+    from txop.campaign.engine import Outcome
+    from txop.campaign.reporter import Reporter
+    from txop.campaign.session import Session
+    from txop.compare.result import CompareResult
+
+PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML file; `txop plan new` writes one.")]
+ArchiveFolder = Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="ARCHIVE", help="Folder for the archive; default: PLAN's name and the time."
+    ),
+]
+Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=1000, help="Another number of blocks.")]
+Aa = Annotated[
+    bool,
+    typer.Option(
+        "--aa", help="Compare the baseline with itself: the noise of this testbed, kept for `txop plan check`."
+    ),
+]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
+Report = Annotated[bool, typer.Option("--report/--no-report", help="Write ARCHIVE/report.html at the end.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop run`` and ``txop resume``."""
+    notes = (
+        "Ctrl-C stops cleanly: the run in progress is not counted, everything else is kept, and `txop resume` goes on.",
+        "Every command that is sent to a target is in ARCHIVE/commands.log.",
+    )
+    app.command(
+        name="run",
+        epilog=epilog(
+            [
+                ("txop run plan.toml", "carry out the plan, then compare and write the report"),
+                ("txop run plan.toml --blocks 2 -o try", "a quick look, archived in the folder try"),
+                ("txop run plan.toml --aa", "measure the noise of this testbed: the baseline against itself"),
+            ],
+            notes=notes,
+        ),
+    )(run)
+    app.command(
+        name="resume",
+        epilog=epilog([("txop resume plan-20260301-101500", "go on with a campaign where it stopped")], notes=notes),
+    )(resume)
+
+
+def run(
+    plan: PlanFile,
+    output: Output = None,
+    blocks: Blocks = None,
+    aa: Aa = False,
+    report: Report = True,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Carry out a plan: every arm in every block, in random order, each run checked; then compare and report."""
+    from txop.archive.layout import ArchiveError
+    from txop.campaign import session
+    from txop.plan.overrides import Overrides
+
+    loaded, checked = read_plan(plan)
+    if not quiet:
+        print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
+    try:
+        prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
+    except ArchiveError as error:
+        raise archive_error(error) from None
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json)
+
+
+def resume(
+    archive: ArchiveFolder,
+    report: Report = True,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
+    from txop.archive.layout import ArchiveError
+    from txop.campaign import session
+
+    try:
+        prepared = session.reopen(archive)
+    except ArchiveError as error:
+        raise archive_error(error) from None
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json)
+
+
+def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool) -> int:
+    """Run what is left of a campaign, show it as it goes, and conclude. The exit code."""
+    from txop.archive.layout import ArchiveError
+    from txop.campaign.engine import End
+    from txop.cli.campaign_live import LiveReporter
+    from txop.targets.contract import TargetError
+
+    screen = console.stderr()
+    if not quiet:
+        screen.print(safe_text(f"Archive: {prepared.layout.root}"), soft_wrap=True)
+    try:
+        with LiveReporter(screen, prepared.plan, quiet=quiet) as reporter:
+            outcome = asyncio.run(_until_signal(prepared.carry_out(reporter), reporter))
+    except ArchiveError as error:
+        raise archive_error(error) from None
+    except TargetError as error:
+        raise UserError(
+            error.what,
+            where=error.target,
+            what_to_do=f"when it is mended: txop resume {prepared.layout.root}",
+            exit_code=ExitCode.MISSING,
+        ) from None
+    except OSError as error:
+        where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(prepared.layout.root)
+        raise UserError(
+            error.strerror or str(error),
+            where=where,
+            what_to_do=f"what was measured is kept; when it is mended: txop resume {prepared.layout.root}",
+            exit_code=ExitCode.MISSING,
+        ) from None
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        with suppress(OSError):  # the terminal that was closed
+            screen.print(safe_text(f"Stopped. To go on: txop resume {prepared.layout.root}"), soft_wrap=True)
+        return ExitCode.INTERRUPTED
+    code = conclude(prepared.layout.root, report=report, as_json=as_json)
+    if outcome.end is not End.FINISHED:
+        screen.print(
+            safe_text(f"Stopped: {outcome.reason}. To go on: txop resume {prepared.layout.root}"), soft_wrap=True
+        )
+        return ExitCode.PARTIAL
+    if outcome.reason and not quiet:
+        screen.print(safe_text(f"Finished {outcome.reason}."), soft_wrap=True)
+    return code
+
+
+def archive_error(error: ArchiveError) -> UserError:
+    """The same for the user."""
+    return UserError(error.what, where=str(error.where), what_to_do=error.what_to_do)
+
+
+IMPATIENCE = 3
+"""So many signals (Ctrl-C) also end the clearing up that the first one begins."""
+
+
+async def _until_signal(work: Coroutine[Any, Any, Outcome], reporter: Reporter) -> Outcome:
+    """``work``, cancelled by SIGINT, SIGTERM or SIGHUP.
+
+    Further ones do not disturb what it does to leave its targets as they were, until somebody insists.
+    """
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work)
+    heard = 0
+
+    def hear() -> None:
+        nonlocal heard
+        heard += 1
+        if heard in (1, IMPATIENCE):
+            task.cancel()
+        elif heard < IMPATIENCE:
+            reporter.notice("clearing up the targets; Ctrl-C once more leaves them as they are")
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, hear)
+    return await task
+
+
+def conclude(root: Path, *, report: bool, as_json: bool) -> int:
+    """What came of a campaign: tables for later, the comparison on stdout, the page."""
+    from txop.archive.derived import rebuild
+    from txop.archive.layout import ArchiveError
+    from txop.archive.reader import read_archive
+    from txop.cli.compare import show
+    from txop.compare.archive import compare
+
+    try:
+        archive = read_archive(root)
+        if not archive.runs:
+            console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
+            return ExitCode.VERDICT_NO
+        result = compare(archive)
+    except ArchiveError as error:
+        raise archive_error(error) from None
+    try:  # the result is shown whatever becomes of the files, and the files are there whoever reads stdout
+        rebuild(archive)
+        _remember_noise(archive, result)
+        if report:
+            from txop.report.campaign import write_page
+
+            page = root / "report.html"
+            write_page(archive, result, page)
+            console.stderr().print(safe_text(f"The page: {page.resolve()}"), soft_wrap=True)
+    finally:
+        if as_json:
+            console.write_json(result.model_dump_json())
+        else:
+            show(result, console.stdout(), everything=False)
+    return ExitCode.PARTIAL if archive.damage else ExitCode.OK
+
+
+def _remember_noise(archive: Archive, result: CompareResult) -> None:
+    """Keep what the campaign showed of the testbed's noise, for `txop plan check`. Losing it costs nothing else."""
+    from txop.plan.noise import Noise, remember
+
+    when = next((event.at[:10] for event in archive.events), "")
+    aa = bool((archive.layout.facts().get("overrides") or {}).get("aa"))
+    noise: dict[str, Noise] = {}
+    for figure in result.figures:
+        known = [(row.sd_d, row.n) for row in figure.rows if row.paired and row.sd_d is not None]
+        if known:
+            sd_d, n = max(known)
+            noise[figure.name] = Noise(sd_d=sd_d, n=n, when=when, source=str(archive.layout.root.resolve()), aa=aa)
+    try:
+        remember(archive.plan, noise)
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+        console.stderr().print(safe_text(f"The noise of this testbed could not be kept: {error}"), soft_wrap=True)

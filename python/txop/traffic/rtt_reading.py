@@ -1,0 +1,139 @@
+"""Round-trip times of a run from what ping or irtt printed: one series, quantiles over the measured window.
+
+Times are counted from the first probe, which is sent at the start of the load: a target's clock need not agree with
+this machine's. A probe that was lost is an infinite round trip, never one left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from txop.campaign.instrument import GateFinding, Points, Reading, RunFacts
+from txop.formats import irtt, ping
+from txop.formats.error import FormatError
+
+STARVED_SHARE = 0.5
+"""A probe that sent less than this share of what it should have was starved of CPU."""
+
+_KEYS = (("rtt_p50_ms", 0.50), ("rtt_p95_ms", 0.95), ("rtt_p99_ms", 0.99))
+_MAX_LOST = 1_000_000
+
+
+def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
+    """Figures of ping's output, of any program called ping."""
+    reading = Reading(files={file: "output of ping"})
+    try:
+        result = ping.parse(_bytes(facts.folder / file))
+    except _NoOutput:
+        return _nothing(facts, Reading(), "there was no ping", void=False)
+    except FormatError as error:
+        return _nothing(facts, reading, f"ping: {error.what}")
+    probes: list[tuple[float, float | None]] = []
+    known: list[tuple[int, float]] = []
+    first = result.first_sequence
+    stamped = [
+        (reply.sequence, reply.time_unix_s - reply.rtt_ms / 1e3)
+        for reply in result.replies
+        if reply.time_unix_s is not None and reply.rtt_ms is not None and not reply.duplicate
+    ]
+    start = stamped[0][1] - (stamped[0][0] - first) * interval_s if stamped else 0.0
+    for reply in result.replies:
+        if reply.duplicate or reply.corrupted or reply.rtt_ms is None:
+            continue
+        sent = (
+            (reply.sequence - first) * interval_s
+            if reply.time_unix_s is None
+            else reply.time_unix_s - reply.rtt_ms / 1e3 - start
+        )
+        probes.append((sent, reply.rtt_ms))
+        known.append((reply.sequence, sent))
+    for n, sequence in enumerate(result.lost_sequences()):
+        if n >= _MAX_LOST:
+            break
+        probes.append((_sent(sequence, known, first, interval_s), None))
+    return _figures(facts, reading, sorted(probes, key=lambda probe: probe[0]), interval_s, "ping")
+
+
+def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
+    """Figures of irtt's JSON."""
+    reading = Reading(files={file: "JSON of irtt"})
+    try:
+        result = irtt.parse(_bytes(facts.folder / file))
+    except _NoOutput:
+        return _nothing(facts, Reading(), "there was no irtt", void=False)
+    except FormatError as error:
+        return _nothing(facts, reading, f"irtt: {error.what}")
+    sent = [trip.sent_unix_s for trip in result.round_trips if trip.sent_unix_s is not None]
+    start = min(sent, default=0.0)
+    probes: list[tuple[float, float | None]] = [
+        (
+            trip.sequence * interval_s if trip.sent_unix_s is None else trip.sent_unix_s - start,
+            trip.rtt_ms,
+        )
+        for trip in result.round_trips
+    ]
+    if result.timer_misses:
+        reading.warnings.append(f"irtt missed {result.timer_misses} of its own timers: its host was busy")
+    return _figures(facts, reading, probes, interval_s, "irtt")
+
+
+class _NoOutput(Exception):  # noqa: N818
+    """The tool was never started."""
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _NoOutput from error
+
+
+def _sent(sequence: int, known: Sequence[tuple[int, float]], first: int, interval_s: float) -> float:
+    """When a lost probe was sent: counted from the nearest one before it that was answered."""
+    from bisect import bisect_right
+
+    at = bisect_right(known, (sequence, math.inf)) - 1
+    base_sequence, base = known[at] if at >= 0 else (first, 0.0)
+    return base + (sequence - base_sequence) * interval_s
+
+
+def _nothing(facts: RunFacts, reading: Reading, problem: str, *, void: bool = True) -> Reading:
+    """No figures. A probe that ran and gave none voids the run: it may have been starved, as the load may have been."""
+    for key, _ in _KEYS:
+        reading.put(key, None, "latency probe", problem)
+    reading.put("probe_loss_percent", None, "latency probe", problem)
+    if facts.plan.gates.probe:
+        reading.gates.append(GateFinding("probe-starved", "void" if void else "not available", problem))
+    return reading
+
+
+def _figures(
+    facts: RunFacts, reading: Reading, probes: Sequence[tuple[float, float | None]], interval_s: float, source: str
+) -> Reading:
+    from txop.stats.spread import quantile
+
+    marks = facts.marks
+    if marks.load is None or marks.window is None or marks.end is None:
+        return _nothing(facts, reading, "the run did not reach the end of its window")
+    shift_s = marks.load - marks.window
+    window_s = marks.end - marks.window
+    points: Points = [(round(sent + shift_s, 4), rtt) for sent, rtt in probes]
+    reading.series["rtt_ms"] = points
+    inside = [math.inf if rtt is None else rtt for t, rtt in points if 0 <= t < window_s]
+    if not inside:
+        return _nothing(facts, reading, f"{source} sent nothing within the window")
+    for key, probability in _KEYS:
+        reading.put(key, quantile(inside, probability), source)
+    reading.put("probe_loss_percent", 100 * sum(map(math.isinf, inside)) / len(inside), source)
+    if facts.plan.gates.probe:
+        expected = window_s / interval_s
+        if len(inside) < STARVED_SHARE * expected:
+            words = f"{source} sent {len(inside)} probes in the window where {expected:.0f} were due"
+            reading.gates.append(GateFinding("probe-starved", "void", words))
+        else:
+            reading.gates.append(GateFinding("probe-starved", "ok"))
+    if reading.metrics["rtt_p99_ms"].value is not None and len(inside) < 100:
+        reading.warnings.append(f"{source}: the 99th percentile of {len(inside)} probes is their largest")
+    return reading

@@ -1,0 +1,154 @@
+"""A laboratory without machines: arms are numbers, a run takes no time, and anything can be made to go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from txop.archive.layout import Layout
+from txop.campaign.engine import Campaign, Outcome
+from txop.campaign.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
+from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.reporter import Quiet
+from txop.plan.model import Arm, Plan, Test
+from txop.targets.contract import TargetLost, Targets
+
+PLAN = """
+title = "two arms"
+[target.dut]
+kind = "local"
+[target.peer]
+kind = "local"
+[[arm]]
+name = "old"
+[[arm]]
+name = "new"
+[[test]]
+name = "tx"
+kind = "tcp-tx"
+duration_s = 0.001
+[[test]]
+name = "rx"
+kind = "tcp-rx"
+duration_s = 0.001
+[design]
+blocks = 3
+warm_up_s = 0
+idle_s = 0
+gap_s = 0
+"""
+
+Mishap = Callable[[str], str | None]
+"""Given a run's name and how often it was begun: ``None``, or what goes wrong."""
+
+
+class FakeInstrument:
+    name = "fake"
+    essential = True
+
+    def __init__(self, laboratory: FakeLaboratory) -> None:
+        self._laboratory = laboratory
+
+    async def prepare(self, run: RunContext) -> None:
+        self._laboratory.steps.append("prepare")
+
+    async def start(self, run: RunContext) -> None:
+        what = self._laboratory.mishap(run.folder.name)
+        if what == "lost":
+            raise TargetLost("dut", "connection closed")
+        if what == "hang":
+            await asyncio.sleep(3600)
+        if what == "die":
+            raise SystemExit(9)
+
+    async def stop(self, run: RunContext) -> None:
+        self._laboratory.steps.append("stop")
+
+    def read(self, facts: RunFacts) -> Reading:
+        reading = Reading()
+        if self._laboratory.mishap(facts.folder.name) == "defect":
+            raise KeyError("end")
+        if self._laboratory.mishap(facts.folder.name) == "surrogate":
+            reading.gates.append(GateFinding("traffic-failed", "void", "it said \ud800", "dut"))
+            reading.warnings.append("\udfff")
+            reading.series["rtt\ud800"] = [(0.0, 1.0)]
+        if self._laboratory.mishap(facts.folder.name) == "gate":
+            reading.gates.append(GateFinding("association-lost", "void", "deauthenticated by the access point", "dut"))
+        reading.put("throughput_mbit_s", 40.0 + (facts.arm.name == "new"), "fake")
+        return reading
+
+
+class FakeLaboratory:
+    def __init__(self, mishap: Mishap) -> None:
+        self.mishap = mishap
+        self.steps: list[str] = []
+        self.recovered: list[bool] = []
+        self.answers = True
+        self.closed = 0
+        self.targets = Targets()
+        self.peer_address = "192.0.2.1"
+
+    async def open(self) -> dict[str, dict[str, Any]]:
+        return {"dut": {"kernel": "6.12"}}
+
+    async def place(self, arm: Arm, folder: Path) -> Placed:
+        self.steps.append(f"place {arm.name}")
+        if self.mishap(folder.name) == "load":
+            raise ArmError("arm-load-failed", "insmod: No such device")
+        return Placed(0.1, {"srcversion": "ABC"})
+
+    async def remove(self, folder: Path) -> list[str]:
+        self.steps.append("remove")
+        return []
+
+    async def recover(self, target: str, *, cold: bool) -> bool:
+        self.recovered.append(cold)
+        return self.answers
+
+    def instruments(self, test: Test) -> Sequence[Instrument]:
+        return [FakeInstrument(self)]
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class Bench:
+    """An archive, and campaign processes that come and go on it."""
+
+    def __init__(self, root: Path, plan_text: str) -> None:
+        import tomllib
+
+        self.plan = Plan.model_validate(tomllib.loads(plan_text))
+        self.layout = Layout(root)
+        self.layout.create(plan_text, root)
+        self.laboratory = FakeLaboratory(lambda run: None)
+
+    def go(self, mishap: Mishap = lambda run: None, **attributes: Any) -> Outcome:
+        self.laboratory = FakeLaboratory(mishap)
+        for name, value in attributes.items():
+            setattr(self.laboratory, name, value)
+        return asyncio.run(Campaign(self.layout, self.plan, self.laboratory, Quiet()).go())
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path / "archive", PLAN)
+
+
+@pytest.fixture
+def make_bench(tmp_path: Path) -> Callable[[str], Bench]:
+    return lambda text: Bench(tmp_path / "archive", text)
+
+
+@pytest.fixture
+def plan_text() -> str:
+    return PLAN
+
+
+@pytest.fixture
+def fake_laboratory() -> type[FakeLaboratory]:
+    return FakeLaboratory

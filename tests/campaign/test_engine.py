@@ -1,0 +1,200 @@
+"""Campaigns that go well, badly, and on."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from txop.archive.layout import ArchiveError, ArchiveLock
+from txop.archive.reader import read_archive
+from txop.campaign.engine import End
+
+
+def test_a_campaign_runs_every_arm_in_every_block(bench):
+    assert bench.go().end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert archive.finished
+    assert not archive.damage
+    assert len(archive.runs) == 3 * 2 * 2
+    assert {(run.block, run.arm, run.test) for run in archive.runs} == {
+        (block, arm, test) for block in (1, 2, 3) for arm in ("old", "new") for test in ("tx", "rx")
+    }
+    assert all(run.state == "valid" for run in archive.runs)
+    assert [e.event for e in archive.events][:3] == ["campaign-started", "connected", "block-started"]
+    assert archive.provenance == {"dut": {"kernel": "6.12"}}
+
+
+def test_each_run_loads_and_unloads_its_arm(bench):
+    bench.go()
+    assert bench.laboratory.steps.count("remove") == 12
+    assert sum(step.startswith("place") for step in bench.laboratory.steps) == 12
+
+
+def test_reload_arm_loads_once_per_arm_and_block(make_bench, plan_text):
+    bench = make_bench(plan_text + '\nreload = "arm"\n')
+    bench.go()
+    assert bench.laboratory.steps.count("remove") == 6
+    assert sum(step.startswith("place") for step in bench.laboratory.steps) == 6
+
+
+def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):
+    assert bench.go(lambda run: "gate" if run == "002-old-tx" else None).end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    repeats = [run for run in archive.runs if run.replaces is not None]
+    assert {(run.block, run.arm, run.test, run.replaces) for run in repeats} == {
+        (4, "old", "tx", 2),
+        (4, "new", "tx", 2),
+    }
+    assert [run.run for run in archive.runs if run.state == "void"] == ["002-old-tx"]
+    assert sorted({run.block for run in archive.counting("tx")}) == [1, 3, 4]
+    assert sorted({run.block for run in archive.counting("rx")}) == [1, 2, 3]
+
+
+def test_repeats_end(bench):
+    outcome = bench.go(lambda run: "gate" if run.endswith("old-tx") else None)
+    assert outcome.end is End.FINISHED
+    assert "void" in outcome.reason
+    archive = read_archive(bench.layout.root)
+    assert max(run.block for run in archive.runs) == 3 + 2
+    assert archive.counting("tx") == []
+
+
+def test_the_order_is_random_but_the_same_for_the_same_seed(make_bench, plan_text):
+    from txop.campaign.schedule import arm_order
+
+    bench = make_bench(plan_text.replace("blocks = 3", "blocks = 100"))
+    orders = [arm_order(bench.plan, n) for n in range(1, 101)]
+    assert orders == [arm_order(bench.plan, n) for n in range(1, 101)]
+    first = sum(order[0] == "old" for order in orders)
+    assert 30 < first < 70
+
+
+def test_a_failed_load_voids_the_run_and_is_recovered_from_cold_the_second_time(bench):
+    bench.go(lambda run: "load" if run.startswith("001") else None)
+    archive = read_archive(bench.layout.root)
+    void = [run for run in archive.runs if run.state == "void"]
+    assert {run.void[0].gate for run in void} == {"arm-load-failed"}
+    assert bench.laboratory.recovered[:2] == [False, True]
+    assert archive.finished
+
+
+def test_a_lost_target_that_answers_again_costs_one_run(bench):
+    assert bench.go(lambda run: "lost" if run == "001-new-rx" else None).end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert [run.void[0].gate for run in archive.runs if run.state == "void"] == ["target-lost"]
+
+
+def test_a_target_lost_for_good_stops_the_campaign_and_resume_goes_on(bench):
+    outcome = bench.go(lambda run: "lost" if run == "002-old-tx" else None, answers=False)
+    assert outcome.end is End.STOPPED
+    assert "dut" in outcome.reason
+    assert not read_archive(bench.layout.root).finished
+    assert bench.go().end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert archive.finished
+    assert len(archive.counting("tx")) == len(archive.counting("rx")) == 6
+
+
+def test_always_the_same_failure_stops_early(bench):
+    outcome = bench.go(lambda run: "load")
+    assert outcome.end is End.STOPPED
+    assert "all void" in outcome.reason
+    assert len(read_archive(bench.layout.root).runs) == 6
+
+
+@pytest.mark.parametrize("deaths", [["001-old-tx"], ["001-new-rx", "002-new-tx", "003-old-rx"]])
+def test_a_process_that_dies_costs_the_run_it_was_in(bench, deaths):
+    for death in deaths:
+        with pytest.raises(SystemExit):
+            bench.go(lambda run, death=death: "die" if run == death else None)
+    assert bench.go().end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert archive.finished
+    assert len(archive.runs) == 12
+    assert not archive.damage
+    aside = [folder.name for folder in bench.layout.runs.iterdir() if ".interrupted-" in folder.name]
+    assert sorted(aside) == sorted(f"{death}.interrupted-1" for death in deaths)
+
+
+@pytest.mark.parametrize("cut", [1, 10, 37])
+def test_a_journal_cut_anywhere_in_its_last_line_is_taken_up(bench, cut):
+    with pytest.raises(SystemExit):
+        bench.go(lambda run: "die" if run == "002-new-rx" else None)
+    journal = bench.layout.journal
+    journal.write_bytes(journal.read_bytes()[:-cut])
+    assert bench.go().end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert archive.finished
+    assert len([run for run in archive.runs if run.replaces is None]) == 12
+
+
+def test_a_block_interrupted_for_long_is_begun_again(make_bench, plan_text):
+    bench = make_bench(plan_text + "\nmax_gap_s = 0\n")
+    with pytest.raises(SystemExit):
+        bench.go(lambda run: "die" if run == "002-old-rx" else None)
+    time.sleep(0.01)
+    assert bench.go().end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert [e.get("block") for e in archive.events if e.event == "block-abandoned"] == [2]
+    assert {run.replaces for run in archive.runs if run.block == 4} == {2}
+    # what was complete of the block before the interruption still counts
+    assert {run.test for run in archive.runs if run.block == 4} == {"rx"}
+    assert sorted({run.block for run in archive.counting("rx")}) == [1, 3, 4]
+
+
+def test_a_finished_campaign_is_left_alone(bench):
+    bench.go()
+    before = bench.layout.journal.read_bytes()
+    assert bench.go().end is End.FINISHED
+    assert bench.layout.journal.read_bytes() == before
+
+
+def test_two_campaigns_cannot_share_an_archive(bench):
+    with ArchiveLock(bench.layout), pytest.raises(ArchiveError, match="another txop"):
+        bench.go()
+
+
+def test_a_full_disk_stops_cleanly(bench, monkeypatch):
+    from collections import namedtuple
+
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage(100, 99, 1))
+    with pytest.raises(OSError, match="No space left"):
+        bench.go()
+    archive = read_archive(bench.layout.root)
+    assert archive.runs == []
+    assert archive.events[-1].event == "campaign-stopped"
+    monkeypatch.undo()
+    assert bench.go().end is End.FINISHED
+
+
+def test_the_time_budget_ends_after_a_block(make_bench, plan_text):
+    bench = make_bench(plan_text + "\ntime_budget_s = 0\n")
+    assert bench.go().end is End.STOPPED
+    assert len(read_archive(bench.layout.root).runs) == 4
+
+
+def test_ctrl_c_leaves_nothing_half(bench, fake_laboratory):
+    import asyncio
+
+    from txop.campaign.engine import Campaign
+    from txop.campaign.reporter import Quiet
+
+    laboratory = fake_laboratory(lambda run: "hang" if run == "001-new-tx" else None)
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(Campaign(bench.layout, bench.plan, laboratory, Quiet()).go())
+        await asyncio.sleep(0.3)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(cancelled())
+    assert laboratory.closed == 1
+    assert laboratory.steps[-2:] == ["stop", "remove"]
+    events = [json.loads(line)["event"] for line in bench.layout.journal.read_text().splitlines()]
+    assert events[-1] == "campaign-stopped"
+    assert bench.go().end is End.FINISHED
+    assert len(read_archive(bench.layout.root).runs) == 12

@@ -1,0 +1,66 @@
+"""The kernel log of a run: its faults, and whether the association was lost by it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fake_target import FakeTarget
+from instrument_bench import TCP, carry_out, context_of, gate_states, make_plan, values
+from txop.probes.kernel_log import KernelLog
+
+OLD = "[   10.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 2)\n"
+LOST = "[   99.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 7=CLASS3_FRAME_FROM_NONASSOC_STA)\n"
+OTHER = LOST.replace("wlan0", "wlan5")
+IQK = "[   98.000000] usb 1-1: rtl8xxxu_prepare_calibrate: Path B RX IQK failed!\n"
+
+
+def go(folder, before, after, test=TCP, **options):
+    target = FakeTarget()
+    target.connected = True
+    target.answer("dmesg", stdout=before, **options)
+    target.answer("dmesg", stdout=after, **options)
+    run = context_of(make_plan(test), folder, {"dut": target})
+    return asyncio.run(carry_out([KernelLog()], run, window_s=0))
+
+
+def test_a_deauthentication_in_the_run_voids_it(tmp_path):
+    reading = go(tmp_path, OLD, OLD + LOST)
+    assert gate_states(reading) == {"association-lost": "void"}
+    assert "the kernel log says" in reading.gates[0].words
+    assert (tmp_path / "kernel-log.txt").read_text() == LOST
+
+
+@pytest.mark.parametrize("after", [OLD, OLD + OTHER])
+def test_an_older_one_and_that_of_another_interface_do_not(tmp_path, after):
+    assert not go(tmp_path, OLD, after).gates
+
+
+def test_a_soak_is_told_and_goes_on_and_module_cycles_expect_it(tmp_path):
+    soak = go(tmp_path, "", LOST, '[[test]]\nname = "s"\nkind = "soak"\n')
+    assert not soak.gates
+    assert len(soak.warnings) == 1
+    assert not go(tmp_path, "", LOST, '[[test]]\nname = "c"\nkind = "module-cycle"\n').gates
+
+
+def test_faults_are_counted(tmp_path):
+    reading = go(tmp_path, OLD, OLD + IQK + IQK.replace("98", "99"))
+    assert [(fault.key, fault.count) for fault in reading.faults] == [("rtl8xxxu-iqk-failed", 2)]
+    expected = 2.0 if reading.faults[0].severity in ("error", "critical") else 0.0
+    assert values(reading)["faults"] == expected
+
+
+def test_a_log_that_cannot_be_read_is_not_available(tmp_path):
+    reading = go(tmp_path, "", "", status=1, stderr="dmesg: read kernel buffer failed: Operation not permitted\n")
+    assert reading.metrics["faults"].value is None
+    assert "dmesg needs root" in (reading.metrics["faults"].reason or "")
+
+
+def test_an_archive_that_cannot_be_written_to_can_be_read(tmp_path):
+    go(tmp_path, OLD, OLD + LOST)
+    before = (tmp_path / "kernel-log.txt").stat().st_mtime_ns
+    from instrument_bench import facts_of
+
+    KernelLog().read(facts_of(make_plan(), tmp_path))
+    assert (tmp_path / "kernel-log.txt").stat().st_mtime_ns == before

@@ -1,0 +1,74 @@
+"""Two hosts with an emulated link between them, for real tools."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from txop.emulate import EmulatedPair, MissingForEmulation
+from txop.targets.prefix import PrefixTarget
+
+
+class Hosts:
+    """Both ends, and more stations on the device's side."""
+
+    def __init__(self, pair: EmulatedPair) -> None:
+        self.pair = pair
+        self.peer_address = pair.peer_address
+        self.dut = PrefixTarget("dut", prefix=pair.dut_prefix, interface=pair.interface, address=pair.dut_address)
+        self.peer = PrefixTarget("peer", prefix=pair.peer_prefix, interface=pair.interface, address=pair.peer_address)
+        self.sta2 = PrefixTarget("sta2", prefix=pair.dut_prefix, interface=pair.interface)
+
+    @property
+    def by_name(self) -> dict[str, PrefixTarget]:
+        return {"dut": self.dut, "peer": self.peer, "sta2": self.sta2}
+
+
+@contextlib.asynccontextmanager
+async def two_hosts() -> AsyncIterator[Hosts]:
+    async with EmulatedPair({}) as pair:
+        hosts = Hosts(pair)
+        try:
+            for target in hosts.by_name.values():
+                await target.connect()
+            yield hosts
+        finally:
+            for target in hosts.by_name.values():
+                await target.close()
+
+
+@pytest.fixture(scope="session")
+def hosts():
+    """:func:`two_hosts`; skipped, with the reason, where links cannot be emulated."""
+
+    async def possible() -> None:
+        async with EmulatedPair({}):
+            pass
+
+    try:
+        asyncio.run(possible())
+    except MissingForEmulation as error:
+        pytest.skip(f"this machine cannot emulate links: {error}")
+    return two_hosts
+
+
+def running_here(word: str) -> list[str]:
+    """Command lines of this machine's processes with ``word`` among their arguments."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+                if word in words:
+                    found.append(" ".join(words))
+    return found
+
+
+@pytest.fixture
+def find_running():
+    """:func:`running_here`."""
+    return running_here

@@ -1,0 +1,127 @@
+"""Round trips from what real pings and irtt printed: a lost probe is an infinite one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from instrument_bench import CAPTURED, facts_of, gate_states, make_plan, values
+from txop.campaign.instrument import Marks
+from txop.traffic.rtt_reading import read_irtt, read_ping
+
+IDLE = '[[test]]\nname = "idle"\nkind = "latency"\nduration_s = 30\nwarm_up_s = 0\n'
+
+
+def read(folder, text: str, interval_s: float, window_s: float, start_s: float = 0.0, more: str = ""):
+    (folder / "ping.txt").write_text(text)
+    marks = Marks(idle=0, load=10, window=10 + start_s, end=10 + start_s + window_s)
+    return read_ping(facts_of(make_plan(IDLE, more), folder, marks), "ping.txt", interval_s)
+
+
+def captured(name: str) -> str:
+    return (CAPTURED / "ping" / f"{name}.txt").read_text()
+
+
+def series(n: int, lost: set[int], rtt_ms: float = 5.0, *, busybox: bool = False) -> str:
+    """What ping prints for ``n`` probes, ten a second."""
+    rows = []
+    for k in range(n):
+        stamp = f"[{1700000000 + k / 10 + (rtt_ms + k * 0.01) / 1e3:.6f}] "
+        time_ms = f"{rtt_ms + k * 0.01:.3f}"
+        if busybox:
+            rows += [] if k in lost else [f"64 bytes from 10.0.0.1: seq={k} ttl=64 time={time_ms} ms"]
+        elif k in lost:
+            rows.append(f"[{1700000000 + (k + 1) / 10:.6f}] no answer yet for icmp_seq={k + 1}")
+        else:
+            rows.append(f"{stamp}64 bytes from 10.0.0.1: icmp_seq={k + 1} ttl=64 time={time_ms} ms")
+    head = "PING 10.0.0.1 (10.0.0.1): 56 data bytes" if busybox else "PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data."
+    words = "packets received" if busybox else "received"
+    end = f"{n} packets transmitted, {n - len(lost)} {words}, {100 * len(lost) // n}% packet loss"
+    return "\n".join(
+        [head, *rows, "", "--- 10.0.0.1 ping statistics ---", end + ("" if busybox else ", time 9000ms"), ""]
+    )
+
+
+@pytest.mark.parametrize("busybox", [False, True])
+def test_lost_probes_are_infinite_and_in_the_quantiles(tmp_path, busybox):
+    # 200 probes in 20 s, the last 10 s are the window; 4 of its 100 are lost
+    text = series(200, {10, 11, 120, 140, 160, 199}, busybox=busybox)
+    got = read(tmp_path, text, 0.1, 10, start_s=10)
+    assert gate_states(got) == {"probe-starved": "ok"}
+    assert values(got)["probe_loss_percent"] == pytest.approx(4.0)
+    assert values(got)["rtt_p99_ms"] == "infinite"
+    known = sorted([5 + k * 0.01 for k in range(100, 200) if k not in {120, 140, 160, 199}])
+    # the 50th of 100: the smallest with half of them, the lost ones included, at or below it
+    assert values(got)["rtt_p50_ms"] == pytest.approx(known[49], abs=0.0006)
+    lost = [t for t, rtt in got.series["rtt_ms"] if rtt is None]
+    assert lost == pytest.approx([-9.0, -8.9, 2.0, 4.0, 6.0, 9.9], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "lost"),
+    [("iputils-20221126-lossy-D-O", 2), ("busybox-1.35-lossy", 2), ("iputils-20250605-lossy-D-O-3", 3)],
+)
+def test_real_pings_that_lost_some(tmp_path, name, lost):
+    """Their own last lines say how many of 14."""
+    got = read(tmp_path, captured(name), 0.2, 2.9)
+    assert values(got)["probe_loss_percent"] == pytest.approx(100 * lost / 14)
+    assert values(got)["rtt_p95_ms"] == "infinite"
+    assert 0.5 < values(got)["rtt_p50_ms"] < 10
+
+
+def test_everything_lost(tmp_path):
+    got = read(tmp_path, series(100, set(range(100)), busybox=True), 0.1, 10)
+    assert values(got)["rtt_p50_ms"] == "infinite"
+    assert values(got)["probe_loss_percent"] == 100.0
+
+
+def test_a_probe_that_could_not_keep_its_pace_voids_the_run(tmp_path):
+    text = series(40, set())
+    assert gate_states(read(tmp_path, text, 0.1, 10)) == {"probe-starved": "void"}
+    assert not read(tmp_path, text, 0.1, 10, more="[gates]\nprobe = false\n").gates
+
+
+@pytest.mark.parametrize("name", ["iputils-20221126-unreachable", "iputils-20221126-noname", "fping-5.1-usage"])
+def test_a_ping_that_only_complained_voids_the_run_with_its_words(tmp_path, name):
+    got = read(tmp_path, captured(name), 0.2, 3)
+    assert gate_states(got) == {"probe-starved": "void"}
+    assert set(values(got).values()) <= {None, "infinite", 100.0}
+
+
+def test_no_ping_at_all_is_not_available(tmp_path):
+    got = read_ping(facts_of(make_plan(IDLE), tmp_path), "ping.txt", 0.1)
+    assert gate_states(got) == {"probe-starved": "not available"}
+    assert not got.files
+
+
+def test_irtt_with_losses(tmp_path):
+    with gzip.open(CAPTURED / "irtt" / "v0.9.2-lossy.json.gz") as file:
+        data = file.read()
+    (tmp_path / "irtt.json").write_bytes(data)
+    trips = json.loads(data)["round_trips"]
+    interval_s = json.loads(data)["config"]["params"]["interval"] / 1e9
+    marks = Marks(idle=0, load=10, window=10, end=10 + len(trips) * interval_s)
+    got = read_irtt(facts_of(make_plan(IDLE), tmp_path, marks), "irtt.json", interval_s)
+    lost = sum(trip["lost"] != "false" for trip in trips)
+    assert lost > 0
+    assert values(got)["probe_loss_percent"] == pytest.approx(100 * lost / len(trips))
+    rtts = sorted(trip["delay"]["rtt"] / 1e6 if trip["lost"] == "false" else math.inf for trip in trips)
+    assert values(got)["rtt_p50_ms"] == pytest.approx(rtts[math.ceil(0.5 * len(rtts)) - 1])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_garbage(tmp_path, data):
+    whole = captured("iputils-20221126-lossy-D-O")
+    cut = st.integers(0, len(whole)).map(lambda n: whole[:n])
+    text = data.draw(
+        st.one_of(cut, st.text(max_size=300), st.integers(0, 900).map(lambda n: whole[:n] + "9" + whole[n + 1 :]))
+    )
+    got = read(tmp_path, text, 0.2, 3)
+    for value in got.metrics.values():
+        assert (value.value is None) == bool(value.reason)

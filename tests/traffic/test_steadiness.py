@@ -1,0 +1,65 @@
+"""What is said of a run's throughput over time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from txop.traffic.steadiness import dropout_words, dropouts, unsteady
+
+
+def points(rates, warm_up: int = 5):
+    return [(n - warm_up + 0.5, float(rate)) for n, rate in enumerate(rates)]
+
+
+def noise(n: int, seed: int = 1, mean: float = 50.0, sd: float = 1.0):
+    return mean + sd * np.random.default_rng(seed).standard_normal(n)
+
+
+def test_a_steady_run_is_not_worth_a_word():
+    said = [words for seed in range(300) for words in unsteady(points(noise(65, seed)), soak=False)]
+    assert len(said) <= 9  # of 300 runs; MSER-5 alone would cut more than the warm-up in about 90
+
+
+def test_a_warm_up_that_was_too_short_is_told():
+    rates = np.concatenate([noise(20, mean=30.0), noise(60)])
+    (words,) = unsteady(points(rates), soak=False)
+    assert words.startswith("the warm-up was too short: MSER-5 would begin ")
+    assert 14 <= float(words.split("begin ")[1].split()[0]) <= 21
+    assert "30." in words
+    assert "50." in words
+
+
+def test_a_slow_start_within_the_warm_up_is_not():
+    rates = np.concatenate([[5, 20, 35, 45, 49], noise(60)])
+    assert unsteady(points(rates), soak=False) == []
+
+
+def test_an_unsteady_end_is_told():
+    rates = np.concatenate([noise(60), [50, 50, 50, 20, 10, 10, 5]])
+    assert any("not steady at the end" in words for words in unsteady(points(rates), soak=False))
+
+
+def test_drift_over_a_soak_is_told():
+    rates = noise(3600) + np.linspace(0, -8, 3600)
+    (words,) = unsteady(points(rates), soak=True)
+    assert words.startswith("it fell with time: 49.")
+    assert not any("with time" in words for words in unsteady(points(rates), soak=False))
+
+
+@pytest.mark.parametrize("rates", [[], [50.0], [0.0] * 40, [50.0] * 65])
+def test_too_little_and_constant_series(rates):
+    assert unsteady(points(rates), soak=True) == []
+
+
+def test_drop_outs_have_their_time_and_length():
+    rates = [50.0] * 100
+    for second in (20, 21, 22, 40, 41, 60, 61, 62, 63, 98, 99, 97):
+        rates[second] = 0.0
+    assert dropouts(points(rates, 0)) == [(20.0, 3.0), (60.0, 4.0), (97.0, 3.0)]
+    assert dropout_words(dropouts(points(rates, 0))) == "nothing arrived for 3 s at 20 s, 4 s at 60 s, 3 s at 97 s"
+
+
+def test_two_seconds_and_the_warm_up_are_no_drop_outs():
+    rates = [0.0] * 5 + [50.0] * 20 + [0.0] * 2 + [50.0] * 20
+    assert dropouts(points(rates)) == []
