@@ -11,7 +11,7 @@ import posixpath
 import re
 from typing import Any
 
-from txop.targets.contract import Target
+from txop.targets.contract import CommandTimeout, Ran, Target
 
 MAX_TEXT = 400
 _TOOLS = (("iperf3", "--version"), ("ping", "-V"), ("irtt", "version"), ("iw", "--version"), ("tcpdump", "--version"))
@@ -47,8 +47,15 @@ class _Facts:
         self.found: dict[str, Any] = {}
         self.missing: dict[str, str] = {}
 
+    async def _run(self, argv: list[str]) -> Ran:
+        """A question that is given up after a while: a tool that hangs is as good as none."""
+        try:
+            return await self._target.run(argv, timeout_s=10)
+        except CommandTimeout:
+            return Ran(124)
+
     async def command(self, key: str, argv: list[str]) -> None:
-        ran = await self._target.run(argv, timeout_s=10)
+        ran = await self._run(argv)
         text = ran.stdout.strip()
         if ran.ok and text:
             self.found[key] = text.splitlines()[0][:MAX_TEXT]
@@ -106,7 +113,7 @@ class _Facts:
 
     async def _parameters(self, module: str) -> dict[str, str]:
         folder = f"/sys/module/{module}/parameters"
-        listed = await self._target.run(["ls", folder], timeout_s=10)
+        listed = await self._run(["ls", folder])
         values: dict[str, str] = {}
         for key in listed.stdout.split()[:100] if listed.ok else []:
             text = await self._text(f"{folder}/{key}")
@@ -119,7 +126,7 @@ class _Facts:
         if program is None:
             self.missing["firmware version"] = "no ethtool"
             return
-        ran = await self._target.run([program, "-i", name], timeout_s=10)
+        ran = await self._run([program, "-i", name])
         for line in ran.stdout.splitlines() if ran.ok else []:
             key, _, value = line.partition(":")
             if key in ("firmware-version", "bus-info", "version") and value.strip() not in ("", "N/A"):
@@ -127,7 +134,7 @@ class _Facts:
 
     async def _bus(self, device: str, about: dict[str, Any]) -> None:
         """USB attributes (of the device above the interface), or the SDIO card's clock and width."""
-        resolved = await self._target.run(["readlink", "-f", device], timeout_s=10)
+        resolved = await self._run(["readlink", "-f", device])
         path = resolved.stdout.strip()
         if not resolved.ok or not path.startswith("/sys/"):
             return
@@ -154,7 +161,7 @@ class _Facts:
         if program is None:
             self.missing["regulatory_domain"] = "no iw"
             return
-        ran = await self._target.run([program, "reg", "get"], timeout_s=10)
+        ran = await self._run([program, "reg", "get"])
         match = re.search(r"^country (\S{2}):", ran.stdout, re.MULTILINE)
         if match:
             self.found["regulatory_domain"] = match.group(1)
@@ -167,7 +174,7 @@ class _Facts:
             program = await self._target.find(name)
             if program is None:
                 continue
-            ran = await self._target.run([program, option], timeout_s=10)
+            ran = await self._run([program, option])
             line = next((line for line in (ran.stdout + ran.stderr).splitlines() if line.strip()), "")
             versions[name] = line.strip()[:80]
         self.found["tools"] = versions
@@ -180,7 +187,7 @@ class _Facts:
         return text[:MAX_TEXT] or None
 
     async def _link(self, path: str) -> str | None:
-        ran = await self._target.run(["readlink", path], timeout_s=10)
+        ran = await self._run(["readlink", path])
         name = posixpath.basename(ran.stdout.strip())
         return name[:64] if ran.ok and name else None
 
