@@ -29,7 +29,7 @@ MAX_VOID_IN_A_ROW = 6
 SPARE_BYTES = 64 * 1024 * 1024
 """Free space below which no run is begun, beside what its captures may take."""
 
-RUN_OVERHEAD_S = 6.0
+RUN_OVERHEAD_S = 3.0
 """Guess of the time a run takes beside its phases, until runs have told."""
 
 

@@ -100,7 +100,7 @@ class HostCounters:
         busy_percent = 100 * use.all_cpus.busy_share
         self._gate(facts, reading, busy_percent)
         hot = [n for n, cpu in use.cpus.items() if cpu is not None and 100 * cpu.busy_share >= ONE_CORE_PERCENT]
-        if hot and len(use.cpus) > 1:
+        if hot and len(use.cpus) > 1 and not self._shared:
             reading.warnings.append(
                 f"{self._target}: CPU {', '.join(map(str, hot))} was busy all the time; it may be the bottleneck"
             )
