@@ -63,7 +63,7 @@ def busybox_sshd(tmp_path: Path) -> Iterator[StartServer]:
         def start(*, server: str = "openssh", **options: object) -> Server:
             reason = why_not(server)
             if reason is not None:
-                if os.environ.get("CI") == "true" and os.geteuid() == 0:
+                if os.environ.get("CI") == "true" and os.geteuid() == 0 and reason.startswith("needs"):
                     pytest.fail(f"SSH servers for tests: {reason}")
                 pytest.skip(f"SSH servers for tests: {reason}")
             if not keys:
