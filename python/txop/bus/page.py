@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from txop.air.view.blocks import Block, Facts, Grid, Lines, Plot, Section
 from txop.bus.compare import Comparison, compare
 from txop.bus.model import BusReport
 from txop.bus.plots import draw
 from txop.bus.side_by_side import grid
 from txop.bus.view import called, sections, tone
 from txop.report import format as fmt
+from txop.report.blocks import Block, Facts, Grid, Lines, Plot, Section
 from txop.report.page import render
 from txop.report.plot import svg
 

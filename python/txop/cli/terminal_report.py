@@ -1,4 +1,4 @@
-"""Draws the blocks of a report (:mod:`txop.air.view.blocks`) on a terminal."""
+"""Draws the blocks of a report (:mod:`txop.report.blocks`) on a terminal."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from txop.air.view.blocks import Block, Cell, Column, Facts, Grid, Lines, Section, Tone
 from txop.cli.console import safe_text
+from txop.report.blocks import Block, Cell, Column, Facts, Grid, Lines, Section, Tone
 from txop.visible import visible
 
 STYLE: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "dim": "dim"}

@@ -14,10 +14,10 @@ from txop.air.model import AirReport
 from txop.air.page.causes import ink
 from txop.air.page.plots import Drawing, draw, waterfall
 from txop.air.view import Facts, Grid, Lines, Plot, Section, headline, sections
-from txop.air.view.blocks import Block
 from txop.air.view.sections.summary import span
 from txop.air.view.side_by_side import grid, letter
 from txop.report import format as fmt
+from txop.report.blocks import Block
 from txop.report.page import render
 from txop.report.plot import svg
 

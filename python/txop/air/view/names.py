@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from txop.air.model import AirReport, RateRow
-from txop.air.view.blocks import Cell
 from txop.report import format as fmt
+from txop.report.blocks import Cell
 
 DIRECTIONS = {
     "uplink": "station to AP",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from txop.air.compare import Comparison, Difference
 from txop.air.view import names
-from txop.air.view.blocks import Cell, Column, Grid
 from txop.report import format as fmt
+from txop.report.blocks import Cell, Column, Grid
 
 
 def letter(index: int) -> str:

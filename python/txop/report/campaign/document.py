@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from txop.air.view.blocks import Grid
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
+from txop.report.blocks import Grid
 from txop.report.campaign import effects, faults, method, runs
 from txop.report.campaign.gallery import Gallery
 from txop.report.campaign.opening import opening

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from txop.air.view.blocks import Cell, Column, Grid, Lines
 from txop.compare import words
 from txop.compare.result import CompareResult, Figure, Row
+from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.pieces import Piece
 from txop.report.campaign.wording import TONES, listed, median, missing, plural, unit, verdict
 

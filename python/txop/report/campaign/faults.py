@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from txop.air.view.blocks import Cell, Column, Grid, Lines
 from txop.archive.reader import Archive
 from txop.archive.run_file import Fault
 from txop.compare import words
 from txop.compare.result import CompareResult, Row
+from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.effects import primary
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
 from txop.report.campaign.wording import listed, plural

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from txop.air.view.blocks import Cell, Column, Grid, Lines
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import CompareResult, Figure
 from txop.report import format as fmt
+from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign import effects
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Figure as Drawn

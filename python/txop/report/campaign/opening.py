@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from txop.air.view.blocks import Cell, Column, Fact, Facts, Grid, Lines
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult, PatchFacts
 from txop.origin import Origin
+from txop.report.blocks import Cell, Column, Fact, Facts, Grid, Lines
 from txop.report.campaign.pieces import Piece, Tone
 from txop.report.campaign.wording import numbers, plural
 from txop.report.exports.facts import ORIGINS, flattened

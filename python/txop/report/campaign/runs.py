@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from txop.air.view.blocks import Cell, Column, Grid
 from txop.archive.counting import figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import CompareResult, MetricFacts
+from txop.report.blocks import Cell, Column, Grid
 from txop.report.campaign.wording import INFINITE, missing, unit, value
 
 ROWS_SHOWN = 24

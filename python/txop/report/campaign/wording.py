@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from txop.air.view.blocks import Cell, Tone
 from txop.compare import words
 from txop.compare.result import ArmValues, CompareResult, Figure, MetricFacts, Row, Verdict
 from txop.report import format as fmt
+from txop.report.blocks import Cell, Tone
 
 SIGNS: dict[Verdict, str] = {
     "better": "▲",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from txop.air.model import AirReport
-from txop.air.view.blocks import Section
 from txop.air.view.options import Options
 from txop.air.view.sections import (
     aggregation,
@@ -18,6 +17,7 @@ from txop.air.view.sections import (
     summary,
     waterfall,
 )
+from txop.report.blocks import Section
 
 _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "summary": summary.section,

@@ -6,9 +6,9 @@ from collections import defaultdict
 
 from txop.air.model import AirReport, Bss, Link, RateRow, Station
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
 from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
+from txop.report.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
 
 
 def section(report: AirReport, options: Options) -> Section:

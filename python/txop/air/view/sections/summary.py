@@ -6,9 +6,9 @@ import datetime
 
 from txop.air.model import AirReport
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
 from txop.air.view.options import Options
 from txop.report import format as fmt
+from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
 
 
 def section(report: AirReport, options: Options) -> Section:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from txop.air.model import AirReport, Waterfall
 from txop.air.view import names
-from txop.air.view.blocks import Block, Cell, Column, Grid, Lines, Section
 from txop.air.view.headline import headline
 from txop.air.view.options import Options, unavailable
 from txop.report import format as fmt
+from txop.report.blocks import Block, Cell, Column, Grid, Lines, Section
 
 TIMING = {
     "stamps": "gaps measured with calibrated time stamps",
