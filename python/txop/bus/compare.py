@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from txop.air.model.base import Model
 from txop.bus.model import BusReport, Device, Endpoint, Traffic
 from txop.bus.view import unit
+from txop.report.document import Model
 
 FORMAT = "txop-bus-compare"
 VERSION = 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from txop.air.model.base import Model
+from txop.report.document import Model
 
 if TYPE_CHECKING:
     import polars

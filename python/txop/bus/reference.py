@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from txop.air.model.base import Model
 from txop.air.model.reference import _class, _module_classes
+from txop.report.document import Model
 from txop.report.field_reference import marker, renew
 
 MODULE = "txop.bus.reference"

@@ -5,7 +5,6 @@ Null in the document is ``None`` here and means *not available*, never zero.
 
 from __future__ import annotations
 
-from txop.air.model.base import Model
 from txop.air.model.capability import CapabilityAudit, CapabilityRow
 from txop.air.model.exchange import (
     AckVerdict,
@@ -43,6 +42,7 @@ from txop.air.model.station import (
 )
 from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Summary
 from txop.air.model.timing import StampHypothesis, Timing
+from txop.report.document import Model
 
 __all__ = [
     "AckVerdict",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model.base import Model
 from txop.air.model.station import AirtimeKinds, RetryCount
+from txop.report.document import Model
 
 
 class Airtime(Model):

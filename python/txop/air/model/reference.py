@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from txop.air import compare
-from txop.air.model.base import Model
+from txop.report.document import Model
 
 MARKER = "<!-- Below this line: written by python -m txop.air.model.reference; change the models instead. -->"
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
-from txop.air.model.base import Model
 from txop.air.model.capability import CapabilityAudit
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
+from txop.report.document import Model
 
 if TYPE_CHECKING:
     import polars

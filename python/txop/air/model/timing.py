@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txop.air.model.base import Model
+from txop.report.document import Model
 
 
 class StampHypothesis(Model):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
 from txop.archive.counting import counting, figure_value
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult, Estimate
+from txop.report.csv_cells import Cell, write_table
 from txop.report.whole_file import whole_file
-from txop.visible import visible
-
-Cell = str | int | float | bool | None
 
 RUN_COLUMNS = (
     "run",
@@ -66,9 +63,6 @@ ROW_COLUMNS = (
     "warnings",
 )
 
-_FORMULA_STARTS = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
-
 
 def write_csv(archive: Archive, result: CompareResult, target: Path) -> None:
     """Write one row per run and figure; an empty value is not available, for the reason beside it."""
@@ -80,13 +74,6 @@ def write_csv(archive: Archive, result: CompareResult, target: Path) -> None:
 def write_comparison(result: CompareResult, out: IO[str]) -> None:
     """Write one row per figure and arm."""
     write_table(out, ROW_COLUMNS, comparison_rows(result))
-
-
-def write_table(out: IO[str], columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-    """Write a table; text that a spreadsheet would run as a formula gets a ``'`` in front."""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(value) for value in row] for row in rows)
 
 
 def _run_rows(archive: Archive) -> Iterator[Sequence[Cell]]:
@@ -157,12 +144,3 @@ def _ends(estimate: Estimate) -> tuple[float | None, float | None, float | None]
     low = float("-inf") if estimate.low is None else estimate.low
     high = float("inf") if estimate.high is None else estimate.high
     return middle, low, high
-
-
-def _cell(value: Cell) -> Cell:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, str):
-        return value
-    text = visible(value)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA_STARTS) else text

@@ -1,4 +1,4 @@
-"""What all models of the report have in common."""
+"""What the models of all analysis documents (`txop-air`, `txop-bus`) have in common."""
 
 from __future__ import annotations
 
