@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
@@ -36,15 +36,12 @@ def counting(archive: Archive, test: str) -> Counting:
     """
     valid = [run for run in archive.runs if run.test == test and run.state == "valid"]
     there = {run.arm for run in valid}
-    rest = [arm for arm in archive.plan.arm if arm.name in there]
     left_out = [arm.name for arm in archive.plan.arm if arm.name not in there]
-    if not rest or all(run.origin is Origin.IMPORTED for run in valid):
+    none_there = len(left_out) == len(archive.plan.arm)
+    if none_there or all(run.origin is Origin.IMPORTED for run in valid):
         runs = valid
-    elif not left_out:
-        runs = archive.counting(test)
     else:
-        narrowed = archive.plan.model_copy(update={"arm": rest})
-        runs = replace(archive, plan=narrowed, runs=[run for run in archive.runs if run.arm in there]).counting(test)
+        runs = archive.counting(test, without=left_out)
     return Counting(sorted(runs, key=lambda run: (run.block, run.position, run.run)), left_out)
 
 

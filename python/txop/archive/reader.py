@@ -6,6 +6,7 @@ Damage never hides the rest: each unreadable file becomes a sentence in :attr:`A
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,13 +57,14 @@ class Archive:
                 self.damage.append(sentence)
             return SeriesFile()
 
-    def counting(self, test: str) -> list[RunFile]:
+    def counting(self, test: str, without: Collection[str] = ()) -> list[RunFile]:
         """The runs of a test that a comparison uses: those of blocks in which no run of this test is void or missing.
 
         One void run takes its whole block out (for this test), because only complete blocks can be compared in pairs.
+        ``without``: arms that are left out, so that a block is complete without them.
         """
-        mine = [run for run in self.runs if run.test == test]
-        arms = {arm.name for arm in self.plan.arm}
+        mine = [run for run in self.runs if run.test == test and run.arm not in without]
+        arms = {arm.name for arm in self.plan.arm if arm.name not in without}
         complete = {
             block
             for block in {run.block for run in mine}

@@ -21,7 +21,7 @@ from txop.campaign.instrument import GateFinding, Instrument, Lasting, Marks, Re
 from txop.campaign.joined import join
 from txop.campaign.laboratory import ArmError, Laboratory, Placed
 from txop.campaign.reporter import Reporter
-from txop.plan.model import Arm, ModuleCycleTest, Plan, Test
+from txop.plan.model import ModuleCycleTest, Plan, Test
 from txop.report.whole_file import whole_file
 from txop.targets.contract import TargetError, TargetLost
 from txop.traffic.module_cycle import longest_cycles_s
@@ -289,11 +289,3 @@ def _gate_table(findings: Sequence[GateFinding]) -> dict[str, str]:
         name = finding.gate if finding.target is None else f"{finding.gate} ({finding.target})"
         table[name] = finding.state if finding.state == "ok" else f"{finding.state}: {finding.words}"
     return table
-
-
-def read_again(plan: Plan, arm: Arm, test: Test, folder: Path, instruments: Sequence[Instrument]) -> Reading:
-    """Make the figures of an old run anew from its raw files."""
-    facts = RunFacts(plan, arm, test, folder, Marks.of(folder))
-    reading = Reading().merge(instrument.read(facts) for instrument in instruments)
-    join(facts, reading)
-    return reading

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
+from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
@@ -99,16 +100,13 @@ def compare(
 def _compare(
     first: Path, second: Path | None, baseline: str | None, metrics: list[str] | None, *, include_void: bool
 ) -> CompareResult:
-    from txop.archive.layout import ArchiveError
     from txop.compare.archive import compare as compare_arms
     from txop.compare.two import compare_two
 
-    try:
+    with archive_errors():
         if second is None:
             return compare_arms(_read(first), baseline, metrics, include_void)
         return compare_two(_read(first), _read(second), baseline, metrics)
-    except ArchiveError as error:
-        raise UserError(error.what, where=str(error.where), what_to_do=error.what_to_do) from None
 
 
 def _read(root: Path) -> Archive:

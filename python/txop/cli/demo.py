@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 
 from txop.cli import console
+from txop.cli.archive_errors import archive_errors
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import UserError
 from txop.cli.help import epilog
 from txop.cli.plan_problems import read_plan
-from txop.cli.run import archive_error, carry_on
+from txop.cli.run import carry_on
 from txop.report.whole_file import whole_file
 
 TEMPLATE = "emulated-driver-patches"
@@ -72,7 +73,7 @@ def demo(
 
 def _clear(archive: Path) -> None:
     """Remove the archive of an earlier demo, and nothing else."""
-    from txop.archive.layout import ArchiveError, ArchiveLock, Layout
+    from txop.archive.layout import ArchiveLock, Layout
 
     if not archive.exists():
         return
@@ -80,13 +81,10 @@ def _clear(archive: Path) -> None:
         raise UserError(
             "is there, and no archive of an earlier demo", where=str(archive), what_to_do="choose another --output"
         )
-    try:
-        with ArchiveLock(Layout(archive)):
-            for path in sorted(archive.iterdir(), key=lambda path: path.name == "archive.json"):  # it goes last
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path)
-                else:
-                    path.unlink()
-            archive.rmdir()
-    except ArchiveError as error:
-        raise archive_error(error) from None
+    with archive_errors(), ArchiveLock(Layout(archive)):
+        for path in sorted(archive.iterdir(), key=lambda path: path.name == "archive.json"):  # it goes last
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        archive.rmdir()

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from txop.cli import console
+from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
@@ -37,18 +38,17 @@ def note(
     as_json: JsonFlag = False,
 ) -> int:
     """Add a remark to a campaign: what was going on that no probe records."""
-    from txop.archive.layout import ArchiveError
+    from txop.archive.journal import read_journal
     from txop.archive.reader import read_archive
     from txop.archive.remarks import add_remark, remarks_of
 
     if not text.strip():
         raise UserError("the remark is empty")
-    try:
-        add_remark(read_archive(archive), text.strip(), arm=arm, run=run)
-    except ArchiveError as error:
-        raise UserError(error.what, where=str(error.where), what_to_do=error.what_to_do) from None
+    with archive_errors():
+        read = read_archive(archive)
+        add_remark(read, text.strip(), arm=arm, run=run)
     if as_json:
-        remarks = [asdict(remark) for remark in remarks_of(read_archive(archive).events)]
+        remarks = [asdict(remark) for remark in remarks_of(read_journal(read.layout.journal).events)]
         console.write_json({"format": "txop-remarks", "version": 1, "remarks": remarks})
     else:
         console.stderr().print(safe_text("Noted."))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
+from txop.cli.archive_errors import archive_errors
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode, UserError
@@ -100,15 +101,12 @@ def report(
 
 
 def _compared(root: Path, baseline: str | None) -> tuple[Archive, CompareResult]:
-    from txop.archive.layout import ArchiveError
     from txop.archive.reader import read_archive
     from txop.compare.archive import compare
 
-    try:
+    with archive_errors():
         archive = read_archive(root)
         return archive, compare(archive, baseline)
-    except ArchiveError as error:
-        raise UserError(error.what, where=str(error.where), what_to_do=error.what_to_do) from None
 
 
 def _default_name(format_name: str) -> str:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from txop.cli import console
+from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
 from txop.cli.plan_problems import print_problems, read_plan
 
 if TYPE_CHECKING:
-    from txop.archive.layout import ArchiveError
     from txop.archive.reader import Archive
     from txop.campaign.engine import Outcome
     from txop.campaign.reporter import Reporter
@@ -78,17 +78,14 @@ def run(
     as_json: JsonFlag = False,
 ) -> int:
     """Carry out a plan: every arm in every block, in random order, each run checked; then compare and report."""
-    from txop.archive.layout import ArchiveError
     from txop.campaign import session
     from txop.plan.overrides import Overrides
 
     loaded, checked = read_plan(plan)
     if not quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
-    try:
+    with archive_errors():
         prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
-    except ArchiveError as error:
-        raise archive_error(error) from None
     return carry_on(prepared, report=report, quiet=quiet, as_json=as_json)
 
 
@@ -99,19 +96,15 @@ def resume(
     as_json: JsonFlag = False,
 ) -> int:
     """Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
-    from txop.archive.layout import ArchiveError
     from txop.campaign import session
 
-    try:
+    with archive_errors():
         prepared = session.reopen(archive)
-    except ArchiveError as error:
-        raise archive_error(error) from None
     return carry_on(prepared, report=report, quiet=quiet, as_json=as_json)
 
 
 def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool) -> int:
     """Run what is left of a campaign, show it as it goes, and conclude. The exit code."""
-    from txop.archive.layout import ArchiveError
     from txop.campaign.engine import End
     from txop.cli.campaign_live import LiveReporter
     from txop.targets.contract import TargetError
@@ -120,10 +113,8 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool) -> 
     if not quiet:
         screen.print(safe_text(f"Archive: {prepared.layout.root}"), soft_wrap=True)
     try:
-        with LiveReporter(screen, prepared.plan, quiet=quiet) as reporter:
+        with archive_errors(), LiveReporter(screen, prepared.plan, quiet=quiet) as reporter:
             outcome = asyncio.run(_until_signal(prepared.carry_out(reporter), reporter))
-    except ArchiveError as error:
-        raise archive_error(error) from None
     except TargetError as error:
         raise UserError(
             error.what,
@@ -152,11 +143,6 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool) -> 
     if outcome.reason and not quiet:
         screen.print(safe_text(f"Finished {outcome.reason}."), soft_wrap=True)
     return code
-
-
-def archive_error(error: ArchiveError) -> UserError:
-    """The same for the user."""
-    return UserError(error.what, where=str(error.where), what_to_do=error.what_to_do)
 
 
 IMPATIENCE = 3
@@ -188,19 +174,16 @@ async def _until_signal(work: Coroutine[Any, Any, Outcome], reporter: Reporter) 
 def conclude(root: Path, *, report: bool, as_json: bool) -> int:
     """What came of a campaign: tables for later, the comparison on stdout, the page."""
     from txop.archive.derived import rebuild
-    from txop.archive.layout import ArchiveError
     from txop.archive.reader import read_archive
     from txop.cli.compare import show
     from txop.compare.archive import compare
 
-    try:
+    with archive_errors():
         archive = read_archive(root)
         if not archive.runs:
             console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
             return ExitCode.VERDICT_NO
         result = compare(archive)
-    except ArchiveError as error:
-        raise archive_error(error) from None
     try:  # the result is shown whatever becomes of the files, and the files are there whoever reads stdout
         rebuild(archive)
         _remember_noise(archive, result)
