@@ -45,19 +45,15 @@
 //! Other access categories, more than two stations, hidden nodes, capture effect, rate control (rates are fixed), power
 //! save, A-MSDU, encryption, propagation: an MPDU is lost with a given probability.
 
-mod contention;
-mod counters;
-mod exchange;
-mod host;
-mod link;
-mod monitor;
-mod originator;
-mod phy;
-mod recipient;
+mod checked;
+pub mod engine;
+pub mod ppdu;
 mod rng;
-mod scenario;
+pub mod urb;
+pub mod wlan;
 
-pub use counters::{Counters, Drops, SideCounters};
-pub use link::{Link, Offer, Packet, Side, Sink};
-pub use monitor::{beacon_len, Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
-pub use scenario::{Medium, Scenario, ScenarioError, Station};
+pub use checked::ScenarioError;
+pub use wlan::{
+    beacon_len, Contents, Counters, DataMpdu, Drops, Link, Medium, Offer, Packet, Ppdu, Scenario, Side, SideCounters,
+    Sink, Station, DATA_OVERHEAD,
+};

@@ -5,9 +5,10 @@ use wire::phy::{
     ACK_LEN, BLOCK_ACK_64_LEN, BLOCK_ACK_REQ_LEN, CTS_LEN, RTS_LEN,
 };
 
-use crate::link::Side;
-use crate::monitor::beacon_len;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::checked::ScenarioError;
+use crate::wlan::link::Side;
+use crate::wlan::monitor::beacon_len;
+use crate::wlan::scenario::Scenario;
 
 /// Time from the end of a PPDU in which a response must have begun, beyond SIFS and a slot: the start of a PPDU is seen
 /// after the preamble (aRxPHYStartDelay of OFDM, IEEE 802.11-2020 table 17-21).
@@ -165,7 +166,7 @@ impl Phy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Medium;
+    use crate::wlan::scenario::Medium;
 
     #[test]
     fn interframe_spaces_of_both_bands() {

@@ -1,15 +1,16 @@
 //! The link: packets in, time forward, packets out.
 
-use crate::contention::Contender;
-use crate::counters::{Counters, SideCounters};
-use crate::exchange::Exchange;
-use crate::host::{Host, Way};
-use crate::monitor::Ppdu;
-use crate::originator::Originator;
-use crate::phy::Phy;
-use crate::recipient::Recipient;
+use crate::checked::ScenarioError;
 use crate::rng::Rng;
-use crate::scenario::{Scenario, ScenarioError};
+use crate::wlan::contention::Contender;
+use crate::wlan::counters::{Counters, SideCounters};
+use crate::wlan::exchange::Exchange;
+use crate::wlan::host::{Host, Way};
+use crate::wlan::monitor::Ppdu;
+use crate::wlan::originator::Originator;
+use crate::wlan::phy::Phy;
+use crate::wlan::recipient::Recipient;
+use crate::wlan::scenario::Scenario;
 
 /// Time between beacons: 100 TU.
 const BEACON_INTERVAL_NS: u64 = 102_400_000;

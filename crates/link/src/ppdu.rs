@@ -2,21 +2,12 @@
 
 use wire::phy::Mode;
 
-use crate::link::Side;
+use crate::engine::{AccessCategory, HostId};
 
 /// Bytes that a packet gets in a QoS data MPDU: MAC header with QoS control (26), LLC/SNAP (8), FCS (4).
 pub const DATA_OVERHEAD: usize = 26 + 8 + 4;
-/// Length of the beacons on a channel, FCS included: those of an open 802.11n access point with WMM and a name of four
-/// bytes. In 2.4 GHz there are the elements DSSS Parameter Set and ERP more.
-pub const fn beacon_len(channel: u16) -> usize {
-    if channel <= 14 {
-        164
-    } else {
-        158
-    }
-}
 
-/// A PPDU on the air.
+/// A PPDU on the air. Radios have the numbers of their hosts: 0 is the access point, 1 and up are the stations.
 #[derive(Clone, Debug)]
 pub struct Ppdu<'a, P> {
     /// First sample of the preamble.
@@ -28,8 +19,12 @@ pub struct Ppdu<'a, P> {
     /// Modulation.
     pub mode: Mode,
     /// Transmitter.
-    pub from: Side,
-    /// It overlaps with a PPDU of the other station: nobody can decode it.
+    pub from: HostId,
+    /// Receiver; `None`: everybody.
+    pub to: Option<HostId>,
+    /// Received signal strength at the access point or, for what it sends, at the receiver, dBm.
+    pub signal_dbm: i8,
+    /// It overlaps with another PPDU: nobody can decode it.
     pub collided: bool,
     /// What it carries.
     pub contents: Contents<'a, P>,
@@ -38,12 +33,23 @@ pub struct Ppdu<'a, P> {
 /// What a PPDU carries.
 #[derive(Clone, Debug)]
 pub enum Contents<'a, P> {
-    /// QoS data, TID 0, to the other station: an A-MPDU when there are several.
-    Data(&'a [DataMpdu<'a, P>]),
+    /// Data.
+    Data {
+        /// Its access category.
+        category: AccessCategory,
+        /// As an A-MPDU.
+        ampdu: bool,
+        /// With a QoS Control field; a legacy station's has none.
+        qos: bool,
+        /// The MPDUs, in their order on the air.
+        mpdus: &'a [DataMpdu<'a, P>],
+    },
     /// ACK.
     Ack,
     /// Compressed Block Ack.
     BlockAck {
+        /// Its access category.
+        category: AccessCategory,
         /// Sequence number of the lowest bit.
         start_sequence: u16,
         /// The bits.
@@ -51,6 +57,8 @@ pub enum Contents<'a, P> {
     },
     /// Compressed Block Ack request.
     BlockAckRequest {
+        /// Its access category.
+        category: AccessCategory,
         /// First sequence number that the sender still cares for.
         start_sequence: u16,
     },

@@ -1,10 +1,9 @@
 //! What a link is made of: the settings, their ranges, and what is said about a wrong one.
 
-use std::fmt::Display;
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::checked::{in_range, ScenarioError};
 
 /// A link, whole. Every key may be left out and then has the value that [`Default`] gives; an unknown key is refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -91,36 +90,6 @@ impl Default for Station {
             queue_packets: 256,
         }
     }
-}
-
-/// A scenario that cannot be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key}: {what}")]
-pub struct ScenarioError {
-    /// The key, dotted (`dut.mcs`), or `scenario` for the whole.
-    pub key: String,
-    /// What is wrong with it, with the values it may have.
-    pub what: String,
-}
-
-impl ScenarioError {
-    fn new(key: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { key: key.into(), what: what.into() }
-    }
-}
-
-fn in_range<T: PartialOrd + Display + Copy>(
-    key: &str,
-    name: &str,
-    value: T,
-    range: RangeInclusive<T>,
-    unit: &str,
-) -> Result<(), ScenarioError> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    let what = format!("{value} is not in the range from {} to {}{unit}", range.start(), range.end());
-    Err(ScenarioError::new(format!("{key}.{name}"), what))
 }
 
 /// The 20 MHz channels of the 5 GHz band (IEEE 802.11-2020 annex E).

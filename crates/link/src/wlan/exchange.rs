@@ -2,10 +2,10 @@
 
 use wire::phy::{ampdu_psdu_len, Mode};
 
-use crate::link::{Link, Packet, Side, Sink};
-use crate::monitor::{Contents, DataMpdu, Ppdu};
-use crate::originator::psdu_with;
-use crate::recipient::Shown;
+use crate::wlan::link::{Link, Packet, Side, Sink};
+use crate::wlan::monitor::{Contents, DataMpdu, Ppdu};
+use crate::wlan::originator::psdu_with;
+use crate::wlan::recipient::Shown;
 
 /// What is on the air, in the stage that ends next.
 #[derive(Clone, Debug)]
@@ -276,7 +276,7 @@ impl<P: Packet> Link<P> {
         u64::from(station.late_block_ack_us) * 1_000
     }
 
-    fn station(&self, side: Side) -> &crate::scenario::Station {
+    fn station(&self, side: Side) -> &crate::wlan::scenario::Station {
         match side {
             Side::Dut => &self.scenario.dut,
             Side::Ap => &self.scenario.ap,

@@ -3,8 +3,8 @@
 //! Time since the medium fell silent is counted in slots after AIFS. Both stations use the same access category, so they
 //! share one grid of slots, and two that begin in the same slot collide.
 
-use crate::phy::Phy;
 use crate::rng::Rng;
+use crate::wlan::phy::Phy;
 
 /// The backoff of one station.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Contender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Scenario;
+    use crate::wlan::scenario::Scenario;
 
     #[test]
     fn slots_are_counted_only_in_silence() {

@@ -1,6 +1,6 @@
 //! The receiving end: the Block Ack scoreboard and the reorder buffer (IEEE 802.11-2020 10.25.6).
 
-use crate::originator::{ahead, SEQUENCES, WINDOW};
+use crate::wlan::originator::{ahead, SEQUENCES, WINDOW};
 
 /// Sequence numbers remembered.
 const REMEMBERED: usize = 2 * WINDOW;

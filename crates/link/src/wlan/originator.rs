@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::link::Packet;
-use crate::monitor::DATA_OVERHEAD;
-use crate::scenario::Station;
+use crate::wlan::link::Packet;
+use crate::wlan::monitor::DATA_OVERHEAD;
+use crate::wlan::scenario::Station;
 
 /// Sequence numbers are modulo this.
 pub(crate) const SEQUENCES: u16 = 4096;

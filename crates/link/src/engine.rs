@@ -1,0 +1,150 @@
+//! What every link is to those who drive it: packets in, time forward, packets out.
+//!
+//! A link joins *hosts*. Host 0 is the one at the far end of the wire: the server behind the access point, or the network
+//! behind the modem. Hosts 1 and up are those at the near ends: the stations, or the machine that the modem or the SDIO
+//! card is in.
+
+use crate::ppdu::Ppdu;
+use crate::urb::Urb;
+
+/// A host at an end of a link: 0 behind the access point or modem, 1 and up at the near ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostId(pub u16);
+
+impl HostId {
+    /// The host behind the access point, or the network behind the modem.
+    pub const SERVER: Self = Self(0);
+
+    /// For tables with one row per host.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// EDCA access category (IEEE 802.11-2020, 10.2.3.2), lowest priority first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessCategory {
+    /// AC_BK.
+    Background,
+    /// AC_BE.
+    #[default]
+    BestEffort,
+    /// AC_VI.
+    Video,
+    /// AC_VO.
+    Voice,
+}
+
+impl AccessCategory {
+    /// All four, lowest priority first.
+    pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
+
+    /// 0 to 3.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What a link carries. It is cloned when the link must keep it after having sent it, so cloning should be cheap.
+pub trait Packet: Clone {
+    /// Length in bytes, IP header included.
+    fn size_bytes(&self) -> usize;
+
+    /// The same for all packets of one flow, and different for others: what flow queues hash.
+    fn flow(&self) -> u32 {
+        0
+    }
+
+    /// How urgent it is.
+    fn category(&self) -> AccessCategory {
+        AccessCategory::BestEffort
+    }
+
+    /// Sets Congestion Experienced (RFC 3168) and says so; `false`, and nothing is changed: not ECN-capable.
+    fn mark_congestion(&mut self) -> bool {
+        false
+    }
+
+    /// Appends the packet as it would be on a wire, from its IP header on, `limit` bytes at most. What is not modelled may
+    /// be zeros. For captures only.
+    fn write_bytes(&self, out: &mut Vec<u8>, limit: usize);
+}
+
+/// Why a packet did not get through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DropCause {
+    /// A queue was full.
+    QueueFull,
+    /// CoDel dropped it, to make its flow slow down (RFC 8289).
+    Codel,
+    /// A flow queue dropped it because all flows together had too much (RFC 8290, 4.1.3).
+    Overlimit,
+    /// It was sent as often as the retry limit allows.
+    RetryLimit,
+    /// The host at the receiving end did not keep up.
+    ReceiverFull,
+    /// It is larger than what the link can carry.
+    Oversize,
+    /// The device at one end had crashed or was being reset.
+    DeviceDown,
+}
+
+/// What became of an offered packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// The link has it.
+    Accepted,
+    /// It was dropped on the spot.
+    Dropped(DropCause),
+}
+
+/// Where packets come out, and where what happens on the way is told.
+pub trait Sink<P> {
+    /// A packet reaches the host at `to`. Packets to one host come in the order of their times.
+    fn deliver(&mut self, at_ns: u64, to: HostId, packet: P);
+
+    /// The host that sent a packet need not keep it any longer: its buffer is freed by the driver's transmit completion (or
+    /// it was dropped). TCP small queues wait for this. Once for every packet that was [accepted](Offer::Accepted).
+    fn freed(&mut self, _at_ns: u64, _from: HostId, _packet: &P) {}
+
+    /// A packet that had been accepted was dropped.
+    fn dropped(&mut self, _at_ns: u64, _from: HostId, _packet: &P, _cause: DropCause) {}
+
+    /// Whether [`Self::air`] is wanted.
+    fn wants_air(&self) -> bool {
+        false
+    }
+
+    /// A PPDU has ended. In the order of their ends.
+    fn air(&mut self, _ppdu: &Ppdu<'_, P>) {}
+
+    /// Whether [`Self::bus`] is wanted.
+    fn wants_bus(&self) -> bool {
+        false
+    }
+
+    /// An URB was submitted or has completed. In the order of their times.
+    fn bus(&mut self, _urb: &Urb<'_>) {}
+}
+
+/// A link, driven from outside: it does no input or output and has no clock. All times are nanoseconds since an origin that
+/// the driver chooses. The same settings, seed, and packets offered at the same times give the same events.
+pub trait Link<P: Packet> {
+    /// How many hosts it joins.
+    fn hosts(&self) -> usize;
+
+    /// Hands `packet` to the driver (or queueing discipline) of the host `from`, for the host `to`. Everything that is due by
+    /// `now_ns` should have been [advanced](Self::advance) over; a time before that counts as the time reached.
+    fn offer(&mut self, now_ns: u64, from: HostId, to: HostId, packet: P) -> Offer;
+
+    /// When something happens next; `None`: never, unless packets come.
+    fn next_event(&self) -> Option<u64>;
+
+    /// Lets everything happen that is due by `now_ns`.
+    fn advance(&mut self, now_ns: u64, sink: &mut impl Sink<P>);
+
+    /// Lets what is under way come to its end and begins nothing new: what was counted as sent has then been shown to the
+    /// sink.
+    fn settle(&mut self, sink: &mut impl Sink<P>);
+}
