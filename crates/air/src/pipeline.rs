@@ -228,9 +228,9 @@ fn second_stage(
         match frames.recv_timeout(TICK) {
             Ok(Message::Frames(batch)) => {
                 position = batch.tally.file_position;
-                if let Some(batch) = analyzer.push(batch) {
+                analyzer.push(batch, |batch| {
                     let _ = back.send(batch);
-                }
+                });
             }
             Ok(Message::End(source)) => break source,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
