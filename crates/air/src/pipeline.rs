@@ -193,13 +193,9 @@ fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender
     batch.networks = Some(Box::new(decoder.networks().clone()));
     let _ = frames.send(Message::Frames(batch));
     let drops = reader.drops();
-    let made_here = reader
-        .interfaces()
-        .iter()
-        .any(|interface| interface.description.as_deref().is_some_and(|text| text.starts_with(capture::SIMULATED)));
     let source = Source {
         path,
-        origin: if made_here { "simulated" } else { "imported" },
+        origin: capture::origin(reader.interfaces()),
         container: reader.container().name().to_owned(),
         compression: match reader.compression() {
             None => "none",
