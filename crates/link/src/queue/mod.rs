@@ -16,6 +16,8 @@ mod fifo;
 mod fq_codel;
 mod fq_mac;
 mod mac_queue;
+#[cfg(test)]
+mod oracle_tests;
 mod qdisc;
 mod scheduler;
 mod settings;
