@@ -49,6 +49,7 @@ mod checked;
 pub mod engine;
 pub mod ppdu;
 mod rng;
+pub mod scenario;
 pub mod urb;
 pub mod wlan;
 
