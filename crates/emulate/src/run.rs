@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use link::{Link, Packet, Ppdu, Scenario, Side, Sink};
+use link::{HostId, Link, Packet, Ppdu, Scenario, Side, Sink, WlanLink};
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use tun_rs::SyncDevice;
@@ -56,6 +56,10 @@ impl Packet for Datagram {
     fn size_bytes(&self) -> usize {
         self.0.len()
     }
+
+    fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
+        out.extend_from_slice(&self.0[..self.0.len().min(limit)]);
+    }
 }
 
 /// The outside of the link.
@@ -73,7 +77,8 @@ impl Outside {
 }
 
 impl Sink<Datagram> for Outside {
-    fn deliver(&mut self, at_ns: u64, to: Side, packet: Datagram) {
+    fn deliver(&mut self, at_ns: u64, to: HostId, packet: Datagram) {
+        let to = Side::of(to);
         let late_ns = self.now_ns().saturating_sub(at_ns);
         let end = &mut self.ends[to.index()];
         end.late_release.record(late_ns);
@@ -100,7 +105,7 @@ impl Sink<Datagram> for Outside {
 /// A scenario that cannot be, devices or the capture file that cannot be made, a device that fails while in use.
 pub fn run(settings: Settings, stop: &[BorrowedFd<'_>], ready: impl FnOnce() -> bool) -> Result<Status, EmulateError> {
     let Settings { scenario, dut, ap, air } = settings;
-    let mut link = Link::new(scenario.clone())?;
+    let mut link = WlanLink::new(scenario.clone())?;
     let devices = [dut.open()?, ap.open()?];
     // The default slack of 50 µs would make every sleep that much longer.
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).map_err(system("cannot set the timer slack"))?;
@@ -143,7 +148,7 @@ fn sleep(due_ns: Option<u64>, now_ns: u64) -> Timespec {
     Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ }
 }
 
-fn forward(link: &mut Link<Datagram>, outside: &mut Outside, stop: &[BorrowedFd<'_>]) -> Result<(), EmulateError> {
+fn forward(link: &mut WlanLink<Datagram>, outside: &mut Outside, stop: &[BorrowedFd<'_>]) -> Result<(), EmulateError> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         link.advance(outside.now_ns(), outside);
@@ -176,7 +181,7 @@ fn wait(outside: &Outside, stop: &[BorrowedFd<'_>], timeout: &Timespec) -> Resul
 }
 
 fn read_burst(
-    link: &mut Link<Datagram>,
+    link: &mut WlanLink<Datagram>,
     outside: &mut Outside,
     side: Side,
     buffer: &mut [u8],
@@ -185,7 +190,7 @@ fn read_burst(
         match outside.devices[side.index()].recv(buffer) {
             Ok(len) => {
                 let packet = Datagram::new(Arc::from(&buffer[..len]));
-                link.offer(outside.now_ns(), side, packet);
+                link.offer(outside.now_ns(), side.host(), side.other().host(), packet);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use ::air::report::Report;
-use link::{Contents, Counters, Link, Medium, Ppdu, Scenario, Side, SideCounters, Sink, Station};
+use link::{Contents, Counters, HostId, Link, Medium, Ppdu, Scenario, Side, SideCounters, Sink, Station, WlanLink};
 
 use super::frame::{AP_ADDRESS, DUT_ADDRESS};
 use super::{AirSettings, AirWriter};
@@ -27,7 +27,7 @@ struct Outside {
 }
 
 impl Sink<Datagram> for Outside {
-    fn deliver(&mut self, _at_ns: u64, _to: Side, _packet: Datagram) {}
+    fn deliver(&mut self, _at_ns: u64, _to: HostId, _packet: Datagram) {}
 
     fn wants_air(&self) -> bool {
         true
@@ -37,14 +37,14 @@ impl Sink<Datagram> for Outside {
         if !ppdu.collided {
             self.airtime_ns += ppdu.end_ns - ppdu.start_ns;
         }
-        if let (Contents::Data(mpdus), false) = (&ppdu.contents, ppdu.collided) {
+        if let (Contents::Data { mpdus, .. }, false) = (&ppdu.contents, ppdu.collided) {
             for bytes in mpdus.iter().map(|mpdu| mpdu.packet.bytes()) {
-                let new = self.seen[ppdu.from.index()].insert(bytes[12..20].to_vec());
-                self.payload[ppdu.from.index()] += if new { bytes.len() as u64 } else { 0 };
+                let new = self.seen[Side::of(ppdu.from).index()].insert(bytes[12..20].to_vec());
+                self.payload[Side::of(ppdu.from).index()] += if new { bytes.len() as u64 } else { 0 };
             }
         }
         let is_request = matches!(ppdu.contents, Contents::BlockAckRequest { .. }) && !ppdu.collided;
-        self.requests[ppdu.from.index()] += u64::from(is_request);
+        self.requests[Side::of(ppdu.from).index()] += u64::from(is_request);
         self.air.take(ppdu);
     }
 }
@@ -73,13 +73,13 @@ fn play(name: &str, scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played
     let settings = AirSettings { path: path.clone(), snap_bytes, limit_bytes: None };
     let air = AirWriter::start(settings, scenario.clone(), SystemTime::now()).expect("a temporary file");
     let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
-    let mut link = Link::new(scenario.clone()).expect("a scenario");
+    let mut link = WlanLink::new(scenario.clone()).expect("a scenario");
     for ms in 0..SECONDS * 1_000 {
         link.advance(ms * 1_000_000, &mut outside);
         for serial in 0..rate {
             let len = if serial % 4 == 3 { 52 } else { 1_500 };
             for side in Side::BOTH {
-                link.offer(ms * 1_000_000, side, datagram(len, ms * rate + serial));
+                link.offer(ms * 1_000_000, side.host(), side.other().host(), datagram(len, ms * rate + serial));
             }
         }
         while outside.air.waiting() > 4_000 {
@@ -219,29 +219,30 @@ fn whole_frames_and_cut_frames_tell_the_same() {
 fn a_link_that_is_stopped_has_shown_what_it_counted() {
     struct Shown([u64; 2]);
     impl Sink<Datagram> for Shown {
-        fn deliver(&mut self, _at_ns: u64, _to: Side, _packet: Datagram) {}
+        fn deliver(&mut self, _at_ns: u64, _to: HostId, _packet: Datagram) {}
 
         fn wants_air(&self) -> bool {
             true
         }
 
         fn air(&mut self, ppdu: &Ppdu<'_, Datagram>) {
-            if let Contents::Data(mpdus) = ppdu.contents {
-                self.0[ppdu.from.index()] += mpdus.len() as u64;
+            if let Contents::Data { mpdus, .. } = ppdu.contents {
+                self.0[Side::of(ppdu.from).index()] += mpdus.len() as u64;
             }
         }
     }
     let mut unfinished = 0;
     for stop_us in (100..20_000).step_by(97) {
-        let mut link = Link::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
+        let mut link =
+            WlanLink::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
         for serial in 0..200 {
             for side in Side::BOTH {
-                link.offer(0, side, datagram(1_500, serial));
+                link.offer(0, side.host(), side.other().host(), datagram(1_500, serial));
             }
         }
         let mut shown = Shown([0; 2]);
         link.advance(stop_us * 1_000, &mut shown);
-        let counted = |link: &Link<Datagram>| [link.counters().dut.mpdus, link.counters().ap.mpdus];
+        let counted = |link: &WlanLink<Datagram>| [link.counters().dut.mpdus, link.counters().ap.mpdus];
         unfinished += u32::from(counted(&link) != shown.0);
         link.settle(&mut shown);
         assert_eq!(counted(&link), shown.0, "stopped after {stop_us} µs");
@@ -255,9 +256,9 @@ fn a_limit_ends_the_file_and_is_told() {
     let settings = AirSettings { path: path.clone(), snap_bytes: 128, limit_bytes: Some(20_000) };
     let air = AirWriter::start(settings, Scenario::default(), SystemTime::now()).expect("a temporary file");
     let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
-    let mut link = Link::new(Scenario::default()).expect("a scenario");
+    let mut link = WlanLink::new(Scenario::default()).expect("a scenario");
     for n in 0..200 {
-        link.offer(0, Side::Dut, datagram(1_500, n));
+        link.offer(0, HostId(1), HostId::SERVER, datagram(1_500, n));
     }
     link.advance(500_000_000, &mut outside);
     let status = outside.air.finish();

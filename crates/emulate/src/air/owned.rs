@@ -46,7 +46,7 @@ impl OwnedPpdu {
 /// Frames in a PPDU.
 pub(crate) fn frames_of(ppdu: &Ppdu<'_, Datagram>) -> u64 {
     match ppdu.contents {
-        Contents::Data(mpdus) => mpdus.len() as u64,
+        Contents::Data { mpdus, .. } => mpdus.len() as u64,
         _ => 1,
     }
 }
@@ -54,15 +54,15 @@ pub(crate) fn frames_of(ppdu: &Ppdu<'_, Datagram>) -> u64 {
 impl From<&Ppdu<'_, Datagram>> for OwnedPpdu {
     fn from(ppdu: &Ppdu<'_, Datagram>) -> Self {
         let contents = match ppdu.contents {
-            Contents::Data(mpdus) => OwnedContents::Data(
+            Contents::Data { mpdus, .. } => OwnedContents::Data(
                 mpdus
                     .iter()
                     .map(|mpdu| OwnedMpdu { sequence: mpdu.sequence, retry: mpdu.retry, packet: mpdu.packet.clone() })
                     .collect(),
             ),
             Contents::Ack => OwnedContents::Ack,
-            Contents::BlockAck { start_sequence, bitmap } => OwnedContents::BlockAck { start_sequence, bitmap },
-            Contents::BlockAckRequest { start_sequence } => OwnedContents::BlockAckRequest { start_sequence },
+            Contents::BlockAck { start_sequence, bitmap, .. } => OwnedContents::BlockAck { start_sequence, bitmap },
+            Contents::BlockAckRequest { start_sequence, .. } => OwnedContents::BlockAckRequest { start_sequence },
             Contents::Rts => OwnedContents::Rts,
             Contents::Cts => OwnedContents::Cts,
             Contents::Beacon => OwnedContents::Beacon,
@@ -72,7 +72,7 @@ impl From<&Ppdu<'_, Datagram>> for OwnedPpdu {
             end_ns: ppdu.end_ns,
             duration_us: ppdu.duration_us,
             mode: ppdu.mode,
-            from: ppdu.from,
+            from: Side::of(ppdu.from),
             contents,
         }
     }
