@@ -105,6 +105,7 @@ fn drive<L: Link<Datagram>>(
             offer(&mut link, &mut record, now, from, to, packet);
         });
     }
+    link.settle(&mut record);
     Some(result(scenario, seed, &hosts, &record, counters(&link)))
 }
 

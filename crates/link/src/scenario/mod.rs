@@ -23,7 +23,7 @@
 //!
 //! draft.set("wlan.dut.mcs", "99")?;
 //! let problem = draft.check().expect_err("no such MCS");
-//! assert_eq!(problem.to_string(), "wlan.dut.mcs=99: wlan.dut.mcs: 99 is not in the range from 0 to 31");
+//! assert_eq!(problem.to_string(), "wlan.dut.mcs=99: 99 is not in the range from 0 to 31");
 //! # Ok::<(), txop_link::scenario::Problem>(())
 //! ```
 

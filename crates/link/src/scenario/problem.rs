@@ -39,7 +39,9 @@ impl fmt::Display for Problem {
         if let Some(place) = &self.place {
             write!(f, "{place}: ")?;
         }
-        if let Some(key) = &self.key {
+        // An option that set a key has named it already.
+        let named = |key: &str| self.place.as_ref().is_some_and(|place| place.line == 0 && place.source.starts_with(key));
+        if let Some(key) = self.key.as_ref().filter(|key| !named(key)) {
             write!(f, "{key}: ")?;
         }
         f.write_str(&self.what)

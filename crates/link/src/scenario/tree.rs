@@ -151,16 +151,6 @@ impl Node {
         }
     }
 
-    /// The keys of this table.
-    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        match &self.kind {
-            Kind::Table(table) => Some(table.keys()),
-            _ => None,
-        }
-        .into_iter()
-        .flatten()
-    }
-
     /// Takes a key away.
     pub(super) fn take(&mut self, name: &str) -> Option<Self> {
         match &mut self.kind {
