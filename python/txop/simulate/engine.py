@@ -33,9 +33,7 @@ def check(name: str, *, settings: Settings = ()) -> dict[str, Any]:
 
     library = Library(name)
     try:
-        found: dict[str, Any] = json.loads(
-            _native.check_scenario(library.name, library.read, settings=list(settings))
-        )
+        found: dict[str, Any] = json.loads(_native.check_scenario(library.name, library.read, settings=list(settings)))
     except ValueError as error:
         raise ScenarioError(str(error)) from None
     return found
@@ -63,9 +61,7 @@ def simulate(
     Raises:
         ScenarioError: the scenario, a setting or a sweep cannot be.
     """
-    document = simulate_json(
-        name, settings=settings, sweeps=sweeps, seeds=seeds, threads=threads, progress=progress
-    )
+    document = simulate_json(name, settings=settings, sweeps=sweeps, seeds=seeds, threads=threads, progress=progress)
     return Simulation.parse(document)
 
 

@@ -1,6 +1,7 @@
 """A simulation as flat tables: for CSV, for Parquet, for polars.
 
-Every row begins with the swept values (a column per axis, named after its key) and the seed; ``None`` is *not available*.
+Every row begins with the swept values (a column per axis, named after its key) and the seed; ``None`` is *not
+available*.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def _stations(point: Point, number: int) -> Section:
     facts = [Fact("Somebody sends", _percent(point, "air_busy_share", None).text + " % of the time")]
     if point.find("airtime_jain") is not None:
         facts.append(Fact("Jain's index of airtime", _spread(point, "airtime_jain", None, 3).text))
-    note = "Airtime: all frames between the station and the access point, both ways; frames that collide count for each."
+    note = "Airtime: all frames between a station and the access point, both ways; frames that collide count for each."
     return Section(
         "air", number, "Air", [Facts(facts), Grid("", columns, rows, note, "stations"), Plot("airtime"),
                                Plot("aggregates")],
