@@ -47,6 +47,7 @@
 
 mod checked;
 pub mod engine;
+pub mod modem;
 pub mod ppdu;
 mod rng;
 pub mod urb;
