@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use txop_link::{Counters, Link, Medium, Offer, Packet, Scenario, Side, Sink, Station};
+use txop_link::{Counters, DropCause, HostId, Link, Medium, Offer, Packet, Scenario, Side, Sink, Station, WlanLink};
 
 const PAYLOAD_BITS: f64 = 1472.0 * 8.0;
 const SECOND: u64 = 1_000_000_000;
@@ -19,6 +19,10 @@ impl Packet for Numbered {
     fn size_bytes(&self) -> usize {
         1500
     }
+
+    fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
+        out.resize(out.len() + limit.min(1500), 0);
+    }
 }
 
 #[derive(Default)]
@@ -28,7 +32,8 @@ struct Ends {
 }
 
 impl Sink<Numbered> for Ends {
-    fn deliver(&mut self, at_ns: u64, to: Side, packet: Numbered) {
+    fn deliver(&mut self, at_ns: u64, to: HostId, packet: Numbered) {
+        let to = Side::of(to);
         assert!(at_ns >= self.last_ns[to.index()], "packets come in the order of their times");
         self.last_ns[to.index()] = at_ns;
         self.received[to.index()].push_back(packet.0);
@@ -37,14 +42,17 @@ impl Sink<Numbered> for Ends {
 
 /// Lets `sources` send as much as they can for some seconds.
 fn saturate(scenario: Scenario, sources: &[Side], seconds: u64) -> (Counters, Ends) {
-    let mut link = Link::new(scenario).expect("a scenario");
+    let mut link = WlanLink::new(scenario).expect("a scenario");
     let mut ends = Ends::default();
     let mut next = [0u64; 2];
     let mut now = 0;
     while now < seconds * SECOND {
         for &side in sources {
             while link.queued(side) < 200 {
-                assert_eq!(link.offer(now, side, Numbered(next[side.index()])), Offer::Accepted);
+                assert_eq!(
+                    link.offer(now, side.host(), side.other().host(), Numbered(next[side.index()])),
+                    Offer::Accepted
+                );
                 next[side.index()] += 1;
             }
         }
@@ -183,9 +191,12 @@ fn a_host_moves_as_many_packets_as_its_cost_allows() {
 #[test]
 fn the_queue_drops_what_does_not_fit() {
     let station = Station { queue_packets: 3, ..station(7, true) };
-    let mut link = Link::new(both(station)).expect("a scenario");
-    let offers: Vec<Offer> = (0..5).map(|n| link.offer(0, Side::Ap, Numbered(n))).collect();
-    assert_eq!(offers[2..], [Offer::Accepted, Offer::Dropped, Offer::Dropped]);
+    let mut link = WlanLink::new(both(station)).expect("a scenario");
+    let offers: Vec<Offer> = (0..5).map(|n| link.offer(0, HostId::SERVER, HostId(1), Numbered(n))).collect();
+    assert_eq!(
+        offers[2..],
+        [Offer::Accepted, Offer::Dropped(DropCause::QueueFull), Offer::Dropped(DropCause::QueueFull)]
+    );
     let mut ends = Ends::default();
     link.advance(SECOND, &mut ends);
     assert_eq!(ends.received[0], [0, 1, 2]);

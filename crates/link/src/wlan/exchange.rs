@@ -2,8 +2,9 @@
 
 use wire::phy::{ampdu_psdu_len, Mode};
 
-use crate::wlan::link::{Link, Packet, Side, Sink};
-use crate::wlan::monitor::{Contents, DataMpdu, Ppdu};
+use crate::engine::{AccessCategory, DropCause, HostId, Packet, Sink};
+use crate::ppdu::{Contents, DataMpdu, Ppdu};
+use crate::wlan::link::{Side, WlanLink};
 use crate::wlan::originator::psdu_with;
 use crate::wlan::recipient::Shown;
 
@@ -69,12 +70,49 @@ enum Sent {
     Data(Data),
 }
 
+/// The category of everything that is sent.
+const CATEGORY: AccessCategory = AccessCategory::BestEffort;
+
+/// Who a PPDU is for.
+fn receiver<P>(from: Side, contents: &Contents<'_, P>) -> Option<HostId> {
+    (!matches!(contents, Contents::Beacon)).then_some(from.other().host())
+}
+
+/// A PPDU that does not collide.
+fn clear<P>(
+    (start_ns, end_ns): (u64, u64),
+    from: Side,
+    mode: Mode,
+    reserved_ns: u64,
+    contents: Contents<'_, P>,
+) -> Ppdu<'_, P> {
+    Ppdu {
+        start_ns,
+        end_ns,
+        duration_us: duration_us(reserved_ns),
+        mode,
+        from: from.host(),
+        to: receiver(from, &contents),
+        signal_dbm: signal_dbm(from),
+        collided: false,
+        contents,
+    }
+}
+
+/// Signal at the receiver, dBm.
+const fn signal_dbm(from: Side) -> i8 {
+    match from {
+        Side::Dut => -45,
+        Side::Ap => -40,
+    }
+}
+
 /// The Duration field: what is reserved after the end of a PPDU, rounded up to µs (9.2.5).
 fn duration_us(ns: u64) -> u16 {
     ns.div_ceil(1_000).min(32_767) as u16
 }
 
-impl<P: Packet> Link<P> {
+impl<P: Packet> WlanLink<P> {
     /// Decides what `side` sends, now that it may.
     fn compose(&mut self, side: Side) -> Sent {
         let node = &mut self.nodes[side.index()];
@@ -188,30 +226,27 @@ impl<P: Packet> Link<P> {
         let Some(exchange) = self.exchange.take() else { return };
         let Exchange { from, start_ns, end_ns, stage } = exchange;
         let gap_ns = self.phy.gap_ns;
-        let ppdu = |from, mode, reserved_ns: u64, contents| Ppdu {
-            start_ns,
-            end_ns,
-            duration_us: duration_us(reserved_ns),
-            mode,
-            from,
-            collided: false,
-            contents,
-        };
         match stage {
             Stage::Beacon => {
-                sink.air(&ppdu(from, self.phy.basic_mode(), 0, Contents::Beacon));
+                sink.air(&clear((start_ns, end_ns), from, self.phy.basic_mode(), 0, Contents::Beacon));
                 self.finish(at_ns);
             }
             Stage::Rts(data) => {
                 let cts_ns = self.phy.cts_ns(from);
                 let reserved = gap_ns + cts_ns + gap_ns + self.data_exchange_ns(from, &data);
-                sink.air(&ppdu(from, self.phy.response_mode(from), reserved, Contents::Rts));
+                sink.air(&clear((start_ns, end_ns), from, self.phy.response_mode(from), reserved, Contents::Rts));
                 self.counts[from.other().index()].airtime_ns += cts_ns;
                 self.enter(from, at_ns + gap_ns, cts_ns, Stage::Cts(data));
             }
             Stage::Cts(data) => {
                 let reserved = gap_ns + self.data_exchange_ns(from, &data);
-                sink.air(&ppdu(from.other(), self.phy.response_mode(from), reserved, Contents::Cts));
+                sink.air(&clear(
+                    (start_ns, end_ns),
+                    from.other(),
+                    self.phy.response_mode(from),
+                    reserved,
+                    Contents::Cts,
+                ));
                 self.count_data(from, &data, false);
                 let ns = data.duration_ns;
                 self.enter(from, at_ns + gap_ns, ns, Stage::Data(data));
@@ -223,16 +258,18 @@ impl<P: Packet> Link<P> {
             Stage::Answer(data, answer) => {
                 let contents = match answer {
                     Answer::Ack => Contents::Ack,
-                    Answer::BlockAck(shown) => Contents::BlockAck { start_sequence: shown.start, bitmap: shown.bitmap },
+                    Answer::BlockAck(shown) => {
+                        Contents::BlockAck { category: CATEGORY, start_sequence: shown.start, bitmap: shown.bitmap }
+                    }
                 };
-                sink.air(&ppdu(from.other(), self.phy.response_mode(from), 0, contents));
-                self.conclude(from, &data.chosen, Some(answer));
+                sink.air(&clear((start_ns, end_ns), from.other(), self.phy.response_mode(from), 0, contents));
+                self.conclude(at_ns, from, &data.chosen, Some(answer), sink);
                 self.finish(at_ns);
             }
             Stage::Request { start } => {
                 let answer_ns = self.phy.requested_block_ack_ns();
-                let contents = Contents::BlockAckRequest { start_sequence: start };
-                sink.air(&ppdu(from, self.phy.basic_mode(), gap_ns + answer_ns, contents));
+                let contents = Contents::BlockAckRequest { category: CATEGORY, start_sequence: start };
+                sink.air(&clear((start_ns, end_ns), from, self.phy.basic_mode(), gap_ns + answer_ns, contents));
                 let to = from.other();
                 let recipient = &mut self.nodes[to.index()].recipient;
                 recipient.release_to(start, &mut self.up);
@@ -245,10 +282,11 @@ impl<P: Packet> Link<P> {
                 self.enter(from, at_ns + gap_ns, answer_ns, Stage::RequestedBlockAck(shown));
             }
             Stage::RequestedBlockAck(shown) => {
-                let contents = Contents::BlockAck { start_sequence: shown.start, bitmap: shown.bitmap };
-                sink.air(&ppdu(from.other(), self.phy.basic_response_mode(), 0, contents));
+                let contents =
+                    Contents::BlockAck { category: CATEGORY, start_sequence: shown.start, bitmap: shown.bitmap };
+                sink.air(&clear((start_ns, end_ns), from.other(), self.phy.basic_response_mode(), 0, contents));
                 self.nodes[from.index()].originator.request_done();
-                self.conclude(from, &[], Some(Answer::BlockAck(shown)));
+                self.conclude(at_ns, from, &[], Some(Answer::BlockAck(shown)), sink);
                 self.finish(at_ns);
             }
             Stage::Collision(sent) => {
@@ -259,7 +297,7 @@ impl<P: Packet> Link<P> {
                         // Not on the air, so it does not count against the retry limit.
                         Sent::Rts(_) | Sent::Request(_) => &[],
                     };
-                    self.conclude(side, chosen, None);
+                    self.conclude(at_ns, side, chosen, None, sink);
                 }
                 self.finish(at_ns);
             }
@@ -331,19 +369,25 @@ impl<P: Packet> Link<P> {
             self.counts[to.index()].airtime_ns += answer_ns;
             return self.enter(from, answer_start_ns, answer_ns, Stage::Answer(data, answer));
         }
-        self.conclude(from, &data.chosen, None);
+        self.conclude(end_ns, from, &data.chosen, None, sink);
         self.finish(end_ns);
     }
 
     /// The originator knows how its PPDU fared; `None`: no answer.
-    fn conclude(&mut self, from: Side, chosen: &[usize], answer: Option<Answer>) {
+    fn conclude(&mut self, at_ns: u64, from: Side, chosen: &[usize], answer: Option<Answer>, sink: &mut impl Sink<P>) {
+        let freed = |packet: &P, cause: Option<DropCause>| {
+            if let Some(cause) = cause {
+                sink.dropped(at_ns, from.host(), packet, cause);
+            }
+            sink.freed(at_ns, from.host(), packet);
+        };
         let node = &mut self.nodes[from.index()];
         let given_up = match answer {
-            None => node.originator.answered(chosen, |_| false),
-            Some(Answer::BlockAck(shown)) => node.originator.answered(chosen, |sequence| shown.has(sequence)),
+            None => node.originator.answered(chosen, |_| false, freed),
+            Some(Answer::BlockAck(shown)) => node.originator.answered(chosen, |sequence| shown.has(sequence), freed),
             Some(Answer::Ack) => {
                 let acked = chosen.first().map(|&index| node.originator.mpdu(index).sequence);
-                node.originator.answered(chosen, |sequence| Some(sequence) == acked)
+                node.originator.answered(chosen, |sequence| Some(sequence) == acked, freed)
             }
         };
         self.counts[from.index()].drops.retry_limit += given_up;
@@ -377,21 +421,32 @@ impl<P: Packet> Link<P> {
             end_ns,
             duration_us: duration_us(reserved_ns),
             mode: self.phy.data_mode(from),
-            from,
+            from: from.host(),
+            to: Some(from.other().host()),
+            signal_dbm: signal_dbm(from),
             collided,
-            contents: Contents::Data(&mpdus),
+            contents: Contents::Data { category: CATEGORY, ampdu: data.is_ampdu(), qos: true, mpdus: &mpdus },
         });
     }
 
     fn show_collided(&self, from: Side, start_ns: u64, sent: &Sent, sink: &mut impl Sink<P>) {
         let end_ns = start_ns + self.first_ppdu_ns(from, sent);
-        let control =
-            |mode: Mode, contents| Ppdu { start_ns, end_ns, duration_us: 0, mode, from, collided: true, contents };
+        let control = |mode: Mode, contents| Ppdu {
+            start_ns,
+            end_ns,
+            duration_us: 0,
+            mode,
+            from: from.host(),
+            to: Some(from.other().host()),
+            signal_dbm: signal_dbm(from),
+            collided: true,
+            contents,
+        };
         match sent {
             Sent::Data(data) => self.show_data(from, (start_ns, end_ns), data, true, sink),
             Sent::Rts(_) => sink.air(&control(self.phy.response_mode(from), Contents::Rts)),
             Sent::Request(start) => {
-                let contents = Contents::BlockAckRequest { start_sequence: *start };
+                let contents = Contents::BlockAckRequest { category: CATEGORY, start_sequence: *start };
                 sink.air(&control(self.phy.basic_mode(), contents));
             }
         }

@@ -1,12 +1,12 @@
 //! The link: packets in, time forward, packets out.
 
 use crate::checked::ScenarioError;
+use crate::engine::{DropCause, HostId, Link, Offer, Packet, Sink};
 use crate::rng::Rng;
 use crate::wlan::contention::Contender;
 use crate::wlan::counters::{Counters, SideCounters};
 use crate::wlan::exchange::Exchange;
 use crate::wlan::host::{Host, Way};
-use crate::wlan::monitor::Ppdu;
 use crate::wlan::originator::Originator;
 use crate::wlan::phy::Phy;
 use crate::wlan::recipient::Recipient;
@@ -37,40 +37,26 @@ impl Side {
         }
     }
 
+    /// The host at this end.
+    pub const fn host(self) -> HostId {
+        match self {
+            Self::Dut => HostId(1),
+            Self::Ap => HostId::SERVER,
+        }
+    }
+
+    /// The end that a host is at.
+    pub const fn of(host: HostId) -> Self {
+        match host {
+            HostId::SERVER => Self::Ap,
+            _ => Self::Dut,
+        }
+    }
+
     /// 0 and 1.
     pub const fn index(self) -> usize {
         self as usize
     }
-}
-
-/// What the link carries. The link looks at its length only. A clone is kept until it is acknowledged, so cloning should
-/// be cheap.
-pub trait Packet: Clone {
-    /// Length in bytes, IP header included.
-    fn size_bytes(&self) -> usize;
-}
-
-/// Where packets come out.
-pub trait Sink<P> {
-    /// A packet reaches the host at `to`, at the time `at_ns`. Packets to one side come in the order of their times.
-    fn deliver(&mut self, at_ns: u64, to: Side, packet: P);
-
-    /// Whether [`Self::air`] is wanted.
-    fn wants_air(&self) -> bool {
-        false
-    }
-
-    /// A PPDU has ended. In the order of their ends, except that of two that collide the station's comes first.
-    fn air(&mut self, _ppdu: &Ppdu<'_, P>) {}
-}
-
-/// What became of an offered packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// The link has it.
-    Accepted,
-    /// The driver queue is full.
-    Dropped,
 }
 
 /// One station.
@@ -85,7 +71,7 @@ pub(crate) struct Node<P> {
 
 /// A link between two stations. See the crate's documentation.
 #[derive(Clone, Debug)]
-pub struct Link<P> {
+pub struct WlanLink<P> {
     pub(crate) scenario: Scenario,
     pub(crate) phy: Phy,
     pub(crate) rng: Rng,
@@ -110,7 +96,7 @@ enum Next {
     Contention,
 }
 
-impl<P: Packet> Link<P> {
+impl<P: Packet> WlanLink<P> {
     /// A silent link at time 0.
     ///
     /// # Errors
@@ -156,59 +142,6 @@ impl<P: Packet> Link<P> {
     pub fn queued(&self, side: Side) -> usize {
         let node = &self.nodes[side.index()];
         node.originator.queued() + node.host.waiting(Way::Down)
-    }
-
-    /// Hands `packet` to the driver at `side`. Everything that is due by `now_ns` should have been [advanced](Self::advance)
-    /// over; a time before that counts as the time reached.
-    pub fn offer(&mut self, now_ns: u64, side: Side, packet: P) -> Offer {
-        self.now_ns = self.now_ns.max(now_ns);
-        let count = &mut self.counts[side.index()];
-        count.packets_offered += 1;
-        if self.queued(side) >= self.nodes[side.index()].queue_packets {
-            self.counts[side.index()].drops.queue_full += 1;
-            return Offer::Dropped;
-        }
-        let node = &mut self.nodes[side.index()];
-        if node.host.is_free() {
-            node.originator.push(packet);
-            self.refresh(side, self.now_ns);
-        } else {
-            node.host.push(self.now_ns, Way::Down, packet);
-        }
-        Offer::Accepted
-    }
-
-    /// When something happens next; `None`: never, unless packets come.
-    pub fn next_event(&self) -> Option<u64> {
-        self.next().map(|(ns, _)| ns)
-    }
-
-    /// Lets everything happen that is due by `now_ns`.
-    pub fn advance(&mut self, now_ns: u64, sink: &mut impl Sink<P>) {
-        while let Some((at_ns, next)) = self.next().filter(|&(at_ns, _)| at_ns <= now_ns) {
-            self.now_ns = self.now_ns.max(at_ns);
-            match next {
-                Next::Host(side) => self.host_done(side, at_ns, sink),
-                Next::Exchange => self.step(at_ns, sink),
-                Next::Beacon => {
-                    self.beacon_due_ns += BEACON_INTERVAL_NS;
-                    self.take_medium(at_ns);
-                    self.begin_beacon(at_ns);
-                }
-                Next::Contention => self.contend(at_ns),
-            }
-        }
-        self.now_ns = self.now_ns.max(now_ns);
-    }
-
-    /// Lets the frame exchange that is under way come to its end, and begins nothing new: what was counted as sent has then
-    /// been shown to the sink.
-    pub fn settle(&mut self, sink: &mut impl Sink<P>) {
-        while let Some(exchange) = &self.exchange {
-            let at_ns = exchange.stage_ends_ns();
-            self.now_ns = self.now_ns.max(at_ns);
-            self.step(at_ns, sink);
-        }
     }
 
     fn next(&self) -> Option<(u64, Next)> {
@@ -278,7 +211,7 @@ impl<P: Packet> Link<P> {
         let count = &mut self.counts[to.other().index()];
         count.packets_delivered += 1;
         count.bytes_delivered += packet.size_bytes() as u64;
-        sink.deliver(at_ns, to, packet);
+        sink.deliver(at_ns, to.host(), packet);
     }
 
     /// Hands what the radio at `to` has received in order to its host.
@@ -292,6 +225,7 @@ impl<P: Packet> Link<P> {
                 node.host.push(at_ns, Way::Up, packet);
             } else {
                 self.counts[to.other().index()].drops.receiver_full += 1;
+                sink.dropped(at_ns, to.other().host(), &packet, DropCause::ReceiverFull);
             }
         }
         self.up = up;
@@ -301,5 +235,60 @@ impl<P: Packet> Link<P> {
     pub(crate) fn refresh(&mut self, side: Side, at_ns: u64) {
         let node = &mut self.nodes[side.index()];
         node.contender.set_ready(at_ns, node.originator.has_work(), self.exchange.is_some(), &mut self.rng);
+    }
+}
+
+impl<P: Packet> Link<P> for WlanLink<P> {
+    fn hosts(&self) -> usize {
+        2
+    }
+
+    fn offer(&mut self, now_ns: u64, from: HostId, to: HostId, packet: P) -> Offer {
+        debug_assert!(from != to && from.index() < 2 && to.index() < 2, "{from:?} to {to:?}");
+        let side = Side::of(from);
+        self.now_ns = self.now_ns.max(now_ns);
+        let count = &mut self.counts[side.index()];
+        count.packets_offered += 1;
+        if self.queued(side) >= self.nodes[side.index()].queue_packets {
+            self.counts[side.index()].drops.queue_full += 1;
+            return Offer::Dropped(DropCause::QueueFull);
+        }
+        let node = &mut self.nodes[side.index()];
+        if node.host.is_free() {
+            node.originator.push(packet);
+            self.refresh(side, self.now_ns);
+        } else {
+            node.host.push(self.now_ns, Way::Down, packet);
+        }
+        Offer::Accepted
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.next().map(|(ns, _)| ns)
+    }
+
+    fn advance(&mut self, now_ns: u64, sink: &mut impl Sink<P>) {
+        while let Some((at_ns, next)) = self.next().filter(|&(at_ns, _)| at_ns <= now_ns) {
+            self.now_ns = self.now_ns.max(at_ns);
+            match next {
+                Next::Host(side) => self.host_done(side, at_ns, sink),
+                Next::Exchange => self.step(at_ns, sink),
+                Next::Beacon => {
+                    self.beacon_due_ns += BEACON_INTERVAL_NS;
+                    self.take_medium(at_ns);
+                    self.begin_beacon(at_ns);
+                }
+                Next::Contention => self.contend(at_ns),
+            }
+        }
+        self.now_ns = self.now_ns.max(now_ns);
+    }
+
+    fn settle(&mut self, sink: &mut impl Sink<P>) {
+        while let Some(exchange) = &self.exchange {
+            let at_ns = exchange.stage_ends_ns();
+            self.now_ns = self.now_ns.max(at_ns);
+            self.step(at_ns, sink);
+        }
     }
 }

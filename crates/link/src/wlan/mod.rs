@@ -12,6 +12,6 @@ mod recipient;
 mod scenario;
 
 pub use counters::{Counters, Drops, SideCounters};
-pub use link::{Link, Offer, Packet, Side, Sink};
-pub use monitor::{beacon_len, Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
+pub use link::{Side, WlanLink};
+pub use monitor::beacon_len;
 pub use scenario::{Medium, Scenario, Station};

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::wlan::link::Packet;
-use crate::wlan::monitor::DATA_OVERHEAD;
+use crate::engine::{DropCause, Packet};
+use crate::ppdu::DATA_OVERHEAD;
 use crate::wlan::scenario::Station;
 
 /// Sequence numbers are modulo this.
@@ -131,16 +131,25 @@ impl<P: Packet> Originator<P> {
     }
 
     /// The answer to these MPDUs is in: `acknowledged` says which sequence numbers it names. Gives the number of MPDUs
-    /// that are given up. `chosen` is void afterwards.
-    pub(crate) fn answered(&mut self, chosen: &[usize], acknowledged: impl Fn(u16) -> bool) -> u64 {
+    /// that are given up, and calls `freed` with each packet that is done. `chosen` is void afterwards.
+    pub(crate) fn answered(
+        &mut self,
+        chosen: &[usize],
+        acknowledged: impl Fn(u16) -> bool,
+        mut freed: impl FnMut(&P, Option<DropCause>),
+    ) -> u64 {
         for mpdu in &mut self.window {
-            mpdu.done |= acknowledged(mpdu.sequence);
+            if !mpdu.done && acknowledged(mpdu.sequence) {
+                mpdu.done = true;
+                freed(&mpdu.packet, None);
+            }
         }
         let mut given_up = 0;
         for &index in chosen {
             let mpdu = &mut self.window[index];
             if !mpdu.done && mpdu.sent > self.retry_limit {
                 mpdu.done = true;
+                freed(&mpdu.packet, Some(DropCause::RetryLimit));
                 given_up += 1;
             }
         }
@@ -163,6 +172,8 @@ mod tests {
         fn size_bytes(&self) -> usize {
             *self
         }
+
+        fn write_bytes(&self, _out: &mut Vec<u8>, _limit: usize) {}
     }
 
     fn originator(station: &Station, packets: usize) -> Originator<usize> {
@@ -192,7 +203,7 @@ mod tests {
         originator.fill(64, |_| true, &mut chosen);
         assert_eq!(chosen.len(), 64);
         originator.sent(&chosen);
-        assert_eq!(originator.answered(&chosen, |sequence| sequence != 1 && sequence != 5), 0);
+        assert_eq!(originator.answered(&chosen, |sequence| sequence != 1 && sequence != 5, |_, _| {}), 0);
         originator.fill(64, |_| true, &mut chosen);
         let sequences: Vec<u16> = chosen.iter().map(|&index| originator.mpdu(index).sequence).collect();
         // Sequence number 0 is done, so the window reaches one further: 64.
@@ -207,7 +218,7 @@ mod tests {
         for given_up in [0, 0, 2] {
             originator.fill(64, |_| true, &mut chosen);
             originator.sent(&chosen);
-            assert_eq!(originator.answered(&chosen, |_| false), given_up);
+            assert_eq!(originator.answered(&chosen, |_| false, |_, _| {}), given_up);
         }
         assert_eq!(originator.request(), Some(2));
         originator.request_done();
@@ -221,7 +232,7 @@ mod tests {
         originator.fill(64, |_| true, &mut chosen);
         assert_eq!(chosen, [0]);
         originator.sent(&chosen);
-        assert_eq!(originator.answered(&chosen, |_| false), 1);
+        assert_eq!(originator.answered(&chosen, |_| false, |_, _| {}), 1);
         assert_eq!(originator.request(), None);
         assert_eq!(originator.queued(), 2);
     }
