@@ -234,3 +234,7 @@ fn rule(driver: &DriverSettings) -> Rule {
         _ => Rule::None,
     }
 }
+
+#[cfg(test)]
+#[path = "aggregate_tests.rs"]
+mod tests;

@@ -426,14 +426,7 @@ impl<P: Packet> ModemLink<P> {
     }
 
     /// Packets that had been accepted are lost.
-    pub(super) fn lose(
-        &mut self,
-        at_ns: u64,
-        from: HostId,
-        packet: P,
-        cause: DropCause,
-        sink: &mut impl Sink<P>,
-    ) {
+    pub(super) fn lose(&mut self, at_ns: u64, from: HostId, packet: P, cause: DropCause, sink: &mut impl Sink<P>) {
         let way = if from == HostId::SERVER { &mut self.counters.downlink } else { &mut self.counters.uplink };
         way.drops.count(cause);
         sink.dropped(at_ns, from, &packet, cause);
