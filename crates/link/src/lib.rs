@@ -50,6 +50,7 @@
 
 mod checked;
 pub mod engine;
+pub mod modem;
 pub mod ppdu;
 pub mod queue;
 mod rng;
