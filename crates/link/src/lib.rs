@@ -47,12 +47,20 @@
 
 mod checked;
 pub mod engine;
+mod path;
+mod pipe;
 pub mod ppdu;
 mod rng;
+pub mod simulation;
+pub mod traffic;
+mod transmitter;
 pub mod urb;
 pub mod wlan;
 
 pub use checked::ScenarioError;
+pub use path::PathSettings;
+pub use pipe::{Pipe, PipeSettings, PipeUp};
+pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
     beacon_len, Contents, Counters, DataMpdu, Drops, Link, Medium, Offer, Packet, Ppdu, Scenario, Side, SideCounters,
     Sink, Station, DATA_OVERHEAD,
