@@ -80,7 +80,9 @@ impl ScenarioFile {
         let found: Vec<LinkSettings<'_>> = [self.wlan.as_ref().map(LinkSettings::Wlan)].into_iter().flatten().collect();
         match found[..] {
             [link] => Ok(link),
-            [] => Err(ScenarioError::new("scenario", format!("there is no link: it has one of the tables {}", tables()))),
+            [] => {
+                Err(ScenarioError::new("scenario", format!("there is no link: it has one of the tables {}", tables())))
+            }
             _ => Err(ScenarioError::new("scenario", format!("there is more than one of the tables {}", tables()))),
         }
     }
