@@ -51,6 +51,7 @@
 mod checked;
 pub mod engine;
 pub mod ppdu;
+pub mod queue;
 mod rng;
 pub mod urb;
 pub mod wlan;
