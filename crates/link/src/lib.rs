@@ -59,4 +59,7 @@ pub mod wlan;
 pub use checked::ScenarioError;
 pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
 pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
-pub use wlan::{beacon_len, Counters, Drops, Medium, Scenario, Side, SideCounters, Station, WlanLink};
+pub use wlan::{
+    beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,
+    RateControl, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,
+};
