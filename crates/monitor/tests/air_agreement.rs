@@ -5,8 +5,9 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use ::air::report::Report;
-use link::engine::{AccessCategory, HostId};
-use link::{Contents, Counters, Link, Medium, Ppdu, Scenario, Side, SideCounters, Sink, Station};
+use link::{
+    Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, Side, SideCounters, Sink, Station, WlanLink,
+};
 use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin};
 
 const SECONDS: u64 = 2;
@@ -20,13 +21,7 @@ impl Datagram {
     }
 }
 
-impl link::Packet for Datagram {
-    fn size_bytes(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl link::engine::Packet for Datagram {
+impl Packet for Datagram {
     fn size_bytes(&self) -> usize {
         self.0.len()
     }
@@ -34,49 +29,6 @@ impl link::engine::Packet for Datagram {
     fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
         out.extend_from_slice(&self.0[..self.0.len().min(limit)]);
     }
-}
-
-const fn host(side: Side) -> HostId {
-    HostId(match side {
-        Side::Ap => 0,
-        Side::Dut => 1,
-    })
-}
-
-fn take(air: &mut AirCapture<Vec<u8>>, ppdu: &Ppdu<'_, Datagram>) {
-    let mpdus: Vec<_> = match ppdu.contents {
-        Contents::Data(mpdus) => mpdus
-            .iter()
-            .map(|m| link::ppdu::DataMpdu { sequence: m.sequence, retry: m.retry, packet: m.packet })
-            .collect(),
-        _ => Vec::new(),
-    };
-    let category = AccessCategory::BestEffort;
-    air.take(&link::ppdu::Ppdu {
-        start_ns: ppdu.start_ns,
-        end_ns: ppdu.end_ns,
-        duration_us: ppdu.duration_us,
-        mode: ppdu.mode,
-        from: host(ppdu.from),
-        to: (!matches!(ppdu.contents, Contents::Beacon)).then_some(host(ppdu.from.other())),
-        signal_dbm: -45,
-        collided: ppdu.collided,
-        contents: match ppdu.contents {
-            Contents::Data(_) => {
-                link::ppdu::Contents::Data { category, ampdu: mpdus.len() > 1, qos: true, mpdus: &mpdus }
-            }
-            Contents::Ack => link::ppdu::Contents::Ack,
-            Contents::BlockAck { start_sequence, bitmap } => {
-                link::ppdu::Contents::BlockAck { category, start_sequence, bitmap }
-            }
-            Contents::BlockAckRequest { start_sequence } => {
-                link::ppdu::Contents::BlockAckRequest { category, start_sequence }
-            }
-            Contents::Rts => link::ppdu::Contents::Rts,
-            Contents::Cts => link::ppdu::Contents::Cts,
-            Contents::Beacon => link::ppdu::Contents::Beacon,
-        },
-    });
 }
 
 /// The capture of a scenario, in memory.
@@ -108,7 +60,7 @@ struct Outside {
 }
 
 impl Sink<Datagram> for Outside {
-    fn deliver(&mut self, _at_ns: u64, _to: Side, _packet: Datagram) {}
+    fn deliver(&mut self, _at_ns: u64, _to: HostId, _packet: Datagram) {}
 
     fn wants_air(&self) -> bool {
         true
@@ -118,15 +70,15 @@ impl Sink<Datagram> for Outside {
         if !ppdu.collided {
             self.airtime_ns += ppdu.end_ns - ppdu.start_ns;
         }
-        if let (Contents::Data(mpdus), false) = (&ppdu.contents, ppdu.collided) {
+        if let (Contents::Data { mpdus, .. }, false) = (&ppdu.contents, ppdu.collided) {
             for bytes in mpdus.iter().map(|mpdu| mpdu.packet.bytes()) {
-                let new = self.seen[ppdu.from.index()].insert(bytes[12..20].to_vec());
-                self.payload[ppdu.from.index()] += if new { bytes.len() as u64 } else { 0 };
+                let new = self.seen[Side::of(ppdu.from).index()].insert(bytes[12..20].to_vec());
+                self.payload[Side::of(ppdu.from).index()] += if new { bytes.len() as u64 } else { 0 };
             }
         }
         let is_request = matches!(ppdu.contents, Contents::BlockAckRequest { .. }) && !ppdu.collided;
-        self.requests[ppdu.from.index()] += u64::from(is_request);
-        take(&mut self.air, ppdu);
+        self.requests[Side::of(ppdu.from).index()] += u64::from(is_request);
+        self.air.take(ppdu);
     }
 }
 
@@ -152,13 +104,13 @@ fn datagram(len: usize, serial: u64) -> Datagram {
 fn play(scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played {
     let air = capture_of(scenario, snap_bytes, None);
     let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
-    let mut link = Link::new(scenario.clone()).expect("a scenario");
+    let mut link = WlanLink::new(scenario.clone()).expect("a scenario");
     for ms in 0..SECONDS * 1_000 {
         link.advance(ms * 1_000_000, &mut outside);
         for serial in 0..rate {
             let len = if serial % 4 == 3 { 52 } else { 1_500 };
             for side in Side::BOTH {
-                link.offer(ms * 1_000_000, side, datagram(len, ms * rate + serial));
+                link.offer(ms * 1_000_000, side.host(), side.other().host(), datagram(len, ms * rate + serial));
             }
         }
     }
@@ -295,29 +247,30 @@ fn whole_frames_and_cut_frames_tell_the_same() {
 fn a_link_that_is_stopped_has_shown_what_it_counted() {
     struct Shown([u64; 2]);
     impl Sink<Datagram> for Shown {
-        fn deliver(&mut self, _at_ns: u64, _to: Side, _packet: Datagram) {}
+        fn deliver(&mut self, _at_ns: u64, _to: HostId, _packet: Datagram) {}
 
         fn wants_air(&self) -> bool {
             true
         }
 
         fn air(&mut self, ppdu: &Ppdu<'_, Datagram>) {
-            if let Contents::Data(mpdus) = ppdu.contents {
-                self.0[ppdu.from.index()] += mpdus.len() as u64;
+            if let Contents::Data { mpdus, .. } = ppdu.contents {
+                self.0[Side::of(ppdu.from).index()] += mpdus.len() as u64;
             }
         }
     }
     let mut unfinished = 0;
     for stop_us in (100..20_000).step_by(97) {
-        let mut link = Link::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
+        let mut link =
+            WlanLink::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
         for serial in 0..200 {
             for side in Side::BOTH {
-                link.offer(0, side, datagram(1_500, serial));
+                link.offer(0, side.host(), side.other().host(), datagram(1_500, serial));
             }
         }
         let mut shown = Shown([0; 2]);
         link.advance(stop_us * 1_000, &mut shown);
-        let counted = |link: &Link<Datagram>| [link.counters().dut.mpdus, link.counters().ap.mpdus];
+        let counted = |link: &WlanLink<Datagram>| [link.counters().dut.mpdus, link.counters().ap.mpdus];
         unfinished += u32::from(counted(&link) != shown.0);
         link.settle(&mut shown);
         assert_eq!(counted(&link), shown.0, "stopped after {stop_us} µs");
@@ -329,9 +282,9 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
 fn a_limit_ends_the_file_and_is_told() {
     let air = capture_of(&Scenario::default(), 128, Some(20_000));
     let mut outside = Outside { air, payload: [0; 2], seen: Default::default(), requests: [0; 2], airtime_ns: 0 };
-    let mut link = Link::new(Scenario::default()).expect("a scenario");
+    let mut link = WlanLink::new(Scenario::default()).expect("a scenario");
     for n in 0..200 {
-        link.offer(0, Side::Dut, datagram(1_500, n));
+        link.offer(0, HostId(1), HostId::SERVER, datagram(1_500, n));
     }
     link.advance(500_000_000, &mut outside);
     let (file, status) = outside.air.finish();
