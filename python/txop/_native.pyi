@@ -34,3 +34,14 @@ def emulate_link(
     snap_bytes: int = 128,
     limit_bytes: int | None = None,
 ) -> bytes: ...
+def check_scenario(name: str, read: Callable[[str], str], *, settings: Sequence[tuple[str, str]] = ()) -> bytes: ...
+def simulate_scenario(
+    name: str,
+    read: Callable[[str], str],
+    *,
+    settings: Sequence[tuple[str, str]] = (),
+    sweeps: Sequence[str] = (),
+    seeds: int = 1,
+    threads: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> bytes: ...

@@ -53,6 +53,7 @@ pub mod engine;
 pub mod ppdu;
 pub mod queue;
 mod rng;
+pub mod scenario;
 pub mod urb;
 pub mod wlan;
 

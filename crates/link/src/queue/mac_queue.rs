@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 
 use crate::engine::{AccessCategory, DropCause, Packet};
-use crate::queue::qdisc::{Item, Qdisc, ETHERNET_HEADER_BYTES};
+use crate::queue::qdisc::{Item, Qdisc};
 use crate::queue::scheduler::Scheduler;
+use crate::queue::skb::ETHERNET_HEADER_BYTES;
 
 /// For each access category a queueing discipline and below it a FIFO of a few packets, filled from the discipline whenever
 /// it has room. An aggregate is for the receiver of the FIFO's head, and takes all that the FIFO has for it.
@@ -24,6 +25,10 @@ struct Lane<P, Q> {
     /// By peer, each packet with its place in the FIFO.
     waiting: Vec<VecDeque<(u64, P)>>,
     waiting_packets: usize,
+    /// Peers to whom something must be sent again, those first that have waited longest: it is ahead of all that waits.
+    retrying: VecDeque<usize>,
+    /// By peer: nothing can be sent to it now.
+    passed: Vec<bool>,
     in_flight_packets: usize,
     next_place: u64,
 }
@@ -40,10 +45,18 @@ impl<P: Packet, Q: Qdisc<P>> MacQueue<P, Q> {
             qdisc: qdisc(category),
             waiting: (0..peers).map(|_| VecDeque::new()).collect(),
             waiting_packets: 0,
+            retrying: VecDeque::new(),
+            passed: vec![false; peers],
             in_flight_packets: 0,
             next_place: 0,
         });
         Self { lanes, limit_packets, counts_in_flight, peers }
+    }
+
+    fn set_passed(&mut self, peer: usize, category: AccessCategory, passed: bool) {
+        if let Some(of_peer) = self.lanes[category.index()].passed.get_mut(peer) {
+            *of_peer = passed;
+        }
     }
 
     /// Fills the FIFO from the discipline.
@@ -80,8 +93,12 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
     }
 
     fn next(&mut self, _now_ns: u64, category: AccessCategory) -> Option<usize> {
-        let heads = self.lanes[category.index()].waiting.iter().enumerate();
-        heads.filter_map(|(peer, queue)| queue.front().map(|(place, _)| (*place, peer))).min().map(|(_, peer)| peer)
+        let lane = &self.lanes[category.index()];
+        let first = lane.retrying.iter().find(|&&peer| !lane.passed[peer]);
+        first.copied().or_else(|| {
+            let heads = lane.waiting.iter().enumerate().filter(|&(peer, _)| !lane.passed[peer]);
+            heads.filter_map(|(peer, queue)| Some((queue.front()?.0, peer))).min().map(|(_, peer)| peer)
+        })
     }
 
     fn dequeue(
@@ -109,11 +126,12 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
     fn completed(
         &mut self,
         _now_ns: u64,
-        _peer: usize,
-        _category: AccessCategory,
+        peer: usize,
+        category: AccessCategory,
         _estimated_airtime_us: u32,
         _airtime_us: u32,
     ) {
+        self.set_passed(peer, category, false);
     }
 
     fn received(&mut self, _now_ns: u64, _peer: usize, _category: AccessCategory, _airtime_us: u32) {}
@@ -125,14 +143,29 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
     fn released(
         &mut self,
         now_ns: u64,
-        _peer: usize,
+        peer: usize,
         category: AccessCategory,
         packets: usize,
         dropped: &mut Vec<(P, DropCause)>,
     ) {
+        self.set_passed(peer, category, false);
         let lane = &mut self.lanes[category.index()];
         lane.in_flight_packets = lane.in_flight_packets.saturating_sub(packets);
         self.refill(now_ns, category, dropped);
+    }
+
+    fn retries(&mut self, _now_ns: u64, peer: usize, category: AccessCategory, waiting: bool) {
+        let retrying = &mut self.lanes[category.index()].retrying;
+        if !waiting {
+            retrying.retain(|&other| other != peer);
+        } else if peer < self.peers && !retrying.contains(&peer) {
+            retrying.push_back(peer);
+        }
+        self.set_passed(peer, category, false);
+    }
+
+    fn pass(&mut self, peer: usize, category: AccessCategory) {
+        self.set_passed(peer, category, true);
     }
 }
 
@@ -180,6 +213,28 @@ mod tests {
         queues.released(0, 0, BestEffort, 1, &mut dropped);
         assert_eq!([take(&mut queues), take(&mut queues)], [Some(Numbered::new(2)), None]);
         assert_eq!(queues.backlog_packets(), 2);
+    }
+
+    #[test]
+    fn what_must_be_sent_again_goes_first_and_who_cannot_be_sent_to_is_passed_over() {
+        let mut queues = queues(9, true, 9);
+        let mut dropped = Vec::new();
+        for peer in [0, 1] {
+            queues.enqueue(0, peer, BestEffort, Numbered::new(peer as u64), &mut dropped);
+        }
+        queues.retries(0, 2, BestEffort, true);
+        queues.retries(0, 1, BestEffort, true);
+        assert_eq!(queues.next(0, BestEffort), Some(2));
+        queues.pass(2, BestEffort);
+        assert_eq!(queues.next(0, BestEffort), Some(1));
+        queues.retries(0, 1, BestEffort, false);
+        assert_eq!(queues.next(0, BestEffort), Some(0));
+        queues.completed(0, 2, BestEffort, 0, 100);
+        assert_eq!(queues.next(0, BestEffort), Some(2));
+        queues.retries(0, 2, BestEffort, false);
+        queues.pass(0, BestEffort);
+        queues.pass(1, BestEffort);
+        assert_eq!(queues.next(0, BestEffort), None);
     }
 
     #[test]

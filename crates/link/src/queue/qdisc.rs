@@ -2,9 +2,6 @@
 
 use crate::engine::{DropCause, Packet};
 
-/// Bytes of the Ethernet header, which a queueing discipline counts with each packet.
-pub(crate) const ETHERNET_HEADER_BYTES: u32 = 14;
-
 /// A packet that waits.
 #[derive(Clone, Debug)]
 pub struct Item<P> {

@@ -24,9 +24,7 @@ pub trait Scheduler<P: Packet> {
     );
 
     /// The peer whose turn it is to fill an aggregate; `None`: nothing waits, or the limit on what waits in the hardware is
-    /// reached for all that have something. Asked again without a packet taken, it gives the same answer. A peer is named
-    /// again and again for as long as the discipline lets it: one that cannot be sent to now must not be asked for by the
-    /// caller's taking nothing, so call this only when something could be sent to any peer.
+    /// reached for all that have something. Asked again at once, without a packet taken, it gives the same answer.
     fn next(&mut self, now_ns: u64, category: AccessCategory) -> Option<usize>;
 
     /// The next packet of that peer, if there is one and it is not larger than `max_bytes`. CoDel acts here: what it drops
@@ -72,6 +70,14 @@ pub trait Scheduler<P: Packet> {
         _dropped: &mut Vec<(P, DropCause)>,
     ) {
     }
+
+    /// Says whether the caller has packets for the peer that it must send again. While it has, the peer gets its turns even
+    /// when nothing else waits for it.
+    fn retries(&mut self, _now_ns: u64, _peer: usize, _category: AccessCategory, _waiting: bool) {}
+
+    /// Nothing can be sent to the peer now, whatever waits (its Block Ack window is full, or it sleeps): others are
+    /// [next](Self::next) until something is [completed](Self::completed) or [released](Self::released) for it.
+    fn pass(&mut self, _peer: usize, _category: AccessCategory) {}
 
     /// Rate control expects this much throughput to the peer, in kbit/s. Linux up to 6.1 has other CoDel settings for slow
     /// stations.

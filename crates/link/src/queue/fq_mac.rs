@@ -1,0 +1,179 @@
+//! The flow queues of mac80211 (`include/net/fq_impl.h`): FQ-CoDel for each station and access category, in one pool.
+
+use std::collections::VecDeque;
+
+use crate::engine::{DropCause, Packet};
+use crate::queue::codel::{Codel, CodelParameters, Source};
+use crate::queue::qdisc::Item;
+use crate::queue::settings::FqMacSettings;
+use crate::queue::skb::{queue_of, true_bytes};
+use crate::queue::turns::Turns;
+
+/// Packets that are dropped at once at most when there are too many.
+const DROP_BATCH: usize = 32;
+
+/// The pool. A *tin* is what one station has in one access category. Flows of all tins are hashed to the same queues; one
+/// that meets a queue in which another tin has packets goes to its own tin's default queue.
+#[derive(Clone, Debug)]
+pub(crate) struct FqMac<P> {
+    /// Those of the pool, then the default queue of each tin.
+    flows: Vec<Flow<P>>,
+    /// Bytes that wait in each queue.
+    backlogs: Vec<u64>,
+    tins: Vec<Tin>,
+    pool: usize,
+    packets: usize,
+    memory_bytes: u64,
+    limit_packets: usize,
+    limit_memory_bytes: u64,
+    quantum_bytes: i64,
+    perturbation: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Flow<P> {
+    items: VecDeque<Item<P>>,
+    codel: Codel,
+    deficit: i64,
+    /// The tin that it takes turns in; `None`: in none.
+    tin: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tin {
+    turns: Turns,
+    packets: usize,
+    bytes: u64,
+}
+
+impl<P: Packet> FqMac<P> {
+    /// Empty queues of that many tins. `perturbation` is part of the hash.
+    pub(crate) fn new(settings: &FqMacSettings, tins: usize, perturbation: u64) -> Self {
+        let pool = settings.flows as usize;
+        let flow = || Flow { items: VecDeque::new(), codel: Codel::default(), deficit: 0, tin: None };
+        Self {
+            flows: (0..pool + tins).map(|_| flow()).collect(),
+            backlogs: vec![0; pool + tins],
+            tins: vec![Tin::default(); tins],
+            pool,
+            packets: 0,
+            memory_bytes: 0,
+            limit_packets: settings.packets as usize,
+            limit_memory_bytes: settings.memory_bytes,
+            quantum_bytes: i64::from(settings.quantum_bytes),
+            perturbation,
+        }
+    }
+
+    /// Packets that wait in a tin.
+    pub(crate) fn packets_of(&self, tin: usize) -> usize {
+        self.tins.get(tin).map_or(0, |tin| tin.packets)
+    }
+
+    /// Packets that wait.
+    pub(crate) fn packets(&self) -> usize {
+        self.packets
+    }
+
+    /// Takes a packet for a tin, which there must be.
+    pub(crate) fn enqueue(&mut self, tin: usize, item: Item<P>, dropped: &mut Vec<(P, DropCause)>) {
+        let number = tin as u32;
+        let mut index = queue_of(&item.packet, self.perturbation, self.pool);
+        if self.flows[index].tin.is_some_and(|owner| owner != number) {
+            index = self.pool + tin;
+        }
+        self.backlogs[index] += u64::from(item.bytes);
+        self.tins[tin].bytes += u64::from(item.bytes);
+        self.tins[tin].packets += 1;
+        self.packets += 1;
+        self.memory_bytes += true_bytes(item.bytes);
+        let flow = &mut self.flows[index];
+        flow.items.push_back(item);
+        if flow.tin.is_none() {
+            flow.tin = Some(number);
+            flow.deficit = self.quantum_bytes;
+            self.tins[tin].turns.join(index as u32);
+        }
+        while self.packets > self.limit_packets || self.memory_bytes > self.limit_memory_bytes {
+            self.shorten_the_fattest(dropped);
+        }
+    }
+
+    /// The next packet of a tin.
+    pub(crate) fn dequeue(
+        &mut self,
+        now_ns: u64,
+        tin: usize,
+        parameters: &CodelParameters,
+        dropped: &mut Vec<(P, DropCause)>,
+    ) -> Option<Item<P>> {
+        loop {
+            let index = self.tins.get(tin)?.turns.head()? as usize;
+            let flow = &mut self.flows[index];
+            if flow.deficit <= 0 {
+                flow.deficit += self.quantum_bytes;
+                self.tins[tin].turns.to_back();
+                continue;
+            }
+            let mut codel = flow.codel;
+            let item = codel.dequeue(now_ns, parameters, &mut Head { fq: self, index, tin, dropped });
+            let flow = &mut self.flows[index];
+            flow.codel = codel;
+            if let Some(item) = item {
+                flow.deficit -= i64::from(item.bytes);
+                return Some(item);
+            }
+            if self.tins[tin].turns.emptied() {
+                flow.tin = None;
+            }
+        }
+    }
+
+    fn take(&mut self, index: usize) -> Option<Item<P>> {
+        let flow = &mut self.flows[index];
+        let item = flow.items.pop_front()?;
+        if let Some(tin) = flow.tin {
+            self.tins[tin as usize].bytes -= u64::from(item.bytes);
+            self.tins[tin as usize].packets -= 1;
+        }
+        self.backlogs[index] -= u64::from(item.bytes);
+        self.packets -= 1;
+        self.memory_bytes -= true_bytes(item.bytes);
+        Some(item)
+    }
+
+    /// Drops half of the longest queue of all, but no more than a batch, from its head.
+    fn shorten_the_fattest(&mut self, dropped: &mut Vec<(P, DropCause)>) {
+        // Of equals the first.
+        let fattest = self.backlogs.iter().enumerate().max_by_key(|&(index, bytes)| (bytes, std::cmp::Reverse(index)));
+        let Some((index, _)) = fattest else { return };
+        let packets = (self.flows[index].items.len() / 2).clamp(1, DROP_BATCH);
+        for _ in 0..packets {
+            let Some(item) = self.take(index) else { break };
+            dropped.push((item.packet, DropCause::Overlimit));
+        }
+    }
+}
+
+/// One of the queues, for its CoDel.
+struct Head<'a, P> {
+    fq: &'a mut FqMac<P>,
+    index: usize,
+    tin: usize,
+    dropped: &'a mut Vec<(P, DropCause)>,
+}
+
+impl<P: Packet> Source<P> for Head<'_, P> {
+    fn pop(&mut self) -> Option<Item<P>> {
+        self.fq.take(self.index)
+    }
+
+    /// Of the whole tin, as Linux has it.
+    fn backlog_bytes(&self) -> u64 {
+        self.fq.tins[self.tin].bytes
+    }
+
+    fn drop(&mut self, packet: P, cause: DropCause) {
+        self.dropped.push((packet, cause));
+    }
+}
