@@ -19,6 +19,8 @@ GRACE_S = 5.0
 
 DIES_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 """Prefix of a command that ends when the process that started it ends."""
+ASKED_TO_END_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM", "--")
+"""The same for one that takes SIGTERM for the end."""
 
 
 class HeldProcess:
@@ -67,6 +69,10 @@ class HeldProcess:
             lines = said.decode("utf-8", errors="replace").strip().splitlines()
             return lines[-1] if lines else ""
         return ""
+
+    async def ended(self) -> None:
+        """Wait until it has ended by itself."""
+        await self._process.wait()
 
     def close_input(self) -> None:
         """End its standard input, which asks it to end."""

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from txop import _native
 from txop.emulate.error import ScenarioError
+
+
+@dataclass(frozen=True)
+class LinkScenario:
+    """A checked scenario."""
+
+    json: str
+    """For the engine."""
+    hosts: tuple[str, ...]
+    """Names of the hosts, by number."""
 
 
 def scenario_json(scenario: Mapping[str, Any]) -> str:
@@ -19,7 +30,7 @@ def scenario_json(scenario: Mapping[str, Any]) -> str:
 
 
 def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a scenario and fill in its defaults.
+    """Check a scenario of a station and its access point, and fill in its defaults.
 
     Raises :class:`ScenarioError`, with the key, for an unknown key or a value out of range.
 
@@ -35,3 +46,9 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         raise ScenarioError(str(error)) from None
     return checked
+
+
+def station_scenario(scenario: Mapping[str, Any]) -> LinkScenario:
+    """A station and its access point. Raises :class:`ScenarioError`."""
+    check_scenario(scenario)
+    return LinkScenario(scenario_json(scenario), ("server", "dut"))
