@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, bus, compare, console, demo, doctor, log, note, plan, report, run, specimen, version
+from txop.cli import air, bus, compare, console, demo, doctor, guest, log, note, plan, report, run, specimen, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -32,6 +32,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     bus.register,
     log.register,
     specimen.register,
+    guest.register,
     doctor.register,
     version.register,
 )
