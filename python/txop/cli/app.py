@@ -32,6 +32,7 @@ from txop.cli import (
     specimen,
     version,
 )
+from txop.cli import air, bus, compare, console, demo, doctor, guest, log, note, plan, report, run, specimen, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -48,6 +49,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     log.register,
     simulate.register,
     specimen.register,
+    guest.register,
     doctor.register,
     version.register,
 )
