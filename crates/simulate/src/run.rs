@@ -109,14 +109,7 @@ fn drive<L: Link<Datagram>>(
     Some(result(scenario, seed, &hosts, &record, counters(&link)))
 }
 
-fn offer(
-    link: &mut impl Link<Datagram>,
-    record: &mut Record,
-    now_ns: u64,
-    from: HostId,
-    to: HostId,
-    packet: Datagram,
-) {
+fn offer(link: &mut impl Link<Datagram>, record: &mut Record, now_ns: u64, from: HostId, to: HostId, packet: Datagram) {
     let dropped = match link.offer(now_ns, from, to, packet) {
         Offer::Accepted => None,
         Offer::Dropped(cause) => Some(cause),

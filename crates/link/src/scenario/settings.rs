@@ -103,7 +103,7 @@ impl ScenarioFile {
             }
         }
         match self.link()? {
-            LinkSettings::Wlan(wlan) => wlan.check().map_err(|error| below("wlan", &error))?,
+            LinkSettings::Wlan(wlan) => wlan.check("wlan")?,
         }
         self.run.check()?;
         self.check_traffic()
@@ -141,10 +141,6 @@ impl RunSettings {
         }
         Ok(())
     }
-}
-
-fn below(table: &str, error: &ScenarioError) -> ScenarioError {
-    ScenarioError::new(format!("{table}.{}", error.key), error.what.clone())
 }
 
 fn tables() -> String {

@@ -43,7 +43,8 @@ impl Flow {
 
 /// Three significant digits, as large as it gets.
 pub(crate) fn histogram() -> Histogram<u64> {
-    let mut made = Histogram::new_with_bounds(1, 1_000_000_000, 3).unwrap_or_else(|_| unreachable!("the bounds are valid"));
+    let mut made =
+        Histogram::new_with_bounds(1, 1_000_000_000, 3).unwrap_or_else(|_| unreachable!("the bounds are valid"));
     made.auto(true);
     made
 }
