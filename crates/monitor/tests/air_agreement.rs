@@ -8,7 +8,7 @@ use ::air::report::Report;
 use link::{
     Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, Side, SideCounters, Sink, Station, WlanLink,
 };
-use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin};
+use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Origin};
 
 const SECONDS: u64 = 2;
 
@@ -33,15 +33,8 @@ impl Packet for Datagram {
 
 /// The capture of a scenario, in memory.
 fn capture_of(scenario: &Scenario, snap_bytes: usize, limit_bytes: Option<u64>) -> AirCapture<Vec<u8>> {
-    let network = Network {
-        channel: scenario.medium.channel,
-        width_mhz: scenario.medium.width_mhz,
-        streams: Some(scenario.dut.mcs.max(scenario.ap.mcs) / 8 + 1),
-        beacon_bytes: link::beacon_len(scenario.medium.channel),
-        ..Network::default()
-    };
     let settings = CaptureSettings { snap_bytes, limit_bytes, ..CaptureSettings::new(Origin::Simulated) };
-    AirCapture::new(Vec::new(), network, &settings).expect("memory")
+    AirCapture::new(Vec::new(), scenario.into(), &settings).expect("memory")
 }
 
 fn analyze(file: Vec<u8>) -> Report {
