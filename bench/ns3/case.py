@@ -33,7 +33,11 @@ def wifi(stations, standard: str, mode: str):
     helper = ns.WifiHelper()
     helper.SetStandard(ns.WIFI_STANDARD_80211n if standard == "HT" else ns.WIFI_STANDARD_80211a)
     helper.SetRemoteStationManager(
-        "ns3::ConstantRateWifiManager", "DataMode", ns.StringValue(mode), "ControlMode", ns.StringValue("OfdmRate24Mbps")
+        "ns3::ConstantRateWifiManager",
+        "DataMode",
+        ns.StringValue(mode),
+        "ControlMode",
+        ns.StringValue("OfdmRate24Mbps"),
     )
     mac = ns.WifiMacHelper()
     ssid = ns.SsidValue(ns.Ssid("bench"))
@@ -100,16 +104,20 @@ def main() -> None:
     if until > WARM_UP_S:
         ns.Simulator.Stop(ns.Seconds(until - WARM_UP_S))
         ns.Simulator.Run()
-    received = sum(each.Get(0).GetTotalRx() - was for each, was in zip(sinks, before))
+    received = sum(each.Get(0).GetTotalRx() - was for each, was in zip(sinks, before, strict=True))
     measured_s = max(until - WARM_UP_S, 1e-9)
-    print(json.dumps({
-        "case": sys.argv[1],
-        "simulated_s": until,
-        "cpu_s": time.process_time() - started,
-        "goodput_mbit_s": received * 8 / measured_s / 1e6,
-        "events": int(ns.Simulator.GetEventCount()),
-        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }))
+    print(
+        json.dumps(
+            {
+                "case": sys.argv[1],
+                "simulated_s": until,
+                "cpu_s": time.process_time() - started,
+                "goodput_mbit_s": received * 8 / measured_s / 1e6,
+                "events": int(ns.Simulator.GetEventCount()),
+                "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            }
+        )
+    )
 
 
 if __name__ == "__main__":

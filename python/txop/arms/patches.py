@@ -35,9 +35,7 @@ async def apply_patches(
     return None
 
 
-async def _with_git(
-    tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool
-) -> str | None:
+async def _with_git(tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool) -> str | None:
     # without the ceiling, a repository around the cache folder would make git skip the files silently
     alone = {key: value for key, value in variables.items() if not key.startswith("GIT_")}
     alone["GIT_CEILING_DIRECTORIES"] = str(tree.parent)
@@ -51,9 +49,7 @@ async def _with_git(
     return rejected_by_git(told.output) or _last_words(ended.output)
 
 
-async def _with_patch(
-    tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool
-) -> str | None:
+async def _with_patch(tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool) -> str | None:
     way = "--reverse" if reverse else "--forward"
     argv = ["patch", "-p1", "--batch", way, "--fuzz=0", "-i", str(patch)]
     ended = await run_here(argv, folder=tree, log=log, variables=variables, timeout_s=TIMEOUT_S)

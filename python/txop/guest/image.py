@@ -63,7 +63,9 @@ class Image:
             with gzip.open(self.folder / "initramfs.gz", "rb") as packed:
                 shutil.copyfileobj(packed, out, 1 << 20)
         except (OSError, EOFError, zlib.error) as error:
-            raise GuestError(f"the image in {self.folder} is damaged: {error}", what_to_do="remove that folder") from None
+            raise GuestError(
+                f"the image in {self.folder} is damaged: {error}", what_to_do="remove that folder"
+            ) from None
 
     @property
     def size_bytes(self) -> int:

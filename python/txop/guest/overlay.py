@@ -62,7 +62,9 @@ def _modules(overlay: Overlay, image: Image) -> dict[str, bytes]:
                 what_to_do="build it with `txop guest module` for the same kernel",
             )
         given[module.name] = module
-    return module_members(closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release)
+    return module_members(
+        closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release
+    )
 
 
 def _script(overlay: Overlay) -> bytes | None:

@@ -93,5 +93,3 @@ def safe_name(name: str) -> str | None:
     if clean in (".", "..") or clean.startswith("../"):
         return None
     return clean if all(len(part.encode()) <= 255 for part in clean.split("/")) else None
-
-

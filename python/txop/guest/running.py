@@ -11,14 +11,15 @@ import contextlib
 import os
 import shutil
 import signal
-import sys
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from txop.emulate.held import DIES_WITH_PARENT
-from txop.guest.cache import default_cache, new_folder
+from txop.guest.cache import default_cache
 from txop.guest.console import excerpt
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.image import Image
@@ -27,6 +28,7 @@ from txop.guest.qemu import PORTS, Computer, arguments, find_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 
 POLL_S = 0.05
+INITRAMFS = "initramfs"
 MAX_CONSOLE_BYTES = 64 << 20
 """Of the console, and of each output: a guest that says more is ended."""
 
@@ -59,14 +61,24 @@ class Ended:
         return self.events[-1].uptime_s if self.events else 0.0
 
 
-class Listener:
-    """Hears of a guest; every method may be left out."""
+class Listener(Protocol):
+    """Hears of a guest. Must not raise."""
 
     def event(self, event: Event) -> None:
         """A stage was reached."""
 
     def output(self, stream: str, data: bytes) -> None:
         """``stdout`` or ``stderr`` of the command."""
+
+
+class Silence:
+    """The listener that ignores everything."""
+
+    def event(self, event: Event) -> None:
+        """See :class:`Listener`."""
+
+    def output(self, stream: str, data: bytes) -> None:
+        """See :class:`Listener`."""
 
 
 async def run_guest(
@@ -96,27 +108,47 @@ async def run_guest(
         MissingForGuest: No QEMU here.
     """
     find_qemu()
-    check_setpriv()
-    work_name = f"{os.getpid()}-{id(overlay):x}-{time.monotonic_ns()}"
-    runs = (cache or default_cache()) / "runs"
-    sweep(runs)
-    with new_folder(runs / work_name) as work:
-        (work / "pid").write_text(str(os.getpid()))
-        initramfs = work / "initramfs"
-        with initramfs.open("wb") as out:
-            image.write_initramfs(out)
-            overlay_archive(overlay, image).write(out)
-        watch = _Watch(work, listener or Listener())
+    with _work_folder(cache, image, overlay) as work:
+        watch = _Watch(work, listener or Silence())
         begun = time.monotonic()
-        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, initramfs, work)]
+        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
         try:
             problem = await _supervise(argv, watch, wall_limit_s)
         finally:
             _keep(work, results)
         ended = Ended(-1, (), (), time.monotonic() - begun)
-        outcome = _outcome(work, results, ended, problem)
-        shutil.rmtree(work)
-    return outcome
+        return _outcome(work, results, ended, problem)
+
+
+def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cache: Path | None = None) -> int:
+    """A guest on this terminal, until its shell ends; the exit status of QEMU. Raises :class:`GuestError`."""
+    find_qemu()
+    with _work_folder(cache, image, overlay) as work:
+        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
+        # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return subprocess.run(argv, check=False).returncode
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator[Path]:
+    """A folder for a run, with what the guest boots; gone afterwards."""
+    check_setpriv()
+    runs = (cache or default_cache()) / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    sweep(runs)
+    work = runs / f"{os.getpid()}-{time.monotonic_ns()}"
+    work.mkdir()
+    try:
+        with (work / INITRAMFS).open("wb") as out:
+            image.write_initramfs(out)
+            overlay_archive(overlay, image).write(out)
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def check_setpriv() -> None:
@@ -127,11 +159,10 @@ def check_setpriv() -> None:
 
 def sweep(runs: Path) -> None:
     """Remove folders of runs whose process was killed."""
-    for old in runs.glob(".*.part"):
-        with contextlib.suppress(OSError, ValueError):
-            pid = int(old.name.split(".")[-2])
-            if not Path(f"/proc/{pid}").exists():
-                shutil.rmtree(old, ignore_errors=True)
+    for old in runs.iterdir():
+        pid = old.name.partition("-")[0]
+        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 class _Watch:
@@ -153,7 +184,10 @@ class _Watch:
         for event in events[self._events :]:
             self._listener.event(event)
         self._events = max(self._events, len(events))
-        for name, limit in (*((n, MAX_CONSOLE_BYTES) for n in ("console", "stdout", "stderr")), ("files", MAX_FILES_BYTES)):
+        for name, limit in (
+            *((n, MAX_CONSOLE_BYTES) for n in ("console", "stdout", "stderr")),
+            ("files", MAX_FILES_BYTES),
+        ):
             if self._size(name) > limit:
                 return f"its {name} grew beyond {limit >> 20} MB"
         return None
@@ -239,7 +273,3 @@ def _outcome(work: Path, results: Path, ended: Ended, problem: str | None) -> En
         raise GuestFailed(f"the guest failed: {problem}", excerpt(console))
     names = unpack_files(work / "files", results)
     return Ended(status, tuple(events), tuple(names), ended.seconds)
-
-
-Progress = Callable[[str], None]
-_ = sys

@@ -100,7 +100,8 @@ impl FlowSettings {
         for (key, host) in [("from", &self.from), ("to", &self.to)] {
             if !hosts.contains(host) {
                 let near = nearest(host, hosts.iter().map(String::as_str));
-                let hint = near.map_or_else(|| format!("; the hosts are {}", list(hosts)), |n| format!("; did you mean {n}?"));
+                let hint =
+                    near.map_or_else(|| format!("; the hosts are {}", list(hosts)), |n| format!("; did you mean {n}?"));
                 return refuse(key, format!("there is no host \"{host}\"{hint}"));
             }
         }
@@ -108,7 +109,10 @@ impl FlowSettings {
             return refuse("to", "is the host that sends; a flow goes from one host to another".to_owned());
         }
         if self.from != hosts[0] && self.to != hosts[0] {
-            return refuse("to", format!("one end must be {}: hosts at the near ends do not talk to each other", hosts[0]));
+            return refuse(
+                "to",
+                format!("one end must be {}: hosts at the near ends do not talk to each other", hosts[0]),
+            );
         }
         in_range(table, "start_s", self.start_s, 0.0..=end_s, " s")?;
         if let Some(stop_s) = self.stop_s {

@@ -40,7 +40,8 @@ impl fmt::Display for Problem {
             write!(f, "{place}: ")?;
         }
         // An option that set a key has named it already.
-        let named = |key: &str| self.place.as_ref().is_some_and(|place| place.line == 0 && place.source.starts_with(key));
+        let named =
+            |key: &str| self.place.as_ref().is_some_and(|place| place.line == 0 && place.source.starts_with(key));
         if let Some(key) = self.key.as_ref().filter(|key| !named(key)) {
             write!(f, "{key}: ")?;
         }

@@ -27,7 +27,8 @@ pub(super) fn say(message: &str) -> Said {
         return said(format!("the key {name} is missing"));
     }
     for beginning in ["invalid type: ", "invalid value: "] {
-        if let Some((found, expected)) = message.strip_prefix(beginning).and_then(|rest| rest.split_once(", expected ")) {
+        if let Some((found, expected)) = message.strip_prefix(beginning).and_then(|rest| rest.split_once(", expected "))
+        {
             return said(format!("{} is not {}", shown(found), plainly(expected)));
         }
     }
