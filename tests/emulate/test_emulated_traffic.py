@@ -66,7 +66,8 @@ def test_variants_of_a_link_show_in_tcp(run_tool: RunTool, tcp: Tcp) -> None:
         up_pair = next(pair for pair in plain.pairs if pair.source == 1)
         assert up_pair.packets_delivered == plain.wlan.dut.packets_delivered
         assert up_pair.bytes_delivered == plain.wlan.dut.bytes_delivered
-        assert sum(up_pair.drops.values()) == up_pair.packets_offered - up_pair.packets_delivered
+        under_way = up_pair.packets_offered - up_pair.packets_delivered - sum(up_pair.drops.values())
+        assert 0 <= under_way < 100
 
     asyncio.run(measure())
 

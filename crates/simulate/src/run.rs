@@ -40,7 +40,7 @@ struct Source {
 /// # Errors
 /// A scenario that cannot be.
 pub fn run(scenario: &ScenarioFile, seed: u64, stop: &AtomicBool) -> Result<Option<Run>, Problem> {
-    scenario.check()?;
+    scenario.check_simulated()?;
     match scenario.link()? {
         LinkSettings::Wlan(wlan) => {
             let mut settings = wlan.clone();

@@ -13,7 +13,7 @@ from txop.emulate.error import EmulationError, MissingForEmulation, ScenarioErro
 from txop.emulate.hosts import Host
 from txop.emulate.network import Captures, EmulatedNetwork
 from txop.emulate.pair import EmulatedPair
-from txop.emulate.scenario import LinkScenario, check_scenario
+from txop.emulate.scenario import LinkScenario, check_scenario, load_scenario
 from txop.emulate.status import EmulationStatus
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "MissingForEmulation",
     "ScenarioError",
     "check_scenario",
+    "load_scenario",
 ]

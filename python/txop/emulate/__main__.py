@@ -62,8 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m txop.emulate", description=(__doc__ or "").partition("\n\n")[2], allow_abbrev=False
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("scenario", nargs="?", type=Path, help="the link, a file in TOML or (named *.json) JSON")
-    source.add_argument("--json", metavar="TEXT", help="the link, as JSON")
+    source.add_argument("scenario", nargs="?", type=Path, help="the scenario, a file in TOML or (named *.json) JSON")
+    source.add_argument("--json", metavar="TEXT", help="the scenario, as JSON")
     text = (
         'the hosts by number, as JSON: [{"name": "server", "namespace": "/proc/PID/ns/net" or null (where this runs), '
         '"device": "link0", "mtu": 1500, "addresses": ["10.80.208.1"]}, ...]'

@@ -114,10 +114,11 @@ async def start(argv: Sequence[str], environment: dict[str, str]) -> HeldProcess
         )
     except OSError as error:
         raise EmulationError(f"cannot start {argv[0]}: {error.strerror}") from None
-    return HeldProcess(process, asyncio.create_task(_last_bytes(process.stderr)))
+    return HeldProcess(process, asyncio.create_task(last_bytes(process.stderr)))
 
 
-async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+async def last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+    """What comes last on a stream, once it has ended."""
     kept = b""
     while stream is not None and (chunk := await stream.read(4096)):
         kept = (kept + chunk)[-keep:]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,5 +50,31 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
 
 def station_scenario(scenario: Mapping[str, Any]) -> LinkScenario:
     """A station and its access point. Raises :class:`ScenarioError`."""
-    check_scenario(scenario)
-    return LinkScenario(scenario_json(scenario), ("server", "dut"))
+    checked = check_scenario(scenario)
+    return _link_scenario({"wlan": checked, "run": {"seed": checked["seed"]}})
+
+
+def load_scenario(name: str, settings: Sequence[tuple[str, str]] = ()) -> LinkScenario:
+    """The scenario ``name``: a TOML file, or one that comes with txop (``txop simulate --list``).
+
+    ``settings`` are dotted keys and TOML values to set over it. Its traffic is left out: real packets take its place.
+    Raises :class:`ScenarioError`.
+
+    >>> load_scenario("two-stations").hosts[0]
+    'server'
+    """
+    from txop.simulate import ScenarioError as SimulateError
+    from txop.simulate import check
+
+    try:
+        return _link_scenario({**check(name, settings=settings), "traffic": []})
+    except SimulateError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def _link_scenario(document: Mapping[str, Any]) -> LinkScenario:
+    text = scenario_json(document)
+    try:
+        return LinkScenario(text, tuple(_native.scenario_hosts(text)))
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None

@@ -115,6 +115,8 @@ class HostStatus(_Part):
     """Of these: to no host of the link."""
     not_taken: int
     """Packets that the host did not take."""
+    airtime_s: float | None
+    """Time on the air of the PPDUs that a station sent or got."""
     lost_in_device: int | None
 
 

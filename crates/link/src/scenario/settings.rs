@@ -109,10 +109,18 @@ impl ScenarioFile {
         self.check_traffic()
     }
 
-    fn check_traffic(&self) -> Result<(), ScenarioError> {
+    /// The same for a simulation, which needs traffic. (Real packets over an emulated link are traffic enough.)
+    ///
+    /// # Errors
+    /// The first value that cannot be, or that there is no traffic.
+    pub fn check_simulated(&self) -> Result<(), ScenarioError> {
         if self.traffic.is_empty() {
             return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
         }
+        self.check()
+    }
+
+    fn check_traffic(&self) -> Result<(), ScenarioError> {
         if self.traffic.len() > MOST_FLOWS {
             return Err(ScenarioError::new("traffic", format!("more than {MOST_FLOWS} flows")));
         }
