@@ -4,14 +4,13 @@
 //! drivers). Here the same pattern goes through our queues, which must give the same packets in the same order, drop and
 //! mark the same ones, at the same nanosecond.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
-use crate::engine::{DropCause, Packet};
-use crate::queue::codel::{Codel, CodelParameters, Source};
+use crate::queue::codel::CodelParameters;
 use crate::queue::fq_codel::FqCodel;
 use crate::queue::qdisc::{Item, Qdisc};
 use crate::queue::settings::{ControlLaw, FqCodelSettings};
-use crate::queue::test_packet::Numbered;
+use crate::queue::test_queue::{Numbered, OneCodel};
 
 struct Arrival {
     at_ns: u64,
@@ -119,49 +118,6 @@ impl Scenario {
     }
 }
 
-/// One CoDel over a queue without a limit.
-struct OneCodel {
-    items: VecDeque<Item<Numbered>>,
-    bytes: u64,
-    codel: Codel,
-    parameters: CodelParameters,
-    dropped: Vec<(Numbered, DropCause)>,
-}
-
-impl Source<Numbered> for (&mut VecDeque<Item<Numbered>>, &mut u64, &mut Vec<(Numbered, DropCause)>) {
-    fn pop(&mut self) -> Option<Item<Numbered>> {
-        let item = self.0.pop_front()?;
-        *self.1 -= u64::from(item.bytes);
-        Some(item)
-    }
-
-    fn backlog_bytes(&self) -> u64 {
-        *self.1
-    }
-
-    fn drop(&mut self, packet: Numbered, cause: DropCause) {
-        self.2.push((packet, cause));
-    }
-}
-
-impl Qdisc<Numbered> for OneCodel {
-    fn enqueue(&mut self, item: Item<Numbered>, _dropped: &mut Vec<(Numbered, DropCause)>) {
-        self.bytes += u64::from(item.bytes);
-        self.items.push_back(item);
-    }
-
-    fn dequeue(&mut self, now_ns: u64, dropped: &mut Vec<(Numbered, DropCause)>) -> Option<Item<Numbered>> {
-        let mut source = (&mut self.items, &mut self.bytes, &mut self.dropped);
-        let item = self.codel.dequeue(now_ns, &self.parameters, &mut source);
-        dropped.append(&mut self.dropped);
-        item
-    }
-
-    fn len(&self) -> usize {
-        self.items.len()
-    }
-}
-
 fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
     FqCodelSettings {
         packets: scenario.number("packets") as u32,
@@ -181,19 +137,13 @@ fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
 fn compare(name: &str, text: &str) -> Scenario {
     let scenario = Scenario::read(text);
     let ours = match scenario.queue["kind"].as_str() {
-        "codel" => scenario.replay(&mut OneCodel {
-            items: VecDeque::new(),
-            bytes: 0,
-            codel: Codel::default(),
-            parameters: CodelParameters {
-                target_ns: scenario.number("target_us") * 1_000,
-                interval_ns: scenario.number("interval_us") * 1_000,
-                spared_bytes: scenario.number("spared_bytes"),
-                ecn: scenario.number("ecn") != 0,
-                law: ControlLaw::Linux,
-            },
-            dropped: Vec::new(),
-        }),
+        "codel" => scenario.replay(&mut OneCodel::new(CodelParameters {
+            target_ns: scenario.number("target_us") * 1_000,
+            interval_ns: scenario.number("interval_us") * 1_000,
+            spared_bytes: scenario.number("spared_bytes"),
+            ecn: scenario.number("ecn") != 0,
+            law: ControlLaw::Linux,
+        })),
         "fq_codel" => scenario.replay(&mut FqCodel::new(&fq_codel(&scenario), 7)),
         kind => panic!("{name}: {kind}"),
     };
