@@ -70,7 +70,6 @@ pub use pipe::{Pipe, PipeSettings, PipeUp};
 pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
 pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
-    beacon_len, Contents, Counters, DataMpdu, Drops, Link, Medium, Offer, Packet, Ppdu, Scenario, Side, SideCounters,
-    Sink, Station, DATA_OVERHEAD,
+    beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,
+    RateControl, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,
 };
-pub use wlan::{beacon_len, Counters, Drops, Medium, Scenario, Side, SideCounters, Station, WlanLink};

@@ -103,7 +103,7 @@ impl ScenarioFile {
             }
         }
         match self.link()? {
-            LinkSettings::Wlan(wlan) => wlan.check().map_err(|error| below("wlan", &error))?,
+            LinkSettings::Wlan(wlan) => wlan.check("wlan").map_err(|error| below("wlan", &error))?,
         }
         self.run.check()?;
         self.check_traffic()
