@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
+    from txop.guest.chips import Chip
     from txop.guest.overlay import Overlay
     from txop.guest.qemu import Computer
     from txop.guest.results import Event
@@ -53,6 +54,18 @@ WallLimit = Annotated[
 ]
 Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")]
 Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
+Device = Annotated[
+    str | None,
+    typer.Option("--device", metavar="CHIP", help="Plug a virtual chip in and associate it: rtl8188cus, rtl8723au."),
+]
+DriverOption = Annotated[
+    str | None, typer.Option("--driver", metavar="NAME", help="Its driver; default: the stock one that knows it.")
+]
+Parameter = Annotated[
+    list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
+]
+Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
+PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
 
@@ -64,6 +77,7 @@ def register(group: typer.Typer) -> None:
             [
                 ("txop guest run -- uname -a", "a command in a guest"),
                 ("txop guest run --mode exact --mips 500 --output out -- /root/test.sh", "identical each time"),
+                ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
             ],
             [
@@ -74,13 +88,23 @@ def register(group: typer.Typer) -> None:
     )(run)
     group.command(
         name="shell",
-        epilog=epilog([("txop guest shell", "a prompt; `exit` or Ctrl-A x ends the guest")]),
+        epilog=epilog(
+            [
+                ("txop guest shell", "a prompt; `exit` or Ctrl-A x ends the guest"),
+                ("txop guest shell --device rtl8188cus --driver rtl8xxxu", "with a dongle plugged in and associated"),
+            ]
+        ),
     )(shell)
 
 
 def run(
     command: Command = None,
     kernel: Kernel = "6.12",
+    device: Device = None,
+    driver: DriverOption = None,
+    parameter: Parameter = None,
+    security: Security = "wpa2",
+    plug_only: PlugOnly = False,
     mode: ModeOption = "fast",
     mips: Mips = 500,
     seed: SeedOption = 0,
@@ -102,7 +126,7 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    overlay = _overlay(command, module, file)
+    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
     with told():
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -130,6 +154,11 @@ _TIMED_OUT = 124
 
 def shell(
     kernel: Kernel = "6.12",
+    device: Device = None,
+    driver: DriverOption = None,
+    parameter: Parameter = None,
+    security: Security = "wpa2",
+    plug_only: PlugOnly = False,
     module: Module = None,
     file: FileOption = None,
     memory: Memory = 512,
@@ -144,9 +173,9 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    overlay = _overlay([], module, file)
+    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
     with told():
-        computer = _computer("fast", 500, 0, 300, memory, kvm, shell=(size.lines, size.columns))
+        computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
         note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
         status = interactive_guest(image, overlay, computer)
@@ -154,15 +183,50 @@ def shell(
         raise typer.Exit(status)
 
 
-def _overlay(command: list[str], module: list[Path] | None, file: list[str] | None) -> Overlay:
+def _chip(
+    device: str | None, driver: str | None, parameter: list[str] | None, security: str, plug_only: bool
+) -> Chip | None:
+    from txop.guest.chips import DRIVERS, Chip
+
+    if device is None:
+        if driver is not None or parameter:
+            raise UserError("--driver and --parameter go with --device")
+        return None
+    with told():
+        name = driver or DRIVERS.get(device, "")
+        return Chip(device, name, tuple(parameter or ()), security, plug_only=plug_only)
+
+
+def _overlay(
+    command: list[str],
+    module: list[Path] | None,
+    file: list[str] | None,
+    chip: Chip | None,
+    kernel: str,
+    lock: Path | None,
+) -> Overlay:
+    from txop.guest.chips import IN_GUEST, NEEDS_BUILD, find_chips
+    from txop.guest.driver import DriverBuild, build_driver
+    from txop.guest.locks import find_lock
     from txop.guest.overlay import Overlay, guest_files
 
+    modules = tuple(module or ())
     with told():
-        return Overlay(command=tuple(command), files=guest_files(file or []), modules=tuple(module or ()))
+        files = guest_files(file or [])
+        if chip is None:
+            return Overlay(command=tuple(command), files=files, modules=modules)
+        files.setdefault(IN_GUEST, find_chips())
+        if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
+            built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
+            modules = (*modules, built.module)
+        last = f"exec {shlex.join(command)}" if command else ":"
+        return Overlay(
+            script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules
+        )
 
 
 def _computer(
-    mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, shell: tuple[int, int] | None = None
+    mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
 ) -> Computer:
     from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
 
@@ -180,8 +244,8 @@ def _computer(
         kvm=not exact and (kvm == "yes" or (kvm == "auto" and kvm_works())),
         seed=seed,
         limit_s=limit,
-        shell=shell is not None,
-        terminal_size=shell,
+        shell=terminal is not None,
+        terminal_size=terminal,
     )
 
 

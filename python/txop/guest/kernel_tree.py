@@ -140,7 +140,7 @@ def _only(folder: Path) -> Path:
 
 def _package(lock: Lock, name: str) -> LockedPackage:
     package = next(
-        (one for one in lock.of_role("build") if one.name == name or name[-1] == "-" and one.name.startswith(name)),
+        (one for one in lock.of_role("build") if one.name == name or (name[-1] == "-" and one.name.startswith(name))),
         None,
     )
     if package is None:

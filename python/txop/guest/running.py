@@ -29,13 +29,15 @@ from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_ev
 
 POLL_S = 0.05
 INITRAMFS = "initramfs"
+FILES = "files"
+"""Folder of what a guest handed out."""
 MAX_CONSOLE_BYTES = 64 << 20
 """Of the console, and of each output: a guest that says more is ended."""
 
 _GRACE_S = 5.0
 
 
-class GuestFailed(GuestError):
+class GuestFailed(GuestError):  # noqa: N818 - the guest failed
     """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
 
     def __init__(self, what: str, console: str = "", *, what_to_do: str | None = None) -> None:
@@ -51,7 +53,7 @@ class Ended:
     """Exit status of the command; 124: it was ended at its time limit."""
     events: tuple[Event, ...]
     files: tuple[str, ...]
-    """Names of what it handed out, in the folder given."""
+    """Names of what it handed out, in ``files`` of the folder given."""
     seconds: float
     """By this machine's clock."""
 
@@ -97,8 +99,8 @@ async def run_guest(
         image: What it boots.
         overlay: What it runs.
         computer: Where.
-        results: Folder for what it hands out: its files, and ``console``, ``stdout``, ``stderr``, ``events``. Made if
-            needed; also filled as far as possible when it fails.
+        results: Folder for what it hands out: ``console``, ``stdout``, ``stderr`` and ``events``, and its files in
+            ``files``, which are those of the last guest. Made if needed; filled as far as possible when it fails.
         wall_limit_s: It is ended after that long by this machine's clock.
         listener: Hears of progress and output.
         cache: Folder for its temporary files; default the user's.
@@ -108,6 +110,7 @@ async def run_guest(
         MissingForGuest: No QEMU here.
     """
     find_qemu()
+    check_results(results)
     with _work_folder(cache, image, overlay) as work:
         watch = _Watch(work, listener or Silence())
         begun = time.monotonic()
@@ -192,6 +195,11 @@ class _Watch:
                 return f"its {name} grew beyond {limit >> 20} MB"
         return None
 
+    @property
+    def more(self) -> bool:
+        """Whether output is left to be told of."""
+        return any(self._size(name) > self._seen[name] for name in ("stdout", "stderr"))
+
     def _new(self, name: str) -> bytes:
         with contextlib.suppress(OSError), (self._folder / name).open("rb") as source:
             source.seek(self._seen[name])
@@ -224,28 +232,25 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str
     problem: str | None = None
     deadline = time.monotonic() + wall_limit_s
     try:
-        while process.returncode is None and problem is None:
+        ended = False
+        while not ended and problem is None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), POLL_S)
+                ended = True
             problem = watch.look()
-            if problem is None and process.returncode is None and time.monotonic() > deadline:
+            if problem is None and not ended and time.monotonic() > deadline:
                 problem = f"it did not end within {wall_limit_s:g} s"
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         said = await complaint
-    while watch.look() is None and watch_more(watch):
+    while watch.look() is None and watch.more:
         pass
     if problem is None and process.returncode:
         rows = said.decode("utf-8", "replace").strip().splitlines()
         problem = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
     return problem
-
-
-def watch_more(watch: _Watch) -> bool:
-    """Whether output is left to be told of."""
-    return any(watch._size(name) > watch._seen[name] for name in ("stdout", "stderr"))
 
 
 async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
@@ -255,8 +260,15 @@ async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> 
     return kept
 
 
+def check_results(results: Path) -> None:
+    """Raise :class:`GuestError` for a folder whose files are not those of an earlier guest."""
+    if (results / FILES).exists() and not (results / "events").is_file():
+        raise GuestError(f"{results / FILES} is there and is not from a guest", what_to_do="give another folder")
+
+
 def _keep(work: Path, results: Path) -> None:
     results.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(results / FILES, ignore_errors=True)
     for name in ("console", "events", "stdout", "stderr"):
         if (work / name).is_file():
             shutil.copyfile(work / name, results / name)
@@ -271,5 +283,5 @@ def _outcome(work: Path, results: Path, ended: Ended, problem: str | None) -> En
         problem = f"it turned itself off before it handed out its results; the last it said was {last!r}"
     if problem is not None or status is None:
         raise GuestFailed(f"the guest failed: {problem}", excerpt(console))
-    names = unpack_files(work / "files", results)
+    names = unpack_files(work / "files", results / FILES)
     return Ended(status, tuple(events), tuple(names), ended.seconds)
