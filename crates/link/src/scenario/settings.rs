@@ -103,16 +103,24 @@ impl ScenarioFile {
             }
         }
         match self.link()? {
-            LinkSettings::Wlan(wlan) => wlan.check("wlan").map_err(|error| below("wlan", &error))?,
+            LinkSettings::Wlan(wlan) => wlan.check("wlan")?,
         }
         self.run.check()?;
         self.check_traffic()
     }
 
-    fn check_traffic(&self) -> Result<(), ScenarioError> {
+    /// The same for a simulation, which needs traffic. (Real packets over an emulated link are traffic enough.)
+    ///
+    /// # Errors
+    /// The first value that cannot be, or that there is no traffic.
+    pub fn check_simulated(&self) -> Result<(), ScenarioError> {
         if self.traffic.is_empty() {
             return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
         }
+        self.check()
+    }
+
+    fn check_traffic(&self) -> Result<(), ScenarioError> {
         if self.traffic.len() > MOST_FLOWS {
             return Err(ScenarioError::new("traffic", format!("more than {MOST_FLOWS} flows")));
         }
@@ -141,10 +149,6 @@ impl RunSettings {
         }
         Ok(())
     }
-}
-
-fn below(table: &str, error: &ScenarioError) -> ScenarioError {
-    ScenarioError::new(format!("{table}.{}", error.key), error.what.clone())
 }
 
 fn tables() -> String {
