@@ -7,7 +7,7 @@ use wire::phy::{
 
 use crate::checked::ScenarioError;
 use crate::wlan::monitor::beacon_len;
-use crate::wlan::settings::{self, Scenario, Station};
+use crate::wlan::settings::{self, legacy_rate, Scenario, Station};
 
 /// aRxPHYStartDelay: how long after the start of a PPDU its start is known (IEEE 802.11-2020 tables 17-21 and 15-5).
 const OFDM_RX_START_NS: u64 = 20_000;
