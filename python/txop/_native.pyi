@@ -45,5 +45,8 @@ def simulate_scenario(
     sweeps: Sequence[str] = (),
     seeds: int = 1,
     threads: int = 0,
+    air: str | os.PathLike[str] | None = None,
+    usb: str | os.PathLike[str] | None = None,
+    waterfall: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> bytes: ...

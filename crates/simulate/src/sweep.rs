@@ -20,7 +20,8 @@ impl Axis {
     /// # Errors
     /// In words: what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (key, values) = text.split_once('=').ok_or("write it as key=first..last, key=first..last:step or key=a,b")?;
+        let (key, values) =
+            text.split_once('=').ok_or("write it as key=first..last, key=first..last:step or key=a,b")?;
         let (key, values) = (key.trim(), values.trim());
         if key.is_empty() {
             return Err("there is no key before the =".to_owned());
@@ -69,7 +70,8 @@ fn range(first: &str, rest: &str) -> Result<Vec<String>, String> {
         return Ok((0..=steps).map(|n| from.saturating_add(n.saturating_mul(by)).to_string()).collect());
     }
     // As many decimals as were written: 0.1 + 2 * 0.1 is 0.3.
-    let decimals = [first, step.unwrap_or("1")].map(|text| text.trim().split_once('.').map_or(0, |(_, digits)| digits.len()));
+    let decimals =
+        [first, step.unwrap_or("1")].map(|text| text.trim().split_once('.').map_or(0, |(_, digits)| digits.len()));
     let digits = decimals.into_iter().max().unwrap_or(0).min(12);
     Ok((0..=steps).map(|n| format!("{:.digits$}", from + n as f64 * by)).collect())
 }
@@ -98,8 +100,21 @@ mod tests {
     #[test]
     fn what_cannot_be_swept_is_said() {
         for text in [
-            "", "mcs", "=1", "mcs=", "mcs=1,,2", "mcs=1..", "mcs=..2", "mcs=a..b", "mcs=0..7:0", "mcs=0..7:-1",
-            "mcs=0..1e9", "x=nan..1", "x=0..inf", "x=0..1:1e-300", "x=-9e18..9e18:1e17x",
+            "",
+            "mcs",
+            "=1",
+            "mcs=",
+            "mcs=1,,2",
+            "mcs=1..",
+            "mcs=..2",
+            "mcs=a..b",
+            "mcs=0..7:0",
+            "mcs=0..7:-1",
+            "mcs=0..1e9",
+            "x=nan..1",
+            "x=0..inf",
+            "x=0..1:1e-300",
+            "x=-9e18..9e18:1e17x",
         ] {
             assert!(Axis::parse(text).is_err(), "{text}");
         }

@@ -9,7 +9,6 @@ use super::key::{Key, Part};
 use super::problem::{Place, Problem};
 use super::settings::ScenarioFile;
 use super::tree::{Kind, Node};
-use super::words;
 
 /// Files that may stand on each other.
 const MOST_BASES: usize = 8;
@@ -83,18 +82,7 @@ impl Draft {
     /// # Errors
     /// The first thing that cannot, with its place.
     pub fn check(&self) -> Result<ScenarioFile, Problem> {
-        let value = self.tree.to_json();
-        let file: ScenarioFile = serde_path_to_error::deserialize(&value).map_err(|error| {
-            let mut key = words::key_of(error.path());
-            let said = words::say(&error.inner().to_string());
-            if let Some(name) = said.unknown {
-                let part = Part::Name(name);
-                if key.0.last() != Some(&part) {
-                    key = key.then(part);
-                }
-            }
-            self.problem(&key, said.what)
-        })?;
+        let file = ScenarioFile::read(self.tree.to_json()).map_err(|(key, what)| self.problem(&key, what))?;
         file.check().map_err(|error| {
             let key = Key::parse(&error.key).unwrap_or_default();
             self.problem(&key, error.what)
