@@ -5,9 +5,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use ::air::report::Report;
-use link::{
-    Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, Side, SideCounters, Sink, Station, WlanLink,
-};
+use link::{Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, SideCounters, Sink, Station, WlanLink};
 use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin};
 
 const SECONDS: u64 = 2;
@@ -72,12 +70,12 @@ impl Sink<Datagram> for Outside {
         }
         if let (Contents::Data { mpdus, .. }, false) = (&ppdu.contents, ppdu.collided) {
             for bytes in mpdus.iter().map(|mpdu| mpdu.packet.bytes()) {
-                let new = self.seen[Side::of(ppdu.from).index()].insert(bytes[12..20].to_vec());
-                self.payload[Side::of(ppdu.from).index()] += if new { bytes.len() as u64 } else { 0 };
+                let new = self.seen[ppdu.from.index()].insert(bytes[12..20].to_vec());
+                self.payload[ppdu.from.index()] += if new { bytes.len() as u64 } else { 0 };
             }
         }
         let is_request = matches!(ppdu.contents, Contents::BlockAckRequest { .. }) && !ppdu.collided;
-        self.requests[Side::of(ppdu.from).index()] += u64::from(is_request);
+        self.requests[ppdu.from.index()] += u64::from(is_request);
         self.air.take(ppdu);
     }
 }
@@ -109,8 +107,8 @@ fn play(scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played {
         link.advance(ms * 1_000_000, &mut outside);
         for serial in 0..rate {
             let len = if serial % 4 == 3 { 52 } else { 1_500 };
-            for side in Side::BOTH {
-                link.offer(ms * 1_000_000, side.host(), side.other().host(), datagram(len, ms * rate + serial));
+            for host in [HostId(1), HostId(0)] {
+                link.offer(ms * 1_000_000, host, HostId(1 - host.0), datagram(len, ms * rate + serial));
             }
         }
     }
@@ -149,13 +147,13 @@ impl Check<'_> {
 fn direction(
     check: &mut Check<'_>,
     report: &Report,
-    from: Side,
+    from: HostId,
     (sent, got): (&SideCounters, &SideCounters),
     (bytes, requests): (u64, u64),
 ) {
     let (ta, ra) = match from {
-        Side::Dut => (address(HostId(1)).to_string(), address(HostId(0)).to_string()),
-        Side::Ap => (address(HostId(0)).to_string(), address(HostId(1)).to_string()),
+        HostId(1) => (address(HostId(1)).to_string(), address(HostId(0)).to_string()),
+        _ => (address(HostId(0)).to_string(), address(HostId(1)).to_string()),
     };
     let link = report.links.iter().find(|link| link.ta == ta && link.ra == ra).expect("a link");
     check.same("MPDUs", sent.mpdus - sent.mpdus_collided, link.mpdu_retry.frames);
@@ -193,7 +191,7 @@ fn the_analyzer_finds_what_the_link_counted() {
         (
             "wide-2.4",
             Scenario {
-                medium: Medium { channel: 6, width_mhz: 40, beacons: true },
+                medium: Medium { channel: 6, width_mhz: 40, ..Medium::default() },
                 ..both(Station { mcs: 15, ..station() })
             },
             6,
@@ -210,8 +208,8 @@ fn the_analyzer_finds_what_the_link_counted() {
         check.same("bad FCS, unreadable", (0, 0), (report.bad_fcs, report.summary.unreadable));
         check.same("stamps", Some("mpdu-first-bit".to_owned()), report.timing.stamp_meaning.clone());
         check.same("ghosts", 0, report.ghosts.len());
-        direction(&mut check, &report, Side::Dut, (&counters.dut, &counters.ap), (payload[0], requests[0]));
-        direction(&mut check, &report, Side::Ap, (&counters.ap, &counters.dut), (payload[1], requests[1]));
+        direction(&mut check, &report, HostId(1), (&counters.dut, &counters.ap), (payload[1], requests[1]));
+        direction(&mut check, &report, HostId(0), (&counters.ap, &counters.dut), (payload[0], requests[0]));
         check.same("beacons", counters.ap.beacons, report.bss.iter().map(|bss| bss.beacons).sum());
         check.near("airtime", airtime_ns as f64 / 1e3, report.airtime.busy_us.unwrap_or(0.0), 1e-4);
         assert!(counters.collisions > 0, "{name}");
@@ -255,7 +253,7 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
 
         fn air(&mut self, ppdu: &Ppdu<'_, Datagram>) {
             if let Contents::Data { mpdus, .. } = ppdu.contents {
-                self.0[Side::of(ppdu.from).index()] += mpdus.len() as u64;
+                self.0[ppdu.from.index()] += mpdus.len() as u64;
             }
         }
     }
@@ -264,13 +262,13 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
         let mut link =
             WlanLink::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
         for serial in 0..200 {
-            for side in Side::BOTH {
-                link.offer(0, side.host(), side.other().host(), datagram(1_500, serial));
+            for host in [HostId(1), HostId(0)] {
+                link.offer(0, host, HostId(1 - host.0), datagram(1_500, serial));
             }
         }
         let mut shown = Shown([0; 2]);
         link.advance(stop_us * 1_000, &mut shown);
-        let counted = |link: &WlanLink<Datagram>| [link.counters().dut.mpdus, link.counters().ap.mpdus];
+        let counted = |link: &WlanLink<Datagram>| [link.counters().ap.mpdus, link.counters().dut.mpdus];
         unfinished += u32::from(counted(&link) != shown.0);
         link.settle(&mut shown);
         assert_eq!(counted(&link), shown.0, "stopped after {stop_us} µs");
