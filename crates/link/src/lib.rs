@@ -49,16 +49,27 @@
 //! Hidden nodes, capture effect, power save, A-MSDU, encryption, protection of OFDM from 802.11b stations, propagation.
 
 mod checked;
+pub mod closed_form;
 pub mod engine;
+pub mod modem;
+mod path;
+mod pipe;
 pub mod ppdu;
 pub mod queue;
 mod rng;
+pub mod scenario;
+pub mod simulation;
+pub mod traffic;
+mod transmitter;
 pub mod urb;
 pub mod wlan;
 
 pub use checked::ScenarioError;
 pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
+pub use path::PathSettings;
+pub use pipe::{Pipe, PipeSettings, PipeUp};
 pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
+pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
     beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,
     RateControl, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,

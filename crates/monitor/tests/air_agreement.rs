@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use ::air::report::Report;
 use link::{Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, SideCounters, Sink, Station, WlanLink};
-use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin};
+use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Origin};
 
 const SECONDS: u64 = 2;
+/// Up and down: sender and receiver.
+const WAYS: [[HostId; 2]; 2] = [[HostId(1), HostId::SERVER], [HostId::SERVER, HostId(1)]];
 
 #[derive(Clone)]
 struct Datagram(Arc<[u8]>);
@@ -31,15 +33,8 @@ impl Packet for Datagram {
 
 /// The capture of a scenario, in memory.
 fn capture_of(scenario: &Scenario, snap_bytes: usize, limit_bytes: Option<u64>) -> AirCapture<Vec<u8>> {
-    let network = Network {
-        channel: scenario.medium.channel,
-        width_mhz: scenario.medium.width_mhz,
-        streams: Some(scenario.dut.mcs.max(scenario.ap.mcs) / 8 + 1),
-        beacon_bytes: link::beacon_len(scenario.medium.channel),
-        ..Network::default()
-    };
     let settings = CaptureSettings { snap_bytes, limit_bytes, ..CaptureSettings::new(Origin::Simulated) };
-    AirCapture::new(Vec::new(), network, &settings).expect("memory")
+    AirCapture::new(Vec::new(), scenario.into(), &settings).expect("memory")
 }
 
 fn analyze(file: Vec<u8>) -> Report {
@@ -107,8 +102,8 @@ fn play(scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played {
         link.advance(ms * 1_000_000, &mut outside);
         for serial in 0..rate {
             let len = if serial % 4 == 3 { 52 } else { 1_500 };
-            for host in [HostId(1), HostId(0)] {
-                link.offer(ms * 1_000_000, host, HostId(1 - host.0), datagram(len, ms * rate + serial));
+            for [from, to] in WAYS {
+                link.offer(ms * 1_000_000, from, to, datagram(len, ms * rate + serial));
             }
         }
     }
@@ -147,14 +142,11 @@ impl Check<'_> {
 fn direction(
     check: &mut Check<'_>,
     report: &Report,
-    from: HostId,
+    [from, to]: [HostId; 2],
     (sent, got): (&SideCounters, &SideCounters),
     (bytes, requests): (u64, u64),
 ) {
-    let (ta, ra) = match from {
-        HostId(1) => (address(HostId(1)).to_string(), address(HostId(0)).to_string()),
-        _ => (address(HostId(0)).to_string(), address(HostId(1)).to_string()),
-    };
+    let (ta, ra) = (address(from).to_string(), address(to).to_string());
     let link = report.links.iter().find(|link| link.ta == ta && link.ra == ra).expect("a link");
     check.same("MPDUs", sent.mpdus - sent.mpdus_collided, link.mpdu_retry.frames);
     check.same("retries", sent.retries - sent.retries_collided, link.mpdu_retry.retries);
@@ -208,8 +200,8 @@ fn the_analyzer_finds_what_the_link_counted() {
         check.same("bad FCS, unreadable", (0, 0), (report.bad_fcs, report.summary.unreadable));
         check.same("stamps", Some("mpdu-first-bit".to_owned()), report.timing.stamp_meaning.clone());
         check.same("ghosts", 0, report.ghosts.len());
-        direction(&mut check, &report, HostId(1), (&counters.dut, &counters.ap), (payload[1], requests[1]));
-        direction(&mut check, &report, HostId(0), (&counters.ap, &counters.dut), (payload[0], requests[0]));
+        direction(&mut check, &report, WAYS[0], (&counters.dut, &counters.ap), (payload[1], requests[1]));
+        direction(&mut check, &report, WAYS[1], (&counters.ap, &counters.dut), (payload[0], requests[0]));
         check.same("beacons", counters.ap.beacons, report.bss.iter().map(|bss| bss.beacons).sum());
         check.near("airtime", airtime_ns as f64 / 1e3, report.airtime.busy_us.unwrap_or(0.0), 1e-4);
         assert!(counters.collisions > 0, "{name}");
@@ -262,8 +254,8 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
         let mut link =
             WlanLink::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
         for serial in 0..200 {
-            for host in [HostId(1), HostId(0)] {
-                link.offer(0, host, HostId(1 - host.0), datagram(1_500, serial));
+            for [from, to] in WAYS {
+                link.offer(0, from, to, datagram(1_500, serial));
             }
         }
         let mut shown = Shown([0; 2]);
