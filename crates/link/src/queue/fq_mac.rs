@@ -43,7 +43,6 @@ struct Flow<P> {
 struct Tin {
     turns: Turns,
     packets: usize,
-    bytes: u64,
 }
 
 impl<P: Packet> FqMac<P> {
@@ -83,7 +82,6 @@ impl<P: Packet> FqMac<P> {
             index = self.pool + tin;
         }
         self.backlogs[index] += u64::from(item.bytes);
-        self.tins[tin].bytes += u64::from(item.bytes);
         self.tins[tin].packets += 1;
         self.packets += 1;
         self.memory_bytes += true_bytes(item.bytes);
@@ -116,7 +114,7 @@ impl<P: Packet> FqMac<P> {
                 continue;
             }
             let mut codel = flow.codel;
-            let item = codel.dequeue(now_ns, parameters, &mut Head { fq: self, index, tin, dropped });
+            let item = codel.dequeue(now_ns, parameters, &mut Head { fq: self, index, dropped });
             let flow = &mut self.flows[index];
             flow.codel = codel;
             if let Some(item) = item {
@@ -133,7 +131,6 @@ impl<P: Packet> FqMac<P> {
         let flow = &mut self.flows[index];
         let item = flow.items.pop_front()?;
         if let Some(tin) = flow.tin {
-            self.tins[tin as usize].bytes -= u64::from(item.bytes);
             self.tins[tin as usize].packets -= 1;
         }
         self.backlogs[index] -= u64::from(item.bytes);
@@ -159,7 +156,6 @@ impl<P: Packet> FqMac<P> {
 struct Head<'a, P> {
     fq: &'a mut FqMac<P>,
     index: usize,
-    tin: usize,
     dropped: &'a mut Vec<(P, DropCause)>,
 }
 
@@ -168,9 +164,8 @@ impl<P: Packet> Source<P> for Head<'_, P> {
         self.fq.take(self.index)
     }
 
-    /// Of the whole tin, as Linux has it.
     fn backlog_bytes(&self) -> u64 {
-        self.fq.tins[self.tin].bytes
+        self.fq.backlogs[self.index]
     }
 
     fn drop(&mut self, packet: P, cause: DropCause) {

@@ -6,11 +6,16 @@
 
 use std::collections::HashMap;
 
+use crate::engine::DropCause;
 use crate::queue::codel::CodelParameters;
 use crate::queue::fq_codel::FqCodel;
+use crate::queue::fq_mac::FqMac;
 use crate::queue::qdisc::{Item, Qdisc};
-use crate::queue::settings::{ControlLaw, FqCodelSettings};
+use crate::queue::settings::{ControlLaw, FqCodelSettings, FqMacSettings};
 use crate::queue::test_queue::{Numbered, OneCodel};
+
+/// With it the flows of the files have queues of their own (but where there is only one).
+const PERTURBATION: u64 = 7;
 
 struct Arrival {
     at_ns: u64,
@@ -118,6 +123,52 @@ impl Scenario {
     }
 }
 
+/// mac80211's queues of some stations, which take turns a packet each.
+struct Stations {
+    fq: FqMac<Numbered>,
+    parameters: CodelParameters,
+    stations: usize,
+    turn: usize,
+}
+
+impl Stations {
+    fn new(scenario: &Scenario) -> Self {
+        let settings = FqMacSettings {
+            packets: scenario.number("packets") as u32,
+            flows: scenario.number("flows") as u32,
+            quantum_bytes: scenario.number("quantum_bytes") as u32,
+            memory_bytes: scenario.number("memory_bytes"),
+            target_ms: scenario.number("target_us") as f64 / 1e3,
+            interval_ms: scenario.number("interval_us") as f64 / 1e3,
+            ecn: scenario.number("ecn") != 0,
+            law: ControlLaw::Linux,
+            ..FqMacSettings::default()
+        };
+        let [parameters, _] = settings.codel();
+        let stations = scenario.number("stations") as usize;
+        Self { fq: FqMac::new(&settings, stations, PERTURBATION), parameters, stations, turn: 0 }
+    }
+}
+
+impl Qdisc<Numbered> for Stations {
+    fn enqueue(&mut self, item: Item<Numbered>, dropped: &mut Vec<(Numbered, DropCause)>) {
+        let station = item.packet.flow as usize % self.stations;
+        self.fq.enqueue(station, item, dropped);
+    }
+
+    fn dequeue(&mut self, now_ns: u64, dropped: &mut Vec<(Numbered, DropCause)>) -> Option<Item<Numbered>> {
+        (0..self.stations).find_map(|_| {
+            let station = self.turn % self.stations;
+            self.turn += 1;
+            self.fq.dequeue(now_ns, station, &self.parameters, dropped)
+        })
+    }
+
+    fn len(&self) -> usize {
+        self.fq.packets()
+    }
+}
+
 fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
     FqCodelSettings {
         packets: scenario.number("packets") as u32,
@@ -127,6 +178,7 @@ fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
         interval_ms: scenario.number("interval_us") as f64 / 1e3,
         drop_batch: scenario.number("drop_batch") as u32,
         spared_bytes: scenario.number("spared_bytes") as u32,
+        memory_bytes: scenario.queue.get("memory_bytes").map_or(32 << 20, |bytes| bytes.parse().expect("bytes")),
         ecn: scenario.number("ecn") != 0,
         law: ControlLaw::Linux,
         ..FqCodelSettings::default()
@@ -144,7 +196,8 @@ fn compare(name: &str, text: &str) -> Scenario {
             ecn: scenario.number("ecn") != 0,
             law: ControlLaw::Linux,
         })),
-        "fq_codel" => scenario.replay(&mut FqCodel::new(&fq_codel(&scenario), 7)),
+        "fq_codel" => scenario.replay(&mut FqCodel::new(&fq_codel(&scenario), PERTURBATION)),
+        "fq_mac" => scenario.replay(&mut Stations::new(&scenario)),
         kind => panic!("{name}: {kind}"),
     };
     let same = ours.iter().zip(&scenario.trace).take_while(|(ours, theirs)| ours == theirs).count();
@@ -176,4 +229,20 @@ fn codel_is_that_of_ns3() {
 fn fq_codel_is_that_of_ns3() {
     compare("mixed", include_str!("../../tests/data/queues/fq_codel-mixed.ns3.txt"));
     compare("overlimit", include_str!("../../tests/data/queues/fq_codel-overlimit.ns3.txt"));
+}
+
+#[test]
+fn codel_is_that_of_linux() {
+    compare("ecn", include_str!("../../tests/data/queues/codel-ecn.linux.txt"));
+}
+
+#[test]
+fn fq_codel_is_that_of_linux() {
+    compare("overload", include_str!("../../tests/data/queues/fq_codel-overload.linux.txt"));
+}
+
+#[test]
+fn the_flow_queues_of_stations_are_those_of_linux() {
+    compare("stations", include_str!("../../tests/data/queues/fq_mac-stations.linux.txt"));
+    compare("overlimit", include_str!("../../tests/data/queues/fq_mac-overlimit.linux.txt"));
 }
