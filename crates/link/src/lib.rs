@@ -7,7 +7,7 @@
 //! and the same offered packets at the same times give the same link, event by event.
 //!
 //! ```
-//! use txop_link::{Link, Packet, Scenario, Side, Sink};
+//! use txop_link::{HostId, Link, Packet, Scenario, Sink, WlanLink};
 //!
 //! #[derive(Clone)]
 //! struct Datagram(usize);
@@ -15,16 +15,19 @@
 //!     fn size_bytes(&self) -> usize {
 //!         self.0
 //!     }
+//!     fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
+//!         out.resize(out.len() + self.0.min(limit), 0);
+//!     }
 //! }
 //! struct Count(u64);
 //! impl Sink<Datagram> for Count {
-//!     fn deliver(&mut self, _at_ns: u64, _to: Side, packet: Datagram) {
+//!     fn deliver(&mut self, _at_ns: u64, _to: HostId, packet: Datagram) {
 //!         self.0 += packet.size_bytes() as u64;
 //!     }
 //! }
 //!
-//! let mut link = Link::new(Scenario::from_json(r#"{"dut": {"mcs": 7, "tx_ampdu": false}}"#)?)?;
-//! link.offer(0, Side::Dut, Datagram(1500));
+//! let mut link = WlanLink::new(Scenario::from_json(r#"{"dut": {"mcs": 7, "tx_ampdu": false}}"#)?)?;
+//! link.offer(0, HostId(1), HostId::SERVER, Datagram(1500));
 //! let mut count = Count(0);
 //! while link.next_event().is_some_and(|ns| ns < 1_000_000) {
 //!     link.advance(link.next_event().unwrap_or(0), &mut count);
@@ -48,14 +51,26 @@
 mod checked;
 pub mod closed_form;
 pub mod engine;
+pub mod modem;
+mod path;
+mod pipe;
 pub mod ppdu;
 pub mod queue;
 mod rng;
+pub mod scenario;
+pub mod simulation;
+pub mod traffic;
+mod transmitter;
 pub mod urb;
 pub mod wlan;
 
 pub use checked::ScenarioError;
+pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
+pub use path::PathSettings;
+pub use pipe::{Pipe, PipeSettings, PipeUp};
+pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
+pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
-    beacon_len, Contents, Counters, DataMpdu, Drops, Link, Medium, Offer, Packet, Ppdu, Scenario, Side, SideCounters,
-    Sink, Station, DATA_OVERHEAD,
+    beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,
+    RateControl, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,
 };

@@ -1,0 +1,31 @@
+//! Who may watch a simulation.
+
+use crate::engine::{DropCause, HostId};
+use crate::ppdu::Ppdu;
+use crate::traffic::Modelled;
+use crate::urb::Urb;
+
+/// Sees what happens while a simulation runs: the air and the bus, as a perfect monitor would.
+pub trait Observer {
+    /// Whether [`Self::air`] is wanted.
+    fn wants_air(&self) -> bool {
+        false
+    }
+
+    /// A PPDU has ended.
+    fn air(&mut self, _ppdu: &Ppdu<'_, Modelled>) {}
+
+    /// Whether [`Self::bus`] is wanted.
+    fn wants_bus(&self) -> bool {
+        false
+    }
+
+    /// An URB was submitted or has completed.
+    fn bus(&mut self, _urb: &Urb<'_>) {}
+
+    /// A packet was dropped.
+    fn dropped(&mut self, _at_ns: u64, _from: HostId, _packet: &Modelled, _cause: DropCause) {}
+}
+
+/// Nobody.
+impl Observer for () {}

@@ -1,0 +1,589 @@
+//! The sending end of a bulk transfer.
+//!
+//! As Linux does, so far as it is modelled: the connection is opened by SYN and SYN-ACK; losses are found by RACK with tail
+//! loss probes (RFC 8985) and repaired from the SACK scoreboard, the window coming down by PRR; a timeout (RFC 6298) makes
+//! everything lost that is not SACKed; spurious retransmissions are found by timestamps (RFC 3522) and undone (RFC 4015).
+//! Not modelled: FIN, window probes, autotuning (the window is a setting), F-RTO.
+
+use super::bbr::Bbr;
+use super::congestion::{Ack, CongestionControl, Window};
+use super::cubic::Cubic;
+use super::pacing::Pacing;
+use super::prr::Prr;
+use super::rack::Rack;
+use super::rate::{DeliveryRate, RateSample};
+use super::reno::Reno;
+use super::rtt::RttEstimator;
+use super::scoreboard::{Acknowledged, Scoreboard};
+use super::settings::{Congestion, TcpSettings};
+use crate::engine::Packet;
+use crate::traffic::segment::{Body, Ecn, Flags, Modelled, Segment, SACK_BLOCKS};
+
+/// RFC 8985, 7.2: what a lone segment's ACK may be delayed by, as Linux has it (`TCP_RTO_MIN`).
+const LONE_SEGMENT_NS: u64 = 200_000_000;
+/// What Linux adds to a probe timeout: two jiffies at 1000 Hz.
+const PROBE_SLACK_NS: u64 = 2_000_000;
+
+/// Linux' `TCP_CA_*` states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Closed,
+    SynSent,
+    Open,
+    /// The window comes down without a loss.
+    Reduced,
+    Recovery,
+    Timeout,
+}
+
+/// What a sender has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SenderCounts {
+    pub sent: u64,
+    pub retransmitted: u64,
+    pub recoveries: u64,
+    pub timeouts: u64,
+    pub probes: u64,
+    pub undone: u64,
+    pub local_drops: u64,
+    pub ecn_reductions: u64,
+    pub acks: u64,
+}
+
+/// The sender of a flow.
+pub(crate) struct Sender {
+    settings: TcpSettings,
+    template: Modelled,
+    segments: u64,
+    packet_bytes: u64,
+    state: State,
+    board: Scoreboard,
+    rack: Rack,
+    rtt: RttEstimator,
+    rate: DeliveryRate,
+    control: Box<dyn CongestionControl>,
+    window: Window,
+    prr: Prr,
+    pacing: Pacing,
+    /// A reduction ends when this segment is acknowledged.
+    high: u64,
+    /// The window before the reduction, in case that it was wrong.
+    before: Option<Window>,
+    /// TSval of the first of the retransmissions that have not been acknowledged.
+    repeated_since: Option<u32>,
+    /// Bytes below the socket: TCP small queues.
+    below_bytes: u64,
+    throttled: bool,
+    ts_recent: u32,
+    send_cwr: bool,
+    rto_ns: Option<u64>,
+    probe_ns: Option<u64>,
+    /// The next segment when the last tail loss probe was sent, and whether that was a retransmission.
+    probed: Option<(u64, bool)>,
+    /// Of Linux' `tcp_cwnd_validate`: whether the window limited the flow in the last window, how much was under way at most,
+    /// and the segment that ends that window.
+    limited: (bool, u32, u64),
+    pub(crate) counts: SenderCounts,
+    /// The last RTT sample, ns; taken out by who records it.
+    pub(crate) last_rtt_ns: Option<u64>,
+    pub(crate) below_most_bytes: u64,
+}
+
+impl Sender {
+    /// `template` is a packet from the sender to the receiver.
+    pub(crate) fn new(settings: TcpSettings, template: Modelled, seed: u64) -> Self {
+        let probe = segment(&settings, true, Flags::default());
+        let packet_bytes = Modelled { body: Body::Tcp(probe), ..template }.size_bytes() as u64;
+        let initial = u32::from(settings.initial_window);
+        let control: Box<dyn CongestionControl> = match settings.congestion {
+            Congestion::Reno => Box::new(Reno),
+            Congestion::Cubic => Box::new(Cubic::new(settings.hystart)),
+            Congestion::Bbr => Box::new(Bbr::new(packet_bytes as u32, initial, seed)),
+        };
+        let paced = settings.pacing.unwrap_or(settings.congestion == Congestion::Bbr);
+        Self {
+            settings,
+            template,
+            segments: settings.segments(),
+            packet_bytes,
+            state: State::Closed,
+            board: Scoreboard::default(),
+            rack: Rack::default(),
+            rtt: RttEstimator::default(),
+            rate: DeliveryRate::default(),
+            control,
+            window: Window { cwnd: f64::from(initial), ssthresh: f64::INFINITY },
+            prr: Prr::default(),
+            pacing: Pacing::new(paced, settings.pacing_shift, packet_bytes as u32),
+            high: 0,
+            before: None,
+            repeated_since: None,
+            below_bytes: 0,
+            throttled: false,
+            ts_recent: 0,
+            send_cwr: false,
+            rto_ns: None,
+            probe_ns: None,
+            probed: None,
+            limited: (false, 0, 0),
+            counts: SenderCounts::default(),
+            last_rtt_ns: None,
+            below_most_bytes: 0,
+        }
+    }
+
+    /// Opens the connection.
+    pub(crate) fn start(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
+        self.state = State::SynSent;
+        self.send_syn(now_ns, out);
+    }
+
+    /// Nothing new is sent any more.
+    pub(crate) fn stop(&mut self) {
+        self.segments = self.board.next();
+    }
+
+    /// Everything that was to be sent has been acknowledged.
+    pub(crate) fn done(&self) -> bool {
+        self.board.una() >= self.segments
+    }
+
+    /// Congestion window, segments.
+    pub(crate) fn cwnd(&self) -> f64 {
+        self.window.cwnd
+    }
+
+    /// When [`Self::on_pace`] wants to be called.
+    pub(crate) fn pace_ns(&self) -> Option<u64> {
+        self.throttled.then(|| self.pacing.next_ns())
+    }
+
+    /// When [`Self::on_timer`] wants to be called.
+    pub(crate) fn timer_ns(&self) -> Option<u64> {
+        [self.rto_ns, self.probe_ns, self.rack.timer_ns()].into_iter().flatten().min()
+    }
+
+    /// A packet left the host.
+    pub(crate) fn on_freed(&mut self, bytes: u64) {
+        self.below_bytes = self.below_bytes.saturating_sub(bytes);
+    }
+
+    /// The host's own queue refused a segment: congestion, and it will not arrive (Linux enters CWR and tries again).
+    pub(crate) fn on_local_drop(&mut self, now_ns: u64, packet: &Modelled) {
+        let Body::Tcp(segment) = packet.body else { return };
+        if segment.flags.syn {
+            return;
+        }
+        self.on_freed(packet.size_bytes() as u64);
+        self.counts.local_drops += 1;
+        self.board.mark_lost(segment.number);
+        self.reduce(now_ns);
+    }
+
+    /// An ACK arrives.
+    pub(crate) fn on_ack(&mut self, now_ns: u64, packet: &Modelled, out: &mut Vec<Modelled>) {
+        let Body::Tcp(segment) = packet.body else { return };
+        if self.state == State::Closed {
+            return;
+        }
+        if self.state == State::SynSent {
+            if segment.flags.syn {
+                self.established(now_ns, &segment, out);
+            }
+            return;
+        }
+        self.counts.acks += 1;
+        self.ts_recent = segment.ts_value;
+        let in_flight_before = self.board.in_flight();
+        let blocks = self.without_duplicate(&segment);
+        let told = self.board.acknowledge(segment.ack, blocks);
+        self.measure(now_ns, &told);
+        let rate = self.rate.on_ack(now_ns, told.delivered, told.latest.as_ref(), self.rtt.min_ns());
+        if told.acked > 0 {
+            self.rtt.reset_backoff();
+            self.check_spurious(segment.ts_echo);
+        }
+        if !self.board.repeating() {
+            self.repeated_since = None;
+        }
+        self.end_probe(now_ns, blocks.len() < segment.sack().len());
+        let lost = self.find_losses(now_ns, told.reordered);
+        self.change_state(now_ns, lost, segment.flags.ece);
+        self.set_window(now_ns, &told, lost, in_flight_before, rate);
+        if told.acked > 0 || told.delivered > 0 {
+            self.arm_timers(now_ns);
+        }
+        self.send(now_ns, out);
+    }
+
+    /// A pacing, retransmission, probe or reordering timer may have expired.
+    pub(crate) fn on_timer(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
+        if self.state == State::SynSent {
+            if self.rto_ns.is_some_and(|at| at <= now_ns) {
+                self.rtt.back_off();
+                self.counts.timeouts += 1;
+                self.send_syn(now_ns, out);
+            }
+            return;
+        }
+        if self.rack.timer_ns().is_some_and(|at| at <= now_ns) {
+            let lost = self.find_losses(now_ns, false);
+            if lost > 0 && self.state != State::Recovery && self.state != State::Timeout {
+                self.enter_recovery(now_ns);
+            }
+            if lost > 0 && self.state == State::Recovery && !self.control.owns_window() {
+                let (in_flight, ssthresh) = (self.board.in_flight(), self.window.ssthresh);
+                self.window.cwnd = self.prr.on_ack(0, in_flight, ssthresh, false, true);
+            }
+            self.send(now_ns, out);
+        }
+        if self.rto_ns.is_some_and(|at| at <= now_ns) {
+            self.on_timeout(now_ns, out);
+        } else if self.probe_ns.is_some_and(|at| at <= now_ns) {
+            self.send_probe(now_ns, out);
+        }
+    }
+
+    /// Sends what may be sent now.
+    pub(crate) fn send(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
+        self.throttled = false;
+        if matches!(self.state, State::Closed | State::SynSent) {
+            return;
+        }
+        let before = out.len();
+        let mut window_full = false;
+        loop {
+            let in_flight = self.board.in_flight();
+            if f64::from(in_flight) + 1.0 > self.window.cwnd.max(1.0) {
+                window_full = true;
+                break;
+            }
+            let again = self.board.next_lost();
+            if again.is_none() {
+                if self.board.next() >= self.segments {
+                    self.rate.set_app_limited(in_flight);
+                    break;
+                }
+                if self.board.outstanding() >= self.settings.window_segments() {
+                    break;
+                }
+            }
+            if !self.room_below(again.is_some()) {
+                break;
+            }
+            if !self.pacing.open(now_ns) {
+                self.throttled = true;
+                break;
+            }
+            self.transmit(now_ns, again, out);
+        }
+        self.pacing.end_burst();
+        if out.len() > before || window_full {
+            let outstanding = self.board.outstanding();
+            let (was, most, end) = self.limited;
+            if self.board.una() >= end || window_full || (!was && outstanding > most) {
+                self.limited = (window_full, outstanding, self.board.next());
+            }
+        }
+    }
+
+    /// TCP small queues: whether one more packet may go below the socket; of retransmissions twice as many may.
+    fn room_below(&self, again: bool) -> bool {
+        if !self.settings.small_queues || self.below_bytes == 0 {
+            return true;
+        }
+        let limit = self.pacing.small_queue_bytes() << u8::from(again);
+        self.below_bytes + self.packet_bytes <= limit
+    }
+
+    fn transmit(&mut self, now_ns: u64, again: Option<u64>, out: &mut Vec<Modelled>) {
+        let state = self.rate.on_send(now_ns, self.board.in_flight());
+        let number = match again {
+            Some(number) => {
+                self.board.send_again(now_ns, number, state);
+                self.counts.retransmitted += 1;
+                self.repeated_since.get_or_insert((now_ns / 1_000_000) as u32);
+                number
+            }
+            None => self.board.send_new(now_ns, state),
+        };
+        self.counts.sent += 1;
+        self.prr.on_sent();
+        let flags = Flags { cwr: std::mem::take(&mut self.send_cwr), ..Flags::default() };
+        let mut body = segment(&self.settings, true, flags);
+        body.number = number;
+        body.ts_value = (now_ns / 1_000_000) as u32;
+        body.ts_echo = self.ts_recent;
+        // Retransmissions are not ECN-capable (RFC 3168, 6.1.5).
+        let ecn = if self.settings.ecn && again.is_none() { Ecn::Capable } else { Ecn::NotCapable };
+        out.push(Modelled { sent_ns: now_ns, ecn, body: Body::Tcp(body), ..self.template });
+        self.below_bytes += self.packet_bytes;
+        self.below_most_bytes = self.below_most_bytes.max(self.below_bytes);
+        self.pacing.on_sent(self.packet_bytes);
+        if self.rto_ns.is_none() && self.probe_ns.is_none() {
+            self.arm_timers(now_ns);
+        }
+    }
+
+    fn send_syn(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
+        let mut body = segment(&self.settings, false, Flags { syn: true, ..Flags::default() });
+        body.ts_value = (now_ns / 1_000_000) as u32;
+        out.push(Modelled { sent_ns: now_ns, body: Body::Tcp(body), ..self.template });
+        self.rto_ns = Some(now_ns + self.rtt.rto_ns());
+    }
+
+    fn established(&mut self, now_ns: u64, answer: &Segment, out: &mut Vec<Modelled>) {
+        self.state = State::Open;
+        self.ts_recent = answer.ts_value;
+        self.rto_ns = None;
+        // The timestamp tells when the SYN was sent that this answers.
+        let rtt_ns = now_ns.saturating_sub(u64::from(answer.ts_echo) * 1_000_000);
+        self.rtt.reset_backoff();
+        self.rtt.sample(rtt_ns.max(1));
+        self.update_pacing();
+        // The third packet of the handshake.
+        let mut body = segment(&self.settings, false, Flags::default());
+        body.ts_value = (now_ns / 1_000_000) as u32;
+        body.ts_echo = self.ts_recent;
+        out.push(Modelled { sent_ns: now_ns, body: Body::Tcp(body), ..self.template });
+        self.send(now_ns, out);
+    }
+
+    /// The SACK blocks without a first one that reports a duplicate (RFC 2883, 4).
+    fn without_duplicate<'a>(&mut self, segment: &'a Segment) -> &'a [(u64, u64)] {
+        let blocks = segment.sack();
+        let duplicate = match blocks {
+            [first, second, ..] if first.0 >= second.0 && first.1 <= second.1 => true,
+            [first, ..] => first.1 <= segment.ack,
+            [] => false,
+        };
+        if duplicate {
+            self.rack.on_duplicate(self.board.una(), self.board.next());
+            &blocks[1..]
+        } else {
+            blocks
+        }
+    }
+
+    fn measure(&mut self, now_ns: u64, told: &Acknowledged) {
+        if let Some(sent_ns) = told.oldest_sent_ns {
+            self.rtt.sample((now_ns - sent_ns).max(1));
+        }
+        self.last_rtt_ns = None;
+        if let Some(latest) = told.latest {
+            let rtt_ns = (now_ns - latest.sent_ns).max(1);
+            if !latest.ever_again {
+                self.rtt.sample_min(now_ns, rtt_ns);
+                self.last_rtt_ns = Some(rtt_ns);
+            }
+            self.rack.on_delivered(&latest, rtt_ns, self.rtt.min_ns());
+        }
+    }
+
+    fn find_losses(&mut self, now_ns: u64, reordered: bool) -> u32 {
+        let repairing = matches!(self.state, State::Recovery | State::Timeout);
+        self.rack.find_losses(now_ns, &mut self.board, reordered, repairing, &self.rtt)
+    }
+
+    fn change_state(&mut self, now_ns: u64, lost: u32, ece: bool) {
+        let repaired = self.board.una() >= self.high;
+        match self.state {
+            State::Recovery | State::Reduced if repaired => {
+                self.state = State::Open;
+                self.before = None;
+                if !self.control.owns_window() {
+                    self.window.cwnd = self.window.ssthresh;
+                }
+            }
+            State::Timeout if repaired => {
+                self.state = State::Open;
+                self.before = None;
+            }
+            _ => {}
+        }
+        if lost > 0 && matches!(self.state, State::Open | State::Reduced) {
+            self.enter_recovery(now_ns);
+        } else if ece && self.state == State::Open {
+            self.counts.ecn_reductions += 1;
+            self.send_cwr = true;
+            self.reduce(now_ns);
+        }
+    }
+
+    fn enter_recovery(&mut self, now_ns: u64) {
+        self.counts.recoveries += 1;
+        self.begin_reduction(now_ns);
+        self.state = State::Recovery;
+        self.probe_ns = None;
+        self.probed = None;
+    }
+
+    /// Without a loss in the network.
+    fn reduce(&mut self, now_ns: u64) {
+        if self.state == State::Open {
+            self.begin_reduction(now_ns);
+            self.state = State::Reduced;
+        }
+    }
+
+    fn begin_reduction(&mut self, now_ns: u64) {
+        if self.state == State::Open {
+            self.before = Some(self.window);
+            self.window.ssthresh = self.control.on_congestion(now_ns, &self.window);
+            self.prr = Prr::begin(self.window.cwnd);
+        }
+        self.high = self.board.next();
+    }
+
+    fn set_window(
+        &mut self,
+        now_ns: u64,
+        told: &Acknowledged,
+        lost: u32,
+        in_flight_before: u32,
+        rate: Option<RateSample>,
+    ) {
+        let recovering = matches!(self.state, State::Recovery | State::Reduced);
+        let in_flight = self.board.in_flight();
+        if recovering && !self.control.owns_window() {
+            let waits = self.board.next_lost().is_some();
+            let progress = told.acked > 0 && lost == 0;
+            self.window.cwnd = self.prr.on_ack(told.delivered, in_flight, self.window.ssthresh, progress, waits);
+        } else {
+            let slow_start = self.window.slow_start();
+            let ack = Ack {
+                now_ns,
+                acked: told.acked,
+                delivered: told.delivered,
+                lost,
+                in_flight_before,
+                in_flight,
+                rtt_ns: self.last_rtt_ns,
+                smoothed_ns: self.rtt.smoothed_ns(),
+                min_rtt_ns: self.rtt.min_ns(),
+                una: self.board.una(),
+                next: self.board.next(),
+                cwnd_limited: self.limited.0 || (slow_start && self.window.cwnd < 2.0 * f64::from(self.limited.1)),
+                recovering: matches!(self.state, State::Recovery | State::Timeout),
+                rate,
+                pacing_rate: self.pacing.rate(),
+            };
+            self.control.on_ack(&ack, &mut self.window);
+        }
+        self.update_pacing();
+    }
+
+    fn update_pacing(&mut self) {
+        match self.control.pacing_rate() {
+            Some(rate) => self.pacing.set_rate(rate),
+            None => self.pacing.set_from_window(self.window.cwnd, self.window.ssthresh, self.rtt.smoothed_ns()),
+        }
+    }
+
+    fn arm_timers(&mut self, now_ns: u64) {
+        self.rto_ns = None;
+        self.probe_ns = None;
+        if self.board.outstanding() == 0 {
+            return;
+        }
+        let rto_ns = now_ns + self.rtt.rto_ns();
+        let calm = self.state == State::Open && self.board.sacked() == 0 && self.probed.is_none();
+        match self.rtt.smoothed_ns() {
+            Some(rtt_ns) if calm => {
+                let lone = self.board.outstanding() == 1;
+                let slack_ns = if lone { LONE_SEGMENT_NS } else { PROBE_SLACK_NS };
+                let probe_ns = now_ns + 2 * rtt_ns + slack_ns;
+                if probe_ns < rto_ns {
+                    self.probe_ns = Some(probe_ns);
+                    return;
+                }
+                self.rto_ns = Some(rto_ns);
+            }
+            _ => self.rto_ns = Some(rto_ns),
+        }
+    }
+
+    /// RFC 8985, 7.3: a new segment, or else the last one again.
+    fn send_probe(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
+        self.probe_ns = None;
+        let fresh = self.board.next() < self.segments && self.board.outstanding() < self.settings.window_segments();
+        let again = if fresh { None } else { self.board.last_missing() };
+        if fresh || again.is_some() {
+            self.counts.probes += 1;
+            self.transmit(now_ns, again, out);
+            self.probed = Some((self.board.next(), again.is_some()));
+        }
+        self.arm_timers(now_ns);
+    }
+
+    /// RFC 8985, 7.4: a probe that repaired a loss is one.
+    fn end_probe(&mut self, now_ns: u64, duplicate: bool) {
+        let Some((next, again)) = self.probed else { return };
+        if duplicate {
+            self.probed = None;
+        } else if self.board.una() >= next {
+            self.probed = None;
+            if again {
+                self.reduce(now_ns);
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
+        if self.board.outstanding() == 0 {
+            self.rto_ns = None;
+            return;
+        }
+        self.counts.timeouts += 1;
+        if self.state != State::Timeout || self.board.una() >= self.high {
+            if self.state == State::Open || self.before.is_none() {
+                self.before = Some(self.window);
+            }
+            if self.state != State::Timeout && self.state != State::Recovery {
+                self.window.ssthresh = self.control.on_congestion(now_ns, &self.window);
+            }
+        }
+        self.state = State::Timeout;
+        self.high = self.board.next();
+        self.window.cwnd = 1.0;
+        self.control.on_timeout();
+        self.board.mark_all_lost();
+        self.rack.forget_timer();
+        self.probed = None;
+        self.rtt.back_off();
+        self.rto_ns = Some(now_ns + self.rtt.rto_ns());
+        self.probe_ns = None;
+        self.update_pacing();
+        self.send(now_ns, out);
+    }
+
+    /// RFC 3522: the ACK echoes a timestamp from before the retransmission, so what was sent first has arrived.
+    fn check_spurious(&mut self, ts_echo: u32) {
+        let (Some(window), Some(ts_value)) = (self.before, self.repeated_since) else { return };
+        let earlier = ts_value.wrapping_sub(ts_echo);
+        if earlier == 0 || earlier > 1 << 31 || !matches!(self.state, State::Recovery | State::Timeout) {
+            return;
+        }
+        self.counts.undone += 1;
+        self.before = None;
+        self.window = Window { cwnd: self.window.cwnd.max(window.cwnd), ssthresh: window.ssthresh };
+        self.control.undo();
+        self.board.forget_losses();
+        self.state = State::Open;
+    }
+}
+
+fn segment(settings: &TcpSettings, data: bool, flags: Flags) -> Segment {
+    Segment {
+        number: 0,
+        ack: 0,
+        mss: settings.mss,
+        data,
+        flags,
+        ts_value: 0,
+        ts_echo: 0,
+        window_bytes: settings.window_bytes,
+        sack_blocks: 0,
+        sack: [(0, 0); SACK_BLOCKS],
+    }
+}

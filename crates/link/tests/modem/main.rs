@@ -1,0 +1,5 @@
+//! The modem link: what holds always, and what was measured on real and virtual modems.
+
+mod flow;
+mod invariants;
+mod reference;
