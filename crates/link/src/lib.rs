@@ -55,6 +55,7 @@ pub mod ppdu;
 pub mod queue;
 mod rng;
 pub mod scenario;
+pub mod sdio;
 pub mod urb;
 pub mod wlan;
 
