@@ -61,6 +61,7 @@ pub mod scenario;
 pub mod simulation;
 pub mod traffic;
 mod transmitter;
+pub mod sdio;
 pub mod urb;
 pub mod wlan;
 
