@@ -63,6 +63,15 @@ pub struct Source {
     pub wanted: bool,
 }
 
+/// Something that goes wrong inside a device, which no transfer shows by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effect {
+    /// The firmware does not start any more, until the device was unplugged.
+    FirmwareHang,
+    /// Frames get lost on the air with this probability from now on.
+    Loss(f64),
+}
+
 /// A virtual USB device. Times are nanoseconds of one clock that never goes back.
 pub trait Device {
     /// Its descriptors.
@@ -96,6 +105,11 @@ pub trait Device {
 
     /// One of its descriptors can be read.
     fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
+
+    /// Lets something go wrong inside; `false`: this device has nothing of the kind.
+    fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
+        false
+    }
 
     /// What it has counted, as JSON.
     fn statistics(&self) -> serde_json::Value {
@@ -141,6 +155,9 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn readable(&mut self, now_ns: u64, fd: RawFd) {
         (**self).readable(now_ns, fd);
+    }
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        (**self).inject(now_ns, effect)
     }
     fn statistics(&self) -> serde_json::Value {
         (**self).statistics()

@@ -12,6 +12,7 @@ pub mod air;
 pub mod ap;
 pub mod chips;
 pub mod device;
+pub mod fault;
 pub mod record;
 pub mod rng;
 pub mod serve;

@@ -11,6 +11,7 @@ use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
+use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Signals, Vhci};
 use vusb::session::UrbCounters;
@@ -28,6 +29,9 @@ pub enum RunError {
     /// The efuse file.
     #[error("{0}")]
     Efuse(#[from] EfuseError),
+    /// The fault script.
+    #[error("{0}")]
+    Script(#[from] ScriptError),
     /// The access point.
     #[error("{0}")]
     Ap(#[from] ApError),
@@ -48,7 +52,7 @@ impl RunError {
     /// The exit code: 2 for wrong input, 3 for what the machine lacks.
     pub const fn code(&self) -> u8 {
         match self {
-            Self::Efuse(_) | Self::File { .. } => 2,
+            Self::Efuse(_) | Self::Script(_) | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
     }
@@ -109,7 +113,11 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             tap: args.tap.clone(),
         })?),
     };
-    Ok(Box::new(Rtl8188cus::new(settings, medium, ap)))
+    let chip = Rtl8188cus::new(settings, medium, ap);
+    Ok(match &args.faults {
+        Some(path) => Box::new(Faulty::new(chip, Script::open(path)?)),
+        None => Box::new(chip),
+    })
 }
 
 impl<'a> Run<'a> {

@@ -13,6 +13,7 @@ use wire::phy::{EdcaParameters, Mode, RateSet};
 
 use super::hwsim::{attribute, rate_flag, Incoming, Incomings, Message, FRAME, REGISTER, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK};
 use super::queue::{Done, Queue, Queued};
+use super::rates::DownRates;
 use super::{AccessPoint, ApError};
 use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
 use crate::chips::rtl8188cus::tx_descriptor::{mode, Modulation, LEGACY_RATES, MCS0};
@@ -22,8 +23,9 @@ use crate::device::Source;
 const RADIO_DEFAULT: [u8; 6] = [0x42, 0, 0, 0, 0, 0];
 /// Bytes that may wait in the socket.
 const RECEIVE_BUFFER: usize = 4 << 20;
-/// mac80211_hwsim stops its queues at 100 frames (MAX_QUEUE); this bounds a kernel that does not.
-const QUEUE_MAX: usize = 1_024;
+/// Frames that wait at most: what mac80211_hwsim keeps itself (MAX_QUEUE, 100) and some. It never holds its senders back,
+/// so this is the access point's buffer, and its depth is the delay of a saturated downlink.
+const QUEUE_MAX: usize = 128;
 
 /// What the relay has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -67,6 +69,7 @@ pub struct Hostapd {
     agreed_down: u16,
     agreed_up: u16,
     basic: Option<RateSet>,
+    rates: DownRates,
     counters: RelayCounters,
 }
 
@@ -104,6 +107,7 @@ impl Hostapd {
             agreed_down: 0,
             agreed_up: 0,
             basic: None,
+            rates: DownRates::default(),
             counters: RelayCounters::default(),
         })
     }
@@ -127,7 +131,7 @@ impl Hostapd {
         let flags = message.u32(attribute::FLAGS).unwrap_or(0);
         let tx_info = message.get(attribute::TX_INFO).unwrap_or_default();
         let cookie = message.get(attribute::COOKIE).and_then(<[u8]>::first_chunk::<8>).map_or(0, |b| u64::from_le_bytes(*b));
-        let (modes, protection) = rates(tx_info, message.get(attribute::TX_INFO_FLAGS).unwrap_or_default());
+        let (asked, protection) = rates(tx_info, message.get(attribute::TX_INFO_FLAGS).unwrap_or_default());
         let ticket = Ticket { cookie, transmitter: *transmitter, flags, tx_info: tx_info.to_vec() };
         if self.queue.len() >= QUEUE_MAX || frame.len() < 10 {
             self.counters.dropped += 1;
@@ -136,6 +140,8 @@ impl Hostapd {
             return;
         }
         self.watch(frame, false);
+        self.rates.watch(frame);
+        let modes = if is_unicast_data(frame) { self.rates.chain().unwrap_or(asked) } else { asked };
         self.tickets.push(ticket);
         self.queue.push(Queued { mpdu: frame.to_vec(), modes, protection, cookie, since_ns: now_ns, attempts: 0 });
     }
@@ -249,14 +255,20 @@ fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
     (modes, protection)
 }
 
+fn is_unicast_data(frame: &[u8]) -> bool {
+    frame.first().is_some_and(|first| first & 0x0c == 0x08) && frame.get(4).is_some_and(|byte| byte & 1 == 0)
+}
+
 /// Puts how often each rate was used into the table of rates; those that were not needed get index -1.
 fn used(tx_info: &mut [u8], attempts: u8) {
     let mut left = attempts;
-    for rate in tx_info.chunks_exact_mut(2) {
+    let rates = tx_info.len() / 2;
+    for (at, rate) in tx_info.chunks_exact_mut(2).enumerate() {
         if (rate[0] as i8) < 0 {
             continue;
         }
-        let count = rate[1].max(1).min(left);
+        // What the radio tried beyond the kernel's table counts for its last rate.
+        let count = if at + 1 == rates { left } else { rate[1].max(1).min(left) };
         if count == 0 {
             rate[0] = 0xff;
         }
@@ -346,7 +358,12 @@ impl Station for Hostapd {
         self.queue.begin(self.agreed_down)
     }
 
-    fn ended(&mut self, _now_ns: u64, _ppdu: Ppdu, outcome: &Outcome) {
+    fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
+        for (mpdu, &acknowledged) in ppdu.mpdus.iter().zip(&outcome.acknowledged) {
+            if is_unicast_data(mpdu) {
+                self.rates.report(acknowledged);
+            }
+        }
         self.queue.ended(outcome, &mut self.done);
     }
 
@@ -359,6 +376,7 @@ impl Station for Hostapd {
             }
         }
         self.watch(mpdu, true);
+        self.rates.watch(mpdu);
         self.received.push((mpdu.to_vec(), reception.mode, reception.signal_dbm, reception.tuned.frequency_mhz));
         true
     }

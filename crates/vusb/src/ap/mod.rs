@@ -5,6 +5,7 @@ mod ethernet;
 pub mod hostapd;
 mod hwsim;
 mod queue;
+mod rates;
 
 use std::os::fd::RawFd;
 

@@ -114,12 +114,6 @@ impl Queue {
         }
     }
 
-    /// Removes everything.
-    pub fn clear(&mut self) -> Vec<Done> {
-        let all = self.urgent.drain(..).chain(self.data.drain(..));
-        all.map(|frame| Done { cookie: frame.cookie, acknowledged: false, attempts: frame.attempts }).collect()
-    }
-
     fn next(&self) -> Option<&Queued> {
         self.urgent.front().or_else(|| self.data.front())
     }

@@ -38,13 +38,14 @@ pub struct Firmware {
     /// Bytes downloaded since the download was enabled.
     downloaded: u64,
     /// Does not start until the chip was unplugged (a fault).
-    pub hangs: bool,
+    hangs: bool,
 }
 
 impl Firmware {
-    /// Whether it runs.
-    pub const fn is_running(&self) -> bool {
-        self.running
+    /// It stops, and does not start again (a fault).
+    pub fn hang(&mut self, memory: &mut Memory) {
+        (self.hangs, self.running) = (true, false);
+        memory.change(reg::MCU_FW_DL, reg::FW_INIT_READY, 0);
     }
 
     /// Whether a write to `address` is part of a download: then it goes to the 8051's memory, not to registers.

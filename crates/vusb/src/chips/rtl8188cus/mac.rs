@@ -60,6 +60,11 @@ impl Mac {
         self.receiver.clear();
     }
 
+    /// The firmware stops, and does not start again before power was cut.
+    pub(super) fn hang_firmware(&mut self) {
+        self.firmware.hang(&mut self.memory);
+    }
+
     pub(super) const fn tx_counters(&self) -> &TxCounters {
         self.transmitter.counters()
     }

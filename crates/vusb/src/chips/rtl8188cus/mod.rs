@@ -36,7 +36,7 @@ use wire::usb::setup::Setup;
 
 use crate::air::{AirCounters, Medium};
 use crate::ap::AccessPoint;
-use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use efuse::Efuse;
 use mac::Mac;
 
@@ -214,6 +214,14 @@ impl Device for Rtl8188cus {
 
     fn readable(&mut self, now_ns: u64, fd: RawFd) {
         self.ap.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        match effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::Loss(probability) => self.medium.set_loss(probability),
+        }
+        true
     }
 
     fn statistics(&self) -> serde_json::Value {
