@@ -120,5 +120,5 @@ fn turns_by_airtime_are_those_of_linux() {
 
 #[test]
 fn turns_under_airtime_queue_limits_are_those_of_linux() {
-    compare("aql", include_str!("../../tests/data/queues/airtime-aql.linux.txt"), 1429);
+    compare("aql", include_str!("../../tests/data/queues/airtime-aql.linux.txt"), 1430);
 }
