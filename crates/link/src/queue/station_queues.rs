@@ -203,7 +203,11 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
     fn retries(&mut self, now_ns: u64, peer: usize, category: AccessCategory, waiting: bool) {
         self.end_turn(category);
         if peer < self.slow.len() {
-            self.queues.retries[tin_of(peer, category)] = waiting;
+            let waited = std::mem::replace(&mut self.queues.retries[tin_of(peer, category)], waiting);
+            if waited && !waiting {
+                // They are on their way: that was its turn.
+                self.rotas[category.index()].served(now_ns, peer);
+            }
             self.queues.passed[tin_of(peer, category)] = false;
             if waiting {
                 self.rotas[category.index()].arrived(now_ns, peer);
@@ -278,6 +282,15 @@ mod tests {
         queues.retries(0, 0, BestEffort, false);
         assert_eq!(queues.next(0, BestEffort), None);
         queues.completed(0, 1, BestEffort, 0, 0);
+        assert_eq!(queues.next(0, BestEffort), Some(1));
+    }
+
+    #[test]
+    fn sending_again_is_a_turn() {
+        let mut queues = queues(Queueing::default(), 2, 5);
+        queues.retries(0, 0, BestEffort, true);
+        assert_eq!(queues.next(0, BestEffort), Some(0));
+        queues.retries(0, 0, BestEffort, false);
         assert_eq!(queues.next(0, BestEffort), Some(1));
     }
 
