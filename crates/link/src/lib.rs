@@ -61,12 +61,13 @@ pub mod scenario;
 pub mod simulation;
 pub mod traffic;
 mod transmitter;
+pub mod sdio;
 pub mod urb;
 pub mod wlan;
 
 pub use checked::ScenarioError;
 pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
-pub use path::PathSettings;
+pub use path::{Path, PathSettings, PathStep};
 pub use pipe::{Pipe, PipeSettings, PipeUp};
 pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
 pub use simulation::{Simulation, SimulationSettings};
