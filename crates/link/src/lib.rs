@@ -58,10 +58,10 @@ pub mod ppdu;
 pub mod queue;
 mod rng;
 pub mod scenario;
+pub mod sdio;
 pub mod simulation;
 pub mod traffic;
 mod transmitter;
-pub mod sdio;
 pub mod urb;
 pub mod wlan;
 
