@@ -73,10 +73,6 @@ impl Files {
         Ok(Self { air: air.transpose()?, usb: usb.transpose()? })
     }
 
-    pub(crate) const fn wants_air(&self) -> bool {
-        self.air.is_some()
-    }
-
     pub(crate) const fn wants_bus(&self) -> bool {
         self.usb.is_some()
     }

@@ -2,8 +2,9 @@
 
 use std::os::fd::BorrowedFd;
 
-use link::wlan::{self, beacon_len};
-use link::{Link, ScenarioError, WlanLink};
+use link::modem::ModemLink;
+use link::scenario::{LinkSettings, ScenarioFile};
+use link::{wlan, Link, Pipe, PipeSettings, ScenarioError, WlanLink};
 use monitor::Network;
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ use crate::EmulateError;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The link.
-    pub scenario: wlan::Scenario,
+    pub scenario: ScenarioFile,
     /// The hosts, by number.
     pub hosts: Vec<HostSettings>,
     /// A capture of the air.
@@ -49,31 +50,37 @@ pub fn emulate(
     stop: &[BorrowedFd<'_>],
     ready: impl FnOnce() -> bool,
 ) -> Result<Status, EmulateError> {
-    let scenario = &settings.scenario;
-    let link = WlanLink::<Datagram>::new(scenario.clone())?;
-    let network = Network {
-        channel: scenario.medium.channel,
-        width_mhz: scenario.medium.width_mhz,
-        streams: Some(scenario.dut.mcs.max(scenario.ap.mcs) / 8 + 1),
-        beacon_bytes: beacon_len(scenario.medium.channel),
-        ..Network::default()
-    };
-    let monitors = Monitors { air: Some(network), bus: false };
-    let name = "wlan";
-    let value = json(scenario);
-    emulate_link(link, (name, value), monitors, settings, stop, ready, |link| json(link.counters()))
+    settings.scenario.check()?;
+    let seed = settings.scenario.head.run.seed;
+    match settings.scenario.link()? {
+        LinkSettings::Wlan(wlan) => {
+            let link = WlanLink::<Datagram>::new(wlan::Scenario { seed, ..wlan.clone() })?;
+            let monitors = Monitors { air: Some(wlan.into()), bus: false };
+            emulate_link("wlan", link, monitors, settings, stop, ready, |link| json(link.counters()))
+        }
+        LinkSettings::Modem(modem) => {
+            let link = ModemLink::<Datagram>::new(modem.clone())?;
+            let monitors = Monitors { air: None, bus: true };
+            emulate_link("modem", link, monitors, settings, stop, ready, |link| json(link.counters()))
+        }
+        LinkSettings::Pipe(pipe) => {
+            let link = Pipe::<Datagram>::new(PipeSettings { seed, ..*pipe })?;
+            let monitors = Monitors { air: None, bus: false };
+            emulate_link("pipe", link, monitors, settings, stop, ready, |_| Value::Null)
+        }
+    }
 }
 
 fn emulate_link<L: Link<Datagram>>(
+    name: &'static str,
     mut link: L,
-    (name, scenario): (&'static str, Value),
     monitors: Monitors,
     settings: Settings,
     stop: &[BorrowedFd<'_>],
     ready: impl FnOnce() -> bool,
     counters: impl FnOnce(&L) -> Value,
 ) -> Result<Status, EmulateError> {
-    let Settings { hosts, air, usb, .. } = settings;
+    let Settings { scenario, hosts, air, usb } = settings;
     if hosts.len() != link.hosts() {
         let what = format!("the link joins {} hosts, and {} are there", link.hosts(), hosts.len());
         return Err(ScenarioError::new("scenario", what).into());
@@ -94,7 +101,7 @@ fn emulate_link<L: Link<Datagram>>(
         version: 2,
         origin: "emulated",
         link: name,
-        scenario,
+        scenario: scenario.to_json(),
         seconds: ran.seconds,
         cpu_seconds: ran.cpu_seconds,
         timing: ran.timing,

@@ -47,6 +47,8 @@ struct Outside<'a> {
     hosts: Vec<HostStatus>,
     pairs: Pairs,
     files: &'a mut Files,
+    /// By host.
+    airtime_ns: Vec<u64>,
     late_release: Delays,
     late: u64,
     origin: Instant,
@@ -79,10 +81,14 @@ impl Sink<Datagram> for Outside<'_> {
     }
 
     fn wants_air(&self) -> bool {
-        self.files.wants_air()
+        true
     }
 
     fn air(&mut self, ppdu: &Ppdu<'_, Datagram>) {
+        let station = if ppdu.from == HostId::SERVER { ppdu.to } else { Some(ppdu.from) };
+        if let Some(airtime_ns) = station.and_then(|station| self.airtime_ns.get_mut(station.index())) {
+            *airtime_ns += ppdu.end_ns - ppdu.start_ns;
+        }
         self.files.air(ppdu);
     }
 
@@ -132,6 +138,7 @@ pub(crate) fn run<L: Link<Datagram>>(
         hosts: hosts.iter().map(|host| HostStatus { name: host.name.clone(), ..HostStatus::default() }).collect(),
         pairs: Pairs::default(),
         files,
+        airtime_ns: vec![0; hosts.len()],
         late_release: Delays::default(),
         late: 0,
         origin: Instant::now(),
@@ -144,9 +151,13 @@ pub(crate) fn run<L: Link<Datagram>>(
     let cpu_seconds = cpu_s() - cpu_before_s;
     link.settle(&mut outside);
     ended?;
-    let Outside { mut hosts, pairs, late_release, late, .. } = outside;
-    for (host, device) in hosts.iter_mut().zip(&devices) {
+    let Outside { mut hosts, pairs, airtime_ns, late_release, late, .. } = outside;
+    // A link that has an air was busy with something: beacons at least, or what was sent.
+    let has_air = airtime_ns.iter().any(|&ns| ns > 0);
+    for (number, (host, device)) in hosts.iter_mut().zip(&devices).enumerate() {
         host.lost_in_device = device.lost();
+        let airtime_ns = airtime_ns.get(number).filter(|_| has_air && number > 0);
+        host.airtime_s = airtime_ns.map(|&ns| ns as f64 / 1e9);
     }
     let taken = hosts.iter().map(|host| host.taken).sum();
     let lost = hosts.iter().filter_map(|host| host.lost_in_device).sum();

@@ -51,6 +51,8 @@ pub struct HostStatus {
     pub unroutable: u64,
     /// Packets that the host did not take.
     pub not_taken: u64,
+    /// Time on the air of the PPDUs that a station sent or got, s; `None` for the server, and on links without air.
+    pub airtime_s: Option<f64>,
     /// Packets lost in the queue of its device; `None` where the kernel does not tell.
     pub lost_in_device: Option<u64>,
 }

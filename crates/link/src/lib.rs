@@ -49,6 +49,7 @@
 //! save, A-MSDU, encryption, propagation: an MPDU is lost with a given probability.
 
 mod checked;
+pub mod closed_form;
 pub mod engine;
 pub mod modem;
 mod path;

@@ -1,6 +1,7 @@
 //! The network that is captured: what its beacons say, and the addresses of its radios.
 
 use link::engine::HostId;
+use link::wlan;
 use wire::ieee80211::MacAddr;
 
 /// 6, 12 and 24 Mbit/s basic, and the other OFDM rates, as in the element Supported Rates (IEEE 802.11-2020, 9.4.2.3).
@@ -24,6 +25,18 @@ pub struct Network {
 impl Default for Network {
     fn default() -> Self {
         Self { channel: 36, width_mhz: 20, streams: Some(1), rates: OFDM_RATES.to_vec(), beacon_bytes: 0 }
+    }
+}
+
+impl From<&wlan::Scenario> for Network {
+    fn from(scenario: &wlan::Scenario) -> Self {
+        Self {
+            channel: scenario.medium.channel,
+            width_mhz: scenario.medium.width_mhz,
+            streams: Some(scenario.dut.mcs.max(scenario.ap.mcs) / 8 + 1),
+            beacon_bytes: wlan::beacon_len(scenario.medium.channel),
+            ..Self::default()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -21,6 +21,7 @@ const FLUSH_INTERVAL: Duration = Duration::from_millis(250);
 pub struct Spool {
     chunk: Vec<u8>,
     flushed: Instant,
+    begun: bool,
     sender: Sender<Vec<u8>>,
     /// Written chunks come back to be filled again.
     empty: Receiver<Vec<u8>>,
@@ -31,8 +32,21 @@ pub struct Spool {
 #[derive(Default)]
 struct Shared {
     waiting_bytes: AtomicUsize,
-    has_failed: AtomicBool,
+    /// Error number of the write that failed; 0: none did.
+    failure: AtomicI32,
 }
+
+impl Shared {
+    fn check(&self) -> io::Result<()> {
+        match self.failure.load(Ordering::Acquire) {
+            0 => Ok(()),
+            number => Err(io::Error::from_raw_os_error(number)),
+        }
+    }
+}
+
+/// Said when the operating system does not say what is wrong: EIO.
+const INPUT_OUTPUT_ERROR: i32 = 5;
 
 impl Spool {
     /// Makes the file (replaced when it exists) and starts the thread.
@@ -49,7 +63,7 @@ impl Spool {
             .name("txop-capture".into())
             .spawn(move || write_chunks(file, &chunks, &back, &of_thread))?;
         let chunk = Vec::with_capacity(CHUNK_BYTES);
-        Ok(Self { chunk, flushed: Instant::now(), sender, empty, shared, thread })
+        Ok(Self { chunk, flushed: Instant::now(), begun: false, sender, empty, shared, thread })
     }
 
     /// Bytes that wait to be written.
@@ -82,9 +96,7 @@ impl Spool {
 
 impl Write for Spool {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.shared.has_failed.load(Ordering::Relaxed) {
-            return Err(io::Error::other("the file cannot be written any more"));
-        }
+        self.shared.check()?;
         if self.waiting_bytes().saturating_add(bytes.len()) > WAITING_BYTES {
             return Err(ErrorKind::WouldBlock.into());
         }
@@ -95,21 +107,26 @@ impl Write for Spool {
         Ok(bytes.len())
     }
 
-    /// Hands over what there is; does not wait until it is written.
+    /// Hands over what there is. Only the first time it waits until that is written: so a file that cannot be written is
+    /// told before anything depends on it.
     fn flush(&mut self) -> io::Result<()> {
         self.hand_over();
-        Ok(())
+        while !self.begun && self.waiting_bytes() > 0 && self.shared.check().is_ok() && !self.thread.is_finished() {
+            thread::sleep(Duration::from_micros(200));
+        }
+        self.begun = true;
+        self.shared.check()
     }
 }
 
 fn write_chunks(mut file: File, chunks: &Receiver<Vec<u8>>, back: &Sender<Vec<u8>>, shared: &Shared) -> io::Result<()> {
     for mut chunk in chunks {
         let written = file.write_all(&chunk);
-        shared.waiting_bytes.fetch_sub(chunk.len(), Ordering::Relaxed);
         if let Err(error) = written {
-            shared.has_failed.store(true, Ordering::Relaxed);
+            shared.failure.store(error.raw_os_error().unwrap_or(INPUT_OUTPUT_ERROR), Ordering::Release);
             return Err(error);
         }
+        shared.waiting_bytes.fetch_sub(chunk.len(), Ordering::Relaxed);
         chunk.clear();
         let _ = back.send(chunk);
     }
@@ -144,12 +161,9 @@ mod tests {
     #[test]
     fn a_full_device_is_told() {
         let Ok(mut spool) = Spool::create(Path::new("/dev/full")) else { return };
-        let refused = (0..2_000).find_map(|_| {
-            let written = spool.write(&[7; 4_096]);
-            thread::sleep(Duration::from_micros(100));
-            written.err()
-        });
-        assert_ne!(refused.expect("it is full").kind(), ErrorKind::WouldBlock);
+        spool.write_all(&[7; 4_096]).expect("not written yet");
+        assert_eq!(spool.flush().expect_err("it is full").kind(), ErrorKind::StorageFull);
+        assert_eq!(spool.write(&[7]).expect_err("it is full").kind(), ErrorKind::StorageFull);
         assert_eq!(spool.close().expect_err("it is full").kind(), ErrorKind::StorageFull);
     }
 }

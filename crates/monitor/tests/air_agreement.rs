@@ -5,12 +5,12 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use ::air::report::Report;
-use link::{
-    Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, Side, SideCounters, Sink, Station, WlanLink,
-};
-use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin};
+use link::{Contents, Counters, HostId, Link, Medium, Packet, Ppdu, Scenario, SideCounters, Sink, Station, WlanLink};
+use txop_monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Origin};
 
 const SECONDS: u64 = 2;
+/// Up and down: sender and receiver.
+const WAYS: [[HostId; 2]; 2] = [[HostId(1), HostId::SERVER], [HostId::SERVER, HostId(1)]];
 
 #[derive(Clone)]
 struct Datagram(Arc<[u8]>);
@@ -33,15 +33,8 @@ impl Packet for Datagram {
 
 /// The capture of a scenario, in memory.
 fn capture_of(scenario: &Scenario, snap_bytes: usize, limit_bytes: Option<u64>) -> AirCapture<Vec<u8>> {
-    let network = Network {
-        channel: scenario.medium.channel,
-        width_mhz: scenario.medium.width_mhz,
-        streams: Some(scenario.dut.mcs.max(scenario.ap.mcs) / 8 + 1),
-        beacon_bytes: link::beacon_len(scenario.medium.channel),
-        ..Network::default()
-    };
     let settings = CaptureSettings { snap_bytes, limit_bytes, ..CaptureSettings::new(Origin::Simulated) };
-    AirCapture::new(Vec::new(), network, &settings).expect("memory")
+    AirCapture::new(Vec::new(), scenario.into(), &settings).expect("memory")
 }
 
 fn analyze(file: Vec<u8>) -> Report {
@@ -72,12 +65,12 @@ impl Sink<Datagram> for Outside {
         }
         if let (Contents::Data { mpdus, .. }, false) = (&ppdu.contents, ppdu.collided) {
             for bytes in mpdus.iter().map(|mpdu| mpdu.packet.bytes()) {
-                let new = self.seen[Side::of(ppdu.from).index()].insert(bytes[12..20].to_vec());
-                self.payload[Side::of(ppdu.from).index()] += if new { bytes.len() as u64 } else { 0 };
+                let new = self.seen[ppdu.from.index()].insert(bytes[12..20].to_vec());
+                self.payload[ppdu.from.index()] += if new { bytes.len() as u64 } else { 0 };
             }
         }
         let is_request = matches!(ppdu.contents, Contents::BlockAckRequest { .. }) && !ppdu.collided;
-        self.requests[Side::of(ppdu.from).index()] += u64::from(is_request);
+        self.requests[ppdu.from.index()] += u64::from(is_request);
         self.air.take(ppdu);
     }
 }
@@ -109,8 +102,8 @@ fn play(scenario: &Scenario, rate: u64, snap_bytes: usize) -> Played {
         link.advance(ms * 1_000_000, &mut outside);
         for serial in 0..rate {
             let len = if serial % 4 == 3 { 52 } else { 1_500 };
-            for side in Side::BOTH {
-                link.offer(ms * 1_000_000, side.host(), side.other().host(), datagram(len, ms * rate + serial));
+            for [from, to] in WAYS {
+                link.offer(ms * 1_000_000, from, to, datagram(len, ms * rate + serial));
             }
         }
     }
@@ -149,14 +142,11 @@ impl Check<'_> {
 fn direction(
     check: &mut Check<'_>,
     report: &Report,
-    from: Side,
+    [from, to]: [HostId; 2],
     (sent, got): (&SideCounters, &SideCounters),
     (bytes, requests): (u64, u64),
 ) {
-    let (ta, ra) = match from {
-        Side::Dut => (address(HostId(1)).to_string(), address(HostId(0)).to_string()),
-        Side::Ap => (address(HostId(0)).to_string(), address(HostId(1)).to_string()),
-    };
+    let (ta, ra) = (address(from).to_string(), address(to).to_string());
     let link = report.links.iter().find(|link| link.ta == ta && link.ra == ra).expect("a link");
     check.same("MPDUs", sent.mpdus - sent.mpdus_collided, link.mpdu_retry.frames);
     check.same("retries", sent.retries - sent.retries_collided, link.mpdu_retry.retries);
@@ -193,7 +183,7 @@ fn the_analyzer_finds_what_the_link_counted() {
         (
             "wide-2.4",
             Scenario {
-                medium: Medium { channel: 6, width_mhz: 40, beacons: true },
+                medium: Medium { channel: 6, width_mhz: 40, ..Medium::default() },
                 ..both(Station { mcs: 15, ..station() })
             },
             6,
@@ -210,8 +200,8 @@ fn the_analyzer_finds_what_the_link_counted() {
         check.same("bad FCS, unreadable", (0, 0), (report.bad_fcs, report.summary.unreadable));
         check.same("stamps", Some("mpdu-first-bit".to_owned()), report.timing.stamp_meaning.clone());
         check.same("ghosts", 0, report.ghosts.len());
-        direction(&mut check, &report, Side::Dut, (&counters.dut, &counters.ap), (payload[0], requests[0]));
-        direction(&mut check, &report, Side::Ap, (&counters.ap, &counters.dut), (payload[1], requests[1]));
+        direction(&mut check, &report, WAYS[0], (&counters.dut, &counters.ap), (payload[1], requests[1]));
+        direction(&mut check, &report, WAYS[1], (&counters.ap, &counters.dut), (payload[0], requests[0]));
         check.same("beacons", counters.ap.beacons, report.bss.iter().map(|bss| bss.beacons).sum());
         check.near("airtime", airtime_ns as f64 / 1e3, report.airtime.busy_us.unwrap_or(0.0), 1e-4);
         assert!(counters.collisions > 0, "{name}");
@@ -255,7 +245,7 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
 
         fn air(&mut self, ppdu: &Ppdu<'_, Datagram>) {
             if let Contents::Data { mpdus, .. } = ppdu.contents {
-                self.0[Side::of(ppdu.from).index()] += mpdus.len() as u64;
+                self.0[ppdu.from.index()] += mpdus.len() as u64;
             }
         }
     }
@@ -264,13 +254,13 @@ fn a_link_that_is_stopped_has_shown_what_it_counted() {
         let mut link =
             WlanLink::new(both(Station { rts: stop_us % 2 == 0, ..Station::default() })).expect("a scenario");
         for serial in 0..200 {
-            for side in Side::BOTH {
-                link.offer(0, side.host(), side.other().host(), datagram(1_500, serial));
+            for [from, to] in WAYS {
+                link.offer(0, from, to, datagram(1_500, serial));
             }
         }
         let mut shown = Shown([0; 2]);
         link.advance(stop_us * 1_000, &mut shown);
-        let counted = |link: &WlanLink<Datagram>| [link.counters().dut.mpdus, link.counters().ap.mpdus];
+        let counted = |link: &WlanLink<Datagram>| [link.counters().ap.mpdus, link.counters().dut.mpdus];
         unfinished += u32::from(counted(&link) != shown.0);
         link.settle(&mut shown);
         assert_eq!(counted(&link), shown.0, "stopped after {stop_us} µs");

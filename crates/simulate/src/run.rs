@@ -6,7 +6,7 @@ use link::modem::ModemLink;
 use link::scenario::{Flow, LinkSettings, Problem, ScenarioFile};
 use link::simulation::{Simulation, SimulationResult};
 use link::traffic::Modelled;
-use link::{Link, Phy, Pipe, ScenarioError, WlanLink};
+use link::{Link, Pipe, ScenarioError, WlanLink};
 use monitor::Network;
 use serde_json::Value;
 
@@ -43,20 +43,15 @@ impl From<ScenarioError> for RunError {
 /// # Errors
 /// See [`RunError`].
 pub fn run(scenario: &ScenarioFile, seed: u64, captures: &Captures, stop: &AtomicBool) -> Result<Run, RunError> {
-    scenario.check()?;
+    scenario.check_simulated()?;
     let setup = Setup { scenario, seed, flows: scenario.flows()?, hosts: scenario.hosts(), captures, stop };
     match scenario.link()? {
         LinkSettings::Wlan(wlan) => {
-            let network = Network {
-                channel: wlan.medium.channel,
-                width_mhz: wlan.medium.width_mhz,
-                streams: (wlan.ap.phy == Phy::Ht).then_some(wlan.ap.mcs / 8 + 1),
-                beacon_bytes: link::beacon_len(wlan.medium.channel),
-                ..Network::default()
-            };
             let mut settings = wlan.clone();
             settings.seed = link_seed(seed);
-            setup.drive(WlanLink::new(settings)?, Some(network), |link| serde_json::to_value(link.counters()).ok())
+            setup.drive(WlanLink::new(settings)?, Some(Network::from(wlan)), |link| {
+                serde_json::to_value(link.counters()).ok()
+            })
         }
         LinkSettings::Modem(modem) => {
             setup.drive(ModemLink::new(modem.clone())?, None, |link| serde_json::to_value(link.counters()).ok())

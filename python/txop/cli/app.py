@@ -23,6 +23,7 @@ from txop.cli import (
     console,
     demo,
     doctor,
+    emulate,
     log,
     note,
     plan,
@@ -32,6 +33,7 @@ from txop.cli import (
     specimen,
     version,
 )
+from txop.cli import air, bus, compare, console, demo, doctor, guest, log, note, plan, report, run, specimen, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -47,7 +49,9 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     bus.register,
     log.register,
     simulate.register,
+    emulate.register,
     specimen.register,
+    guest.register,
     doctor.register,
     version.register,
 )

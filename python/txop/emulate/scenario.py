@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from txop import _native
 from txop.emulate.error import ScenarioError
+
+
+@dataclass(frozen=True)
+class LinkScenario:
+    """A checked scenario."""
+
+    json: str
+    """For the engine."""
+    hosts: tuple[str, ...]
+    """Names of the hosts, by number."""
 
 
 def scenario_json(scenario: Mapping[str, Any]) -> str:
@@ -19,7 +30,7 @@ def scenario_json(scenario: Mapping[str, Any]) -> str:
 
 
 def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a scenario and fill in its defaults.
+    """Check a scenario of a station and its access point, and fill in its defaults.
 
     Raises :class:`ScenarioError`, with the key, for an unknown key or a value out of range.
 
@@ -35,3 +46,35 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         raise ScenarioError(str(error)) from None
     return checked
+
+
+def station_scenario(scenario: Mapping[str, Any]) -> LinkScenario:
+    """A station and its access point. Raises :class:`ScenarioError`."""
+    checked = check_scenario(scenario)
+    return _link_scenario({"wlan": checked, "run": {"seed": checked["seed"]}})
+
+
+def load_scenario(name: str, settings: Sequence[tuple[str, str]] = ()) -> LinkScenario:
+    """The scenario ``name``: a TOML file, or one that comes with txop (``txop simulate --list``).
+
+    ``settings`` are dotted keys and TOML values to set over it. Its traffic is left out: real packets take its place.
+    Raises :class:`ScenarioError`.
+
+    >>> load_scenario("two-stations").hosts[0]
+    'server'
+    """
+    from txop.simulate import ScenarioError as SimulateError
+    from txop.simulate import check
+
+    try:
+        return _link_scenario({**check(name, settings=settings), "traffic": []})
+    except SimulateError as error:
+        raise ScenarioError(str(error)) from None
+
+
+def _link_scenario(document: Mapping[str, Any]) -> LinkScenario:
+    text = scenario_json(document)
+    try:
+        return LinkScenario(text, tuple(_native.scenario_hosts(text)))
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None

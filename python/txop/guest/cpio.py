@@ -57,10 +57,8 @@ class Cpio:
 
     def write(self, out: IO[bytes]) -> None:
         """Write the archive, padded so that another can follow."""
-        number = 0
         # a folder is shorter than what is in it, so it comes first
-        for name, (mode, data, device) in sorted(self._members.items()):
-            number += 1
+        for number, (name, (mode, data, device)) in enumerate(sorted(self._members.items()), 1):
             out.write(_member(number, name, mode, data, device))
         out.write(_member(0, "TRAILER!!!", 0, b"", (0, 0)))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.build import BuildFailed, Built, Recipe, build
-from txop.guest.cache import default_cache
+from txop.guest.cache import default_cache, new_folder
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
@@ -131,8 +131,6 @@ def _one_driver(whole: Path, top: Path, source: Path) -> None:
     """A tree with one driver's folder, at its place in the kernel's source; nothing else has to be copied to build."""
     if source.is_dir():
         return
-    from txop.guest.cache import new_folder
-
     with new_folder(source) as work:
         shutil.copytree(whole / top, work / top)
 

@@ -24,7 +24,7 @@ from txop.guest.cpio import Cpio
 from txop.guest.error import GuestError
 from txop.guest.firmware import firmware_files
 from txop.guest.libraries import libraries_of
-from txop.guest.modules import KernelModule, ModuleFolder, alias_text, builtin_names, closure, dependency_text
+from txop.guest.modules import KernelModule, ModuleFolder, alias_text, closure, dependency_text
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock, LockedPackage
 from txop.guest.packages.resolve import is_runtime
@@ -63,7 +63,9 @@ class Image:
             with gzip.open(self.folder / "initramfs.gz", "rb") as packed:
                 shutil.copyfileobj(packed, out, 1 << 20)
         except (OSError, EOFError, zlib.error) as error:
-            raise GuestError(f"the image in {self.folder} is damaged: {error}", what_to_do="remove that folder") from None
+            raise GuestError(
+                f"the image in {self.folder} is damaged: {error}", what_to_do="remove that folder"
+            ) from None
 
     @property
     def size_bytes(self) -> int:
@@ -138,7 +140,7 @@ def _lock_key(lock: Lock) -> str:
     parts = {
         "recipe": [RECIPE, recipe.PROGRAMS, recipe.LIBRARIES, recipe.FILES, recipe.MODULES],
         "packages": [package.sha256 for package in lock.of_role("image")],
-        "init": hashlib.sha256(_init()).hexdigest(),
+        "own": [hashlib.sha256(data).hexdigest() for data in _own_files().values()],
         "firmware": [hashlib.sha256(data).hexdigest() for data in firmware_files().values()],
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -184,7 +186,8 @@ def _build(folder: Path, kernel: Path, source: ModuleFolder, tree: FileTree) -> 
     for name, data in {**module_members(modules, release), **firmware_files()}.items():
         archive.add_file(name, data)
     _builtin_index(archive, source, release)
-    archive.add_file("init", _init(), program=True)
+    for name, data in _own_files().items():
+        archive.add_file(name, data, program=True)
     packed = io.BytesIO()
     archive.write(packed)
     digest = hashlib.sha256(packed.getbuffer()).hexdigest()
@@ -249,8 +252,12 @@ def _contents(tree: FileTree, name: str) -> bytes:
     return place.read_bytes()
 
 
-def _init() -> bytes:
-    return resources.files("txop.guest").joinpath("init").read_bytes()
-
-
-__all__ = ["Image", "build_image", "build_image_of", "builtin_names", "module_members", "modules_of"]
+def _own_files() -> dict[str, bytes]:
+    """What is txop's own in an image, by name."""
+    package = resources.files("txop.guest")
+    return {
+        "init": package.joinpath("init").read_bytes(),
+        "usr/sbin/txop-lab": package.joinpath("lab.sh").read_bytes(),
+        "usr/bin/dut": b'#!/usr/bin/dash\nexec ip netns exec dut "$@"\n',
+        "usr/bin/peer": b'#!/usr/bin/dash\nexec ip netns exec ap "$@"\n',
+    }

@@ -139,7 +139,10 @@ def _only(folder: Path) -> Path:
 
 
 def _package(lock: Lock, name: str) -> LockedPackage:
-    package = next((one for one in lock.of_role("build") if one.name == name or name[-1] == "-" and one.name.startswith(name)), None)
+    package = next(
+        (one for one in lock.of_role("build") if one.name == name or (name[-1] == "-" and one.name.startswith(name))),
+        None,
+    )
     if package is None:
         raise GuestError(f"the lock has no package {name}", what_to_do="make it anew with `txop guest build --update`")
     return package

@@ -58,17 +58,10 @@ def read_module(data: bytes, file_name: str) -> KernelModule:
     if not _NAME.fullmatch(name):
         raise GuestError(f"{file_name} does not say its name")
     depends = [_plain(word) for entry in entries.get("depends", []) for word in entry.split(",") if word]
-    wants = [
-        _plain(word)
-        for entry in entries.get("softdep", [])
-        for word in entry.split()
-        if not word.endswith(":")
-    ]
+    wants = [_plain(word) for entry in entries.get("softdep", []) for word in entry.split() if not word.endswith(":")]
     aliases = [alias for alias in entries.get("alias", []) if alias.isprintable() and " " not in alias]
     vermagic = entries.get("vermagic", [""])[0].split()
-    return KernelModule(
-        name, unpacked, tuple(depends), tuple(wants), tuple(aliases), vermagic[0] if vermagic else None
-    )
+    return KernelModule(name, unpacked, tuple(depends), tuple(wants), tuple(aliases), vermagic[0] if vermagic else None)
 
 
 def closure(

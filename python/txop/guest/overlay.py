@@ -58,11 +58,13 @@ def _modules(overlay: Overlay, image: Image) -> dict[str, bytes]:
         built_for = module.kernel_release
         if built_for != image.release:
             raise GuestError(
-                f"{path} was built for the kernel {built_for or '(it does not say)'}, and the guest has {image.release}",
+                f"{path} was built for the kernel {built_for or '(it does not say)'}; the guest has {image.release}",
                 what_to_do="build it with `txop guest module` for the same kernel",
             )
         given[module.name] = module
-    return module_members(closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release)
+    return module_members(
+        closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release
+    )
 
 
 def _script(overlay: Overlay) -> bytes | None:

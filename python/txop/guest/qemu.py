@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -67,6 +69,54 @@ def find_qemu() -> str:
     return path
 
 
+KVM_TRIAL_S = 10.0
+_KVM = Path("/dev/kvm")
+
+
+def kvm_works() -> bool:
+    """Whether a virtual machine can be made with KVM here. It is tried: the device alone does not tell."""
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        return False
+    try:
+        tried = subprocess.run(
+            [
+                find_qemu(),
+                "-accel",
+                "kvm",
+                "-cpu",
+                "host",
+                "-nodefaults",
+                "-display",
+                "none",
+                "-S",
+                "-monitor",
+                "stdio",
+            ],
+            input=b"quit\n",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=KVM_TRIAL_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return tried.returncode == 0
+
+
+def shift_of(mips: int) -> int:
+    """The ``-icount`` shift of a virtual CPU with so many million instructions a second. Raises :class:`GuestError`.
+
+    >>> shift_of(1000), shift_of(500), shift_of(125)
+    (0, 1, 3)
+    """
+    speeds = {round(1000 / 2**shift): shift for shift in range(MAX_SHIFT + 1)}
+    if mips not in speeds:
+        raise GuestError(
+            f"a virtual CPU cannot have {mips} million instructions a second: {', '.join(map(str, speeds))}"
+        )
+    return speeds[mips]
+
+
 def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
     """What QEMU is started with. ``folder``: for the console and the ports, each a file of its name."""
     if computer.mode is Mode.EXACT and computer.kvm:
@@ -78,7 +128,13 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
         settings["shell"] = 1
         if computer.terminal_size is not None:
             settings["size"] = "{}x{}".format(*computer.terminal_size)
-    line = ["console=ttyS0", "quiet", "panic=-1", "oops=panic", *(f"txop.{key}={value}" for key, value in settings.items())]
+    line = [
+        "console=ttyS0",
+        "quiet",
+        "panic=-1",
+        "oops=panic",
+        *(f"txop.{key}={value}" for key, value in settings.items()),
+    ]
     if computer.shell:
         line.remove("oops=panic")
     argv = [

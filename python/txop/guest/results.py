@@ -1,4 +1,4 @@
-"""What a guest hands out: events, line by line, and a tar of files. Pure functions on bytes from a machine not trusted."""
+"""What a guest hands out: events, line by line, and a tar of files. All of it is from a machine that is not trusted."""
 
 from __future__ import annotations
 
@@ -93,5 +93,3 @@ def safe_name(name: str) -> str | None:
     if clean in (".", "..") or clean.startswith("../"):
         return None
     return clean if all(len(part.encode()) <= 255 for part in clean.split("/")) else None
-
-

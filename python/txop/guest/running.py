@@ -11,14 +11,15 @@ import contextlib
 import os
 import shutil
 import signal
-import sys
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from txop.emulate.held import DIES_WITH_PARENT
-from txop.guest.cache import default_cache, new_folder
+from txop.guest.cache import default_cache
 from txop.guest.console import excerpt
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.image import Image
@@ -27,13 +28,16 @@ from txop.guest.qemu import PORTS, Computer, arguments, find_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 
 POLL_S = 0.05
+INITRAMFS = "initramfs"
+FILES = "files"
+"""Folder of what a guest handed out."""
 MAX_CONSOLE_BYTES = 64 << 20
 """Of the console, and of each output: a guest that says more is ended."""
 
 _GRACE_S = 5.0
 
 
-class GuestFailed(GuestError):
+class GuestFailed(GuestError):  # noqa: N818 - the guest failed
     """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
 
     def __init__(self, what: str, console: str = "", *, what_to_do: str | None = None) -> None:
@@ -49,7 +53,7 @@ class Ended:
     """Exit status of the command; 124: it was ended at its time limit."""
     events: tuple[Event, ...]
     files: tuple[str, ...]
-    """Names of what it handed out, in the folder given."""
+    """Names of what it handed out, in ``files`` of the folder given."""
     seconds: float
     """By this machine's clock."""
 
@@ -59,14 +63,24 @@ class Ended:
         return self.events[-1].uptime_s if self.events else 0.0
 
 
-class Listener:
-    """Hears of a guest; every method may be left out."""
+class Listener(Protocol):
+    """Hears of a guest. Must not raise."""
 
     def event(self, event: Event) -> None:
         """A stage was reached."""
 
     def output(self, stream: str, data: bytes) -> None:
         """``stdout`` or ``stderr`` of the command."""
+
+
+class Silence:
+    """The listener that ignores everything."""
+
+    def event(self, event: Event) -> None:
+        """See :class:`Listener`."""
+
+    def output(self, stream: str, data: bytes) -> None:
+        """See :class:`Listener`."""
 
 
 async def run_guest(
@@ -85,8 +99,8 @@ async def run_guest(
         image: What it boots.
         overlay: What it runs.
         computer: Where.
-        results: Folder for what it hands out: its files, and ``console``, ``stdout``, ``stderr``, ``events``. Made if
-            needed; also filled as far as possible when it fails.
+        results: Folder for what it hands out: ``console``, ``stdout``, ``stderr`` and ``events``, and its files in
+            ``files``, which are those of the last guest. Made if needed; filled as far as possible when it fails.
         wall_limit_s: It is ended after that long by this machine's clock.
         listener: Hears of progress and output.
         cache: Folder for its temporary files; default the user's.
@@ -96,27 +110,48 @@ async def run_guest(
         MissingForGuest: No QEMU here.
     """
     find_qemu()
-    check_setpriv()
-    work_name = f"{os.getpid()}-{id(overlay):x}-{time.monotonic_ns()}"
-    runs = (cache or default_cache()) / "runs"
-    sweep(runs)
-    with new_folder(runs / work_name) as work:
-        (work / "pid").write_text(str(os.getpid()))
-        initramfs = work / "initramfs"
-        with initramfs.open("wb") as out:
-            image.write_initramfs(out)
-            overlay_archive(overlay, image).write(out)
-        watch = _Watch(work, listener or Listener())
+    check_results(results)
+    with _work_folder(cache, image, overlay) as work:
+        watch = _Watch(work, listener or Silence())
         begun = time.monotonic()
-        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, initramfs, work)]
+        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
         try:
             problem = await _supervise(argv, watch, wall_limit_s)
         finally:
             _keep(work, results)
         ended = Ended(-1, (), (), time.monotonic() - begun)
-        outcome = _outcome(work, results, ended, problem)
-        shutil.rmtree(work)
-    return outcome
+        return _outcome(work, results, ended, problem)
+
+
+def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cache: Path | None = None) -> int:
+    """A guest on this terminal, until its shell ends; the exit status of QEMU. Raises :class:`GuestError`."""
+    find_qemu()
+    with _work_folder(cache, image, overlay) as work:
+        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
+        # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return subprocess.run(argv, check=False).returncode
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator[Path]:
+    """A folder for a run, with what the guest boots; gone afterwards."""
+    check_setpriv()
+    runs = (cache or default_cache()) / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    sweep(runs)
+    work = runs / f"{os.getpid()}-{time.monotonic_ns()}"
+    work.mkdir()
+    try:
+        with (work / INITRAMFS).open("wb") as out:
+            image.write_initramfs(out)
+            overlay_archive(overlay, image).write(out)
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def check_setpriv() -> None:
@@ -127,11 +162,10 @@ def check_setpriv() -> None:
 
 def sweep(runs: Path) -> None:
     """Remove folders of runs whose process was killed."""
-    for old in runs.glob(".*.part"):
-        with contextlib.suppress(OSError, ValueError):
-            pid = int(old.name.split(".")[-2])
-            if not Path(f"/proc/{pid}").exists():
-                shutil.rmtree(old, ignore_errors=True)
+    for old in runs.iterdir():
+        pid = old.name.partition("-")[0]
+        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 class _Watch:
@@ -153,10 +187,18 @@ class _Watch:
         for event in events[self._events :]:
             self._listener.event(event)
         self._events = max(self._events, len(events))
-        for name, limit in (*((n, MAX_CONSOLE_BYTES) for n in ("console", "stdout", "stderr")), ("files", MAX_FILES_BYTES)):
+        for name, limit in (
+            *((n, MAX_CONSOLE_BYTES) for n in ("console", "stdout", "stderr")),
+            ("files", MAX_FILES_BYTES),
+        ):
             if self._size(name) > limit:
                 return f"its {name} grew beyond {limit >> 20} MB"
         return None
+
+    @property
+    def more(self) -> bool:
+        """Whether output is left to be told of."""
+        return any(self._size(name) > self._seen[name] for name in ("stdout", "stderr"))
 
     def _new(self, name: str) -> bytes:
         with contextlib.suppress(OSError), (self._folder / name).open("rb") as source:
@@ -190,28 +232,25 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str
     problem: str | None = None
     deadline = time.monotonic() + wall_limit_s
     try:
-        while process.returncode is None and problem is None:
+        ended = False
+        while not ended and problem is None:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), POLL_S)
+                ended = True
             problem = watch.look()
-            if problem is None and process.returncode is None and time.monotonic() > deadline:
+            if problem is None and not ended and time.monotonic() > deadline:
                 problem = f"it did not end within {wall_limit_s:g} s"
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         said = await complaint
-    while watch.look() is None and watch_more(watch):
+    while watch.look() is None and watch.more:
         pass
     if problem is None and process.returncode:
         rows = said.decode("utf-8", "replace").strip().splitlines()
         problem = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
     return problem
-
-
-def watch_more(watch: _Watch) -> bool:
-    """Whether output is left to be told of."""
-    return any(watch._size(name) > watch._seen[name] for name in ("stdout", "stderr"))
 
 
 async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
@@ -221,8 +260,15 @@ async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> 
     return kept
 
 
+def check_results(results: Path) -> None:
+    """Raise :class:`GuestError` for a folder whose files are not those of an earlier guest."""
+    if (results / FILES).exists() and not (results / "events").is_file():
+        raise GuestError(f"{results / FILES} is there and is not from a guest", what_to_do="give another folder")
+
+
 def _keep(work: Path, results: Path) -> None:
     results.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(results / FILES, ignore_errors=True)
     for name in ("console", "events", "stdout", "stderr"):
         if (work / name).is_file():
             shutil.copyfile(work / name, results / name)
@@ -237,9 +283,5 @@ def _outcome(work: Path, results: Path, ended: Ended, problem: str | None) -> En
         problem = f"it turned itself off before it handed out its results; the last it said was {last!r}"
     if problem is not None or status is None:
         raise GuestFailed(f"the guest failed: {problem}", excerpt(console))
-    names = unpack_files(work / "files", results)
+    names = unpack_files(work / "files", results / FILES)
     return Ended(status, tuple(events), tuple(names), ended.seconds)
-
-
-Progress = Callable[[str], None]
-_ = sys

@@ -271,3 +271,127 @@ impl Mac80211 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stations of which those always have something that are in the list.
+    struct Busy(Vec<bool>);
+
+    impl Stations for Busy {
+        fn waits(&self, peer: usize) -> bool {
+            self.0[peer]
+        }
+
+        fn may_send(&self, _peer: usize) -> bool {
+            true
+        }
+
+        fn pending_us(&self, _peer: usize) -> u64 {
+            0
+        }
+    }
+
+    /// Serves stations whose aggregates take that long, and gives the airtime of each and how often each was served.
+    fn serve(rota: &mut Rota, airtimes_us: &[u32], turns: usize) -> (Vec<f64>, Vec<u32>) {
+        let stations = Busy(vec![true; airtimes_us.len()]);
+        let (mut used, mut served, mut now_ns) = (vec![0.0; airtimes_us.len()], vec![0; airtimes_us.len()], 0);
+        (0..airtimes_us.len()).for_each(|peer| rota.arrived(0, peer));
+        for _ in 0..turns {
+            let peer = rota.next(now_ns, &stations).expect("a busy station");
+            rota.served(peer);
+            now_ns += u64::from(airtimes_us[peer]) * 1_000;
+            rota.charge(now_ns, peer, airtimes_us[peer]);
+            used[peer] += f64::from(airtimes_us[peer]);
+            served[peer] += 1;
+            let deficits = match rota {
+                Rota::RoundRobin(_) => &[][..],
+                Rota::Ath9k(rota) => &rota.deficits_us,
+                Rota::Mac80211(rota) => &rota.deficits_us,
+            };
+            // Never above a turn's worth, never below what one aggregate costs.
+            assert!(deficits.iter().all(|deficit| (-5_000..=3 * 256 + 300).contains(deficit)), "{deficits:?}");
+        }
+        (used, served)
+    }
+
+    fn rota(discipline: AirtimeDiscipline, weights: &[u32], sparse_stations: bool, peers: usize) -> Rota {
+        let weights = weights.to_vec();
+        Rota::by_airtime(&AirtimeSettings { discipline, weights, sparse_stations, ..AirtimeSettings::default() }, peers)
+    }
+
+    const BOTH: [AirtimeDiscipline; 2] = [AirtimeDiscipline::Ath9k, AirtimeDiscipline::Mac80211];
+
+    #[test]
+    fn one_after_the_other_gives_as_many_turns_and_by_airtime_as_much_air() {
+        let airtimes_us = [4_000, 1_500, 60, 4_000];
+        let (_, served) = serve(&mut Rota::round_robin(4), &airtimes_us, 4_000);
+        assert_eq!(served, [1_000; 4]);
+        for discipline in BOTH {
+            let (used, _) = serve(&mut rota(discipline, &[], true, 4), &airtimes_us, 50_000);
+            let mean = used.iter().sum::<f64>() / 4.0;
+            assert!(used.iter().all(|used| (used / mean - 1.0).abs() < 0.01), "{discipline:?}: {used:?}");
+        }
+    }
+
+    #[test]
+    fn airtime_goes_by_weight() {
+        let mut rota = rota(AirtimeDiscipline::Mac80211, &[256, 768], true, 3);
+        let (used, _) = serve(&mut rota, &[4_000, 1_500, 300], 50_000);
+        assert!((used[1] / used[0] - 3.0).abs() < 0.03 && (used[2] / used[0] - 1.0).abs() < 0.01, "{used:?}");
+    }
+
+    #[test]
+    fn a_sparse_station_comes_first_unless_that_is_off() {
+        for (discipline, sparse, first) in [
+            (AirtimeDiscipline::Ath9k, true, true),
+            (AirtimeDiscipline::Ath9k, false, false),
+            (AirtimeDiscipline::Mac80211, true, true),
+        ] {
+            let mut rota = rota(discipline, &[], sparse, 3);
+            let mut stations = Busy(vec![true, true, false]);
+            [0, 1].into_iter().for_each(|peer| rota.arrived(0, peer));
+            for now_ns in 0..20 {
+                let peer = rota.next(now_ns, &stations).expect("a busy station");
+                rota.served(peer);
+                rota.charge(now_ns, peer, 2_000);
+            }
+            // Whose turn it is now has some of it left.
+            assert!(rota.next(20, &stations).is_some());
+            stations.0[2] = true;
+            rota.arrived(20, 2);
+            assert_eq!(rota.next(20, &stations) == Some(2), first, "{discipline:?} {sparse}");
+        }
+    }
+
+    #[test]
+    fn a_station_in_debt_does_not_shed_it_by_pausing_for_a_moment() {
+        for discipline in BOTH {
+            let mut rota = rota(discipline, &[], true, 2);
+            let mut stations = Busy(vec![true, true]);
+            [0, 1].into_iter().for_each(|peer| rota.arrived(0, peer));
+            let heavy = rota.next(0, &stations).expect("a busy station");
+            rota.served(heavy);
+            rota.charge(1_000, heavy, 50_000);
+            stations.0[heavy] = false;
+            assert_eq!(rota.next(2_000, &stations), Some(1 - heavy));
+            stations.0[heavy] = true;
+            rota.arrived(3_000, heavy);
+            for now_ns in 3_000..3_020 {
+                let peer = rota.next(now_ns, &stations).expect("a busy station");
+                assert_eq!(peer, 1 - heavy, "{discipline:?}: it has 50 ms to make up for");
+                rota.served(peer);
+                rota.charge(now_ns, peer, 1_000);
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_is_named_when_nothing_waits() {
+        for mut rota in [Rota::round_robin(2), rota(BOTH[0], &[], true, 2), rota(BOTH[1], &[], true, 2)] {
+            rota.arrived(0, 1);
+            assert_eq!((rota.next(0, &Busy(vec![false; 2])), rota.next(0, &Busy(vec![true; 2]))), (None, Some(1)));
+        }
+    }
+}

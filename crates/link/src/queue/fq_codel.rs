@@ -143,3 +143,95 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         self.packets
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::test_queue::Numbered;
+
+    fn queue(settings: FqCodelSettings) -> FqCodel<Numbered> {
+        FqCodel::new(&settings, 1)
+    }
+
+    fn offer(queue: &mut FqCodel<Numbered>, flow: u32, number: u64, bytes: usize) -> Vec<(Numbered, DropCause)> {
+        let mut dropped = Vec::new();
+        let packet = Numbered { flow, bytes, ..Numbered::new(number) };
+        queue.enqueue(Item::new(0, 0, 14, packet), &mut dropped);
+        dropped
+    }
+
+    fn flows(queue: &mut FqCodel<Numbered>, packets: usize) -> Vec<u32> {
+        let mut next = || queue.dequeue(0, &mut Vec::new()).map(|item| item.packet.flow);
+        (0..packets).map_while(|_| next()).collect()
+    }
+
+    /// RFC 8290, 4.2 and 6: a flow that has just become busy comes first, but not if it comes back at once.
+    #[test]
+    fn a_sparse_flow_comes_first_and_a_busy_one_does_not_become_sparse_by_pausing() {
+        let mut queue = queue(FqCodelSettings::default());
+        for number in 0..20 {
+            offer(&mut queue, 1, number, 1500);
+            offer(&mut queue, 2, number, 1500);
+        }
+        assert_eq!(flows(&mut queue, 6), [1, 2, 1, 2, 1, 2]);
+        offer(&mut queue, 3, 0, 100);
+        assert_eq!(flows(&mut queue, 1), [3]);
+        offer(&mut queue, 3, 1, 100);
+        offer(&mut queue, 3, 2, 1500);
+        assert_eq!(flows(&mut queue, 2), [3, 3], "the quantum is not used up");
+        offer(&mut queue, 3, 3, 100);
+        assert_eq!(flows(&mut queue, 4), [1, 3, 2, 1], "its turn comes among the others");
+        assert_eq!(flows(&mut queue, 2), [2, 1], "and it is out");
+        offer(&mut queue, 3, 4, 100);
+        assert_eq!(flows(&mut queue, 1), [3]);
+    }
+
+    #[test]
+    fn flows_get_as_many_bytes_whatever_the_size_of_their_packets() {
+        for quantum_bytes in [300, 1514, 6000] {
+            let mut queue = queue(FqCodelSettings { quantum_bytes, ..FqCodelSettings::default() });
+            for number in 0..4000 {
+                offer(&mut queue, 1, number, 1500);
+                offer(&mut queue, 2, number, 186);
+                offer(&mut queue, 3, number, 486);
+            }
+            let mut bytes = [0i64; 4];
+            for _ in 0..3000 {
+                let item = queue.dequeue(0, &mut Vec::new()).expect("a packet");
+                bytes[item.packet.flow as usize] += i64::from(item.bytes);
+                let busiest = bytes[1..].iter().max().expect("three");
+                let idlest = bytes[1..].iter().min().expect("three");
+                assert!(busiest - idlest <= 2 * (i64::from(quantum_bytes) + 1514), "{quantum_bytes}: {bytes:?}");
+                let deficits = queue.flows.iter().map(|flow| flow.deficit);
+                assert!(deficits.clone().max() <= Some(i64::from(quantum_bytes)) && deficits.min() > Some(-1514));
+            }
+        }
+    }
+
+    #[test]
+    fn too_many_packets_cost_the_fattest_flow_half_of_its_own() {
+        let mut queue = queue(FqCodelSettings { packets: 100, ..FqCodelSettings::default() });
+        for number in 0..40 {
+            assert!(offer(&mut queue, 1, number, 1000).is_empty());
+        }
+        for number in 0..60 {
+            assert!(offer(&mut queue, 2, number, 500).is_empty());
+        }
+        // 40 packets of 1014 bytes are more than 61 of 514.
+        let dropped = offer(&mut queue, 2, 60, 500);
+        let numbers: Vec<u64> = dropped.iter().map(|(packet, _)| packet.number).collect();
+        assert!(dropped.iter().all(|(packet, cause)| (packet.flow, *cause) == (1, DropCause::Overlimit)));
+        assert_eq!((numbers, queue.len()), ((0..20).collect(), 81));
+    }
+
+    #[test]
+    fn no_more_is_dropped_at_once_than_a_batch_and_memory_is_a_limit_too() {
+        let mut queue = queue(FqCodelSettings { packets: 1000, ..FqCodelSettings::default() });
+        let dropped: Vec<usize> = (0..1001).map(|number| offer(&mut queue, 1, number, 1000).len()).collect();
+        assert_eq!((dropped[1000], dropped.iter().sum(), queue.len()), (64, 64, 937));
+        // 2304 bytes each.
+        let mut queue = FqCodel::new(&FqCodelSettings { memory_bytes: 23_040, ..FqCodelSettings::default() }, 1);
+        let dropped: Vec<usize> = (0..11).map(|number| offer(&mut queue, 1, number, 1500).len()).collect();
+        assert_eq!((dropped[10], dropped.iter().sum()), (6, 6), "a packet over half of 11 is over half the bytes");
+    }
+}

@@ -43,7 +43,6 @@ struct Flow<P> {
 struct Tin {
     turns: Turns,
     packets: usize,
-    bytes: u64,
 }
 
 impl<P: Packet> FqMac<P> {
@@ -83,7 +82,6 @@ impl<P: Packet> FqMac<P> {
             index = self.pool + tin;
         }
         self.backlogs[index] += u64::from(item.bytes);
-        self.tins[tin].bytes += u64::from(item.bytes);
         self.tins[tin].packets += 1;
         self.packets += 1;
         self.memory_bytes += true_bytes(item.bytes);
@@ -116,7 +114,7 @@ impl<P: Packet> FqMac<P> {
                 continue;
             }
             let mut codel = flow.codel;
-            let item = codel.dequeue(now_ns, parameters, &mut Head { fq: self, index, tin, dropped });
+            let item = codel.dequeue(now_ns, parameters, &mut Head { fq: self, index, dropped });
             let flow = &mut self.flows[index];
             flow.codel = codel;
             if let Some(item) = item {
@@ -133,7 +131,6 @@ impl<P: Packet> FqMac<P> {
         let flow = &mut self.flows[index];
         let item = flow.items.pop_front()?;
         if let Some(tin) = flow.tin {
-            self.tins[tin as usize].bytes -= u64::from(item.bytes);
             self.tins[tin as usize].packets -= 1;
         }
         self.backlogs[index] -= u64::from(item.bytes);
@@ -159,7 +156,6 @@ impl<P: Packet> FqMac<P> {
 struct Head<'a, P> {
     fq: &'a mut FqMac<P>,
     index: usize,
-    tin: usize,
     dropped: &'a mut Vec<(P, DropCause)>,
 }
 
@@ -168,12 +164,70 @@ impl<P: Packet> Source<P> for Head<'_, P> {
         self.fq.take(self.index)
     }
 
-    /// Of the whole tin, as Linux has it.
     fn backlog_bytes(&self) -> u64 {
-        self.fq.tins[self.tin].bytes
+        self.fq.backlogs[self.index]
     }
 
     fn drop(&mut self, packet: P, cause: DropCause) {
         self.dropped.push((packet, cause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::test_queue::Numbered;
+
+    fn offer(fq: &mut FqMac<Numbered>, tin: usize, flow: u32, number: u64) -> Vec<(Numbered, DropCause)> {
+        let mut dropped = Vec::new();
+        fq.enqueue(tin, Item::new(0, 0, 0, Numbered { flow, ..Numbered::new(number) }), &mut dropped);
+        dropped
+    }
+
+    fn take(fq: &mut FqMac<Numbered>, tin: usize) -> Option<(u32, u64)> {
+        let [fast, _] = FqMacSettings::default().codel();
+        fq.dequeue(0, tin, &fast, &mut Vec::new()).map(|item| (item.packet.flow, item.packet.number))
+    }
+
+    /// With one queue in the pool all flows meet in it.
+    #[test]
+    fn who_meets_another_stations_packets_goes_to_a_queue_of_its_own() {
+        let mut fq = FqMac::new(&FqMacSettings { flows: 1, ..FqMacSettings::default() }, 2, 0);
+        offer(&mut fq, 0, 1, 0);
+        offer(&mut fq, 0, 2, 1);
+        offer(&mut fq, 1, 3, 2);
+        offer(&mut fq, 1, 4, 3);
+        let lens: Vec<usize> = fq.flows.iter().map(|flow| flow.items.len()).collect();
+        assert_eq!(lens, [2, 0, 2], "of the pool, and the default ones");
+        assert_eq!([take(&mut fq, 1), take(&mut fq, 1), take(&mut fq, 1)], [Some((3, 2)), Some((4, 3)), None]);
+        assert_eq!([take(&mut fq, 0), take(&mut fq, 0), take(&mut fq, 0)], [Some((1, 0)), Some((2, 1)), None]);
+        // The queue of the pool belongs to whom comes first.
+        offer(&mut fq, 1, 3, 4);
+        assert_eq!(fq.flows[0].items.len(), 1);
+    }
+
+    #[test]
+    fn too_many_packets_cost_the_fattest_flow_of_any_station() {
+        let mut fq = FqMac::new(&FqMacSettings { packets: 100, ..FqMacSettings::default() }, 3, 0);
+        for number in 0..90 {
+            assert!(offer(&mut fq, 0, 1, number).is_empty());
+        }
+        for number in 0..10 {
+            assert!(offer(&mut fq, 1, 2, number).is_empty());
+        }
+        // Half of 90, but no more than 32.
+        let dropped = offer(&mut fq, 2, 3, 0);
+        let numbers: Vec<u64> = dropped.iter().map(|(packet, _)| packet.number).collect();
+        assert_eq!((numbers, fq.packets()), ((0..32).collect(), 69));
+        assert!(dropped.iter().all(|(packet, cause)| (packet.flow, *cause) == (1, DropCause::Overlimit)));
+        assert_eq!([0, 1, 2].map(|tin| fq.packets_of(tin)), [58, 10, 1]);
+    }
+
+    /// 4 MiB are 1820 full frames of 2304 bytes.
+    #[test]
+    fn memory_is_the_first_limit_of_a_device_without_vht() {
+        let mut fq = FqMac::new(&FqMacSettings::default(), 1, 0);
+        let full = (0..2000).position(|number| !offer(&mut fq, 0, 1, number).is_empty());
+        assert_eq!(full, Some(1820));
     }
 }

@@ -173,7 +173,7 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
 mod tests {
     use super::*;
     use crate::queue::fifo::Fifo;
-    use crate::queue::test_packet::Numbered;
+    use crate::queue::test_queue::Numbered;
     use AccessCategory::{BestEffort, Voice};
 
     fn queues(mac_packets: usize, counts_in_flight: bool, qdisc_packets: usize) -> MacQueue<Numbered, Fifo<Numbered>> {

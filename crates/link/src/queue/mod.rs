@@ -24,7 +24,7 @@ mod settings;
 mod skb;
 mod station_queues;
 #[cfg(test)]
-mod test_packet;
+mod test_queue;
 mod turns;
 
 pub use any::AnyScheduler;

@@ -4,14 +4,18 @@
 //! drivers). Here the same pattern goes through our queues, which must give the same packets in the same order, drop and
 //! mark the same ones, at the same nanosecond.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
-use crate::engine::{DropCause, Packet};
-use crate::queue::codel::{Codel, CodelParameters, Source};
+use crate::engine::DropCause;
+use crate::queue::codel::CodelParameters;
 use crate::queue::fq_codel::FqCodel;
+use crate::queue::fq_mac::FqMac;
 use crate::queue::qdisc::{Item, Qdisc};
-use crate::queue::settings::{ControlLaw, FqCodelSettings};
-use crate::queue::test_packet::Numbered;
+use crate::queue::settings::{ControlLaw, FqCodelSettings, FqMacSettings};
+use crate::queue::test_queue::{Numbered, OneCodel};
+
+/// With it the flows of the files have queues of their own (but where there is only one).
+const PERTURBATION: u64 = 7;
 
 struct Arrival {
     at_ns: u64,
@@ -119,46 +123,49 @@ impl Scenario {
     }
 }
 
-/// One CoDel over a queue without a limit.
-struct OneCodel {
-    items: VecDeque<Item<Numbered>>,
-    bytes: u64,
-    codel: Codel,
+/// mac80211's queues of some stations, which take turns a packet each.
+struct Stations {
+    fq: FqMac<Numbered>,
     parameters: CodelParameters,
-    dropped: Vec<(Numbered, DropCause)>,
+    stations: usize,
+    turn: usize,
 }
 
-impl Source<Numbered> for (&mut VecDeque<Item<Numbered>>, &mut u64, &mut Vec<(Numbered, DropCause)>) {
-    fn pop(&mut self) -> Option<Item<Numbered>> {
-        let item = self.0.pop_front()?;
-        *self.1 -= u64::from(item.bytes);
-        Some(item)
-    }
-
-    fn backlog_bytes(&self) -> u64 {
-        *self.1
-    }
-
-    fn drop(&mut self, packet: Numbered, cause: DropCause) {
-        self.2.push((packet, cause));
+impl Stations {
+    fn new(scenario: &Scenario) -> Self {
+        let settings = FqMacSettings {
+            packets: scenario.number("packets") as u32,
+            flows: scenario.number("flows") as u32,
+            quantum_bytes: scenario.number("quantum_bytes") as u32,
+            memory_bytes: scenario.number("memory_bytes"),
+            target_ms: scenario.number("target_us") as f64 / 1e3,
+            interval_ms: scenario.number("interval_us") as f64 / 1e3,
+            ecn: scenario.number("ecn") != 0,
+            law: ControlLaw::Linux,
+            ..FqMacSettings::default()
+        };
+        let [parameters, _] = settings.codel();
+        let stations = scenario.number("stations") as usize;
+        Self { fq: FqMac::new(&settings, stations, PERTURBATION), parameters, stations, turn: 0 }
     }
 }
 
-impl Qdisc<Numbered> for OneCodel {
-    fn enqueue(&mut self, item: Item<Numbered>, _dropped: &mut Vec<(Numbered, DropCause)>) {
-        self.bytes += u64::from(item.bytes);
-        self.items.push_back(item);
+impl Qdisc<Numbered> for Stations {
+    fn enqueue(&mut self, item: Item<Numbered>, dropped: &mut Vec<(Numbered, DropCause)>) {
+        let station = item.packet.flow as usize % self.stations;
+        self.fq.enqueue(station, item, dropped);
     }
 
     fn dequeue(&mut self, now_ns: u64, dropped: &mut Vec<(Numbered, DropCause)>) -> Option<Item<Numbered>> {
-        let mut source = (&mut self.items, &mut self.bytes, &mut self.dropped);
-        let item = self.codel.dequeue(now_ns, &self.parameters, &mut source);
-        dropped.append(&mut self.dropped);
-        item
+        (0..self.stations).find_map(|_| {
+            let station = self.turn % self.stations;
+            self.turn += 1;
+            self.fq.dequeue(now_ns, station, &self.parameters, dropped)
+        })
     }
 
     fn len(&self) -> usize {
-        self.items.len()
+        self.fq.packets()
     }
 }
 
@@ -171,6 +178,7 @@ fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
         interval_ms: scenario.number("interval_us") as f64 / 1e3,
         drop_batch: scenario.number("drop_batch") as u32,
         spared_bytes: scenario.number("spared_bytes") as u32,
+        memory_bytes: scenario.queue.get("memory_bytes").map_or(32 << 20, |bytes| bytes.parse().expect("bytes")),
         ecn: scenario.number("ecn") != 0,
         law: ControlLaw::Linux,
         ..FqCodelSettings::default()
@@ -181,20 +189,15 @@ fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
 fn compare(name: &str, text: &str) -> Scenario {
     let scenario = Scenario::read(text);
     let ours = match scenario.queue["kind"].as_str() {
-        "codel" => scenario.replay(&mut OneCodel {
-            items: VecDeque::new(),
-            bytes: 0,
-            codel: Codel::default(),
-            parameters: CodelParameters {
-                target_ns: scenario.number("target_us") * 1_000,
-                interval_ns: scenario.number("interval_us") * 1_000,
-                spared_bytes: scenario.number("spared_bytes"),
-                ecn: scenario.number("ecn") != 0,
-                law: ControlLaw::Linux,
-            },
-            dropped: Vec::new(),
-        }),
-        "fq_codel" => scenario.replay(&mut FqCodel::new(&fq_codel(&scenario), 7)),
+        "codel" => scenario.replay(&mut OneCodel::new(CodelParameters {
+            target_ns: scenario.number("target_us") * 1_000,
+            interval_ns: scenario.number("interval_us") * 1_000,
+            spared_bytes: scenario.number("spared_bytes"),
+            ecn: scenario.number("ecn") != 0,
+            law: ControlLaw::Linux,
+        })),
+        "fq_codel" => scenario.replay(&mut FqCodel::new(&fq_codel(&scenario), PERTURBATION)),
+        "fq_mac" => scenario.replay(&mut Stations::new(&scenario)),
         kind => panic!("{name}: {kind}"),
     };
     let same = ours.iter().zip(&scenario.trace).take_while(|(ours, theirs)| ours == theirs).count();
@@ -226,4 +229,20 @@ fn codel_is_that_of_ns3() {
 fn fq_codel_is_that_of_ns3() {
     compare("mixed", include_str!("../../tests/data/queues/fq_codel-mixed.ns3.txt"));
     compare("overlimit", include_str!("../../tests/data/queues/fq_codel-overlimit.ns3.txt"));
+}
+
+#[test]
+fn codel_is_that_of_linux() {
+    compare("ecn", include_str!("../../tests/data/queues/codel-ecn.linux.txt"));
+}
+
+#[test]
+fn fq_codel_is_that_of_linux() {
+    compare("overload", include_str!("../../tests/data/queues/fq_codel-overload.linux.txt"));
+}
+
+#[test]
+fn the_flow_queues_of_stations_are_those_of_linux() {
+    compare("stations", include_str!("../../tests/data/queues/fq_mac-stations.linux.txt"));
+    compare("overlimit", include_str!("../../tests/data/queues/fq_mac-overlimit.linux.txt"));
 }

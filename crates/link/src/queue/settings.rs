@@ -301,7 +301,8 @@ impl FqMacSettings {
         check_codel(table, "slow_", self.slow_target_ms, self.slow_interval_ms)
     }
 
-    /// Of each of its queues, for fast stations and for slow ones. It spares nothing (`mtu` is 0 in mac80211).
+    /// Of each of its queues, for fast stations and for slow ones. They spare the last packet of a
+    /// flow (`mtu` is 0 in mac80211).
     pub(crate) fn codel(&self) -> [CodelParameters; 2] {
         let fast = CodelParameters {
             target_ns: ns(self.target_ms),

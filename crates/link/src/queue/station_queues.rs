@@ -207,3 +207,96 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::settings::{AqlSettings, FqMacSettings};
+    use crate::queue::test_queue::Numbered;
+    use AccessCategory::{BestEffort, Voice};
+
+    fn queues(settings: Queueing, peers: usize, packets: u64) -> StationQueues<Numbered> {
+        let mut queues = StationQueues::new(&settings, peers, 0);
+        for number in 0..packets {
+            for peer in 0..peers {
+                queues.enqueue(
+                    0,
+                    peer,
+                    BestEffort,
+                    Numbered { flow: peer as u32, ..Numbered::new(number) },
+                    &mut Vec::new(),
+                );
+            }
+        }
+        queues
+    }
+
+    fn take(queues: &mut StationQueues<Numbered>, peer: usize, max_bytes: usize) -> Option<u64> {
+        queues.dequeue(0, peer, BestEffort, max_bytes, &mut Vec::new()).map(|packet| packet.number)
+    }
+
+    #[test]
+    fn stations_take_turns_one_aggregate_each() {
+        let mut queues = queues(Queueing::default(), 3, 5);
+        let mut order = Vec::new();
+        while let Some(peer) = queues.next(0, BestEffort) {
+            assert_eq!(queues.next(0, BestEffort), Some(peer), "asked twice");
+            order.push(peer);
+            take(&mut queues, peer, 1500);
+            take(&mut queues, peer, 1500);
+        }
+        assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+        assert_eq!((queues.next(0, Voice), queues.backlog_packets()), (None, 0));
+    }
+
+    #[test]
+    fn a_packet_that_does_not_fit_is_the_next_one() {
+        let mut queues = queues(Queueing::default(), 1, 2);
+        assert_eq!([take(&mut queues, 0, 1499), take(&mut queues, 0, 10)], [None, None]);
+        assert_eq!((queues.backlog_packets(), queues.next(0, BestEffort)), (2, Some(0)));
+        assert_eq!([take(&mut queues, 0, 1500), take(&mut queues, 0, 1500)], [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_station_with_packets_to_send_again_gets_turns_and_one_that_is_passed_does_not() {
+        let mut queues = queues(Queueing::default(), 2, 1);
+        assert_eq!(take(&mut queues, 0, 1500), Some(0));
+        queues.retries(0, 0, BestEffort, true);
+        queues.pass(1, BestEffort);
+        assert_eq!(queues.next(0, BestEffort), Some(0));
+        queues.retries(0, 0, BestEffort, false);
+        assert_eq!(queues.next(0, BestEffort), None);
+        queues.completed(0, 1, BestEffort, 0, 0);
+        assert_eq!(queues.next(0, BestEffort), Some(1));
+    }
+
+    #[test]
+    fn no_more_waits_in_the_hardware_than_the_limits_allow() {
+        let aql = AqlSettings { on: true, ..AqlSettings::default() };
+        let mut queues = queues(Queueing { aql, ..Queueing::default() }, 1, 50);
+        let mut sent = 0;
+        while take(&mut queues, 0, 1500).is_some() {
+            queues.put_on_air_queue(0, BestEffort, 1_000);
+            sent += 1;
+        }
+        assert_eq!((sent, queues.next(0, BestEffort)), (12, None));
+        queues.completed(0, 0, BestEffort, 1_000, 950);
+        assert_eq!((queues.next(0, BestEffort), take(&mut queues, 0, 1500)), (Some(0), Some(12)));
+    }
+
+    /// Packets that have waited for 60 ms, and then 150 ms above the target of a fast station.
+    #[test]
+    fn codel_is_gentler_to_slow_stations_where_linux_was() {
+        for (slow_station_kbit_s, kbit_s, drops) in [(6_000, 11_999, false), (6_000, 12_000, true), (0, 1, true)] {
+            let fq_mac = FqMacSettings { slow_station_kbit_s, ..FqMacSettings::default() };
+            let mut queues = queues(Queueing { fq_mac, ..Queueing::default() }, 2, 200);
+            queues.expect_throughput(0, kbit_s);
+            let mut dropped = Vec::new();
+            for at_ms in 60..210 {
+                queues.dequeue(at_ms * 1_000_000, 0, BestEffort, 1500, &mut dropped);
+            }
+            assert_eq!(!dropped.is_empty(), drops, "{slow_station_kbit_s} {kbit_s}");
+            assert!(dropped.iter().all(|(_, cause)| *cause == DropCause::Codel));
+        }
+    }
+}

@@ -9,6 +9,7 @@ use super::key::{Key, Part};
 use super::problem::{Place, Problem};
 use super::settings::ScenarioFile;
 use super::tree::{Kind, Node};
+use crate::checked::ScenarioError;
 
 /// Files that may stand on each other.
 const MOST_BASES: usize = 8;
@@ -83,11 +84,22 @@ impl Draft {
     /// The first thing that cannot, with its place.
     pub fn check(&self) -> Result<ScenarioFile, Problem> {
         let file = ScenarioFile::read(self.tree.to_json()).map_err(|(key, what)| self.problem(&key, what))?;
-        file.check().map_err(|error| {
-            let key = Key::parse(&error.key).unwrap_or_default();
-            self.problem(&key, error.what)
-        })?;
+        file.check().map_err(|error| self.located(error))?;
         Ok(file)
+    }
+
+    /// The scenario, when everything in it can be and there is traffic to simulate.
+    ///
+    /// # Errors
+    /// The first thing that cannot, with its place.
+    pub fn check_simulated(&self) -> Result<ScenarioFile, Problem> {
+        let file = self.check()?;
+        file.check_simulated().map_err(|error| self.located(error))?;
+        Ok(file)
+    }
+
+    fn located(&self, error: ScenarioError) -> Problem {
+        self.problem(&Key::parse(&error.key).unwrap_or_default(), error.what)
     }
 
     /// `what` at `key`, with the place that is nearest to it.

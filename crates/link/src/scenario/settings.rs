@@ -125,6 +125,21 @@ impl ScenarioFile {
         Ok(Self { head, traffic })
     }
 
+    /// Reads and checks the JSON form that [`Self::to_json`] gives.
+    ///
+    /// # Errors
+    /// Not JSON, or what a [check](Self::check) refuses.
+    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
+        let document = serde_json::from_str(text).map_err(|error| ScenarioError::new("scenario", error.to_string()))?;
+        let named = |(key, what): (Key, String)| {
+            let name = if key.0.is_empty() { "scenario".to_owned() } else { key.to_string() };
+            ScenarioError::new(name, what)
+        };
+        let file = Self::read(document).map_err(named)?;
+        file.check()?;
+        Ok(file)
+    }
+
     /// The link.
     ///
     /// # Errors
@@ -174,7 +189,8 @@ impl ScenarioFile {
             LinkSettings::Pipe(pipe) => pipe.check("pipe")?,
         }
         let seeds = [("wlan", wlan.as_ref().map(|wlan| wlan.seed)), ("pipe", pipe.as_ref().map(|pipe| pipe.seed))];
-        if let Some((table, _)) = seeds.into_iter().find(|(_, seed)| seed.is_some_and(|seed| seed != 0)) {
+        let is_other = |seed: &u64| *seed != 0 && *seed != run.seed;
+        if let Some((table, _)) = seeds.into_iter().find(|(_, seed)| seed.as_ref().is_some_and(is_other)) {
             return Err(ScenarioError::new(format!("{table}.seed"), "is not used in scenario files: write run.seed"));
         }
         if let Some(path) = path {
@@ -183,6 +199,18 @@ impl ScenarioFile {
         run.check("run")?;
         self.check_hosts()?;
         self.flows().map(drop)
+    }
+
+    /// The same for a simulation, which needs traffic. (Real packets over an emulated link are traffic enough.)
+    ///
+    /// # Errors
+    /// The first value that cannot be, or that there is no traffic.
+    pub fn check_simulated(&self) -> Result<(), ScenarioError> {
+        self.check()?;
+        if self.traffic.is_empty() {
+            return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
+        }
+        Ok(())
     }
 
     fn check_hosts(&self) -> Result<(), ScenarioError> {
@@ -205,9 +233,6 @@ impl ScenarioFile {
     /// The first value of a table that cannot be.
     pub fn flows(&self) -> Result<Vec<Flow>, ScenarioError> {
         let run = &self.head.run;
-        if self.traffic.is_empty() {
-            return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
-        }
         let hosts = self.hosts();
         let end_s = run.warm_up_s + run.duration_s;
         let mut found = Vec::new();

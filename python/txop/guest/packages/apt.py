@@ -91,7 +91,9 @@ class Apt:
         ran = self._call(argv, timeout_s, folder)
         if ran.returncode != 0:
             said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
-            errors = [row.removeprefix("E: ") for row in said if row.startswith("E: ")] or said[-1:] or ["no reason given"]
+            errors = (
+                [row.removeprefix("E: ") for row in said if row.startswith("E: ")] or said[-1:] or ["no reason given"]
+            )
             raise GuestError(f"{what}: {errors[0][:300]}")
 
     def _call(

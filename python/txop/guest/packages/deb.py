@@ -81,9 +81,7 @@ def data_tar(package: Path) -> Iterator[IO[bytes]]:
         if shutil.which(program[0]) is None:
             raise MissingForGuest(f"{package.name} needs {program[0]}", what_to_do=f"install the package {program[1]}")
         # It reads on to the end of the file and may complain of what follows the data; a cut-short tar is found above.
-        process = subprocess.Popen(
-            [program[0], "-dc"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        process = subprocess.Popen([program[0], "-dc"], stdin=source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
             assert process.stdout is not None
             yield process.stdout

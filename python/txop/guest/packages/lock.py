@@ -54,9 +54,9 @@ class LockedPackage:
             (self.architecture, _ARCHITECTURE, "architecture"),
             (self.sha256, _SHA256, "SHA-256"),
         ):
-            if not isinstance(value, str) or not pattern.fullmatch(value):
+            if not pattern.fullmatch(str(value)):
                 raise ValueError(f"{value!r} is no {what}")
-        if not isinstance(self.size_bytes, int) or isinstance(self.size_bytes, bool) or self.size_bytes <= 0:
+        if type(self.size_bytes) is not int or self.size_bytes <= 0:
             raise ValueError(f"{self.size_bytes!r} is no size in bytes")
         if self.role not in ROLES:
             raise ValueError(f"{self.role!r} is no role: {' or '.join(ROLES)}")
@@ -163,8 +163,7 @@ def _package(entry: Any, role: str, where: str) -> LockedPackage:
     if not isinstance(entry, dict) or entry.keys() != keys:
         raise LockError(f"{where} must have exactly {', '.join(sorted(keys))}")
     try:
-        return LockedPackage(
-            entry["name"], entry["version"], entry["architecture"], entry["sha256"], entry["size"], role
-        )
+        name, version, architecture, sha256 = (str(entry[key]) for key in ("name", "version", "architecture", "sha256"))
+        return LockedPackage(name, version, architecture, sha256, entry["size"], role)
     except ValueError as error:
         raise LockError(f"{where}: {error}") from None

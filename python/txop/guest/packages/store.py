@@ -34,9 +34,7 @@ class PackageStore:
         self._packages.mkdir(parents=True, exist_ok=True)
         self._progress(f"fetching {pinned.name} {pinned.version} ({pinned.size_bytes / 1e6:.1f} MB)")
         with new_folder(self._packages / f"fetch-{pinned.sha256[:24]}") as work:
-            got = self._fetch(pinned, work)
-            got.replace(place)
-            got = place
+            self._fetch(pinned, work).replace(place)
             shutil.rmtree(work)
         return place
 
@@ -93,7 +91,7 @@ class FileTree:
         self._folders = tuple(folders)
 
     def find(self, name: str) -> Path | None:
-        """The ordinary file of a name (``usr/sbin/iw``), links followed within the tree; ``None`` when there is none."""
+        """The ordinary file of a name (``usr/sbin/iw``), links followed within the tree; ``None``: there is none."""
         for _ in range(MAX_LINKS):
             place = self._first(name)
             if place is None:
