@@ -47,6 +47,20 @@ pub(crate) fn check_scenario<'py>(
     Ok(PyBytes::new(py, &json))
 }
 
+/// The same for the scenario without its traffic, which need not have any.
+#[pyfunction]
+#[pyo3(signature = (name, read, *, settings=Vec::new()))]
+pub(crate) fn check_link<'py>(
+    py: Python<'py>,
+    name: &str,
+    read: Py<PyAny>,
+    settings: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let head = draft(py, name, &read, &settings)?.check_link().map_err(problem)?;
+    let json = serde_json::to_vec(&head.to_json()).map_err(not_serialised)?;
+    Ok(PyBytes::new(py, &json))
+}
+
 /// Runs the scenario called `name` with every combination of the sweeps and `seeds` seeds; returns the JSON document
 /// `txop-simulate`.
 ///

@@ -73,7 +73,7 @@ pub fn batch(
     stop: &AtomicBool,
     progress: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<Document, BatchError> {
-    let scenario = batch.draft.check_simulated()?;
+    let scenario = batch.draft.check()?;
     let points = points(batch)?;
     let seeds = batch.seeds.clamp(1, MOST_SEEDS) as usize;
     let all = points.len().saturating_mul(seeds);
@@ -134,7 +134,7 @@ fn points(batch: &Batch) -> Result<Vec<(Vec<String>, ScenarioFile)>, BatchError>
         }
         drafts = next;
     }
-    drafts.into_iter().map(|(values, draft)| Ok((values, draft.check_simulated()?))).collect()
+    drafts.into_iter().map(|(values, draft)| Ok((values, draft.check()?))).collect()
 }
 
 fn describe(name: &str, scenario: &ScenarioFile) -> ScenarioSummary {

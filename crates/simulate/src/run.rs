@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use link::modem::ModemLink;
 use link::scenario::{Flow, LinkSettings, Problem, ScenarioFile};
+use link::sdio::{SdioLink, SdioSettings};
 use link::simulation::{Simulation, SimulationResult};
 use link::traffic::Modelled;
 use link::{Link, Pipe, ScenarioError, WlanLink};
@@ -43,18 +44,20 @@ impl From<ScenarioError> for RunError {
 /// # Errors
 /// See [`RunError`].
 pub fn run(scenario: &ScenarioFile, seed: u64, captures: &Captures, stop: &AtomicBool) -> Result<Run, RunError> {
-    scenario.check_simulated()?;
+    scenario.check()?;
     let setup = Setup { scenario, seed, flows: scenario.flows()?, hosts: scenario.hosts(), captures, stop };
     match scenario.link()? {
         LinkSettings::Wlan(wlan) => {
             let mut settings = wlan.clone();
             settings.seed = link_seed(seed);
-            setup.drive(WlanLink::new(settings)?, Some(Network::from(wlan)), |link| {
-                serde_json::to_value(link.counters()).ok()
-            })
+            setup.drive(WlanLink::new(settings)?, Some(wlan.into()), |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Modem(modem) => {
             setup.drive(ModemLink::new(modem.clone())?, None, |link| serde_json::to_value(link.counters()).ok())
+        }
+        LinkSettings::Sdio(sdio) => {
+            let settings = SdioSettings { seed: link_seed(seed), ..sdio.clone() };
+            setup.drive(SdioLink::new(settings)?, None, |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Pipe(pipe) => {
             let link = Pipe::new(link::PipeSettings { seed: link_seed(seed), ..*pipe })?;

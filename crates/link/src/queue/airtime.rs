@@ -187,11 +187,11 @@ impl Ath9k {
             let peer = self.turns.head()? as usize;
             if self.deficits_us[peer] <= 0 {
                 self.deficits_us[peer] += self.quantum_us;
-                self.turns.to_back();
+                self.turns.rotate();
             } else if !stations.waits(peer) {
                 self.listed[peer] = !self.turns.emptied();
             } else if !stations.may_send(peer) {
-                self.turns.to_back();
+                self.turns.rotate();
             } else {
                 return Some(peer);
             }

@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use super::key::{Key, Part};
 use super::problem::{Place, Problem};
-use super::settings::ScenarioFile;
+use super::settings::{Head, ScenarioFile};
 use super::tree::{Kind, Node};
-use crate::checked::ScenarioError;
 
 /// Files that may stand on each other.
 const MOST_BASES: usize = 8;
@@ -65,7 +64,7 @@ impl Draft {
         if ScenarioFile::KEYS.contains(&name.as_str()) {
             return Ok(vec![key.clone()]);
         }
-        let whole = self.check().map_err(|problem| problem.to_string())?.to_json();
+        let whole = self.check_link().map_err(|problem| problem.to_string())?.to_json();
         let mut found = Vec::new();
         for table in ScenarioFile::LINKS {
             if let Some(inner) = whole.get(table) {
@@ -84,22 +83,28 @@ impl Draft {
     /// The first thing that cannot, with its place.
     pub fn check(&self) -> Result<ScenarioFile, Problem> {
         let file = ScenarioFile::read(self.tree.to_json()).map_err(|(key, what)| self.problem(&key, what))?;
-        file.check().map_err(|error| self.located(error))?;
+        file.check().map_err(|error| {
+            let key = Key::parse(&error.key).unwrap_or_default();
+            self.problem(&key, error.what)
+        })?;
         Ok(file)
     }
 
-    /// The scenario, when everything in it can be and there is traffic to simulate.
+    /// Everything but the traffic, when that can be: for those who bring traffic of their own.
     ///
     /// # Errors
     /// The first thing that cannot, with its place.
-    pub fn check_simulated(&self) -> Result<ScenarioFile, Problem> {
-        let file = self.check()?;
-        file.check_simulated().map_err(|error| self.located(error))?;
-        Ok(file)
-    }
-
-    fn located(&self, error: ScenarioError) -> Problem {
-        self.problem(&Key::parse(&error.key).unwrap_or_default(), error.what)
+    pub fn check_link(&self) -> Result<Head, Problem> {
+        let mut document = self.tree.to_json();
+        if let Some(table) = document.as_object_mut() {
+            table.remove("traffic");
+        }
+        let file = ScenarioFile::read(document).map_err(|(key, what)| self.problem(&key, what))?;
+        file.head.check().map_err(|error| {
+            let key = Key::parse(&error.key).unwrap_or_default();
+            self.problem(&key, error.what)
+        })?;
+        Ok(file.head)
     }
 
     /// `what` at `key`, with the place that is nearest to it.

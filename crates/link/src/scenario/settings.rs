@@ -12,6 +12,7 @@ use crate::checked::ScenarioError;
 use crate::modem::ModemSettings;
 use crate::path::PathSettings;
 use crate::pipe::PipeSettings;
+use crate::sdio::SdioSettings;
 use crate::simulation::SimulationSettings;
 use crate::wlan;
 
@@ -55,6 +56,9 @@ pub struct Head {
     /// A machine with an LTE USB modem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modem: Option<ModemSettings>,
+    /// A small machine with an SDIO WLAN card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sdio: Option<SdioSettings>,
     /// A link with a rate, a delay and a queue, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipe: Option<PipeSettings>,
@@ -73,6 +77,8 @@ pub enum LinkSettings<'a> {
     Wlan(&'a wlan::Scenario),
     /// An LTE USB modem.
     Modem(&'a ModemSettings),
+    /// An SDIO WLAN card.
+    Sdio(&'a SdioSettings),
     /// A pipe.
     Pipe(&'a PipeSettings),
 }
@@ -83,17 +89,104 @@ impl LinkSettings<'_> {
         match self {
             Self::Wlan(_) => "wlan",
             Self::Modem(_) => "modem",
+            Self::Sdio(_) => "sdio",
             Self::Pipe(_) => "pipe",
         }
+    }
+}
+
+impl Head {
+    /// As JSON, every default filled in.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// The link.
+    ///
+    /// # Errors
+    /// There is none, or more than one.
+    pub fn link(&self) -> Result<LinkSettings<'_>, ScenarioError> {
+        let Self { wlan, modem, sdio, pipe, .. } = self;
+        let links = [
+            wlan.as_ref().map(LinkSettings::Wlan),
+            modem.as_ref().map(LinkSettings::Modem),
+            sdio.as_ref().map(LinkSettings::Sdio),
+            pipe.as_ref().map(LinkSettings::Pipe),
+        ];
+        let found: Vec<LinkSettings<'_>> = links.into_iter().flatten().collect();
+        match found[..] {
+            [link] => Ok(link),
+            [] => Err(ScenarioError::new("scenario", format!("there is no link; write one of {}", tables()))),
+            _ => Err(ScenarioError::new("scenario", format!("there is more than one link; write one of {}", tables()))),
+        }
+    }
+
+    /// Names of the hosts, in the order of their [numbers](crate::engine::HostId).
+    pub fn hosts(&self) -> Vec<String> {
+        let near: Vec<String> = match self.link() {
+            Ok(LinkSettings::Wlan(wlan)) if !wlan.stations.is_empty() => {
+                wlan.each_station().map(|(name, _)| name).collect()
+            }
+            Ok(LinkSettings::Pipe(pipe)) if pipe.stations == 1 => vec!["dut".to_owned()],
+            Ok(LinkSettings::Pipe(pipe)) => (1..=pipe.stations).map(|number| format!("station-{number}")).collect(),
+            Ok(_) | Err(_) => vec!["dut".to_owned()],
+        };
+        std::iter::once(SERVER.to_owned()).chain(near).collect()
+    }
+
+    /// The first value that cannot be, if any.
+    ///
+    /// # Errors
+    /// That value, with what it may be.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        let Self { title, calibrated_from, path, run, wlan, sdio, pipe, .. } = self;
+        for (key, text) in [("title", Some(title)), ("calibrated_from", calibrated_from.as_ref())] {
+            if text.is_some_and(|text| text.len() > MOST_TITLE) {
+                return Err(ScenarioError::new(key, format!("is longer than {MOST_TITLE} bytes")));
+            }
+        }
+        match self.link()? {
+            LinkSettings::Wlan(wlan) => wlan.check("wlan")?,
+            LinkSettings::Modem(modem) => modem.check("modem")?,
+            LinkSettings::Sdio(sdio) => sdio.check("sdio")?,
+            LinkSettings::Pipe(pipe) => pipe.check("pipe")?,
+        }
+        let seeds = [
+            ("wlan", wlan.as_ref().map(|wlan| wlan.seed)),
+            ("sdio", sdio.as_ref().map(|sdio| sdio.seed)),
+            ("pipe", pipe.as_ref().map(|pipe| pipe.seed)),
+        ];
+        if let Some((table, _)) = seeds.into_iter().find(|(_, seed)| seed.is_some_and(|seed| seed != 0)) {
+            return Err(ScenarioError::new(format!("{table}.seed"), "is not used in scenario files: write run.seed"));
+        }
+        if let Some(path) = path {
+            path.check("path")?;
+        }
+        run.check("run")?;
+        self.check_hosts()
+    }
+
+    fn check_hosts(&self) -> Result<(), ScenarioError> {
+        let mut seen = BTreeSet::new();
+        for name in self.hosts() {
+            if name.len() > 64 || name.ends_with('*') {
+                let what = format!("\"{name}\" cannot be the name of a station: 64 bytes at most, no * at the end");
+                return Err(ScenarioError::new("wlan.stations", what));
+            }
+            if let Some(name) = seen.replace(name) {
+                return Err(ScenarioError::new("wlan.stations", format!("more than one host is called \"{name}\"")));
+            }
+        }
+        Ok(())
     }
 }
 
 impl ScenarioFile {
     /// Keys at the top of a document.
     pub(super) const KEYS: &'static [&'static str] =
-        &["title", "description", "calibrated_from", "base", "wlan", "modem", "pipe", "path", "traffic", "run"];
+        &["title", "description", "calibrated_from", "base", "wlan", "modem", "sdio", "pipe", "path", "traffic", "run"];
     /// Those of them that are links.
-    pub(super) const LINKS: &'static [&'static str] = &["wlan", "modem", "pipe"];
+    pub(super) const LINKS: &'static [&'static str] = &["wlan", "modem", "sdio", "pipe"];
 
     /// Reads the JSON form of a document; does not [check](Self::check) what was read.
     pub(super) fn read(mut document: Value) -> Result<Self, (Key, String)> {
@@ -125,51 +218,17 @@ impl ScenarioFile {
         Ok(Self { head, traffic })
     }
 
-    /// Reads and checks the JSON form that [`Self::to_json`] gives.
-    ///
-    /// # Errors
-    /// Not JSON, or what a [check](Self::check) refuses.
-    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
-        let document = serde_json::from_str(text).map_err(|error| ScenarioError::new("scenario", error.to_string()))?;
-        let named = |(key, what): (Key, String)| {
-            let name = if key.0.is_empty() { "scenario".to_owned() } else { key.to_string() };
-            ScenarioError::new(name, what)
-        };
-        let file = Self::read(document).map_err(named)?;
-        file.check()?;
-        Ok(file)
-    }
-
-    /// The link.
+    /// See [`Head::link`].
     ///
     /// # Errors
     /// There is none, or more than one.
     pub fn link(&self) -> Result<LinkSettings<'_>, ScenarioError> {
-        let Head { wlan, modem, pipe, .. } = &self.head;
-        let links = [
-            wlan.as_ref().map(LinkSettings::Wlan),
-            modem.as_ref().map(LinkSettings::Modem),
-            pipe.as_ref().map(LinkSettings::Pipe),
-        ];
-        let found: Vec<LinkSettings<'_>> = links.into_iter().flatten().collect();
-        match found[..] {
-            [link] => Ok(link),
-            [] => Err(ScenarioError::new("scenario", format!("there is no link; write one of {}", tables()))),
-            _ => Err(ScenarioError::new("scenario", format!("there is more than one link; write one of {}", tables()))),
-        }
+        self.head.link()
     }
 
-    /// Names of the hosts, in the order of their [numbers](crate::engine::HostId).
+    /// See [`Head::hosts`].
     pub fn hosts(&self) -> Vec<String> {
-        let near: Vec<String> = match self.link() {
-            Ok(LinkSettings::Wlan(wlan)) if !wlan.stations.is_empty() => {
-                wlan.each_station().map(|(name, _)| name).collect()
-            }
-            Ok(LinkSettings::Pipe(pipe)) if pipe.stations == 1 => vec!["dut".to_owned()],
-            Ok(LinkSettings::Pipe(pipe)) => (1..=pipe.stations).map(|number| format!("station-{number}")).collect(),
-            Ok(_) | Err(_) => vec!["dut".to_owned()],
-        };
-        std::iter::once(SERVER.to_owned()).chain(near).collect()
+        self.head.hosts()
     }
 
     /// The first value that cannot be, if any.
@@ -177,54 +236,8 @@ impl ScenarioFile {
     /// # Errors
     /// That value, with what it may be.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        let Head { title, calibrated_from, path, run, wlan, pipe, .. } = &self.head;
-        for (key, text) in [("title", Some(title)), ("calibrated_from", calibrated_from.as_ref())] {
-            if text.is_some_and(|text| text.len() > MOST_TITLE) {
-                return Err(ScenarioError::new(key, format!("is longer than {MOST_TITLE} bytes")));
-            }
-        }
-        match self.link()? {
-            LinkSettings::Wlan(wlan) => wlan.check("wlan")?,
-            LinkSettings::Modem(modem) => modem.check("modem")?,
-            LinkSettings::Pipe(pipe) => pipe.check("pipe")?,
-        }
-        let seeds = [("wlan", wlan.as_ref().map(|wlan| wlan.seed)), ("pipe", pipe.as_ref().map(|pipe| pipe.seed))];
-        let is_other = |seed: &u64| *seed != 0 && *seed != run.seed;
-        if let Some((table, _)) = seeds.into_iter().find(|(_, seed)| seed.as_ref().is_some_and(is_other)) {
-            return Err(ScenarioError::new(format!("{table}.seed"), "is not used in scenario files: write run.seed"));
-        }
-        if let Some(path) = path {
-            path.check("path")?;
-        }
-        run.check("run")?;
-        self.check_hosts()?;
+        self.head.check()?;
         self.flows().map(drop)
-    }
-
-    /// The same for a simulation, which needs traffic. (Real packets over an emulated link are traffic enough.)
-    ///
-    /// # Errors
-    /// The first value that cannot be, or that there is no traffic.
-    pub fn check_simulated(&self) -> Result<(), ScenarioError> {
-        self.check()?;
-        if self.traffic.is_empty() {
-            return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
-        }
-        Ok(())
-    }
-
-    fn check_hosts(&self) -> Result<(), ScenarioError> {
-        let mut seen = BTreeSet::new();
-        for name in self.hosts() {
-            if name.len() > 64 || name.ends_with('*') {
-                let what = format!("\"{name}\" cannot be the name of a station: 64 bytes at most, no * at the end");
-                return Err(ScenarioError::new("wlan.stations", what));
-            }
-            if let Some(name) = seen.replace(name) {
-                return Err(ScenarioError::new("wlan.stations", format!("more than one host is called \"{name}\"")));
-            }
-        }
-        Ok(())
     }
 
     /// The flows that the traffic tables stand for.
@@ -233,6 +246,9 @@ impl ScenarioFile {
     /// The first value of a table that cannot be.
     pub fn flows(&self) -> Result<Vec<Flow>, ScenarioError> {
         let run = &self.head.run;
+        if self.traffic.is_empty() {
+            return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
+        }
         let hosts = self.hosts();
         let end_s = run.warm_up_s + run.duration_s;
         let mut found = Vec::new();

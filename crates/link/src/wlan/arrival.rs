@@ -157,20 +157,15 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
         let held = |made: &Made, sequence| made.peer == to && made.sequences.contains(&sequence);
         originator.advance(|sequence| lane.made.iter().any(|made| held(made, sequence)));
-        if originator.has_again() && !lane.again.contains(&to) {
-            lane.again.push_back(to);
-        }
         lane.starved = false;
         peer.counts.given_up += given_up;
         own.queue.completed(at_ns, to, category, estimated_us, (airtime_ns / 1_000) as u32);
         own.hardware_us -= u64::from(estimated_us);
+        own.tell_again(at_ns, to, category);
         if released > 0 {
             own.queue.released(at_ns, to, category, released, &mut self.gone_packets);
             self.note_gone(radio, category);
         }
         self.fill_hardware(at_ns, radio, category);
     }
-
-    /// An RTS was not answered. It does not count against the retry limit of what it was for.
-    pub(crate) fn rts_failed(&mut self, _radio: usize, _category: AccessCategory) {}
 }

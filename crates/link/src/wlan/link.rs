@@ -124,6 +124,13 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.radios.get(host.index()).map_or(0, |radio| radio.backlog() + radio.host.waiting(Way::Down))
     }
 
+    /// A radio takes no more packets: its queue is full, or (where it has better queues) what waits for its host.
+    fn is_full(&self, radio: usize) -> bool {
+        let own = &self.radios[radio];
+        let queued = if own.settings.queueing.is_some() { 0 } else { own.backlog() };
+        queued + own.host.waiting(Way::Down) >= own.settings.queue_packets as usize
+    }
+
     /// The number of a channel access function.
     pub(crate) const fn function(radio: usize, category: AccessCategory) -> u32 {
         (radio * 4 + category.index()) as u32
@@ -296,7 +303,7 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
         self.counts[radio].packets_offered += 1;
         let cause = if packet.size_bytes() > MAX_PACKET_BYTES {
             Some(DropCause::Oversize)
-        } else if self.queued(from) >= self.radios[radio].settings.queue_packets as usize {
+        } else if self.is_full(radio) {
             Some(DropCause::QueueFull)
         } else {
             None

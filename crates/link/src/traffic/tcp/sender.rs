@@ -148,6 +148,22 @@ impl Sender {
         self.board.una() >= self.segments
     }
 
+    /// Bytes below the socket now, and how many may be.
+    #[cfg(test)]
+    pub(super) fn below_bytes(&self) -> u64 {
+        self.below_bytes
+    }
+
+    #[cfg(test)]
+    pub(super) fn small_queue_bytes(&self) -> u64 {
+        self.pacing.small_queue_bytes()
+    }
+
+    #[cfg(test)]
+    pub(super) fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
     /// Congestion window, segments.
     pub(crate) fn cwnd(&self) -> f64 {
         self.window.cwnd
@@ -387,8 +403,10 @@ impl Sender {
 
     fn change_state(&mut self, now_ns: u64, lost: u32, ece: bool) {
         let repaired = self.board.una() >= self.high;
+        let beyond = self.board.una() > self.high || self.board.outstanding() == 0;
         match self.state {
-            State::Recovery | State::Reduced if repaired => {
+            // After marks the window is held until something above is acknowledged: CWR has then reached the receiver.
+            State::Recovery | State::Reduced if repaired && (self.state == State::Recovery || beyond) => {
                 self.state = State::Open;
                 self.before = None;
                 if !self.control.owns_window() {
@@ -492,12 +510,8 @@ impl Sender {
             Some(rtt_ns) if calm => {
                 let lone = self.board.outstanding() == 1;
                 let slack_ns = if lone { LONE_SEGMENT_NS } else { PROBE_SLACK_NS };
-                let probe_ns = now_ns + 2 * rtt_ns + slack_ns;
-                if probe_ns < rto_ns {
-                    self.probe_ns = Some(probe_ns);
-                    return;
-                }
-                self.rto_ns = Some(rto_ns);
+                // As in Linux the probe is always before the timeout.
+                self.probe_ns = Some(rto_ns.min(now_ns + 2 * rtt_ns + slack_ns));
             }
             _ => self.rto_ns = Some(rto_ns),
         }
