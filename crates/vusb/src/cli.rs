@@ -59,6 +59,8 @@ pub enum ApKind {
     Hostapd,
     /// One of this program's own: open, with a TAP device behind it.
     Builtin,
+    /// Nobody: for tests of probing and of the bus.
+    None,
 }
 
 /// The device and its surroundings.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use vusb::air::{AirRecorder, ChannelSettings, Medium};
 use vusb::ap::builtin::{Builtin, BuiltinSettings};
 use vusb::ap::hostapd::Hostapd;
+use vusb::ap::silent::Silent;
 use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
@@ -104,6 +105,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
     let medium = Medium::new(channel, args.seed, recorder);
     let ap: Box<dyn AccessPoint> = match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new()?),
+        ApKind::None => Box::new(Silent),
         ApKind::Builtin => Box::new(Builtin::new(BuiltinSettings {
             ssid: args.ssid.clone(),
             channel: args.channel,
