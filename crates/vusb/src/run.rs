@@ -14,7 +14,7 @@ use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Signals, Vhci};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
 use wire::usb::usbip::ExportedDevice;
 
@@ -139,7 +139,7 @@ impl<'a> Run<'a> {
     fn serve(&mut self, connection: Option<OwnedFd>) -> Result<Ended, RunError> {
         let waiting = connection.is_none();
         let host = Host { connection, signals: self.signals, statistics: self.args.stats.clone() };
-        let (ended, urbs, observer) = host.serve(&mut self.device, self.observer.take(), waiting)?;
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), waiting)?;
         self.observer = observer;
         self.urbs.add(&urbs);
         Ok(ended)

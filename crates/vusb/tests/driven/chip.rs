@@ -1,11 +1,9 @@
 //! The chip as drivers use it, on a channel of its own.
 
-mod host;
-
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use host::Host;
+use crate::host::Host;
 use proptest::prelude::*;
 use vusb::air::{ChannelSettings, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
 use vusb::ap::silent::Silent;
@@ -179,8 +177,7 @@ fn aggregation_saves_what_it_should() {
             run(&mut host, 50_000_000);
             let air = far.0.borrow();
             assert_eq!(air.heard.len(), 24);
-            let order: Vec<u16> =
-                air.heard.iter().map(|(_, f, _)| u16::from_le_bytes([f[22], f[23]]) >> 4).collect();
+            let order: Vec<u16> = air.heard.iter().map(|(_, f, _)| u16::from_le_bytes([f[22], f[23]]) >> 4).collect();
             assert_eq!(order, (0..24).collect::<Vec<_>>());
             host.device.air().chip.airtime_ns
         })

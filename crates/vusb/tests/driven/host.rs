@@ -116,7 +116,8 @@ impl<D: Device> Host<D> {
         }
         let setup = Setup::from_bytes([0; 8]);
         let sequence = self.sequence;
-        Command::Submit(Submit { sequence, is_in, endpoint, flags: 0, length, iso_packets: 0, interval: 0, setup }).emit(1)
+        Command::Submit(Submit { sequence, is_in, endpoint, flags: 0, length, iso_packets: 0, interval: 0, setup })
+            .emit(1)
     }
 
     pub fn read(&mut self, endpoint: u8, length: u32, flags: u32) -> u32 {

@@ -1,8 +1,6 @@
 //! What a host sees of a device: packets, queues, stalls, babble, faults.
 
-mod host;
-
-use host::{Echo, Host};
+use crate::host::{Echo, Host};
 use proptest::prelude::*;
 use vusb::fault::{Faulty, Script};
 use wire::usb::setup::Setup;
