@@ -46,7 +46,9 @@ pub(crate) fn decompress(
     Ok(match compression {
         Compression::Gzip => Box::new(Gzip::new(inner)),
         #[cfg(not(feature = "zstd"))]
-        Compression::Zstd => return Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without zstd")),
+        Compression::Zstd => {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without zstd"))
+        }
         #[cfg(feature = "zstd")]
         Compression::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(inner)?;

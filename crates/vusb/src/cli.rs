@@ -8,12 +8,16 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// A virtual USB device that unmodified Linux drivers drive.
 #[derive(Debug, Parser)]
-#[command(name = "txop-vusb", version, after_help = "\
+#[command(
+    name = "txop-vusb",
+    version,
+    after_help = "\
 Examples:
   txop-vusb attach --device rtl8188cus --stats stats.json     in a guest: hostapd on mac80211_hwsim is the access point
   txop-vusb attach --device rtl8188cus --ap builtin           an open network \"txop\"; its wired end is TAP device vap0
   txop-vusb serve --device rtl8723au --ap builtin             for usbip attach -r THIS_MACHINE -b 1-1 elsewhere
-SIGUSR1 writes the counters; SIGTERM writes all files and ends the run.")]
+SIGUSR1 writes the counters; SIGTERM writes all files and ends the run."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -59,6 +63,8 @@ pub enum ApKind {
     Hostapd,
     /// One of this program's own: open, with a TAP device behind it.
     Builtin,
+    /// Nobody: for tests of probing and of the bus.
+    None,
 }
 
 /// The device and its surroundings.

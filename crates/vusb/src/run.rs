@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use vusb::air::{AirRecorder, ChannelSettings, Medium};
 use vusb::ap::builtin::{Builtin, BuiltinSettings};
 use vusb::ap::hostapd::Hostapd;
+use vusb::ap::silent::Silent;
 use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Signals, Vhci};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
 use wire::usb::usbip::ExportedDevice;
 
@@ -104,6 +105,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
     let medium = Medium::new(channel, args.seed, recorder);
     let ap: Box<dyn AccessPoint> = match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new()?),
+        ApKind::None => Box::new(Silent),
         ApKind::Builtin => Box::new(Builtin::new(BuiltinSettings {
             ssid: args.ssid.clone(),
             channel: args.channel,
@@ -137,7 +139,7 @@ impl<'a> Run<'a> {
     fn serve(&mut self, connection: Option<OwnedFd>) -> Result<Ended, RunError> {
         let waiting = connection.is_none();
         let host = Host { connection, signals: self.signals, statistics: self.args.stats.clone() };
-        let (ended, urbs, observer) = host.serve(&mut self.device, self.observer.take(), waiting)?;
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), waiting)?;
         self.observer = observer;
         self.urbs.add(&urbs);
         Ok(ended)

@@ -80,7 +80,8 @@ impl ChannelSettings {
     /// an error rate that falls tenfold per decibel around its sensitivity.
     pub fn loss_of(&self, mode: &Mode, len: usize) -> f64 {
         let (sensitivity_dbm, stated_len) = sensitivity(mode);
-        let margin_db = f64::from(self.signal_dbm) - f64::from(self.noise_dbm) - (sensitivity_dbm - SENSITIVITY_NOISE_DBM);
+        let margin_db =
+            f64::from(self.signal_dbm) - f64::from(self.noise_dbm) - (sensitivity_dbm - SENSITIVITY_NOISE_DBM);
         let stated = (SENSITIVITY_PER * 10f64.powf(-margin_db / DB_PER_DECADE)).min(1.0);
         let by_noise = 1.0 - (1.0 - stated).powf(len as f64 / stated_len);
         1.0 - (1.0 - by_noise) * (1.0 - self.loss)
@@ -110,6 +111,8 @@ mod tests {
         assert!((channel.loss_of(&ht(7), 4096) - 0.1).abs() < 1e-9);
         assert!(channel.loss_of(&ht(0), 4096) < 1e-9);
         assert!(ChannelSettings { signal_dbm: -68, ..channel }.loss_of(&ht(7), 4096) > 0.99);
-        assert!((ChannelSettings { loss: 0.25, ..ChannelSettings::default() }.loss_of(&ht(7), 100) - 0.25).abs() < 1e-9);
+        assert!(
+            (ChannelSettings { loss: 0.25, ..ChannelSettings::default() }.loss_of(&ht(7), 100) - 0.25).abs() < 1e-9
+        );
     }
 }

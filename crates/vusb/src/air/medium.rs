@@ -73,6 +73,28 @@ struct Transmission {
     ppdu: Ppdu,
     timeline: Timeline,
     collided: bool,
+    /// The PPDU follows its protection: nobody kept the receiver from answering RTS.
+    data_sent: bool,
+    /// For each MPDU that has ended: whether it was destroyed, and whether the receiver answers for it.
+    lost: Vec<bool>,
+    accepted: Vec<bool>,
+}
+
+impl Transmission {
+    /// When the next MPDU ends that the other side may receive: MPDUs of an A-MPDU one after the other.
+    fn next_mpdu_ns(&self) -> Option<u64> {
+        let next = self.lost.len();
+        if self.collided || !self.data_sent || next >= self.ppdu.mpdus.len() {
+            return None;
+        }
+        let Slice { start_ns, end_ns, mode } = self.timeline.data;
+        let preamble_ns = u64::from(mode.preamble_ns().unwrap_or(0));
+        let data_ns = (end_ns - start_ns).saturating_sub(preamble_ns);
+        let (upto, all) = (self.ppdu.mpdus.get(..=next).unwrap_or_default(), &self.ppdu.mpdus);
+        let bytes = |mpdus: &[Vec<u8>]| mpdus.iter().map(|mpdu| mpdu.len() as u64 + 8).sum::<u64>();
+        let at_ns = start_ns + preamble_ns + data_ns * bytes(upto) / bytes(all).max(1);
+        Some(self.start_ns + at_ns.min(end_ns))
+    }
 }
 
 /// The channel between a chip (side 0) and an access point (side 1).
@@ -124,7 +146,7 @@ impl Medium {
     /// When something happens next.
     pub fn next_event(&self, chip: &dyn Station, ap: &dyn Station) -> Option<u64> {
         match &self.busy {
-            Some(busy) => Some(busy.end_ns),
+            Some(busy) => busy.transmissions.iter().filter_map(Transmission::next_mpdu_ns).min().or(Some(busy.end_ns)),
             None => [chip, ap].iter().enumerate().filter_map(|(side, station)| self.access_ns(side, *station)).min(),
         }
     }
@@ -132,6 +154,9 @@ impl Medium {
     /// Lets everything happen that is due by `now_ns`.
     pub fn advance(&mut self, now_ns: u64, chip: &mut dyn Station, ap: &mut dyn Station) {
         loop {
+            if self.deliver(now_ns, chip, ap) {
+                continue;
+            }
             if let Some(busy) = self.busy.take_if(|busy| busy.end_ns <= now_ns) {
                 self.idle_since_ns = busy.end_ns;
                 for transmission in busy.transmissions {
@@ -182,7 +207,18 @@ impl Medium {
                 contention.backoff = None;
                 if let Some(ppdu) = station.begin(start_ns) {
                     let timeline = exchange::timeline(&ppdu, station.basic_rates().as_ref());
-                    transmissions.push(Transmission { side, start_ns, ppdu, timeline, collided: false });
+                    let (lost, accepted) = (Vec::new(), Vec::new());
+                    let data_sent = true;
+                    transmissions.push(Transmission {
+                        side,
+                        start_ns,
+                        ppdu,
+                        timeline,
+                        collided: false,
+                        data_sent,
+                        lost,
+                        accepted,
+                    });
                 }
             } else if let Some(backoff) = &mut contention.backoff {
                 // The other side keeps the slots that it has not waited.
@@ -193,14 +229,17 @@ impl Medium {
         }
         let collided = transmissions.len() > 1;
         self.counters.collisions += u64::from(collided);
+        let reached = hears(chip, ap);
         let mut end_ns = start_ns;
         for transmission in &mut transmissions {
+            let Transmission { ppdu, timeline, .. } = transmission;
+            set_durations(ppdu, timeline);
+            // RTS that nobody answers: nothing follows.
+            let protected = matches!(ppdu.protection, Protection::Rts(_));
+            transmission.data_sent = !protected || reached && !collided;
             transmission.collided = collided;
-            let length_ns = if collided || self.is_unanswered(transmission, chip, ap) {
-                unanswered_ns(&transmission.timeline)
-            } else {
-                transmission.timeline.end_ns
-            };
+            let whole = transmission.data_sent && !collided;
+            let length_ns = if whole { timeline.end_ns } else { unanswered_ns(timeline) };
             end_ns = end_ns.max(start_ns + length_ns);
         }
         if transmissions.is_empty() {
@@ -211,43 +250,40 @@ impl Medium {
         self.busy = Some(Busy { end_ns, transmissions });
     }
 
-    /// RTS to a station that does not hear it: nothing follows.
-    fn is_unanswered(&self, transmission: &Transmission, chip: &dyn Station, ap: &dyn Station) -> bool {
-        matches!(transmission.ppdu.protection, Protection::Rts(_)) && !hears(chip, ap)
+    /// Lets the next MPDU arrive, if it has ended by now.
+    fn deliver(&mut self, now_ns: u64, chip: &mut dyn Station, ap: &mut dyn Station) -> bool {
+        let Some(busy) = &mut self.busy else { return false };
+        let Some(transmission) = busy.transmissions.first_mut() else { return false };
+        let Some(at_ns) = transmission.next_mpdu_ns().filter(|&at_ns| at_ns <= now_ns) else { return false };
+        let reached = hears(chip, ap);
+        let (sender, receiver): (&dyn Station, &mut dyn Station) =
+            if transmission.side == 0 { (chip, ap) } else { (ap, chip) };
+        let next = transmission.lost.len();
+        let Some(mpdu) = transmission.ppdu.mpdus.get(next) else { return false };
+        let mode = transmission.ppdu.mode;
+        let lost = self.settings.loses(&mut self.rng, &mode, mpdu.len() + exchange::FCS_LEN);
+        self.counters.lost += u64::from(lost);
+        let mut accepted = false;
+        if let Some(tuned) = sender.tuned().filter(|_| reached && !lost) {
+            let ampdu = transmission.ppdu.aggregated.then_some(next == 0);
+            let reception = Reception { mode, ampdu, tuned, signal_dbm: self.settings.signal_dbm };
+            accepted = receiver.receive(at_ns, mpdu, &reception);
+        }
+        transmission.lost.push(lost);
+        transmission.accepted.push(accepted);
+        true
     }
 
     fn end(&mut self, transmission: Transmission, end_ns: u64, chip: &mut dyn Station, ap: &mut dyn Station) {
-        let Transmission { side, start_ns, mut ppdu, timeline, collided } = transmission;
-        let reached = hears(chip, ap);
-        let (sender, receiver): (&mut dyn Station, &mut dyn Station) = if side == 0 { (chip, ap) } else { (ap, chip) };
+        let Transmission { side, start_ns, ppdu, timeline, collided, data_sent, mut lost, mut accepted } = transmission;
+        let sender: &mut dyn Station = if side == 0 { chip } else { ap };
         let tuned = sender.tuned().unwrap_or(Tuned { frequency_mhz: 2412, wide: false });
-        set_durations(&mut ppdu, &timeline);
-        let protected = matches!(ppdu.protection, Protection::Rts(_));
-        let data_sent = !protected || (reached && !collided);
         let count = ppdu.mpdus.len();
-        let mut arrived = vec![false; count];
-        let mut lost = vec![collided; count];
-        let mut accepted = vec![false; count];
-        let data_end_ns = start_ns + timeline.data.end_ns;
-        if data_sent && !collided {
-            for (at, mpdu) in ppdu.mpdus.iter().enumerate() {
-                let is_lost = self.settings.loses(&mut self.rng, &ppdu.mode, mpdu.len() + exchange::FCS_LEN);
-                lost[at] = is_lost;
-                self.counters.lost += u64::from(is_lost);
-                if reached && !is_lost {
-                    let signal_dbm = self.settings.signal_dbm;
-                    let ampdu = ppdu.aggregated.then_some(at == 0);
-                    let reception = Reception { mode: ppdu.mode, ampdu, tuned, signal_dbm };
-                    arrived[at] = true;
-                    accepted[at] = receiver.receive(data_end_ns, mpdu, &reception);
-                }
-            }
-        }
+        lost.resize(count, collided);
+        accepted.resize(count, false);
         let answered = accepted.iter().any(|&it| it);
-        let response_arrives = answered && {
-            let (mode, len) = timeline.response.map_or((ppdu.mode, 0), |slice| (slice.mode, 14));
-            ppdu.response == Response::None || !self.settings.loses(&mut self.rng, &mode, len)
-        };
+        let response_arrives =
+            answered && !timeline.response.is_some_and(|slice| self.settings.loses(&mut self.rng, &slice.mode, 32));
         let acknowledged: Vec<bool> = match ppdu.response {
             Response::None => vec![true; count],
             _ => accepted.iter().map(|&it| it && response_arrives).collect(),
@@ -350,9 +386,7 @@ struct Seen {
 /// Whether the two sides are on one channel.
 fn hears(chip: &dyn Station, ap: &dyn Station) -> bool {
     match (chip.tuned(), ap.tuned()) {
-        (Some(chip), Some(ap)) => {
-            chip.frequency_mhz == ap.frequency_mhz
-        }
+        (Some(chip), Some(ap)) => chip.frequency_mhz == ap.frequency_mhz,
         _ => false,
     }
 }

@@ -70,8 +70,7 @@ impl AirRecorder {
     /// # Errors
     /// Those of the file.
     pub fn create(path: &Path, epoch_ns: i64) -> io::Result<Self> {
-        let mut writer =
-            PcapngWriter::new(BufWriter::new(File::create(path)?), ByteOrder::Little).map_err(io_error)?;
+        let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), ByteOrder::Little).map_err(io_error)?;
         let settings = InterfaceSettings {
             name: Some("air".into()),
             description: Some("virtual air".into()),

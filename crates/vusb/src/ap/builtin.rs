@@ -22,9 +22,8 @@ const QUEUE_MAX: usize = 128;
 /// Status "declined" of responses (IEEE 802.11-2020, table 9-50).
 const BLOCK_ACK_WINDOW: u16 = 32;
 /// WMM parameters with the default EDCA parameters (WMM specification 2.2.2).
-const WMM: [u8; 24] = [
-    0x00, 0x50, 0xf2, 2, 1, 1, 0, 0, 0x03, 0xa4, 0, 0, 0x27, 0xa4, 0, 0, 0x42, 0x43, 0x5e, 0, 0x62, 0x32, 0x2f, 0,
-];
+const WMM: [u8; 24] =
+    [0x00, 0x50, 0xf2, 2, 1, 1, 0, 0, 0x03, 0xa4, 0, 0, 0x27, 0xa4, 0, 0, 0x42, 0x43, 0x5e, 0, 0x62, 0x32, 0x2f, 0];
 
 /// How it is set up.
 #[derive(Clone, Debug)]

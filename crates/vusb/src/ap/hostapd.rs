@@ -11,7 +11,9 @@ use netlink_sys::{protocols::NETLINK_GENERIC, Socket, SocketAddr};
 use serde::Serialize;
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
-use super::hwsim::{attribute, rate_flag, Incoming, Incomings, Message, FRAME, REGISTER, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK};
+use super::hwsim::{
+    attribute, rate_flag, Incoming, Incomings, Message, FRAME, REGISTER, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK,
+};
 use super::queue::{Done, Queue, Queued};
 use super::rates::DownRates;
 use super::{AccessPoint, ApError};
@@ -113,9 +115,10 @@ impl Hostapd {
     }
 
     fn frame_from_ap(&mut self, now_ns: u64, message: &Incoming<'_>) {
-        let (Some(frame), Some(transmitter)) =
-            (message.get(attribute::FRAME), message.get(attribute::ADDR_TRANSMITTER).and_then(<[u8]>::first_chunk::<6>))
-        else {
+        let (Some(frame), Some(transmitter)) = (
+            message.get(attribute::FRAME),
+            message.get(attribute::ADDR_TRANSMITTER).and_then(<[u8]>::first_chunk::<6>),
+        ) else {
             return;
         };
         self.counters.from_ap += 1;
@@ -130,7 +133,8 @@ impl Hostapd {
         }
         let flags = message.u32(attribute::FLAGS).unwrap_or(0);
         let tx_info = message.get(attribute::TX_INFO).unwrap_or_default();
-        let cookie = message.get(attribute::COOKIE).and_then(<[u8]>::first_chunk::<8>).map_or(0, |b| u64::from_le_bytes(*b));
+        let cookie =
+            message.get(attribute::COOKIE).and_then(<[u8]>::first_chunk::<8>).map_or(0, |b| u64::from_le_bytes(*b));
         let (asked, protection) = rates(tx_info, message.get(attribute::TX_INFO_FLAGS).unwrap_or_default());
         let ticket = Ticket { cookie, transmitter: *transmitter, flags, tx_info: tx_info.to_vec() };
         if self.queue.len() >= QUEUE_MAX || frame.len() < 10 {
@@ -177,7 +181,10 @@ impl Hostapd {
     /// Looks for the answers to Block Ack requests, in either direction.
     fn watch(&mut self, frame: &[u8], up: bool) {
         // Action, not encrypted: category Block Ack (3).
-        if frame.first() != Some(&0xd0) || frame.get(1).is_none_or(|flags| flags & 0x40 != 0) || frame.get(24) != Some(&3) {
+        if frame.first() != Some(&0xd0)
+            || frame.get(1).is_none_or(|flags| flags & 0x40 != 0)
+            || frame.get(24) != Some(&3)
+        {
             return;
         }
         let half = |at: usize| frame.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));

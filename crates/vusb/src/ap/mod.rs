@@ -6,6 +6,7 @@ pub mod hostapd;
 mod hwsim;
 mod queue;
 mod rates;
+pub mod silent;
 
 use std::os::fd::RawFd;
 

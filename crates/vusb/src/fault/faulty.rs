@@ -308,9 +308,9 @@ impl<D: Device> Device for Faulty<D> {
 
     fn statistics(&self) -> serde_json::Value {
         let mut value = self.inner.statistics();
-        let faults = self.armed.iter().map(|armed| {
-            serde_json::json!({ "name": armed.fault.name, "transfers": armed.seen, "struck": armed.struck })
-        });
+        let faults = self.armed.iter().map(
+            |armed| serde_json::json!({ "name": armed.fault.name, "transfers": armed.seen, "struck": armed.struck }),
+        );
         if let Some(object) = value.as_object_mut() {
             object.insert("faults".into(), faults.collect());
         }

@@ -17,6 +17,8 @@ use crate::session::{Session, UrbCounters};
 /// While so many bytes wait for the host, nothing more is read from it.
 const OUTPUT_MAX: usize = 8 << 20;
 const READ_LEN: usize = 1 << 20;
+/// Events handled before the host is looked at again.
+const EVENTS_MAX: usize = 256;
 
 /// The signals that this program answers.
 #[derive(Debug)]
@@ -66,6 +68,16 @@ pub struct Host<'a> {
     pub statistics: Option<PathBuf>,
 }
 
+/// How serving a host went.
+pub struct Served {
+    /// Why it has ended.
+    pub ended: Ended,
+    /// What was counted.
+    pub urbs: UrbCounters,
+    /// For the next host.
+    pub observer: Option<Box<dyn Observer>>,
+}
+
 /// What is under way.
 struct Loop<'a, D: Device> {
     device: &'a mut D,
@@ -75,7 +87,7 @@ struct Loop<'a, D: Device> {
 }
 
 impl Host<'_> {
-    /// Serves until the host or the device goes, or a signal comes. Gives the observer back, and what was counted.
+    /// Serves until the host or the device goes, or a signal comes; with `until_present` until the device is plugged in.
     ///
     /// # Errors
     /// Those of the system; a host that breaks the protocol is let go of, with a message.
@@ -84,7 +96,7 @@ impl Host<'_> {
         device: &mut impl Device,
         observer: Option<Box<dyn Observer>>,
         until_present: bool,
-    ) -> Result<(Ended, UrbCounters, Option<Box<dyn Observer>>), ServeError> {
+    ) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
         let mut state = Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new() };
         let ended = loop {
@@ -92,8 +104,8 @@ impl Host<'_> {
                 break ended;
             }
         };
-        let counters = *state.session.counters();
-        Ok((ended, counters, state.session.into_observer()))
+        let urbs = *state.session.counters();
+        Ok(Served { ended, urbs, observer: state.session.into_observer() })
     }
 }
 
@@ -102,6 +114,15 @@ impl<D: Device> Loop<'_, D> {
     fn turn(&mut self, host: &Host<'_>, until_present: bool) -> Result<Option<Ended>, ServeError> {
         let connection = host.connection.as_ref().map(AsFd::as_fd);
         let now_ns = Clock.now_ns();
+        // One event after the other, each at its time, with the bus between them: transfers that the host has queued take
+        // data off the device when these come, even if this process was kept waiting.
+        for _ in 0..EVENTS_MAX {
+            let Some(at_ns) = self.device.next_event().filter(|&at_ns| at_ns < now_ns) else { break };
+            self.device.advance(at_ns);
+            if connection.is_some() {
+                self.session.pump(at_ns, self.device);
+            }
+        }
         self.device.advance(now_ns);
         if let Some(connection) = connection {
             self.session.pump(now_ns, self.device);
@@ -122,10 +143,8 @@ impl<D: Device> Loop<'_, D> {
     fn wait(&mut self, host: &Host<'_>, connection: Option<BorrowedFd<'_>>) -> Result<Option<Ended>, ServeError> {
         self.sources.clear();
         self.device.sources(&mut self.sources);
-        let mut fds = vec![
-            PollFd::new(&host.signals.stop, PollFlags::IN),
-            PollFd::new(&host.signals.report, PollFlags::IN),
-        ];
+        let mut fds =
+            vec![PollFd::new(&host.signals.stop, PollFlags::IN), PollFd::new(&host.signals.report, PollFlags::IN)];
         let waiting = self.session.output().len();
         if let Some(connection) = connection {
             let mut events = PollFlags::empty();
@@ -237,4 +256,3 @@ fn drain(mut stream: &UnixStream) {
     let mut bytes = [0; 64];
     while io::Read::read(&mut stream, &mut bytes).is_ok_and(|len| len > 0) {}
 }
-

@@ -29,8 +29,11 @@ pub(super) struct Endpoints {
 impl Endpoints {
     /// Every endpoint of every alternate setting can be used: what the host has not selected it does not use.
     pub(super) fn new(identity: &Identity) -> Self {
-        let control =
-            Some(Endpoint { transfer: TransferType::Control, max_packet: u16::from(identity.device[7]), halted: false });
+        let control = Some(Endpoint {
+            transfer: TransferType::Control,
+            max_packet: u16::from(identity.device[7]),
+            halted: false,
+        });
         let mut table = [[None; 2]; 16];
         table[0] = [control; 2];
         for part in configuration(&identity.configuration).into_iter().flatten() {

@@ -103,7 +103,8 @@ impl Mac {
         self.radio.written(&mut self.memory, touched, strobe_before);
         self.cam.written(&mut self.memory, touched);
         if touched.has(reg::TSFTR) {
-            self.tsf_zero_ns = now_ns.wrapping_sub(u64::from_le_bytes(self.memory.array(reg::TSFTR)).wrapping_mul(1_000));
+            self.tsf_zero_ns =
+                now_ns.wrapping_sub(u64::from_le_bytes(self.memory.array(reg::TSFTR)).wrapping_mul(1_000));
         }
         if powered_before && !self.is_on() {
             self.transmitter.clear();

@@ -22,15 +22,9 @@ struct Way {
 }
 
 /// Rate adaptation of all stations.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RateAdaptation {
     ways: [Way; 32],
-}
-
-impl Default for RateAdaptation {
-    fn default() -> Self {
-        Self { ways: [Way::default(); 32] }
-    }
 }
 
 impl RateAdaptation {
@@ -55,7 +49,13 @@ impl RateAdaptation {
     pub fn choose(&self, descriptor: &TxDescriptor, attempts: u8) -> u8 {
         let fallback = if descriptor.no_fallback() { 0 } else { attempts / 2 };
         if descriptor.use_driver_rate() || descriptor.is_group() {
-            let floor = if descriptor.rate() >= MCS0 { MCS0 } else if descriptor.rate() >= OFDM_6 { OFDM_6 } else { 0 };
+            let floor = if descriptor.rate() >= MCS0 {
+                MCS0
+            } else if descriptor.rate() >= OFDM_6 {
+                OFDM_6
+            } else {
+                0
+            };
             return descriptor.rate().saturating_sub(fallback).max(floor);
         }
         let way = self.way(descriptor);

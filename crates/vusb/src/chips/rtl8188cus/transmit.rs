@@ -118,10 +118,13 @@ fn queue_of(number: u8) -> usize {
     }
 }
 
-/// An EDCA register: AIFS in us, CWmin, CWmax, TXOP limit; zero: not set.
+/// An EDCA register: AIFS in us, exponents of CWmin and CWmax, TXOP limit; zero: not set. The management and high queues
+/// have no register; which parameters the chip gives them is not known, and those of AC_VO are taken. (It matters:
+/// rtl8192cu writes the low four bits of CWmin itself, 15, where its own initialisation and rtl8xxxu write exponents.)
 fn edca(memory: &Memory, queue: usize) -> EdcaParameters {
     let (address, category) = match queue {
-        0 | 1 => (reg::EDCA_VO_PARAM, AccessCategory::Voice),
+        0 => return EdcaParameters::default_for(AccessCategory::Voice),
+        1 => (reg::EDCA_VO_PARAM, AccessCategory::Voice),
         2 => (reg::EDCA_VI_PARAM, AccessCategory::Video),
         3 => (reg::EDCA_BE_PARAM, AccessCategory::BestEffort),
         _ => (reg::EDCA_BK_PARAM, AccessCategory::Background),

@@ -243,9 +243,8 @@ mod tests {
 
     #[test]
     fn rates() {
-        let kbps = |rate, wide, short_gi| {
-            mode(rate, Modulation { wide, short_gi, ..Modulation::default() }).rate_kbps()
-        };
+        let kbps =
+            |rate, wide, short_gi| mode(rate, Modulation { wide, short_gi, ..Modulation::default() }).rate_kbps();
         assert_eq!((kbps(0, false, false), kbps(11, false, false)), (Some(1_000), Some(54_000)));
         assert_eq!((kbps(19, false, false), kbps(19, true, true)), (Some(65_000), Some(150_000)));
         assert_eq!(kbps(63, false, false), Some(1_000));
