@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use wire::phy::{ACK_LEN, BLOCK_ACK_64_LEN};
+
 use crate::engine::{AccessCategory, DropCause, Packet, Sink};
 use crate::wlan::exchange::{host, Answer};
 use crate::wlan::link::WlanLink;
@@ -45,11 +47,13 @@ impl<P: Packet + 'static> WlanLink<P> {
         let mut received = self.spare.pop().unwrap_or_default();
         let mut bytes = 0;
         for &sequence in &made.sequences {
-            let Some(originator) = &self.radios[from].peers[made.peer].originators[category.index()] else { break };
+            let peer = &mut self.radios[from].peers[made.peer];
+            let Some(originator) = &peer.originators[category.index()] else { break };
             let packet = &originator.mpdu(sequence).packet;
             let len = packet.size_bytes() + overhead;
             bytes = if made.ampdu { psdu_with(bytes, len) } else { len };
-            if self.rng.chance(error_rate) {
+            let noise = peer.errors.of(usize::from(rate_id), &rate.mode, len);
+            if self.rng.chance(error_rate) || self.rng.chance(noise) {
                 continue;
             }
             // Its last bit: as far into the data as its last byte is into the PSDU.
@@ -96,6 +100,15 @@ impl<P: Packet + 'static> WlanLink<P> {
                 self.counts[to].acks += 1;
                 arrival.answer = Some(Answer::Ack);
             }
+        }
+        if arrival.answer.is_some() {
+            let len = if made.ampdu { BLOCK_ACK_64_LEN } else { ACK_LEN };
+            let errors = &mut self.radios[to].peers[mirror].errors;
+            let lost = self
+                .phy
+                .known(&rate.response)
+                .map_or(0.0, |number| errors.of(usize::from(number), &rate.response, len));
+            arrival.answer_lost = self.rng.chance(lost);
         }
         received.clear();
         self.spare.push(received);
@@ -174,7 +187,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 sink.freed(at_ns, packet.from, &packet.packet);
             }
         };
-        let given_up = originator.concluded(&mut made.sequences, outcome, acknowledged, freed);
+        let given_up = originator.concluded(at_ns, &mut made.sequences, outcome, acknowledged, freed);
         self.counts[radio].drops.retry_limit += given_up;
         let done = made.request.map_or(made.sequences.is_empty(), |_| !outcome.stays);
         let (to, estimated_us) = (made.peer, if done { made.estimated_us } else { 0 });

@@ -7,6 +7,7 @@ use crate::engine::{AccessCategory, Packet};
 use crate::queue::{AnyScheduler, Fifo, MacQueue};
 use crate::wlan::contention::Parameters;
 use crate::wlan::counters::DirectionCounters;
+use crate::wlan::error_rate::ErrorRates;
 use crate::wlan::host::Host;
 use crate::wlan::link::Queue;
 use crate::wlan::phy::{self, speech_down, speech_up, Speech};
@@ -72,6 +73,7 @@ fn peer<P: Packet>(
         session_from: both_ht && other.tx_ampdu,
         rates: RateControl::Fixed(rate),
         mpdu_error_rate: speech.mpdu_error_rate,
+        errors: ErrorRates::new(speech.snr_db),
         originators: Default::default(),
         recipients: Default::default(),
         counts: DirectionCounters::default(),

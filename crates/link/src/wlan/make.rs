@@ -155,7 +155,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             let packet_us = estimated_airtime_us(packet.size_bytes(), reference_us, streams, aggregates);
             own.queue.put_on_air_queue(to, category, packet_us);
             estimated_us += packet_us;
-            sequences.push(originator.take_new(packet));
+            sequences.push(originator.take_new(now_ns, packet));
         }
         if sequences.is_empty() {
             self.spare.push(sequences);
