@@ -142,7 +142,6 @@ fn any_station(band_2_4: bool) -> impl Strategy<Value = Station> {
         prop_oneof![
             Just(None),
             (1u32..20, 1u32..20, 1u32..8).prop_map(|(urbs, device, rx)| Some(Usb {
-                tx_urbs: urbs,
                 device_packets: device,
                 tx_urb_cost_us: 20.0,
                 rx_urbs: urbs,

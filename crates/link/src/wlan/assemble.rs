@@ -91,7 +91,7 @@ fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P
         queue,
         lanes: std::array::from_fn(|_| Lane::default()),
         peers,
-        host: Host::new(settings.per_packet_cost_us),
+        host: Host::new(settings),
         txop_ns: AccessCategory::ALL.map(|category| edca(settings, is_ap, category).1),
         hardware_us: 0,
         settings: settings.clone(),

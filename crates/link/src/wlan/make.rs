@@ -80,6 +80,8 @@ impl<P: Packet + 'static> WlanLink<P> {
                 let count = &mut self.counts[radio];
                 count.hardware_max_us = count.hardware_max_us.max(own.hardware_us);
                 lane.made.push_back(made);
+                // The device has room again.
+                self.start_host(radio, now_ns);
                 return true;
             }
             if !own.peers[peer].originator(category, &own.settings).has_room() {
