@@ -6,7 +6,7 @@ use wire::phy::{ACK_LEN, BLOCK_ACK_64_LEN};
 
 use crate::engine::{AccessCategory, DropCause, Packet, Sink};
 use crate::wlan::exchange::{host, Answer};
-use crate::wlan::link::WlanLink;
+use crate::wlan::link::{Flow, WlanLink};
 use crate::wlan::make::{overhead, psdu_len};
 use crate::wlan::originator::{psdu_with, Outcome};
 use crate::wlan::radio::Made;
@@ -117,7 +117,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 
     /// Sees to it that a gap in what was received is given up in time.
-    fn watch_gap(&mut self, (to, mirror, category): (usize, usize, AccessCategory)) {
+    fn watch_gap(&mut self, (to, mirror, category): Flow) {
         let recipient = self.radios[to].peers[mirror].recipient(category);
         if !recipient.watched {
             if let Some(ns) = recipient.gap_ends_ns() {
@@ -155,6 +155,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         } else {
             self.phy.data_ns(made.chain.rate(made.attempts), made.psdu_len)
         };
+        let rate = made.chain.rate(made.attempts);
         made.attempts += 1;
         let settings = &own.settings;
         let peer = &mut own.peers[made.peer];
@@ -177,9 +178,11 @@ impl<P: Packet + 'static> WlanLink<P> {
         if made.request.is_some() && !outcome.stays {
             originator.request_done();
         }
-        let mut released = 0;
+        let mpdus = made.sequences.len() as u32;
+        let (mut released, mut acknowledged_mpdus) = (0, 0);
         let freed = |packet: &crate::wlan::carried::Carried<P>, cause: Option<DropCause>| {
             released += 1;
+            acknowledged_mpdus += u32::from(cause.is_none());
             if let Some(cause) = cause {
                 sink.dropped(at_ns, packet.from, &packet.packet, cause);
             }
@@ -206,6 +209,9 @@ impl<P: Packet + 'static> WlanLink<P> {
         originator.advance(|sequence| lane.made.iter().any(|made| held(made, sequence)));
         lane.starved = false;
         peer.counts.given_up += given_up;
+        if mpdus > 0 {
+            peer.rates.report(rate, mpdus, acknowledged_mpdus.min(mpdus));
+        }
         own.queue.completed(at_ns, to, category, estimated_us, (airtime_ns / 1_000) as u32);
         own.hardware_us -= u64::from(estimated_us);
         own.tell_again(at_ns, to, category);

@@ -24,6 +24,9 @@ pub(crate) const MAX_PACKET_BYTES: usize = 2_304 - 8;
 /// The queues of a radio: asked for with the number of its host and of those it can send to.
 pub(crate) type Queue<P> = Box<dyn Scheduler<Carried<P>>>;
 
+/// What a radio (the first number) receives from one of its peers in a category.
+pub(crate) type Flow = (usize, usize, AccessCategory);
+
 /// An access point and its stations on one channel. See the crate's documentation.
 pub struct WlanLink<P> {
     pub(crate) scenario: Scenario,
@@ -46,7 +49,7 @@ pub struct WlanLink<P> {
     /// When the host of a radio is done with a packet.
     hosts: BinaryHeap<Reverse<(u64, usize)>>,
     /// When a gap in what a radio has received from a peer is given up.
-    pub(crate) gaps: BinaryHeap<Reverse<(u64, (usize, usize, AccessCategory))>>,
+    pub(crate) gaps: BinaryHeap<Reverse<(u64, Flow)>>,
     /// What queues have dropped and no sink was told yet, by radio.
     pub(crate) gone: Vec<(usize, Carried<P>, DropCause)>,
     /// What a queue has just dropped.
