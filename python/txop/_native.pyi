@@ -36,6 +36,7 @@ def emulate_link(
     limit_bytes: int | None = None,
 ) -> bytes: ...
 def check_scenario(name: str, read: Callable[[str], str], *, settings: Sequence[tuple[str, str]] = ()) -> bytes: ...
+def check_link(name: str, read: Callable[[str], str], *, settings: Sequence[tuple[str, str]] = ()) -> bytes: ...
 def simulate_scenario(
     name: str,
     read: Callable[[str], str],
@@ -44,5 +45,8 @@ def simulate_scenario(
     sweeps: Sequence[str] = (),
     seeds: int = 1,
     threads: int = 0,
+    air: str | os.PathLike[str] | None = None,
+    usb: str | os.PathLike[str] | None = None,
+    waterfall: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> bytes: ...

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use link::{AccessCategory, Packet};
+use link::{AccessCategory, HostId, Packet};
 use wire::ip::{self, Flow};
 
 /// An IP packet on its way. Cloning it does not copy its bytes.
@@ -12,6 +12,8 @@ pub struct Datagram {
     bytes: Arc<[u8]>,
     /// When it was offered to the link, ns.
     pub(crate) offered_ns: u64,
+    /// The host that sent it.
+    pub(crate) from: HostId,
     /// Its row in [`crate::pairs::Pairs`].
     pub(crate) pair: u32,
     flow: u32,
@@ -29,14 +31,15 @@ const fn category_of(priority: u8) -> AccessCategory {
 }
 
 impl Datagram {
-    /// A packet of `flow` that was read at `offered_ns`.
-    pub(crate) fn new(bytes: &[u8], flow: &Flow, offered_ns: u64, pair: u32) -> Self {
+    /// A packet of `flow` that the host `from` sent at `offered_ns`.
+    pub(crate) fn new(bytes: &[u8], flow: &Flow, offered_ns: u64, from: HostId, pair: u32) -> Self {
         let mut hasher = DefaultHasher::new();
         flow.hash(&mut hasher);
         let dscp = ip::traffic_class(bytes).unwrap_or(0) >> 2;
         Self {
             bytes: Arc::from(bytes),
             offered_ns,
+            from,
             pair,
             flow: hasher.finish() as u32,
             category: category_of(ip::user_priority(dscp)),
@@ -78,7 +81,7 @@ mod tests {
     fn packet(class: u8, source_port: u8) -> Datagram {
         let mut bytes = vec![0x45, class, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         bytes.extend([0, source_port, 0, 9, 0, 8, 0, 0]);
-        Datagram::new(&bytes, &Flow::of(&bytes).expect("IPv4"), 0, 0)
+        Datagram::new(&bytes, &Flow::of(&bytes).expect("IPv4"), 0, HostId(1), 0)
     }
 
     #[test]

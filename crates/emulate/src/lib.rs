@@ -22,6 +22,7 @@ mod pairs;
 mod run;
 mod status;
 mod timing;
+mod wired;
 
 pub use datagram::Datagram;
 pub use delays::Delays;

@@ -2,8 +2,10 @@
 
 use std::os::fd::BorrowedFd;
 
-use link::scenario::{LinkSettings, ScenarioFile};
-use link::{wlan, Link, ScenarioError, WlanLink};
+use link::modem::ModemLink;
+use link::scenario::{Head, LinkSettings};
+use link::sdio::{SdioLink, SdioSettings};
+use link::{wlan, Link, Pipe, PipeSettings, ScenarioError, WlanLink};
 use monitor::Network;
 use serde_json::Value;
 
@@ -12,25 +14,20 @@ use crate::device::HostSettings;
 use crate::files::{FileSettings, Files};
 use crate::run::run;
 use crate::status::Status;
+use crate::wired::Wired;
 use crate::EmulateError;
 
 /// What to emulate, between what.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The link.
-    pub scenario: ScenarioFile,
+    /// The link, and the wire in front of it.
+    pub scenario: Head,
     /// The hosts, by number.
     pub hosts: Vec<HostSettings>,
     /// A capture of the air.
     pub air: Option<FileSettings>,
     /// A capture of the bus.
     pub usb: Option<FileSettings>,
-}
-
-/// What there is to capture at a link.
-struct Monitors {
-    air: Option<Network>,
-    bus: bool,
 }
 
 /// The counters as JSON. (That every counter can be written is their own tests' business.)
@@ -53,17 +50,32 @@ pub fn emulate(
     let seed = settings.scenario.run.seed;
     match settings.scenario.link()? {
         LinkSettings::Wlan(wlan) => {
-            let link = WlanLink::<Datagram>::new(wlan::Scenario { seed, ..wlan.clone() })?;
-            let monitors = Monitors { air: Some(wlan.into()), bus: false };
-            emulate_link("wlan", link, monitors, settings, stop, ready, |link| json(link.counters()))
+            let network = Network::from(wlan);
+            let link = WlanLink::new(wlan::Scenario { seed, ..wlan.clone() })?;
+            emulate_link("wlan", link, Some(network), false, settings, stop, ready, |link| json(link.counters()))
+        }
+        LinkSettings::Modem(modem) => {
+            let link = ModemLink::new(modem.clone())?;
+            emulate_link("modem", link, None, true, settings, stop, ready, |link| json(link.counters()))
+        }
+        LinkSettings::Sdio(sdio) => {
+            let link = SdioLink::new(SdioSettings { seed, ..sdio.clone() })?;
+            emulate_link("sdio", link, None, false, settings, stop, ready, |link| json(link.counters()))
+        }
+        LinkSettings::Pipe(pipe) => {
+            let link = Pipe::new(PipeSettings { seed, ..*pipe })?;
+            emulate_link("pipe", link, None, false, settings, stop, ready, |_| json(()))
         }
     }
 }
 
+/// `network`: of the air, if there is one; `bus`: whether there is one.
+#[allow(clippy::too_many_arguments)] // what differs between the links, and what `emulate` was given
 fn emulate_link<L: Link<Datagram>>(
     name: &'static str,
-    mut link: L,
-    monitors: Monitors,
+    link: L,
+    network: Option<Network>,
+    bus: bool,
     settings: Settings,
     stop: &[BorrowedFd<'_>],
     ready: impl FnOnce() -> bool,
@@ -74,15 +86,16 @@ fn emulate_link<L: Link<Datagram>>(
         let what = format!("the link joins {} hosts, and {} are there", link.hosts(), hosts.len());
         return Err(ScenarioError::new("scenario", what).into());
     }
-    let air = match (air, monitors.air) {
+    let air = match (air, network) {
         (Some(_), None) => return Err(EmulateError::NothingToCapture { link: name, what: "air" }),
         (air, network) => air.zip(network),
     };
-    if usb.is_some() && !monitors.bus {
+    if usb.is_some() && !bus {
         return Err(EmulateError::NothingToCapture { link: name, what: "USB bus" });
     }
     let mut files = Files::create(air, usb)?;
-    let ran = run(&mut link, &hosts, &mut files, stop, ready);
+    let mut wired = Wired::new(link, scenario.path, scenario.run.seed);
+    let ran = run(&mut wired, &hosts, &mut files, stop, ready);
     let (air, usb) = files.finish();
     let ran = ran?;
     Ok(Status {
@@ -96,7 +109,7 @@ fn emulate_link<L: Link<Datagram>>(
         timing: ran.timing,
         hosts: ran.hosts,
         pairs: ran.pairs,
-        counters: counters(&link),
+        counters: counters(&wired.link),
         air,
         usb,
     })

@@ -241,7 +241,7 @@ fn read_burst<L: Link<Datagram>>(
         if let Some(pair) = outside.pairs.get(row) {
             pair.offered(len);
         }
-        let offer = link.offer(now_ns, from, to, Datagram::new(bytes, &flow, now_ns, row));
+        let offer = link.offer(now_ns, from, to, Datagram::new(bytes, &flow, now_ns, from, row));
         if let (Offer::Dropped(cause), Some(pair)) = (offer, outside.pairs.get(row)) {
             pair.dropped(cause);
         }

@@ -59,6 +59,7 @@ pub mod ppdu;
 pub mod queue;
 mod rng;
 pub mod scenario;
+pub mod sdio;
 pub mod simulation;
 pub mod traffic;
 mod transmitter;
@@ -67,7 +68,7 @@ pub mod wlan;
 
 pub use checked::ScenarioError;
 pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
-pub use path::PathSettings;
+pub use path::{Path, PathSettings, PathStep};
 pub use pipe::{Pipe, PipeSettings, PipeUp};
 pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
 pub use simulation::{Simulation, SimulationSettings};

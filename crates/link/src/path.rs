@@ -45,7 +45,7 @@ impl PathSettings {
 }
 
 /// What happens on a path.
-pub(crate) enum PathStep<'a, P> {
+pub enum PathStep<'a, P> {
     /// The server's interface has sent a packet and frees its buffer.
     Freed(&'a P),
     /// A packet is lost; it came from this host.
@@ -58,35 +58,38 @@ pub(crate) enum PathStep<'a, P> {
 
 /// The wire, both ways.
 #[derive(Clone, Debug)]
-pub(crate) struct Path<P> {
+pub struct Path<P> {
     down: Transmitter<P>,
     /// The host of each packet is the one it came from.
     up: Transmitter<P>,
 }
 
 impl<P: Packet> Path<P> {
-    pub(crate) fn new(settings: PathSettings, seed: u64) -> Self {
+    /// A silent wire. (The settings are not [checked](PathSettings::check) here.)
+    pub fn new(settings: PathSettings, seed: u64) -> Self {
         Self {
             down: Transmitter::new(settings.wire(), seed),
             up: Transmitter::new(settings.wire(), seed ^ 0x5bd1_e995),
         }
     }
 
-    pub(crate) fn offer_down(&mut self, now_ns: u64, to: HostId, packet: P) -> Offer {
+    /// The server hands over a packet for the host `to`.
+    pub fn offer_down(&mut self, now_ns: u64, to: HostId, packet: P) -> Offer {
         self.down.offer(now_ns, to, packet)
     }
 
-    pub(crate) fn offer_up(&mut self, now_ns: u64, from: HostId, packet: P) -> Offer {
+    /// The link's end hands over a packet of the host `from` for the server.
+    pub fn offer_up(&mut self, now_ns: u64, from: HostId, packet: P) -> Offer {
         self.up.offer(now_ns, from, packet)
     }
 
     /// `u64::MAX`: nothing is under way.
-    pub(crate) fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> u64 {
         self.down.next_event().min(self.up.next_event())
     }
 
     /// Lets the next thing happen.
-    pub(crate) fn step(&mut self, tell: &mut impl FnMut(PathStep<'_, P>)) {
+    pub fn step(&mut self, tell: &mut impl FnMut(PathStep<'_, P>)) {
         if self.down.next_event() <= self.up.next_event() {
             self.down.step(&mut |step| match step {
                 Step::Sent(_, packet) => tell(PathStep::Freed(packet)),

@@ -3,15 +3,13 @@
 use link::engine::HostId;
 
 use crate::frame::{BROADCAST, FCS_LEN};
-use crate::network::{address, Network};
+use crate::network::{address, Network, RATES_MAX};
 
 const SSID: &[u8] = b"txop";
 /// 100 TU, as everywhere.
 const INTERVAL_TU: u16 = 100;
 /// ESS and short slot.
 const CAPABILITIES: [u8; 2] = [0x01, 0x04];
-/// Rates that the element Supported Rates has room for; the others stand in Extended Supported Rates.
-const RATES_MAX: usize = 8;
 const VENDOR: u8 = 221;
 /// WMM parameters with the default EDCA parameters (WMM specification 2.2.2).
 const WMM: [u8; 24] =

@@ -7,6 +7,13 @@ use wire::ieee80211::MacAddr;
 /// 6, 12 and 24 Mbit/s basic, and the other OFDM rates, as in the element Supported Rates (IEEE 802.11-2020, 9.4.2.3).
 const OFDM_RATES: [u8; 8] = [0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c];
 
+/// 1, 2, 5.5 and 11 Mbit/s.
+const DSSS_RATES: [u8; 4] = [2, 4, 11, 22];
+/// Of a rate in the element: every station must know it.
+const BASIC: u8 = 0x80;
+/// Rates that the element Supported Rates has room for; the others stand in Extended Supported Rates.
+pub(crate) const RATES_MAX: usize = 8;
+
 /// What a beacon tells of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -29,13 +36,23 @@ impl Default for Network {
 }
 
 impl From<&wlan::Scenario> for Network {
+    /// Of the supported rates all basic ones are told, and others as far as there is room in the element: more would make
+    /// the beacon longer than the link reckons.
     fn from(scenario: &wlan::Scenario) -> Self {
+        let basic = scenario.basic_rates();
+        let dsss: &[u8] = if scenario.medium.is_2_4_ghz() { &DSSS_RATES } else { &[] };
+        let ofdm = if scenario.ap.phy == wlan::Phy::Dsss { &[][..] } else { &OFDM_RATES[..] };
+        let known = dsss.iter().chain(ofdm).map(|rate| rate & !BASIC).filter(|rate| !basic.contains(rate));
+        let mut rates: Vec<u8> = basic.iter().map(|rate| rate | BASIC).chain(known).take(RATES_MAX).collect();
+        rates.sort_by_key(|rate| rate & !BASIC);
+        let mut radios = scenario.stations.iter().chain([&scenario.dut, &scenario.ap]);
+        let highest_mcs = radios.clone().map(|radio| radio.mcs.max(radio.ap_mcs.unwrap_or(0))).max().unwrap_or(0);
         Self {
             channel: scenario.medium.channel,
             width_mhz: scenario.medium.width_mhz,
-            streams: Some(scenario.dut.mcs.max(scenario.ap.mcs) / 8 + 1),
+            streams: radios.any(|radio| radio.phy == wlan::Phy::Ht).then_some(highest_mcs / 8 + 1),
+            rates,
             beacon_bytes: wlan::beacon_len(scenario.medium.channel),
-            ..Self::default()
         }
     }
 }

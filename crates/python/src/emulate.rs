@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
 use ::emulate::{EmulateError, FileSettings, Settings};
-use link::scenario::ScenarioFile;
+use link::scenario::Head;
 use link::Scenario;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -25,25 +25,24 @@ pub(crate) fn check_link_scenario<'py>(py: Python<'py>, scenario: &str) -> PyRes
     Ok(PyBytes::new(py, &json))
 }
 
-fn file_of(json: &str) -> PyResult<ScenarioFile> {
-    let file: ScenarioFile =
-        serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("scenario: {error}")))?;
-    file.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(file)
+fn head_of(json: &str) -> PyResult<Head> {
+    let head: Head = serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("scenario: {error}")))?;
+    head.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(head)
 }
 
-/// Names of the hosts that the link of a scenario joins, by number. `scenario` as `check_scenario` returns it.
+/// Names of the hosts that the link of a scenario joins, by number. `scenario` as `check_link` returns it.
 ///
 /// Raises `ValueError` for a scenario that cannot be.
 #[pyfunction]
 pub(crate) fn scenario_hosts(scenario: &str) -> PyResult<Vec<String>> {
-    Ok(file_of(scenario)?.hosts())
+    Ok(head_of(scenario)?.hosts())
 }
 
 /// Emulates a link between TUN devices until one of `stop_fds` can be read (or is hung up); returns the status as JSON
 /// (format `txop-emulate`).
 ///
-/// `scenario` as `check_scenario` returns it. `hosts` is a JSON array, by host number: `name`, `namespace` (a path such as `/proc/PID/ns/net`, or null), `device`, `mtu`
+/// `scenario` as `check_link` returns it. `hosts` is a JSON array, by host number: `name`, `namespace` (a path such as `/proc/PID/ns/net`, or null), `device`, `mtu`
 /// and `addresses`, a list. The devices are made down and without an address; then `ready()` is called. `air` and `usb` are
 /// pcapng files for what monitors would have captured; `snap_bytes` of each data frame or transfer are kept, and each file
 /// ends before `limit_bytes`.
@@ -67,7 +66,7 @@ pub(crate) fn emulate_link<'py>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let hosts = serde_json::from_str(hosts).map_err(|error| PyValueError::new_err(format!("hosts: {error}")))?;
     let file = |path| FileSettings { path, snap_bytes, limit_bytes };
-    let settings = Settings { scenario: file_of(scenario)?, hosts, air: air.map(file), usb: usb.map(file) };
+    let settings = Settings { scenario: head_of(scenario)?, hosts, air: air.map(file), usb: usb.map(file) };
     let stop = stop_fds.into_iter().map(own).collect::<PyResult<Vec<OwnedFd>>>()?;
     let mut not_ready = None;
     let ran = py.detach(|| {

@@ -40,6 +40,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(emulate::check_link_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_link, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::scenario_hosts, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::check_link, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::check_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(specimen_file::specimen_scenes, module)?)?;

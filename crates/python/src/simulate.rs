@@ -1,15 +1,16 @@
 //! `simulate`: scenarios in virtual time (`crates/simulate`), on threads of their own.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::Duration;
 
 use link::scenario::{Draft, Problem};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use simulate::{batch, Axis, Batch, BatchError, Document};
+use simulate::{batch, Axis, Batch, BatchError, Captures, Document};
 
 /// How long Ctrl-C may go unnoticed.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
@@ -46,6 +47,20 @@ pub(crate) fn check_scenario<'py>(
     Ok(PyBytes::new(py, &json))
 }
 
+/// The same for the scenario without its traffic, which need not have any.
+#[pyfunction]
+#[pyo3(signature = (name, read, *, settings=Vec::new()))]
+pub(crate) fn check_link<'py>(
+    py: Python<'py>,
+    name: &str,
+    read: Py<PyAny>,
+    settings: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let head = draft(py, name, &read, &settings)?.check_link().map_err(problem)?;
+    let json = serde_json::to_vec(&head.to_json()).map_err(not_serialised)?;
+    Ok(PyBytes::new(py, &json))
+}
+
 /// Runs the scenario called `name` with every combination of the sweeps and `seeds` seeds; returns the JSON document
 /// `txop-simulate`.
 ///
@@ -53,9 +68,15 @@ pub(crate) fn check_scenario<'py>(
 /// `threads`: runs at the same time, 0 for as many as there are processors. `progress(done, all)` is called after runs; an
 /// exception in it ends the simulation, as Ctrl-C does.
 ///
-/// Raises `ValueError` for a scenario or sweep that cannot be.
+/// Of the first run `air` is a file for what a perfect monitor would have captured and `usb` for what usbmon would have;
+/// with `waterfall` the result says where its goodput went.
+///
+/// Raises `ValueError` for a scenario or sweep that cannot be, `OSError` when a capture cannot be written.
 #[pyfunction]
-#[pyo3(signature = (name, read, *, settings=Vec::new(), sweeps=Vec::new(), seeds=1, threads=0, progress=None))]
+#[pyo3(signature = (
+    name, read, *, settings=Vec::new(), sweeps=Vec::new(), seeds=1, threads=0, air=None, usb=None, waterfall=false,
+    progress=None,
+))]
 #[allow(clippy::too_many_arguments)] // keywords on the Python side
 pub(crate) fn simulate_scenario<'py>(
     py: Python<'py>,
@@ -65,12 +86,16 @@ pub(crate) fn simulate_scenario<'py>(
     sweeps: Vec<String>,
     seeds: u32,
     threads: usize,
+    air: Option<PathBuf>,
+    usb: Option<PathBuf>,
+    waterfall: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let draft = draft(py, name, &read, &settings)?;
     let axis = |text: &String| Axis::parse(text).map_err(|what| PyValueError::new_err(format!("{text}: {what}")));
     let axes = sweeps.iter().map(axis).collect::<PyResult<Vec<Axis>>>()?;
-    let wanted = Batch { draft, name: name.to_owned(), axes, seeds, threads };
+    let wanted =
+        Batch { draft, name: name.to_owned(), axes, seeds, threads, captures: Captures { air, usb, waterfall } };
 
     let stop = Arc::new(AtomicBool::new(false));
     let _stop_at_end = StopAtEnd(Arc::clone(&stop));
@@ -97,6 +122,7 @@ pub(crate) fn simulate_scenario<'py>(
             Ok(News::Done(found)) => {
                 let document = (*found).map_err(|error| match error {
                     BatchError::Scenario(_) | BatchError::TooMuch(_) => PyValueError::new_err(error.to_string()),
+                    BatchError::Capture(_) => PyOSError::new_err(error.to_string()),
                     BatchError::Stopped | BatchError::Threads(_) => PyRuntimeError::new_err(error.to_string()),
                 })?;
                 let json = py.detach(|| serde_json::to_vec(&document)).map_err(not_serialised)?;

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use link::scenario::{Draft, LinkSettings, Problem, ScenarioFile};
+use link::scenario::{Draft, Problem, ScenarioFile};
 use rayon::prelude::*;
 
+use crate::monitor_tap::{CaptureError, Captures};
 use crate::result::{Document, Point, Run, ScenarioSummary, FORMAT, VERSION};
-use crate::run::run;
+use crate::run::{run, RunError};
 use crate::summary::summarize;
 use crate::sweep::Axis;
 
@@ -28,6 +29,8 @@ pub struct Batch {
     pub seeds: u32,
     /// Runs at the same time; 0: as many as there are processors.
     pub threads: usize,
+    /// What to capture of the first run.
+    pub captures: Captures,
 }
 
 /// Why there is no document.
@@ -39,12 +42,25 @@ pub enum BatchError {
     /// It is more than a batch may be.
     #[error("{0}")]
     TooMuch(String),
+    /// A capture could not be made.
+    #[error(transparent)]
+    Capture(CaptureError),
     /// It was stopped.
     #[error("stopped")]
     Stopped,
     /// The threads could not be started.
     #[error("threads cannot be started: {0}")]
     Threads(String),
+}
+
+impl From<RunError> for BatchError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Scenario(problem) => Self::Scenario(problem),
+            RunError::Capture(error) => Self::Capture(error),
+            RunError::Stopped => Self::Stopped,
+        }
+    }
 }
 
 /// Checks every combination, then runs them all. `progress(done, all)` is called, on any thread, after each run; `stop`
@@ -75,8 +91,9 @@ pub fn batch(
             return Err(BatchError::Stopped);
         }
         let scenario = &points[number / seeds].1;
-        let seed = scenario.run.seed.wrapping_add((number % seeds) as u64);
-        let found = run(scenario, seed, stop)?.ok_or(BatchError::Stopped)?;
+        let seed = scenario.head.run.seed.wrapping_add((number % seeds) as u64);
+        let captures = if number == 0 { &batch.captures } else { &Captures::default() };
+        let found = run(scenario, seed, captures, stop)?;
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, all);
         Ok(found)
     };
@@ -121,15 +138,13 @@ fn points(batch: &Batch) -> Result<Vec<(Vec<String>, ScenarioFile)>, BatchError>
 }
 
 fn describe(name: &str, scenario: &ScenarioFile) -> ScenarioSummary {
+    let head = &scenario.head;
     ScenarioSummary {
         name: name.to_owned(),
-        title: scenario.title.clone(),
-        description: scenario.description.clone(),
-        calibrated_from: scenario.calibrated_from.clone(),
-        link: match scenario.link() {
-            Ok(LinkSettings::Wlan(_)) => "wlan",
-            Err(_) => "none",
-        },
+        title: head.title.clone(),
+        description: head.description.clone(),
+        calibrated_from: head.calibrated_from.clone(),
+        link: scenario.link().map_or("none", |link| link.kind()),
         hosts: scenario.hosts(),
         settings: scenario.to_json(),
     }

@@ -4,7 +4,8 @@
 //! `txop-simulate` ([docs/simulate.md](../../../docs/simulate.md)).
 
 mod batch;
-mod packet;
+mod monitor_tap;
+mod outcome;
 mod record;
 pub mod result;
 mod run;
@@ -12,6 +13,7 @@ mod summary;
 mod sweep;
 
 pub use batch::{batch, Batch, BatchError, MOST_SEEDS};
+pub use monitor_tap::{CaptureError, Captures};
 pub use result::{Document, Run};
-pub use run::run;
+pub use run::{run, RunError};
 pub use sweep::Axis;

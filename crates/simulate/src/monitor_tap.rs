@@ -67,7 +67,12 @@ impl Taps {
             tee.pipe = Some(PipeWriter { sender, piece: Vec::with_capacity(PIECE_BYTES) });
             let analyse = move || {
                 let reader = capture::Reader::from_read(PipeReader { receiver, piece: Vec::new(), at: 0 });
-                air::analyze_reader(reader.map_err(air::Error::Open)?, "simulated".to_owned(), air::Options::default(), &mut ())
+                air::analyze_reader(
+                    reader.map_err(air::Error::Open)?,
+                    "simulated".to_owned(),
+                    air::Options::default(),
+                    &mut (),
+                )
             };
             let thread = std::thread::Builder::new().name("txop-waterfall".into()).spawn(analyse);
             taps.analysis = Some(thread.map_err(|error| said(Path::new("waterfall"), error))?);
@@ -83,10 +88,6 @@ impl Taps {
         if let Some(air) = &mut self.air {
             air.take(ppdu);
         }
-    }
-
-    pub(crate) fn wants_air(&self) -> bool {
-        self.air.is_some()
     }
 
     pub(crate) fn usb(&mut self, urb: &Urb<'_>) {

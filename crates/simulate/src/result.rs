@@ -2,6 +2,10 @@
 //!
 //! What is not available is `null`, never 0.
 
+use air::report::Waterfall;
+use link::scenario::FlowKind;
+use link::simulation::TcpResult;
+use link::traffic::LatencySummary;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -78,8 +82,11 @@ pub struct Run {
     pub bus: Vec<EndpointResult>,
     /// What the link itself counted since time 0, warm-up included; keys depend on its kind.
     pub counters: Value,
-    /// Over time, from time 0.
+    /// Over time, from the beginning of the warm-up.
     pub series: SeriesResult,
+    /// Where the goodput of each direction went, as `txop air` explains it from what a perfect monitor would have captured;
+    /// `null`: not asked for, or the link has no air.
+    pub waterfalls: Option<Vec<Waterfall>>,
 }
 
 /// One flow of one run.
@@ -88,43 +95,36 @@ pub struct FlowResult {
     /// Its name.
     pub name: String,
     /// `tcp`, `udp` or `ping`.
-    pub kind: &'static str,
+    pub kind: FlowKind,
     /// Sender.
     pub from: String,
     /// Receiver.
     pub to: String,
-    /// Packets handed down by the sender; for `ping` requests and replies.
-    pub packets_offered: u64,
-    /// Packets that reached the other end.
-    pub packets_delivered: u64,
+    /// Packets handed down by the sender: with payload for `tcp`, requests for `ping`.
+    pub packets_sent: u64,
+    /// Of these: arrived; for `ping` replies that came back.
+    pub packets_received: u64,
     /// Payload of transport delivered, Mbit/s; for TCP in order and once. `null` for `ping`.
     pub goodput_mbit_s: Option<f64>,
     /// One way from the sender's stack to the receiver's; for `ping` the round trip; for `tcp` the round trips that its
     /// sender measured.
     pub latency: Option<Latency>,
-    /// Packets dropped, by cause; only causes that occurred.
+    /// One way from the sender's stack to the receiver's, for `tcp`.
+    pub one_way: Option<Latency>,
+    /// Jitter of RFC 3550, 6.4.1, at the end, ms.
+    pub jitter_ms: Option<f64>,
+    /// Packets dropped, both ways, by cause; only causes that occurred.
     pub drops: Vec<Drop>,
+    /// What is special about `tcp`.
+    pub tcp: Option<TcpResult>,
 }
 
-/// Times, ms.
+/// A distribution of times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
-    /// How many.
-    pub n: u64,
-    /// Least.
-    pub min_ms: f64,
-    /// Mean.
-    pub mean_ms: f64,
-    /// 5th percentile.
-    pub p5_ms: f64,
-    /// Median.
-    pub p50_ms: f64,
-    /// 95th percentile.
-    pub p95_ms: f64,
-    /// 99th percentile.
-    pub p99_ms: f64,
-    /// Greatest.
-    pub max_ms: f64,
+    /// Its percentiles.
+    #[serde(flatten)]
+    pub summary: LatencySummary,
     /// Points of the distribution: ms, and the share of times up to there.
     pub cdf: Vec<(f64, f64)>,
 }
@@ -177,7 +177,9 @@ pub struct DirectionResult {
     pub ppdus_collided: u64,
     /// Data MPDUs, retransmissions and collided ones included.
     pub mpdus: u64,
-    /// Of these: retransmissions.
+    /// Of these: in PPDUs lost in a collision.
+    pub mpdus_collided: u64,
+    /// Of the MPDUs: retransmissions.
     pub retries: u64,
     /// Retransmissions among the data MPDUs, %.
     pub retry_percent: Option<f64>,
@@ -219,13 +221,15 @@ pub struct EndpointResult {
 /// Figures over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesResult {
-    /// Length of an interval, s. The first begins at time 0.
-    pub sample_s: f64,
-    /// Goodput by flow, Mbit/s.
-    pub goodput_mbit_s: Vec<Vec<f64>>,
+    /// Length of an interval, s.
+    pub interval_s: f64,
+    /// When the first begins, s from the end of the warm-up: 0 or negative.
+    pub start_s: f64,
+    /// Goodput by flow, Mbit/s; `null` for `ping`.
+    pub goodput_mbit_s: Vec<Option<Vec<f64>>>,
     /// Mean latency by flow, ms; `null`: nothing arrived.
     pub latency_ms: Vec<Vec<Option<f64>>>,
-    /// Airtime by station, as share of the interval.
+    /// Airtime by station, as share of the interval; empty: the link has no air.
     pub airtime_share: Vec<Vec<f64>>,
 }
 

@@ -23,9 +23,10 @@ fn figures(run: &Run) -> Vec<(String, Option<String>, Option<f64>)> {
         let mut add = |figure: &str, value| found.push((figure.to_owned(), Some(flow.name.clone()), value));
         add("goodput_mbit_s", flow.goodput_mbit_s);
         let latency = flow.latency.as_ref();
-        add("latency_p50_ms", latency.map(|latency| latency.p50_ms));
-        add("latency_p95_ms", latency.map(|latency| latency.p95_ms));
-        add("latency_p99_ms", latency.map(|latency| latency.p99_ms));
+        add("latency_p50_ms", latency.map(|latency| latency.summary.p50_ms));
+        add("latency_p95_ms", latency.map(|latency| latency.summary.p95_ms));
+        add("latency_p99_ms", latency.map(|latency| latency.summary.p99_ms));
+        add("tcp_retransmitted", flow.tcp.map(|tcp| tcp.retransmitted as f64));
     }
     if let Some(air) = &run.air {
         found.push(("air_busy_share".to_owned(), None, Some(air.busy_share)));

@@ -63,6 +63,16 @@ def simulate(
     ] = None,
     parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write every figure, one in a row.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
+    pcap: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what a perfect monitor would have captured.")
+    ] = None,
+    usb: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what usbmon would have captured.")] = None,
+    waterfall: Annotated[
+        bool | None,
+        typer.Option(
+            "--waterfall/--no-waterfall", help="Say where the goodput of the first run went; by default of one."
+        ),
+    ] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 40,
     list_scenarios: Annotated[bool, typer.Option("--list", help="List the shipped scenarios.")] = False,
 ) -> None:
@@ -73,13 +83,25 @@ def simulate(
     if list_scenarios:
         _list(as_json=json)
         return
+    from contextlib import ExitStack
+
+    from txop.report.whole_file import replacement
+
     if scenario is None:
         raise UserError("no scenario was given", what_to_do="name one, or see what there is with --list")
     _check_outputs(json=json, csv=csv, table=table)
     changed = [_setting(text) for text in settings or ()]
     if duration is not None:
         changed.append(("run.duration_s", repr(duration)))
-    document = _run(scenario, changed, sweep or [], seeds, threads)
+    if waterfall is None:
+        waterfall = seeds == 1 and not sweep
+    with ExitStack() as files:
+        air_file = None if pcap is None else files.enter_context(replacement(pcap))
+        usb_file = None if usb is None else files.enter_context(replacement(usb))
+        document = _run(scenario, changed, sweep or [], seeds, threads, air_file, usb_file, waterfall)
+    for written in (pcap, usb):
+        if written is not None:
+            console.stderr().print(safe_text(f"Wrote {written}"))
     if json:
         console.write_json(document)
         if csv is None and parquet is None and html is None:
@@ -97,14 +119,31 @@ def simulate(
         _show(done, top)
 
 
-def _run(name: str, settings: list[tuple[str, str]], sweeps: list[str], seeds: int, threads: int) -> bytes:
+def _run(
+    name: str,
+    settings: list[tuple[str, str]],
+    sweeps: list[str],
+    seeds: int,
+    threads: int,
+    air: Path | None,
+    usb: Path | None,
+    waterfall: bool,
+) -> bytes:
     from txop.simulate import ScenarioError, simulate_json
 
     _check_name(name)
     try:
         with _ProgressBar() as bar:
             return simulate_json(
-                name, settings=settings, sweeps=sweeps, seeds=seeds, threads=threads, progress=bar.advance
+                name,
+                settings=settings,
+                sweeps=sweeps,
+                seeds=seeds,
+                threads=threads,
+                air=air,
+                usb=usb,
+                waterfall=waterfall,
+                progress=bar.advance,
             )
     except ScenarioError as error:
         raise UserError(str(error)) from error

@@ -51,7 +51,8 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
 def station_scenario(scenario: Mapping[str, Any]) -> LinkScenario:
     """A station and its access point. Raises :class:`ScenarioError`."""
     checked = check_scenario(scenario)
-    return _link_scenario({"wlan": checked, "run": {"seed": checked["seed"]}})
+    seed = checked.pop("seed")
+    return _link_scenario(scenario_json({"wlan": checked, "run": {"seed": seed}}))
 
 
 def load_scenario(name: str, settings: Sequence[tuple[str, str]] = ()) -> LinkScenario:
@@ -63,17 +64,17 @@ def load_scenario(name: str, settings: Sequence[tuple[str, str]] = ()) -> LinkSc
     >>> load_scenario("two-stations").hosts[0]
     'server'
     """
-    from txop.simulate import ScenarioError as SimulateError
-    from txop.simulate import check
+    from txop.simulate.shipped import Library
 
+    library = Library(name)
     try:
-        return _link_scenario({**check(name, settings=settings), "traffic": []})
-    except SimulateError as error:
+        checked = _native.check_link(library.name, library.read, settings=list(settings))
+    except ValueError as error:
         raise ScenarioError(str(error)) from None
+    return _link_scenario(checked.decode())
 
 
-def _link_scenario(document: Mapping[str, Any]) -> LinkScenario:
-    text = scenario_json(document)
+def _link_scenario(text: str) -> LinkScenario:
     try:
         return LinkScenario(text, tuple(_native.scenario_hosts(text)))
     except ValueError as error:

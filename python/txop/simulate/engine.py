@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from txop.simulate.model import Simulation
@@ -46,6 +47,9 @@ def simulate(
     sweeps: Sequence[str] = (),
     seeds: int = 1,
     threads: int = 0,
+    air: Path | None = None,
+    usb: Path | None = None,
+    waterfall: bool = False,
     progress: Progress | None = None,
 ) -> Simulation:
     """Run the scenario ``name`` (a file, or one that is shipped).
@@ -56,12 +60,26 @@ def simulate(
         sweeps: ``key=first..last``, ``key=first..last:step`` or ``key=a,b``; every combination is run.
         seeds: Runs of each combination, with seeds from the scenario's upwards.
         threads: Runs at the same time; 0 for as many as there are processors.
+        air: File for what a perfect monitor would have captured of the first run.
+        usb: File for what usbmon would have captured of the first run.
+        waterfall: Say where the goodput of the first run went, as ``txop air`` does.
         progress: Told how far it is; what it raises ends the simulation.
 
     Raises:
         ScenarioError: the scenario, a setting or a sweep cannot be.
+        OSError: a capture cannot be written.
     """
-    document = simulate_json(name, settings=settings, sweeps=sweeps, seeds=seeds, threads=threads, progress=progress)
+    document = simulate_json(
+        name,
+        settings=settings,
+        sweeps=sweeps,
+        seeds=seeds,
+        threads=threads,
+        air=air,
+        usb=usb,
+        waterfall=waterfall,
+        progress=progress,
+    )
     return Simulation.parse(document)
 
 
@@ -72,6 +90,9 @@ def simulate_json(
     sweeps: Sequence[str] = (),
     seeds: int = 1,
     threads: int = 0,
+    air: Path | None = None,
+    usb: Path | None = None,
+    waterfall: bool = False,
     progress: Progress | None = None,
 ) -> bytes:
     """The same as the JSON document itself (UTF-8); see ``docs/simulate.md``."""
@@ -86,6 +107,9 @@ def simulate_json(
             sweeps=list(sweeps),
             seeds=seeds,
             threads=threads,
+            air=air,
+            usb=usb,
+            waterfall=waterfall,
             progress=progress,
         )
     except ValueError as error:

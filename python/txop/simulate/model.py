@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from txop.air.model import Waterfall
 from txop.origin import Origin
 from txop.report.document import Model
 
@@ -66,10 +67,16 @@ class Latency(Model):
     """Least."""
     mean_ms: float
     """Mean."""
+    sd_ms: float
+    """Standard deviation."""
     p5_ms: float
     """5th percentile."""
+    p25_ms: float
+    """25th percentile."""
     p50_ms: float
     """Median."""
+    p75_ms: float
+    """75th percentile."""
     p95_ms: float
     """95th percentile."""
     p99_ms: float
@@ -89,6 +96,31 @@ class Drop(Model):
     """How many."""
 
 
+class Tcp(Model):
+    """What is special about a TCP flow."""
+
+    retransmitted: int
+    """Retransmitted segments."""
+    recoveries: int
+    """Times that losses were repaired without a timeout."""
+    timeouts: int
+    """Retransmission timeouts."""
+    probes: int
+    """Tail loss probes."""
+    undone: int
+    """Reductions that were undone: the retransmission was spurious."""
+    local_drops: int
+    """Segments that the sender's own host refused."""
+    ecn_reductions: int
+    """Reductions because of ECN marks."""
+    acks: int
+    """ACKs that the receiver sent."""
+    below_socket_most_bytes: int
+    """Most bytes that were below the sender's socket at once, over the whole run."""
+    completed_s: float | None
+    """When everything had been acknowledged, s after the flow began; `null`: it had not."""
+
+
 class Flow(Model):
     """One flow of one run."""
 
@@ -100,16 +132,22 @@ class Flow(Model):
     """Sender (`from` in the document)."""
     to: str
     """Receiver."""
-    packets_offered: int
-    """Packets handed down by the sender; for `ping` requests and replies."""
-    packets_delivered: int
-    """Packets that reached the other end."""
+    packets_sent: int
+    """Packets handed down by the sender: with payload for `tcp`, requests for `ping`."""
+    packets_received: int
+    """Of these: arrived; for `ping` replies that came back."""
     goodput_mbit_s: float | None
     """Payload of transport delivered; for TCP in order and once. `null` for `ping`."""
     latency: Latency | None
     """One way from stack to stack; for `ping` the round trip; for `tcp` the round trips that its sender measured."""
+    one_way: Latency | None
+    """One way from stack to stack, for `tcp`."""
+    jitter_ms: float | None
+    """Jitter of RFC 3550, 6.4.1, at the end."""
     drops: list[Drop]
-    """Packets dropped, by cause; only causes that occurred."""
+    """Packets dropped, both ways, by cause; only causes that occurred."""
+    tcp: Tcp | None
+    """What is special about `tcp`."""
 
     model_config = Model.model_config | {"alias_generator": lambda name: name.rstrip("_")}
 
@@ -123,8 +161,10 @@ class Direction(Model):
     """Of these: lost in a collision."""
     mpdus: int
     """Data MPDUs, retransmissions and collided ones included."""
+    mpdus_collided: int
+    """Of these: in PPDUs lost in a collision."""
     retries: int
-    """Of these: retransmissions."""
+    """Of the MPDUs: retransmissions."""
     retry_percent: float | None
     """Retransmissions among the data MPDUs, %."""
     data_airtime_share: float
@@ -195,14 +235,16 @@ class Endpoint(Model):
 class Series(Model):
     """Figures over time."""
 
-    sample_s: float
-    """Length of an interval. The first begins at time 0, so the warm-up is in it."""
-    goodput_mbit_s: list[list[float]]
-    """By flow."""
+    interval_s: float
+    """Length of an interval."""
+    start_s: float
+    """When the first begins, s from the end of the warm-up: 0 or negative."""
+    goodput_mbit_s: list[list[float] | None]
+    """By flow; `null` for `ping`."""
     latency_ms: list[list[float | None]]
     """Mean by flow; `null`: nothing arrived."""
     airtime_share: list[list[float]]
-    """By station, as share of the interval."""
+    """By station, as share of the interval; empty: the link has no air."""
 
 
 class Run(Model):
@@ -220,10 +262,13 @@ class Run(Model):
     """The air, if the link has one."""
     bus: list[Endpoint]
     """Endpoints of the bus, if the link shows one."""
-    counters: dict[str, Any]
-    """What the link itself counted since time 0, warm-up included; keys depend on its kind."""
+    counters: dict[str, Any] | None
+    """What the link itself counted since time 0, warm-up included; keys depend on its kind; `null`: nothing."""
     series: Series
-    """Over time."""
+    """Over time, from the beginning of the warm-up."""
+    waterfalls: list[Waterfall] | None
+    """Where the goodput of each direction went, as `txop air` explains it from what a perfect monitor would have seen;
+    `null`: not asked for, or the link has no air."""
 
 
 class Summary(Model):

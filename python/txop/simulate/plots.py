@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from txop.report import format as fmt
 from txop.report.plot import INK, SERIES, plain
-from txop.simulate.model import Simulation
+from txop.simulate.model import Series, Simulation
 
 if TYPE_CHECKING:
     import altair as alt
@@ -41,18 +41,18 @@ def _series(simulation: Simulation) -> Drawing | None:
     rows = [
         {"s": s, "flow": name, "rate": value}
         for number, name in flows
-        for s, value in _thinned(run.series.goodput_mbit_s[number], run.series.sample_s)
+        for s, value in _thinned(run.series.goodput_mbit_s[number] or [], run.series)
     ]
     if not rows:
         return None
     import altair as alt
 
     chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.2).encode(
-        x=alt.X("s:Q", title="simulated time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+        x=alt.X("s:Q", title="s from the end of the warm-up", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
         y=alt.Y("rate:Q", title="goodput, Mbit/s"),
         color=_inks("flow", [name for _, name in flows]),
     )  # fmt: skip
-    return _drawing(chart, f"Goodput over time, from the start of the warm-up (seed {run.seed}).", 150)
+    return _drawing(chart, f"Goodput over time, warm-up included (seed {run.seed}).", 150)
 
 
 def _latency(simulation: Simulation) -> Drawing | None:
@@ -74,6 +74,17 @@ def _latency(simulation: Simulation) -> Drawing | None:
         color=_inks("flow", [f"{flow.name} ({flow.kind})" for flow in shown]),
     )  # fmt: skip
     return _drawing(chart, f"Latency: share of packets that took no longer (seed {run.seed}).", 170)
+
+
+def _waterfall(simulation: Simulation) -> Drawing | None:
+    falls = simulation.points[0].runs[0].waterfalls
+    if not falls:
+        return None
+    from txop.air.page.plots import waterfall
+
+    fall = max(falls, key=lambda fall: fall.payload_mbit_s)
+    drawn = waterfall(fall)
+    return Drawing(drawn.spec, f"{fall.ta} to {fall.ra}. {drawn.caption}")
 
 
 def _airtime(simulation: Simulation) -> Drawing | None:
@@ -186,12 +197,12 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _thinned(values: list[float], sample_s: float) -> Iterable[tuple[float, float]]:
+def _thinned(values: list[float], series: Series) -> Iterable[tuple[float, float]]:
     """Times and means of as many neighbours as it takes to keep to :data:`MAX_POINTS`."""
     by = -(-len(values) // MAX_POINTS)
     for start in range(0, len(values), by):
         part = values[start : start + by]
-        yield round(start * sample_s, 6), sum(part) / len(part)
+        yield round(series.start_s + start * series.interval_s, 6), sum(part) / len(part)
 
 
 def _inks(field: str, names: list[str]) -> alt.Color:
@@ -210,6 +221,7 @@ def _drawing(chart: Any, caption: str, height: int) -> Drawing:
 _PLOTS: dict[str, Callable[[Simulation], Drawing | None]] = {
     "series": _series,
     "latency": _latency,
+    "waterfall": _waterfall,
     "airtime": _airtime,
     "aggregates": _aggregates,
     "sweep": _sweep,

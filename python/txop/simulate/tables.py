@@ -71,8 +71,8 @@ def _flows(simulation: Simulation) -> Iterator[Row]:
                 "kind": flow.kind,
                 "from": flow.from_,
                 "to": flow.to,
-                "packets_offered": flow.packets_offered,
-                "packets_delivered": flow.packets_delivered,
+                "packets_sent": flow.packets_sent,
+                "packets_received": flow.packets_received,
                 "packets_dropped": sum(drop.packets for drop in flow.drops),
                 "goodput_mbit_s": flow.goodput_mbit_s,
                 "latency_n": None if latency is None else latency.n,
@@ -83,6 +83,9 @@ def _flows(simulation: Simulation) -> Iterator[Row]:
                 "latency_p95_ms": None if latency is None else latency.p95_ms,
                 "latency_p99_ms": None if latency is None else latency.p99_ms,
                 "latency_max_ms": None if latency is None else latency.max_ms,
+                "jitter_ms": flow.jitter_ms,
+                "tcp_retransmitted": None if flow.tcp is None else flow.tcp.retransmitted,
+                "tcp_timeouts": None if flow.tcp is None else flow.tcp.timeouts,
             }
 
 
@@ -132,24 +135,33 @@ def _cdf(simulation: Simulation) -> Iterator[Row]:
 
 def _series(simulation: Simulation) -> Iterator[Row]:
     for head, run in _runs(simulation):
+        series = run.series
         for number, flow in enumerate(run.flows):
-            pairs = zip(run.series.goodput_mbit_s[number], run.series.latency_ms[number], strict=True)
-            for interval, (rate, latency) in enumerate(pairs):
+            rates = series.goodput_mbit_s[number]
+            for interval, latency in enumerate(series.latency_ms[number]):
                 yield {
                     **head,
                     "flow": flow.name,
-                    "start_s": round(interval * run.series.sample_s, 9),
-                    "goodput_mbit_s": None if flow.goodput_mbit_s is None else rate,
+                    "start_s": round(series.start_s + interval * series.interval_s, 9),
+                    "goodput_mbit_s": None if rates is None else rates[interval],
                     "latency_ms": latency,
                 }
 
 
 def _airtime(simulation: Simulation) -> Iterator[Row]:
     for head, run in _runs(simulation):
+        series = run.series
         for number, station in enumerate(run.air.stations if run.air is not None else ()):
-            for interval, share in enumerate(run.series.airtime_share[number]):
-                start_s = round(interval * run.series.sample_s, 9)
+            for interval, share in enumerate(series.airtime_share[number]):
+                start_s = round(series.start_s + interval * series.interval_s, 9)
                 yield {**head, "station": station.name, "start_s": start_s, "airtime_share": share}
+
+
+def _waterfall(simulation: Simulation) -> Iterator[Row]:
+    for head, run in _runs(simulation):
+        for fall in run.waterfalls or ():
+            for step in fall.steps:
+                yield {**head, "from": fall.ta, "to": fall.ra, **step.model_dump()}
 
 
 def _summary(simulation: Simulation) -> Iterator[Row]:
@@ -183,6 +195,7 @@ TABLES: dict[str, Table] = {
         Table("latency", "points of the latency distributions", _cdf),
         Table("series", "flows over time", _series),
         Table("airtime", "stations over time", _airtime),
+        Table("waterfall", "where the goodput went, of the first run", _waterfall),
         Table("figures", "every number of runs, flows and stations, one in a row", _figures),
     )
 }

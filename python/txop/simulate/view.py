@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from txop.air.model import Waterfall
+from txop.air.view.names import capital
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section
 from txop.simulate.model import Flow, Point, Run, Simulation
@@ -33,6 +35,8 @@ def sections(simulation: Simulation) -> list[Section]:
         found.append(_flows(point, len(found) + 1))
         if point.runs[0].air is not None:
             found.append(_stations(point, len(found) + 1))
+        if point.runs[0].waterfalls:
+            found.append(_waterfall(point.runs[0].waterfalls, len(found) + 1))
         if point.runs[0].bus:
             found.append(_bus(point, len(found) + 1))
     return found
@@ -100,7 +104,7 @@ def _flows(point: Point, number: int) -> Section:
                 _spread(point, "latency_p50_ms", flow.name, 1),
                 _spread(point, "latency_p95_ms", flow.name, 1),
                 _spread(point, "latency_p99_ms", flow.name, 1),
-                _mean_count(f.packets_delivered for f in every),
+                _mean_count(f.packets_received for f in every),
                 _mean_count(sum(drop.packets for drop in f.drops) for f in every),
                 Cell(_causes(every)),
             )
@@ -169,6 +173,24 @@ def _percent(point: Point, figure: str, of: str | None) -> Cell:
     if entry.sd is not None:
         text += f" ± {fmt.number(100 * entry.sd)}"
     return Cell(text, entry.mean)
+
+
+def _waterfall(falls: Sequence[Waterfall], number: int) -> Section:
+    columns = (Column("Cause", right=False), Column("Share of the time"), Column("Goodput it costs"))
+    blocks: list[Block] = [Plot("waterfall")]
+    for fall in falls:
+        rows = [
+            (
+                Cell(capital(step.label), tone="good" if step.cause == "payload" else ""),
+                Cell(fmt.share(step.share, 2), step.share),
+                Cell(fmt.mbit_s(step.mbit_s), step.mbit_s, "good" if step.cause == "payload" else ""),
+            )
+            for step in fall.steps
+            if step.us > 0
+        ]
+        note = f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}. The row Payload (IP packets) is what is left, not a cost."
+        blocks.append(Grid(f"{fall.ta} to {fall.ra}", columns, rows, note, "causes", whole=True))
+    return Section("waterfall", number, "Goodput waterfall", blocks)
 
 
 def _bus(point: Point, number: int) -> Section:

@@ -7,9 +7,8 @@ use serde_json::Value;
 
 use super::key::{Key, Part};
 use super::problem::{Place, Problem};
-use super::settings::ScenarioFile;
+use super::settings::{Head, ScenarioFile};
 use super::tree::{Kind, Node};
-use super::words;
 
 /// Files that may stand on each other.
 const MOST_BASES: usize = 8;
@@ -65,7 +64,7 @@ impl Draft {
         if ScenarioFile::KEYS.contains(&name.as_str()) {
             return Ok(vec![key.clone()]);
         }
-        let whole = self.check().map_err(|problem| problem.to_string())?.to_json();
+        let whole = self.check_link().map_err(|problem| problem.to_string())?.to_json();
         let mut found = Vec::new();
         for table in ScenarioFile::LINKS {
             if let Some(inner) = whole.get(table) {
@@ -83,23 +82,29 @@ impl Draft {
     /// # Errors
     /// The first thing that cannot, with its place.
     pub fn check(&self) -> Result<ScenarioFile, Problem> {
-        let value = self.tree.to_json();
-        let file: ScenarioFile = serde_path_to_error::deserialize(&value).map_err(|error| {
-            let mut key = words::key_of(error.path());
-            let said = words::say(&error.inner().to_string());
-            if let Some(name) = said.unknown {
-                let part = Part::Name(name);
-                if key.0.last() != Some(&part) {
-                    key = key.then(part);
-                }
-            }
-            self.problem(&key, said.what)
-        })?;
+        let file = ScenarioFile::read(self.tree.to_json()).map_err(|(key, what)| self.problem(&key, what))?;
         file.check().map_err(|error| {
             let key = Key::parse(&error.key).unwrap_or_default();
             self.problem(&key, error.what)
         })?;
         Ok(file)
+    }
+
+    /// Everything but the traffic, when that can be: for those who bring traffic of their own.
+    ///
+    /// # Errors
+    /// The first thing that cannot, with its place.
+    pub fn check_link(&self) -> Result<Head, Problem> {
+        let mut document = self.tree.to_json();
+        if let Some(table) = document.as_object_mut() {
+            table.remove("traffic");
+        }
+        let file = ScenarioFile::read(document).map_err(|(key, what)| self.problem(&key, what))?;
+        file.head.check().map_err(|error| {
+            let key = Key::parse(&error.key).unwrap_or_default();
+            self.problem(&key, error.what)
+        })?;
+        Ok(file.head)
     }
 
     /// `what` at `key`, with the place that is nearest to it.
@@ -170,6 +175,12 @@ fn with_base(
             if tree.get(other).is_none() {
                 below.take(other);
             }
+        }
+    }
+    // So does another kind of stations.
+    for (own, other) in [("stations", "dut"), ("dut", "stations")] {
+        if tree.get("wlan").is_some_and(|wlan| wlan.get(own).is_some() && wlan.get(other).is_none()) {
+            below.take_below("wlan", other);
         }
     }
     below.lay(tree);

@@ -21,13 +21,19 @@ pub(super) enum Part {
 pub(super) struct Key(pub(super) Vec<Part>);
 
 impl Key {
-    /// Reads a dotted key: names of letters, digits, `_` and `-`, or `*`.
+    /// Reads a dotted key: names of letters, digits, `_` and `-`, or `*`. Elements of arrays may also be written with
+    /// brackets (`stations[0].mcs`).
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let parts: Vec<Part> = text.trim().split('.').map(Part::parse).collect::<Result<_, _>>()?;
+        let dotted = text.trim().replace('[', ".").replace(']', "");
+        let parts: Vec<Part> = dotted.split('.').map(Part::parse).collect::<Result<_, _>>()?;
         if parts.len() > MOST_PARTS {
             return Err(format!("a key has {MOST_PARTS} parts at most"));
         }
         Ok(Self(parts))
+    }
+
+    pub(super) fn join(&self, inner: &Self) -> Self {
+        Self(self.0.iter().chain(&inner.0).cloned().collect())
     }
 
     pub(super) fn then(&self, part: Part) -> Self {

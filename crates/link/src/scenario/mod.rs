@@ -19,7 +19,7 @@
 //! "#;
 //! let mut draft = Draft::from_text("up.toml", text)?;
 //! draft.set("run.duration_s", "5")?;
-//! assert_eq!(draft.check()?.run.duration_s, 5.0);
+//! assert_eq!(draft.check()?.head.run.duration_s, 5.0);
 //!
 //! draft.set("wlan.dut.mcs", "99")?;
 //! let problem = draft.check().expect_err("no such MCS");
@@ -36,6 +36,6 @@ mod tree;
 mod words;
 
 pub use draft::Draft;
-pub use flow::{Category, CongestionControl, FlowKind, FlowSettings};
+pub use flow::{Category, Flow, FlowHead, FlowKind, FlowSettings, KindSettings};
 pub use problem::{Place, Problem};
-pub use settings::{LinkSettings, RunSettings, ScenarioFile};
+pub use settings::{Head, LinkSettings, ScenarioFile};

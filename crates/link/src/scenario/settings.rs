@@ -1,23 +1,46 @@
 //! What a scenario file may say.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::flow::FlowSettings;
-use crate::checked::{in_range, ScenarioError};
+use super::flow::{element, Flow, FlowSettings, KindSettings};
+use super::key::Key;
+use super::words;
+use crate::checked::ScenarioError;
+use crate::modem::ModemSettings;
+use crate::path::PathSettings;
+use crate::pipe::PipeSettings;
+use crate::sdio::SdioSettings;
+use crate::simulation::SimulationSettings;
 use crate::wlan;
 
-/// Bytes of a title or name at most.
-const MOST_TEXT: usize = 200;
+/// Name of host 0.
+const SERVER: &str = "server";
+/// What mac80211 sets for the sockets of its own host (net/mac80211/main.c: `tx_sk_pacing_shift`, since Linux 4.20).
+const MAC80211_PACING_SHIFT: u8 = 7;
+/// Bytes of a title at most.
+const MOST_TITLE: usize = 200;
 /// Flows at most.
 const MOST_FLOWS: usize = 10_000;
-/// Samples of a time series at most.
-const MOST_SAMPLES: f64 = 100_000.0;
+/// Intervals of all flows' time series at most.
+const MOST_INTERVALS: f64 = 2_000_000.0;
 
 /// A scenario file: one link, the traffic over it, and how long to watch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScenarioFile {
+    /// What it is, and everything but the traffic.
+    #[serde(flatten)]
+    pub head: Head,
+    /// Who sends what to whom.
+    pub traffic: Vec<FlowSettings>,
+}
+
+/// Everything in a scenario file but the traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ScenarioFile {
+pub struct Head {
     /// One line.
     #[serde(default)]
     pub title: String,
@@ -30,32 +53,21 @@ pub struct ScenarioFile {
     /// An 802.11 link. A scenario has exactly one link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wlan: Option<wlan::Scenario>,
-    /// Who sends what to whom.
-    #[serde(default)]
-    pub traffic: Vec<FlowSettings>,
+    /// A machine with an LTE USB modem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modem: Option<ModemSettings>,
+    /// A small machine with an SDIO WLAN card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sdio: Option<SdioSettings>,
+    /// A link with a rate, a delay and a queue, and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipe: Option<PipeSettings>,
+    /// The wire between the server and the access point (or modem network). Left out: the server is the access point itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathSettings>,
     /// How long, and with which seed.
     #[serde(default)]
-    pub run: RunSettings,
-}
-
-/// How long a run takes, and with which seed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RunSettings {
-    /// Simulated time that does not count, at the beginning, s: 0 to 3600.
-    pub warm_up_s: f64,
-    /// Simulated time that counts, s: 0.001 to 86400.
-    pub duration_s: f64,
-    /// Of all random choices; several seeds count up from it.
-    pub seed: u64,
-    /// Between two points of the time series, s: 0.001 to 3600.
-    pub sample_s: f64,
-}
-
-impl Default for RunSettings {
-    fn default() -> Self {
-        Self { warm_up_s: 2.0, duration_s: 10.0, seed: 1, sample_s: 0.1 }
-    }
+    pub run: SimulationSettings,
 }
 
 /// The link of a scenario.
@@ -63,33 +75,63 @@ impl Default for RunSettings {
 pub enum LinkSettings<'a> {
     /// 802.11.
     Wlan(&'a wlan::Scenario),
+    /// An LTE USB modem.
+    Modem(&'a ModemSettings),
+    /// An SDIO WLAN card.
+    Sdio(&'a SdioSettings),
+    /// A pipe.
+    Pipe(&'a PipeSettings),
 }
 
-impl ScenarioFile {
-    /// Keys at the top of a document.
-    pub(super) const KEYS: &'static [&'static str] =
-        &["title", "description", "calibrated_from", "base", "wlan", "traffic", "run"];
-    /// Those of them that are links.
-    pub(super) const LINKS: &'static [&'static str] = &["wlan"];
+impl LinkSettings<'_> {
+    /// The name of its table.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Wlan(_) => "wlan",
+            Self::Modem(_) => "modem",
+            Self::Sdio(_) => "sdio",
+            Self::Pipe(_) => "pipe",
+        }
+    }
+}
+
+impl Head {
+    /// As JSON, every default filled in.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).unwrap_or(Value::Null)
+    }
 
     /// The link.
     ///
     /// # Errors
-    /// There is none.
+    /// There is none, or more than one.
     pub fn link(&self) -> Result<LinkSettings<'_>, ScenarioError> {
-        let found: Vec<LinkSettings<'_>> = [self.wlan.as_ref().map(LinkSettings::Wlan)].into_iter().flatten().collect();
+        let Self { wlan, modem, sdio, pipe, .. } = self;
+        let links = [
+            wlan.as_ref().map(LinkSettings::Wlan),
+            modem.as_ref().map(LinkSettings::Modem),
+            sdio.as_ref().map(LinkSettings::Sdio),
+            pipe.as_ref().map(LinkSettings::Pipe),
+        ];
+        let found: Vec<LinkSettings<'_>> = links.into_iter().flatten().collect();
         match found[..] {
             [link] => Ok(link),
-            [] => {
-                Err(ScenarioError::new("scenario", format!("there is no link: it has one of the tables {}", tables())))
-            }
-            _ => Err(ScenarioError::new("scenario", format!("there is more than one of the tables {}", tables()))),
+            [] => Err(ScenarioError::new("scenario", format!("there is no link; write one of {}", tables()))),
+            _ => Err(ScenarioError::new("scenario", format!("there is more than one link; write one of {}", tables()))),
         }
     }
 
     /// Names of the hosts, in the order of their [numbers](crate::engine::HostId).
     pub fn hosts(&self) -> Vec<String> {
-        vec!["server".to_owned(), "dut".to_owned()]
+        let near: Vec<String> = match self.link() {
+            Ok(LinkSettings::Wlan(wlan)) if !wlan.stations.is_empty() => {
+                wlan.each_station().map(|(name, _)| name).collect()
+            }
+            Ok(LinkSettings::Pipe(pipe)) if pipe.stations == 1 => vec!["dut".to_owned()],
+            Ok(LinkSettings::Pipe(pipe)) => (1..=pipe.stations).map(|number| format!("station-{number}")).collect(),
+            Ok(_) | Err(_) => vec!["dut".to_owned()],
+        };
+        std::iter::once(SERVER.to_owned()).chain(near).collect()
     }
 
     /// The first value that cannot be, if any.
@@ -97,57 +139,149 @@ impl ScenarioFile {
     /// # Errors
     /// That value, with what it may be.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        for (key, text) in [("title", Some(&self.title)), ("calibrated_from", self.calibrated_from.as_ref())] {
-            if text.is_some_and(|text| text.len() > MOST_TEXT) {
-                return Err(ScenarioError::new(key, format!("is longer than {MOST_TEXT} bytes")));
+        let Self { title, calibrated_from, path, run, wlan, sdio, pipe, .. } = self;
+        for (key, text) in [("title", Some(title)), ("calibrated_from", calibrated_from.as_ref())] {
+            if text.is_some_and(|text| text.len() > MOST_TITLE) {
+                return Err(ScenarioError::new(key, format!("is longer than {MOST_TITLE} bytes")));
             }
         }
         match self.link()? {
             LinkSettings::Wlan(wlan) => wlan.check("wlan")?,
+            LinkSettings::Modem(modem) => modem.check("modem")?,
+            LinkSettings::Sdio(sdio) => sdio.check("sdio")?,
+            LinkSettings::Pipe(pipe) => pipe.check("pipe")?,
         }
-        self.run.check()?;
-        self.check_traffic()
+        let seeds = [
+            ("wlan", wlan.as_ref().map(|wlan| wlan.seed)),
+            ("sdio", sdio.as_ref().map(|sdio| sdio.seed)),
+            ("pipe", pipe.as_ref().map(|pipe| pipe.seed)),
+        ];
+        if let Some((table, _)) = seeds.into_iter().find(|(_, seed)| seed.is_some_and(|seed| seed != 0)) {
+            return Err(ScenarioError::new(format!("{table}.seed"), "is not used in scenario files: write run.seed"));
+        }
+        if let Some(path) = path {
+            path.check("path")?;
+        }
+        run.check("run")?;
+        self.check_hosts()
     }
 
-    /// The same for a simulation, which needs traffic. (Real packets over an emulated link are traffic enough.)
+    fn check_hosts(&self) -> Result<(), ScenarioError> {
+        let mut seen = BTreeSet::new();
+        for name in self.hosts() {
+            if name.len() > 64 || name.ends_with('*') {
+                let what = format!("\"{name}\" cannot be the name of a station: 64 bytes at most, no * at the end");
+                return Err(ScenarioError::new("wlan.stations", what));
+            }
+            if let Some(name) = seen.replace(name) {
+                return Err(ScenarioError::new("wlan.stations", format!("more than one host is called \"{name}\"")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl ScenarioFile {
+    /// Keys at the top of a document.
+    pub(super) const KEYS: &'static [&'static str] =
+        &["title", "description", "calibrated_from", "base", "wlan", "modem", "sdio", "pipe", "path", "traffic", "run"];
+    /// Those of them that are links.
+    pub(super) const LINKS: &'static [&'static str] = &["wlan", "modem", "sdio", "pipe"];
+
+    /// Reads the JSON form of a document; does not [check](Self::check) what was read.
+    pub(super) fn read(mut document: Value) -> Result<Self, (Key, String)> {
+        let tables = match document.as_object_mut().and_then(|table| table.remove("traffic")) {
+            None => Vec::new(),
+            Some(Value::Array(tables)) => tables,
+            Some(_) => {
+                let key = Key::parse("traffic").unwrap_or_default();
+                return Err((key, "is not an array of tables: write [[traffic]]".to_owned()));
+            }
+        };
+        if document.pointer("/wlan/dut").is_some() && document.pointer("/wlan/stations").is_some() {
+            let key = Key::parse("wlan.dut").unwrap_or_default();
+            return Err((key, "is the only station: there can be no [[wlan.stations]] beside it".to_owned()));
+        }
+        let head: Head = serde_path_to_error::deserialize(&document).map_err(|error| {
+            let key = words::key_of(error.path());
+            let beside: &[&str] = if key.0.len() < 2 { &["traffic", "base"] } else { &[] };
+            words::locate(key, &error.inner().to_string(), beside)
+        })?;
+        let read = |(index, table): (usize, &Value)| {
+            let mut flow = FlowSettings::read(table, &element("traffic", index))?;
+            let has_own = table.get("pacing_shift").is_some();
+            let is_on_wlan = head.wlan.is_some() && (head.path.is_none() || flow.head.from != SERVER);
+            if let (KindSettings::Tcp(tcp), false, true) = (&mut flow.kind, has_own, is_on_wlan) {
+                tcp.pacing_shift = MAC80211_PACING_SHIFT;
+            }
+            Ok(flow)
+        };
+        let traffic = tables.iter().enumerate().map(read).collect::<Result<_, (Key, String)>>()?;
+        Ok(Self { head, traffic })
+    }
+
+    /// See [`Head::link`].
     ///
     /// # Errors
-    /// The first value that cannot be, or that there is no traffic.
-    pub fn check_simulated(&self) -> Result<(), ScenarioError> {
+    /// There is none, or more than one.
+    pub fn link(&self) -> Result<LinkSettings<'_>, ScenarioError> {
+        self.head.link()
+    }
+
+    /// See [`Head::hosts`].
+    pub fn hosts(&self) -> Vec<String> {
+        self.head.hosts()
+    }
+
+    /// The first value that cannot be, if any.
+    ///
+    /// # Errors
+    /// That value, with what it may be.
+    pub fn check(&self) -> Result<(), ScenarioError> {
+        self.head.check()?;
+        self.flows().map(drop)
+    }
+
+    /// The flows that the traffic tables stand for.
+    ///
+    /// # Errors
+    /// The first value of a table that cannot be.
+    pub fn flows(&self) -> Result<Vec<Flow>, ScenarioError> {
+        let run = &self.head.run;
         if self.traffic.is_empty() {
             return Err(ScenarioError::new("traffic", "there is none: at least one [[traffic]] table is needed"));
         }
-        self.check()
-    }
-
-    fn check_traffic(&self) -> Result<(), ScenarioError> {
-        if self.traffic.len() > MOST_FLOWS {
-            return Err(ScenarioError::new("traffic", format!("more than {MOST_FLOWS} flows")));
-        }
         let hosts = self.hosts();
-        let end_s = self.run.warm_up_s + self.run.duration_s;
-        for (index, flow) in self.traffic.iter().enumerate() {
-            flow.check(&format!("traffic.{index}"), &hosts, end_s)?;
+        let end_s = run.warm_up_s + run.duration_s;
+        let mut found = Vec::new();
+        for (index, table) in self.traffic.iter().enumerate() {
+            found.extend(table.flows(&element("traffic", index).to_string(), &hosts, end_s)?);
+            if found.len() > MOST_FLOWS {
+                return Err(ScenarioError::new("traffic", format!("there are more than {MOST_FLOWS} flows")));
+            }
         }
-        Ok(())
+        if found.len() as f64 * end_s / run.interval_s > MOST_INTERVALS {
+            let what = format!("{} s makes more than {MOST_INTERVALS} intervals of all flows", run.interval_s);
+            return Err(ScenarioError::new("run.interval_s", what));
+        }
+        let mut names = BTreeSet::new();
+        for flow in &mut found {
+            // Flows are told apart by their names.
+            let name = flow.settings.label();
+            let mut candidate = name.clone();
+            let mut number = 1;
+            while !names.insert(candidate.clone()) {
+                number += 1;
+                candidate = format!("{name} ({number})");
+            }
+            flow.settings.name = Some(candidate);
+        }
+        Ok(found)
     }
 
     /// As JSON, every default filled in.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
-    }
-}
-
-impl RunSettings {
-    fn check(&self) -> Result<(), ScenarioError> {
-        in_range("run", "warm_up_s", self.warm_up_s, 0.0..=3_600.0, " s")?;
-        in_range("run", "duration_s", self.duration_s, 0.001..=86_400.0, " s")?;
-        in_range("run", "sample_s", self.sample_s, 0.001..=3_600.0, " s")?;
-        if (self.warm_up_s + self.duration_s) / self.sample_s > MOST_SAMPLES {
-            let what = format!("{} s makes more than {MOST_SAMPLES} points", self.sample_s);
-            return Err(ScenarioError::new("run.sample_s", what));
-        }
-        Ok(())
     }
 }
 

@@ -4,19 +4,30 @@ use super::key::{Key, Part};
 
 /// A wrong key or value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+struct Said {
     /// What belongs behind the key of the path: the name of an unknown key.
-    pub(super) unknown: Option<String>,
-    pub(super) what: String,
+    unknown: Option<String>,
+    what: String,
+}
+
+/// Words for serde's message about a value at `key`, and the key that is meant. `beside`: other keys that the same table may
+/// have.
+pub(super) fn locate(key: Key, message: &str, beside: &[&str]) -> (Key, String) {
+    let said = say(message, beside);
+    match said.unknown.map(Part::Name) {
+        Some(part) if key.0.last() != Some(&part) => (key.then(part), said.what),
+        _ => (key, said.what),
+    }
 }
 
 /// Words for serde's message about a value.
-pub(super) fn say(message: &str) -> Said {
+fn say(message: &str, beside: &[&str]) -> Said {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let said = |what: String| Said { unknown: None, what };
     if message.starts_with("unknown field") {
         let Some((name, known)) = quoted.split_first() else { return said(message.to_owned()) };
-        let what = format!("there is no such key here{}", among(name, known, "the keys are"));
+        let known: Vec<&str> = known.iter().chain(beside).copied().collect();
+        let what = format!("there is no such key here{}", among(name, &known, "the keys are"));
         return Said { unknown: Some((*name).to_owned()), what };
     }
     if message.starts_with("unknown variant") {
@@ -97,13 +108,13 @@ mod tests {
     use super::*;
 
     fn what(message: &str) -> String {
-        say(message).what
+        say(message, &[]).what
     }
 
     #[test]
     fn words_of_serde_become_words_of_people() {
         assert_eq!(
-            say("unknown field `mcz`, expected one of `mcs`, `rts`, `queue_packets`"),
+            say("unknown field `mcz`, expected one of `mcs`, `rts`, `queue_packets`", &[]),
             Said { unknown: Some("mcz".into()), what: "there is no such key here; did you mean mcs?".into() }
         );
         assert_eq!(

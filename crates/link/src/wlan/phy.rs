@@ -60,16 +60,8 @@ impl Phy {
         let impossible = || ScenarioError::new("medium", "no such modulation on this channel");
         let medium = &scenario.medium;
         let band = if medium.is_2_4_ghz() { Band::Ghz2_4 } else { Band::Ghz5 };
-        let dsss_ap = scenario.ap.phy == settings::Phy::Dsss;
-        let dsss = dsss_ap || scenario.each_station().any(|(_, station)| station.phy == settings::Phy::Dsss);
-        let rates: Vec<u8> = match medium.basic_rates_mbit_s.as_slice() {
-            // 6, 12 and 24 Mbit/s: the basic rates of a network without DSSS stations.
-            [] if dsss_ap => vec![2, 4],
-            [] if dsss => vec![2, 4, 11, 22, 12, 24, 48],
-            [] => vec![12, 24, 48],
-            given => given.iter().filter_map(|&mbit_s| legacy_rate(mbit_s)).collect(),
-        };
-        let basic_rates = rates.into_iter().fold(RateSet::EMPTY, RateSet::with);
+        let dsss = scenario.has_dsss_only();
+        let basic_rates = scenario.basic_rates().into_iter().fold(RateSet::EMPTY, RateSet::with);
         let lowest = basic_rates.iter().next().ok_or_else(impossible)?;
         let basic = legacy_mode(lowest, false);
         let timing = Timing::new(band, Bandwidth::Mhz20, medium.short_slot.unwrap_or(!dsss));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::checked::ScenarioError;
-use crate::wlan::settings::{Medium, Station};
+use crate::wlan::settings::{legacy_rate, Medium, Phy, Station};
 
 /// Stations at most.
 const MAX_STATIONS: usize = 1_000;
@@ -141,6 +141,22 @@ impl Scenario {
                 (name, station)
             })
         })
+    }
+
+    /// Whether a radio knows only 802.11b.
+    pub(crate) fn has_dsss_only(&self) -> bool {
+        self.ap.phy == Phy::Dsss || self.each_station().any(|(_, station)| station.phy == Phy::Dsss)
+    }
+
+    /// The basic rates of the network, in units of 500 kbit/s: those of [`Medium`], or what stands for them.
+    pub fn basic_rates(&self) -> Vec<u8> {
+        match self.medium.basic_rates_mbit_s.as_slice() {
+            [] if self.ap.phy == Phy::Dsss => vec![2, 4],
+            [] if self.has_dsss_only() => vec![2, 4, 11, 22, 12, 24, 48],
+            // 6, 12 and 24 Mbit/s: the basic rates of a network without DSSS stations.
+            [] => vec![12, 24, 48],
+            given => given.iter().filter_map(|&mbit_s| legacy_rate(mbit_s)).collect(),
+        }
     }
 
     /// Centre of the primary channel, MHz.
