@@ -339,7 +339,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.show(&plain, Contents::BlockAckRequest { category, start_sequence: start }, sink);
         let late_ns = self.late_ns(to);
         let recipient = self.radios[to].peers[mirror].recipient(category);
-        recipient.release_to(start, &mut self.up);
+        recipient.release_to(end_ns, start, &mut self.up);
         let shown = recipient.block_ack(end_ns + gap_ns, start, start, late_ns);
         self.hand_up(to, end_ns, sink);
         let count = &mut self.counts[to];

@@ -213,7 +213,7 @@ fn any_offers() -> impl Strategy<Value = Offers> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_is_lost_and_order_is_kept(settings in any_settings(), offers in any_offers()) {
