@@ -99,7 +99,7 @@ def test_tables_are_csv_with_the_swept_values_and_the_origin(swept, name):
     out = io.StringIO()
     write_csv(swept, name, out)
     rows = list(csv.DictReader(io.StringIO(out.getvalue())))
-    if name in ("endpoints", "waterfall"):  # nothing of that kind in this simulation
+    if name in ("endpoints", "waterfall", "drops"):  # nothing of that kind in this simulation
         assert not rows
         return
     assert {row["origin"] for row in rows} == {"simulated"}
@@ -184,9 +184,8 @@ def test_a_range_has_both_ends(first, steps, by):
     try:
         done = simulate("pipe", settings=[("run.warm_up_s", "0"), ("run.duration_s", "0.001")],
                         sweeps=[f"run.seed={first}..{last}:{by}"])  # fmt: skip
-    except ScenarioError as error:
-        assert first < 0
-        assert "run.seed=-" in str(error)
+    except ScenarioError:
+        assert first < 0  # a seed is 0 or more
         return
     values = [int(point.values[0]) for point in done.points]
     assert values == list(range(first, last + 1, by))
