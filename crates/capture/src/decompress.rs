@@ -10,6 +10,7 @@ use crate::recognise::Compression;
 
 const COMPRESSED_BUFFER_LEN: usize = 128 << 10;
 /// 2^27 bytes = 128 MiB, zstd's own default limit for a decoder; larger windows are refused.
+#[cfg(feature = "zstd")]
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// Counts the bytes taken from an input.
@@ -44,6 +45,11 @@ pub(crate) fn decompress(
     let inner = BufReader::with_capacity(COMPRESSED_BUFFER_LEN, inner);
     Ok(match compression {
         Compression::Gzip => Box::new(Gzip::new(inner)),
+        #[cfg(not(feature = "zstd"))]
+        Compression::Zstd => {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without zstd"))
+        }
+        #[cfg(feature = "zstd")]
         Compression::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(inner)?;
             decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
@@ -52,8 +58,10 @@ pub(crate) fn decompress(
     })
 }
 
+#[cfg(feature = "zstd")]
 struct Zstd<R: BufRead>(zstd::stream::read::Decoder<'static, R>);
 
+#[cfg(feature = "zstd")]
 impl<R: BufRead> Read for Zstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match error.kind() {

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use link::modem::ModemLink;
 use link::scenario::{Head, LinkSettings};
+use link::sdio::{SdioLink, SdioSettings};
 use link::{wlan, Link, Pipe, PipeSettings, ScenarioError, WlanLink};
 use monitor::Network;
 use serde_json::{Map, Value};
@@ -56,6 +57,10 @@ pub fn emulate(
         LinkSettings::Modem(modem) => {
             let link = ModemLink::new(modem.clone())?;
             emulate_link("modem", link, None, true, settings, stop, ready, |link| json(link.counters()))
+        }
+        LinkSettings::Sdio(sdio) => {
+            let link = SdioLink::new(SdioSettings { seed, ..sdio.clone() })?;
+            emulate_link("sdio", link, None, false, settings, stop, ready, |link| json(link.counters()))
         }
         LinkSettings::Pipe(pipe) => {
             let link = Pipe::new(PipeSettings { seed, ..*pipe })?;

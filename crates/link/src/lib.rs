@@ -1,5 +1,4 @@
-//! An 802.11n link between a station and its access point, with the behaviour of their drivers, as a discrete-event
-//! model.
+//! Wireless links with the behaviour of their drivers, as discrete-event models.
 //!
 //! [`Link`] does no input and output and has no clock. Whoever drives it says what time it is: a simulation jumps from
 //! one [`Link::next_event`] to the next, an emulator waits for the real clock to get there. So both run the same code.
@@ -36,17 +35,18 @@
 //! # Ok::<(), txop_link::ScenarioError>(())
 //! ```
 //!
-//! # What is modelled
+//! # What is modelled of 802.11
 //!
-//! EDCA best effort with binary exponential backoff and collisions between the two stations; HT-mixed PPDUs; A-MPDU under
-//! immediate Block Ack with a window of 64, a reorder buffer at the receiver and Block Ack requests after a loss; single
-//! MPDUs with ACK; RTS/CTS; control response rates; beacons; a driver queue, a host cost per packet, acknowledgements that
-//! are late or missing. Airtime is computed by [`wire::phy`].
+//! One access point and any number of stations: 802.11b, a, g and n (HT20, HT40, one to four streams); EDCA with four access
+//! categories for each radio, internal collisions and TXOPs, or the DCF for radios without QoS; binary exponential backoff,
+//! collisions among any number, EIFS, NAV; A-MPDU under immediate Block Ack with a window of 64 and a reorder buffer for each
+//! station and category, Block Ack requests; single MPDUs with ACK; RTS/CTS; control response rates; beacons; the queues of
+//! [`queue`] above the hardware; a host cost per packet, acknowledgements that are late or missing. Airtime is computed by
+//! [`wire::phy`].
 //!
 //! # What is not
 //!
-//! Other access categories, more than two stations, hidden nodes, capture effect, rate control (rates are fixed), power
-//! save, A-MSDU, encryption, propagation: an MPDU is lost with a given probability.
+//! Hidden nodes, capture effect, power save, A-MSDU, encryption, protection of OFDM from 802.11b stations, propagation.
 
 mod checked;
 pub mod closed_form;
@@ -58,6 +58,7 @@ pub mod ppdu;
 pub mod queue;
 mod rng;
 pub mod scenario;
+pub mod sdio;
 pub mod simulation;
 pub mod traffic;
 mod transmitter;

@@ -102,10 +102,4 @@ impl<P: Packet> Transmitter<P> {
             }
         }
     }
-
-    /// How many have not been sent yet.
-    #[cfg(test)]
-    pub(crate) fn queued(&self) -> usize {
-        self.waiting.len()
-    }
 }

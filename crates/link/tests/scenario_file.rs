@@ -50,8 +50,10 @@ fn a_plain_scenario_is_read_and_its_defaults_are_filled_in() {
     assert_eq!(json["wlan"]["ap"]["mcs"], 7);
     assert_eq!(json["traffic"][0]["rate_mbit_s"], 100.0);
     assert_eq!(json["run"]["seed"], 1);
-    // What was written out is the same scenario.
     assert_eq!(file.flows().expect("flows").len(), 1);
+    // Real packets over an emulated link are traffic enough.
+    let bare = Draft::from_text("a.toml", "[wlan]").expect("a draft");
+    assert!(bare.check().is_err() && bare.check_link().is_ok());
 }
 
 #[test]

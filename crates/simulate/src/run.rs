@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use link::modem::ModemLink;
 use link::scenario::{Flow, LinkSettings, Problem, ScenarioFile};
+use link::sdio::{SdioLink, SdioSettings};
 use link::simulation::{Simulation, SimulationResult};
 use link::traffic::Modelled;
 use link::{Link, Pipe, ScenarioError, WlanLink};
@@ -53,6 +54,10 @@ pub fn run(scenario: &ScenarioFile, seed: u64, captures: &Captures, stop: &Atomi
         }
         LinkSettings::Modem(modem) => {
             setup.drive(ModemLink::new(modem.clone())?, None, |link| serde_json::to_value(link.counters()).ok())
+        }
+        LinkSettings::Sdio(sdio) => {
+            let settings = SdioSettings { seed: link_seed(seed), ..sdio.clone() };
+            setup.drive(SdioLink::new(settings)?, None, |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Pipe(pipe) => {
             let link = Pipe::new(link::PipeSettings { seed: link_seed(seed), ..*pipe })?;

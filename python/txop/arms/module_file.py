@@ -144,7 +144,7 @@ def _sections(data: bytes) -> dict[str, bytes]:
             raise NotAModule("its section headers are damaged")
         headers = [struct.unpack_from(header, data, table + size * index) for index in range(min(count, _MAX_SECTIONS))]
         names = _bytes(data, headers[names_index])
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, OverflowError):
         raise NotAModule("its section headers are damaged") from None
     found = {}
     for entry in headers:

@@ -43,7 +43,19 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 
 def register(app: typer.Typer) -> None:
     """Add ``txop guest``."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+    group = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        epilog=epilog(
+            [
+                ("txop guest run --device rtl8188cus -- dut ping -c 3 10.80.210.1", "a driver, associated, pinging"),
+                ("txop guest shell --device rtl8188cus", "the same with a prompt"),
+                ("txop guest module --driver rtl8xxxu --patch fix.patch", "a driver with a patch"),
+                ("txop guest build --json", "the image, in one JSON document"),
+            ],
+            ["What guests are, and what their figures mean: docs/guest.md."],
+        ),
+    )
     group.command(
         name="build",
         epilog=epilog(

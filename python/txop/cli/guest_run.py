@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from txop.cli import console
+from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip
+    from txop.guest.image import Image
     from txop.guest.overlay import Overlay
     from txop.guest.qemu import Computer
     from txop.guest.results import Event
+    from txop.guest.running import Ended
 
 ModeOption = Annotated[
     str,
@@ -118,6 +122,7 @@ def run(
     lock: LockFile = None,
     kernel_file: KernelFile = None,
     modules_dir: ModulesDir = None,
+    json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
     import tempfile
@@ -133,8 +138,12 @@ def run(
         with tempfile.TemporaryDirectory(prefix="txop-guest-") as scratch:
             results = output or Path(scratch)
             ended = asyncio.run(
-                run_guest(image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal())
+                run_guest(
+                    image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
+                )
             )
+            if json:
+                console.write_json(_document(image, computer, ended, results))
     note(f"The guest ended after {ended.seconds:.1f} s ({ended.guest_seconds:.1f} s by its clock).")
     if output is not None:
         note(f"In {output}: console, stdout, stderr, events, {', '.join(ended.files)}.")
@@ -147,6 +156,28 @@ def run(
     if ended.status != 0:
         raise typer.Exit(ended.status)
 
+
+def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> dict[str, object]:
+    said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
+    return {
+        "format": "txop-guest-run",
+        "version": 1,
+        "origin": f"guest-{computer.mode.value}",
+        "release": image.release,
+        "image": image.key,
+        "instructions_per_second": computer.instructions_per_second,
+        "seed": computer.seed,
+        "status": ended.status,
+        "seconds": round(ended.seconds, 3),
+        "guest_seconds": ended.guest_seconds,
+        "events": [{"uptime_s": event.uptime_s, "kind": event.kind, "words": event.words} for event in ended.events],
+        "files": list(ended.files),
+        **{name: data.decode("utf-8", "replace") for name, data in said.items()},
+    }
+
+
+MAX_SAID_BYTES = 1 << 20
+"""Of the end of each output, in the JSON document."""
 
 _TIMED_OUT = 124
 """What timeout(1) ends with."""
@@ -252,14 +283,17 @@ def _computer(
 class _Terminal:
     """Shows a guest's progress on stderr, and passes its command's output through."""
 
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
+    def __init__(self, *, quiet: bool) -> None:
+        """``quiet``: the command's output is left out."""
+        self._quiet = quiet
 
     def event(self, event: Event) -> None:
         if event.kind == "stage":
             note(f"[{event.uptime_s:7.2f} s] {event.words}")
 
     def output(self, stream: str, data: bytes) -> None:
+        if self._quiet:
+            return
         out = sys.stdout if stream == "stdout" else sys.stderr
         if out.isatty():
             out.write(_harmless(data))

@@ -21,7 +21,7 @@ SWITCHES: dict[str, tuple[str, ...]] = {"rtl8xxxu": ("CONFIG_RTL8XXXU_UNTESTED",
 """By module: configuration symbols that Debian leaves off and txop turns on. Without this one rtl8xxxu does not know
 the RTL8188CUS (Linux drivers/net/wireless/realtek/rtl8xxxu/8192c.c is one #ifdef of it)."""
 
-TOOLS = {"make": "make", "ld": "binutils", "bc": "bc", "xz": "xz-utils"}
+TOOLS = {"make": "make", "ld": "binutils", "xz": "xz-utils"}
 """What building takes beside a compiler, and the packages."""
 
 _DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}

@@ -46,7 +46,7 @@ def read_dynamic(data: bytes) -> Dynamic:
             if tag == _DT_NULL:
                 break
             entries.append((tag, value))
-    except struct.error:
+    except (struct.error, OverflowError):  # an offset beyond the file, or beyond every file
         raise NotElf("it is cut short") from None
     table = next((value for tag, value in entries if tag == _DT_STRTAB), None)
     if table is None:

@@ -33,7 +33,7 @@ from txop.guest.packages.store import FileTree, PackageStore
 RECIPE = 1
 """Raised when this module builds differently: older images are then not used again."""
 
-KERNEL_SELECTION = "kernel-1"
+KERNEL_SELECTION = "kernel-2"
 RUNTIME_SELECTION = "runtime"
 
 
@@ -163,7 +163,7 @@ def _wanted_of_kernel(name: str) -> bool:
         return False
     if parts[4].startswith("modules."):
         return True
-    return parts[4].startswith(tuple(f"kernel/{folder}/" for folder in recipe.KERNEL_FOLDERS))
+    return parts[4].startswith(tuple(f"kernel/{place}{end}" for place in recipe.KERNEL_PLACES for end in ("/", ".ko")))
 
 
 def _userland(store: PackageStore, lock: Lock) -> FileTree:

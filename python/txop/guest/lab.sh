@@ -25,11 +25,12 @@ fail() { # say why, with the last words of the logs
 }
 
 wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never does
-    left=$(($1 * 10))
+    read -r now rest </proc/uptime
+    until_s=$((${now%.*} + $1))
     shift
     until "$@" >/dev/null 2>&1; do
-        left=$((left - 1))
-        [ "$left" -gt 0 ] || return 1
+        read -r now rest </proc/uptime
+        [ "${now%.*}" -lt "$until_s" ] || return 1
         sleep 0.1
     done
 }

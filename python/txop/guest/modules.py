@@ -115,17 +115,18 @@ def dependency_text(modules: Iterable[KernelModule]) -> str:
     by_name = {module.name: module for module in modules}
     rows = []
     for module in by_name.values():
-        needed: dict[str, None] = {}
+        seen = {module.name}
+        order: list[str] = []
 
-        def gather(names: Iterable[str], needed: dict[str, None] = needed) -> None:
-            for name in names:
-                if name in by_name and name not in needed:
-                    gather(by_name[name].depends, needed)
-                    needed[name] = None
+        def gather(one: KernelModule, seen: set[str] = seen, order: list[str] = order) -> None:
+            for name in (*one.wants, *one.depends):
+                if name in by_name and name not in seen:
+                    seen.add(name)
+                    gather(by_name[name])
+                    order.append(name)
 
-        gather([*module.wants, *module.depends])
-        needed.pop(module.name, None)
-        rows.append(f"{module.name}.ko:" + "".join(f" {name}.ko" for name in reversed(needed)))
+        gather(module)
+        rows.append(f"{module.name}.ko:" + "".join(f" {name}.ko" for name in reversed(order)))
     return "\n".join(sorted(rows)) + "\n"
 
 

@@ -62,12 +62,12 @@ MODULES = (
 )  # fmt: skip
 """With everything they need. Those that are built into the kernel are left out by themselves."""
 
-KERNEL_FOLDERS = (
+KERNEL_PLACES = (
     "arch/x86/crypto",
     "crypto",
     "drivers/base",
     "drivers/bcma",
-    "drivers/block/virtio",
+    "drivers/block/virtio_blk",
     "drivers/char/hw_random",
     "drivers/char/virtio_console",
     "drivers/leds",
@@ -79,7 +79,7 @@ KERNEL_FOLDERS = (
     "lib",
     "net",
 )
-"""Of a kernel package's modules, those that are unpacked: the rest cannot be asked for."""
+"""Of a kernel package's modules, the folders and files that are unpacked: the rest cannot be asked for."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::checked::ScenarioError;
 use crate::engine::{DropCause, HostId, Link, Offer, Packet, Sink};
-use crate::modem::aggregate::{Aggregator, Frame, Slot};
+use crate::modem::aggregate::{Aggregator, Frame};
 use crate::modem::counters::ModemCounters;
 use crate::modem::downlink::Downlink;
 use crate::modem::encoding::Encoding;
@@ -21,7 +21,7 @@ pub struct ModemLink<P> {
     pub(super) settings: ModemSettings,
     pub(super) now_ns: u64,
     pub(super) counters: ModemCounters,
-    tx_urbs: usize,
+    pub(super) tx_urbs: usize,
     pub(super) records: Records,
     pub(super) encoding: Encoding,
     /// Offered at the near host and not seen by its driver yet.
@@ -31,10 +31,10 @@ pub struct ModemLink<P> {
     pub(super) ready: VecDeque<Frame<P>>,
     /// OUT URBs in flight.
     pub(super) flights: VecDeque<Flight<P>>,
-    host_free_ns: u64,
+    pub(super) host_free_ns: u64,
     /// What the bus carries: OUT (and IN, up to high speed), IN (super speed).
     pub(super) lanes: [Option<Transfer<P>>; 2],
-    last_was_in: bool,
+    pub(super) last_was_in: bool,
     /// Uplink transfers in the modem, the first of them in the hands of its processor.
     pub(super) held: VecDeque<Frame<P>>,
     pub(super) processor_ns: Option<u64>,
@@ -49,7 +49,7 @@ pub struct ModemLink<P> {
     pub(super) returned: VecDeque<(u64, Vec<P>)>,
     /// When the modem is back after a crash.
     pub(super) down_until_ns: Option<u64>,
-    is_started: bool,
+    pub(super) is_started: bool,
 }
 
 /// An OUT URB in flight.
@@ -57,14 +57,14 @@ pub struct ModemLink<P> {
 pub(super) struct Flight<P> {
     pub(super) id: u64,
     /// When the host controller has it.
-    ready_ns: u64,
+    pub(super) ready_ns: u64,
     pub(super) frame: Frame<P>,
 }
 
 /// What the bus carries.
 #[derive(Clone, Debug)]
 pub(super) struct Transfer<P> {
-    end_ns: u64,
+    pub(super) end_ns: u64,
     /// Of an IN transfer: its URB, its packets, its length. `None`: the first of the flights.
     pub(super) inbound: Option<(u64, Vec<P>, usize)>,
 }
@@ -190,7 +190,7 @@ impl<P: Packet> ModemLink<P> {
     }
 
     /// The lane of IN transfers.
-    fn in_lane(&self) -> usize {
+    pub(super) fn in_lane(&self) -> usize {
         usize::from(self.settings.usb.speed == Speed::Super)
     }
 
@@ -278,108 +278,6 @@ impl<P: Packet> ModemLink<P> {
         }
     }
 
-    /// What was offered at the near host goes to its driver.
-    fn take_in(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        let Some(packet) = self.ingress.pop_front() else { return };
-        let before = self.ready.len();
-        if let Err((packet, cause)) = self.aggregator.push(at_ns, packet, &mut self.ready) {
-            sink.freed(at_ns, NEAR_HOST, &packet);
-            self.lose(at_ns, NEAR_HOST, packet, cause, sink);
-            return;
-        }
-        // The packet is the last of what is being filled, or it has just become the last of a transfer.
-        let slot = self.aggregator.slots().last().or_else(|| {
-            let flushed = self.ready.iter().skip(before).last();
-            flushed.and_then(|frame| frame.slots.last())
-        });
-        if let Some(slot) = slot.filter(|slot| slot.is_copied) {
-            sink.freed(at_ns, NEAR_HOST, &slot.packet);
-        }
-    }
-
-    /// The interface's queue drops what it has no room for.
-    fn limit_queue(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        if self.aggregator.is_below_queue() {
-            return;
-        }
-        let room = self.settings.driver.queue_packets as usize + self.tx_urbs.saturating_sub(self.flights.len());
-        while self.ready.len() > room {
-            let Some(frame) = self.ready.pop_back() else { return };
-            self.lose_frame(at_ns, frame, DropCause::QueueFull, sink);
-        }
-    }
-
-    /// What the URB costs the host; when that is done.
-    fn host_ns(&mut self, at_ns: u64) -> u64 {
-        let cost_ns = (self.settings.usb.host_us_per_urb * 1_000.0) as u64;
-        self.counters.host_busy_ns += cost_ns;
-        self.host_free_ns = self.host_free_ns.max(at_ns) + cost_ns;
-        self.host_free_ns
-    }
-
-    fn submit(&mut self, at_ns: u64, frame: Frame<P>, sink: &mut impl Sink<P>) {
-        self.counters.tx_reasons.count(frame.reason);
-        let id = self.records.next_id();
-        if sink.wants_bus() {
-            let packets = frame.slots.iter().map(|slot| &slot.packet);
-            self.records.submit_out(at_ns, id, &self.encoding, packets, frame.len, sink);
-        }
-        let ready_ns = self.host_ns(at_ns);
-        self.flights.push_back(Flight { id, ready_ns, frame });
-        let most = &mut self.counters.uplink.urbs_in_flight_max;
-        *most = (*most).max(self.flights.len() as u64);
-    }
-
-    fn begin_out(&mut self, at_ns: u64) {
-        let Some(flight) = self.flights.front() else { return };
-        self.occupy(at_ns, 0, flight.frame.len, None);
-        self.last_was_in = false;
-    }
-
-    fn begin_in(&mut self, at_ns: u64) {
-        let Some(id) = self.in_urbs.pop_front() else { return };
-        let (packets, len) = self.waiting.take();
-        self.occupy(at_ns, self.in_lane(), len, Some((id, packets, len)));
-        self.last_was_in = true;
-    }
-
-    fn occupy(&mut self, at_ns: u64, lane: usize, len: usize, inbound: Option<(u64, Vec<P>, usize)>) {
-        let bus_ns = self.settings.usb.bus_ns(len as u32);
-        self.counters.bus_busy_ns += bus_ns;
-        self.lanes[lane] = Some(Transfer { end_ns: at_ns + bus_ns, inbound });
-    }
-
-    fn end_transfer(&mut self, at_ns: u64, lane: usize, sink: &mut impl Sink<P>) {
-        let Some(transfer) = self.lanes[lane].take() else { return };
-        let Some((id, packets, len)) = transfer.inbound else {
-            self.end_out(at_ns, sink);
-            return;
-        };
-        self.counters.downlink.urb(len, packets.len(), 0);
-        if sink.wants_bus() {
-            self.records.complete_in(at_ns, id, self.waiting.encoding(), &packets, len, sink);
-        }
-        let done_ns = self.host_ns(at_ns);
-        self.returned.push_back((done_ns, packets));
-    }
-
-    fn end_out(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        let Some(Flight { id, frame, .. }) = self.flights.pop_front() else { return };
-        self.counters.uplink.urb(frame.len, frame.slots.len(), frame.padding);
-        self.records.complete_out(at_ns, id, frame.len, sink);
-        for slot in frame.slots.iter().filter(|slot| !slot.is_copied) {
-            sink.freed(at_ns, NEAR_HOST, &slot.packet);
-        }
-        let device = &self.settings.device;
-        let is_too_much = device.uplink_max_datagrams.is_some_and(|most| frame.slots.len() > most as usize)
-            || device.uplink_max_bytes.is_some_and(|most| frame.len > most as usize);
-        let slots = frame.slots.into_iter().map(|slot| Slot { is_copied: true, ..slot }).collect();
-        self.held.push_back(Frame { slots, ..frame });
-        if is_too_much {
-            self.crash(at_ns, sink);
-        }
-    }
-
     /// The modem's processor is done with an uplink transfer: its packets go to the radio, if that has room.
     fn process(&mut self, at_ns: u64) {
         let most_ns = u64::from(self.settings.radio.uplink_buffer_us) * 1_000;
@@ -392,36 +290,6 @@ impl<P: Packet> ModemLink<P> {
         self.processor_ns = None;
         for slot in self.held.pop_front().into_iter().flat_map(|frame| frame.slots) {
             self.uplink.send(at_ns, slot.packet);
-        }
-    }
-
-    /// The host is done with an IN URB.
-    fn hand_up(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        let Some((_, packets)) = self.returned.pop_front() else { return };
-        for packet in packets {
-            self.counters.downlink.packets_delivered += 1;
-            self.counters.downlink.bytes_delivered += packet.size_bytes() as u64;
-            sink.deliver(at_ns, NEAR_HOST, packet);
-        }
-        if self.down_until_ns.is_none() && self.is_started {
-            self.submit_in(at_ns, sink);
-        }
-    }
-
-    fn submit_in(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        let id = self.records.next_id();
-        self.records.submit_in(at_ns, id, self.settings.usb.rx_urb_bytes, sink);
-        self.in_urbs.push_back(id);
-        let most = &mut self.counters.downlink.urbs_in_flight_max;
-        *most = (*most).max(self.in_urbs.len() as u64);
-    }
-
-    /// The driver has bound: it submits its IN URBs.
-    fn start(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        self.is_started = true;
-        // Those that the host still works on come by themselves.
-        while self.in_urbs.len() + self.returned.len() < self.settings.usb.rx_urbs() {
-            self.submit_in(at_ns, sink);
         }
     }
 
@@ -497,52 +365,5 @@ impl<P: Packet> Link<P> for ModemLink<P> {
             self.now_ns = self.now_ns.max(at_ns);
             self.end_transfer(at_ns, lane, sink);
         }
-    }
-}
-
-impl<P: Packet> ModemLink<P> {
-    /// The modem was given more than it can take: whatever it and the driver have is gone, and it is away for a while.
-    fn crash(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        self.counters.crashes += 1;
-        self.down_until_ns = Some(at_ns + u64::from(self.settings.device.reset_ms) * 1_000_000);
-        self.processor_ns = None;
-        let cause = DropCause::DeviceDown;
-        for flight in std::mem::take(&mut self.flights) {
-            self.records.abort(at_ns, flight.id, false, sink);
-            self.lose_frame(at_ns, flight.frame, cause, sink);
-        }
-        for frame in std::mem::take(&mut self.held).into_iter().chain(std::mem::take(&mut self.ready)) {
-            self.lose_frame(at_ns, frame, cause, sink);
-        }
-        let unsent = self.uplink.give_up_unsent(at_ns);
-        let filling = self.aggregator.clear();
-        let waiting = std::mem::take(&mut self.ingress).into_iter().map(|packet| Slot { packet, is_copied: false });
-        let copied = unsent.into_iter().map(|packet| Slot { packet, is_copied: true });
-        for slot in copied.chain(filling).chain(waiting.collect::<Vec<_>>()) {
-            if !slot.is_copied {
-                sink.freed(at_ns, NEAR_HOST, &slot.packet);
-            }
-            self.lose(at_ns, NEAR_HOST, slot.packet, cause, sink);
-        }
-        let mut lost = Vec::new();
-        for transfer in self.lanes.iter_mut().filter_map(Option::take) {
-            if let Some((id, packets, _)) = transfer.inbound {
-                self.records.abort(at_ns, id, true, sink);
-                lost.extend(packets);
-            }
-        }
-        for id in std::mem::take(&mut self.in_urbs) {
-            self.records.abort(at_ns, id, true, sink);
-        }
-        lost.extend(self.waiting.clear());
-        lost.extend(self.downlink.give_up(at_ns));
-        for packet in std::mem::take(&mut self.arrivals) {
-            sink.freed(at_ns, HostId::SERVER, &packet);
-            lost.push(packet);
-        }
-        for packet in lost {
-            self.lose(at_ns, HostId::SERVER, packet, cause, sink);
-        }
-        self.records.next_device();
     }
 }

@@ -18,9 +18,12 @@
 //! qmi_wwan patch copy every packet, so TCP is told at once that it is gone.
 
 mod aggregate;
+mod bus;
 mod counters;
+mod crash;
 mod downlink;
 mod encoding;
+mod host;
 mod link;
 mod radio;
 mod records;

@@ -57,7 +57,7 @@ impl Rota {
                     deficits_us: (0..peers).map(weight).collect(),
                     weights: (0..peers).map(weight).collect(),
                     active_ns: vec![None; peers],
-                    served: false,
+                    served_ns: None,
                 })
             }
         }
@@ -73,20 +73,28 @@ impl Rota {
     }
 
     /// Whose turn it is.
-    pub(crate) fn next(&mut self, now_ns: u64, stations: &impl Stations) -> Option<usize> {
+    pub(crate) fn next(&mut self, stations: &impl Stations) -> Option<usize> {
         match self {
             Self::RoundRobin(rota) => rota.next(stations),
             Self::Ath9k(rota) => rota.next(stations),
-            Self::Mac80211(rota) => rota.next(now_ns, stations),
+            Self::Mac80211(rota) => rota.next(stations),
         }
     }
 
     /// Something was taken of a station.
-    pub(crate) fn served(&mut self, peer: usize) {
+    pub(crate) fn served(&mut self, now_ns: u64, peer: usize) {
         match self {
             Self::RoundRobin(rota) => rota.served |= rota.order.front() == Some(&(peer as u32)),
             Self::Ath9k(_) => {}
-            Self::Mac80211(rota) => rota.served |= rota.order.front() == Some(&(peer as u32)),
+            Self::Mac80211(rota) if rota.order.front() == Some(&(peer as u32)) => rota.served_ns = Some(now_ns),
+            Self::Mac80211(_) => {}
+        }
+    }
+
+    /// A turn has ended, if one had begun: before anything comes, is charged, or is asked for.
+    pub(crate) fn end_turn(&mut self, stations: &impl Stations) {
+        if let Self::Mac80211(rota) = self {
+            rota.put_back(stations);
         }
     }
 
@@ -187,11 +195,11 @@ impl Ath9k {
             let peer = self.turns.head()? as usize;
             if self.deficits_us[peer] <= 0 {
                 self.deficits_us[peer] += self.quantum_us;
-                self.turns.to_back();
+                self.turns.rotate();
             } else if !stations.waits(peer) {
                 self.listed[peer] = !self.turns.emptied();
             } else if !stations.may_send(peer) {
-                self.turns.to_back();
+                self.turns.rotate();
             } else {
                 return Some(peer);
             }
@@ -210,8 +218,8 @@ pub(crate) struct Mac80211 {
     weights: Vec<i64>,
     /// When it last had something to send as it was put into the order.
     active_ns: Vec<Option<u64>>,
-    /// The first in the order has been given something.
-    served: bool,
+    /// When the first in the order was given something in its turn.
+    served_ns: Option<u64>,
 }
 
 impl Mac80211 {
@@ -219,7 +227,6 @@ impl Mac80211 {
         if !std::mem::replace(&mut self.listed[peer], true) {
             self.order.push_front(peer as u32);
             self.active_ns[peer] = Some(now_ns);
-            self.served = false;
         }
     }
 
@@ -233,15 +240,13 @@ impl Mac80211 {
     }
 
     /// A station that was served goes to where it is scheduled anew: first if it has more, last if it is in debt.
-    fn put_back(&mut self, now_ns: u64, stations: &impl Stations) {
-        if !std::mem::take(&mut self.served) {
-            return;
-        }
+    fn put_back(&mut self, stations: &impl Stations) {
+        let Some(served_ns) = self.served_ns.take() else { return };
         let Some(&first) = self.order.front() else { return };
         let peer = first as usize;
         if stations.waits(peer) {
-            self.active_ns[peer] = Some(now_ns);
-        } else if self.deficit_us(peer, stations) < 0 && self.is_active(now_ns, peer) {
+            self.active_ns[peer] = Some(served_ns);
+        } else if self.deficit_us(peer, stations) < 0 && self.is_active(served_ns, peer) {
             self.order.rotate_left(1);
         } else {
             self.order.pop_front();
@@ -249,25 +254,41 @@ impl Mac80211 {
         }
     }
 
-    fn next(&mut self, now_ns: u64, stations: &impl Stations) -> Option<usize> {
-        self.put_back(now_ns, stations);
-        if !can_serve_one(self.order.iter().copied(), stations) {
-            return None;
-        }
+    fn next(&mut self, stations: &impl Stations) -> Option<usize> {
+        self.put_back(stations);
         loop {
-            let peer = *self.order.front()? as usize;
+            let peer = self.first_out_of_debt(stations)?;
+            if stations.waits(peer) {
+                return Some(peer);
+            }
+            self.order.pop_front();
+            self.listed[peer] = false;
+        }
+    }
+
+    /// Goes round until a station comes first that may send; it gives weights to those in debt on the way. `None`: a round in
+    /// which nobody's share of the hardware's queue had room.
+    fn first_out_of_debt(&mut self, stations: &impl Stations) -> Option<usize> {
+        let begin = *self.order.front()?;
+        let mut room = None;
+        loop {
+            let first = *self.order.front()?;
+            if first == begin && room.replace(false) == Some(false) {
+                return None;
+            }
+            let peer = first as usize;
+            let may_send = stations.may_send(peer);
+            if may_send {
+                room = Some(true);
+            }
             let in_debt = self.deficit_us(peer, stations) < 0;
             if in_debt {
                 self.deficits_us[peer] += self.weights[peer];
             }
-            if in_debt || !stations.may_send(peer) {
-                self.order.rotate_left(1);
-            } else if !stations.waits(peer) {
-                self.order.pop_front();
-                self.listed[peer] = false;
-            } else {
+            if !in_debt && may_send {
                 return Some(peer);
             }
+            self.order.rotate_left(1);
         }
     }
 }
@@ -299,9 +320,10 @@ mod tests {
         let (mut used, mut served, mut now_ns) = (vec![0.0; airtimes_us.len()], vec![0; airtimes_us.len()], 0);
         (0..airtimes_us.len()).for_each(|peer| rota.arrived(0, peer));
         for _ in 0..turns {
-            let peer = rota.next(now_ns, &stations).expect("a busy station");
-            rota.served(peer);
+            let peer = rota.next(&stations).expect("a busy station");
+            rota.served(now_ns, peer);
             now_ns += u64::from(airtimes_us[peer]) * 1_000;
+            rota.end_turn(&stations);
             rota.charge(now_ns, peer, airtimes_us[peer]);
             used[peer] += f64::from(airtimes_us[peer]);
             served[peer] += 1;
@@ -353,15 +375,16 @@ mod tests {
             let mut stations = Busy(vec![true, true, false]);
             [0, 1].into_iter().for_each(|peer| rota.arrived(0, peer));
             for now_ns in 0..20 {
-                let peer = rota.next(now_ns, &stations).expect("a busy station");
-                rota.served(peer);
+                let peer = rota.next(&stations).expect("a busy station");
+                rota.served(now_ns, peer);
+                rota.end_turn(&stations);
                 rota.charge(now_ns, peer, 2_000);
             }
             // Whose turn it is now has some of it left.
-            assert!(rota.next(20, &stations).is_some());
+            assert!(rota.next(&stations).is_some());
             stations.0[2] = true;
             rota.arrived(20, 2);
-            assert_eq!(rota.next(20, &stations) == Some(2), first, "{discipline:?} {sparse}");
+            assert_eq!(rota.next(&stations) == Some(2), first, "{discipline:?} {sparse}");
         }
     }
 
@@ -371,17 +394,18 @@ mod tests {
             let mut rota = rota(discipline, &[], true, 2);
             let mut stations = Busy(vec![true, true]);
             [0, 1].into_iter().for_each(|peer| rota.arrived(0, peer));
-            let heavy = rota.next(0, &stations).expect("a busy station");
-            rota.served(heavy);
+            let heavy = rota.next(&stations).expect("a busy station");
+            rota.served(0, heavy);
             rota.charge(1_000, heavy, 50_000);
             stations.0[heavy] = false;
-            assert_eq!(rota.next(2_000, &stations), Some(1 - heavy));
+            assert_eq!(rota.next(&stations), Some(1 - heavy));
             stations.0[heavy] = true;
             rota.arrived(3_000, heavy);
             for now_ns in 3_000..3_020 {
-                let peer = rota.next(now_ns, &stations).expect("a busy station");
+                let peer = rota.next(&stations).expect("a busy station");
                 assert_eq!(peer, 1 - heavy, "{discipline:?}: it has 50 ms to make up for");
-                rota.served(peer);
+                rota.served(now_ns, peer);
+                rota.end_turn(&stations);
                 rota.charge(now_ns, peer, 1_000);
             }
         }
@@ -391,7 +415,9 @@ mod tests {
     fn nobody_is_named_when_nothing_waits() {
         for mut rota in [Rota::round_robin(2), rota(BOTH[0], &[], true, 2), rota(BOTH[1], &[], true, 2)] {
             rota.arrived(0, 1);
-            assert_eq!((rota.next(0, &Busy(vec![false; 2])), rota.next(0, &Busy(vec![true; 2]))), (None, Some(1)));
+            assert_eq!(rota.next(&Busy(vec![false; 2])), None);
+            rota.arrived(0, 1);
+            assert_eq!(rota.next(&Busy(vec![true; 2])), Some(1));
         }
     }
 }

@@ -12,11 +12,11 @@ use crate::queue::station_queues::StationQueues;
 #[derive(Clone, Debug)]
 pub enum AnyScheduler<P> {
     /// `fifo`.
-    Fifo(MacQueue<P, Fifo<P>>),
+    Fifo(Box<MacQueue<P, Fifo<P>>>),
     /// `fq_codel`.
-    FqCodel(MacQueue<P, FqCodel<P>>),
+    FqCodel(Box<MacQueue<P, FqCodel<P>>>),
     /// `fq_mac` and `airtime`.
-    Stations(StationQueues<P>),
+    Stations(Box<StationQueues<P>>),
 }
 
 impl<P: Packet> AnyScheduler<P> {
@@ -26,13 +26,17 @@ impl<P: Packet> AnyScheduler<P> {
         let mac = &settings.mac_queue;
         let (packets, counts_in_flight) = (mac.packets as usize, mac.counts_in_flight);
         match settings.kind {
-            QueueKind::Fifo => Self::Fifo(MacQueue::new(packets, counts_in_flight, peers, |_| {
+            QueueKind::Fifo => Self::Fifo(Box::new(MacQueue::new(packets, counts_in_flight, peers, |_| {
                 Fifo::new(settings.fifo.packets as usize)
-            })),
-            QueueKind::FqCodel => Self::FqCodel(MacQueue::new(packets, counts_in_flight, peers, |category| {
-                FqCodel::new(&settings.fq_codel, seed.wrapping_add(category.index() as u64))
-            })),
-            QueueKind::FqMac | QueueKind::Airtime => Self::Stations(StationQueues::new(settings, peers, seed)),
+            }))),
+            QueueKind::FqCodel => {
+                Self::FqCodel(Box::new(MacQueue::new(packets, counts_in_flight, peers, |category| {
+                    FqCodel::new(&settings.fq_codel, seed.wrapping_add(category.index() as u64))
+                })))
+            }
+            QueueKind::FqMac | QueueKind::Airtime => {
+                Self::Stations(Box::new(StationQueues::new(settings, peers, seed)))
+            }
         }
     }
 }

@@ -190,10 +190,10 @@ mod tests {
         let mut now_ns = 0;
         for &(standing, until_us) in packets {
             while now_ns < until_us * 1_000 {
-                while (queue.len() as u64) < standing {
+                while (queue.packets() as u64) < standing {
                     let packet = Numbered { ecn_capable, ..Numbered::new(0) };
                     // As old as if it had come when it would have to wait so long.
-                    let enqueued_ns = now_ns.saturating_sub(100_000 * (standing - queue.len() as u64));
+                    let enqueued_ns = now_ns.saturating_sub(100_000 * (standing - queue.packets() as u64));
                     queue.enqueue(Item::new(enqueued_ns, 0, 14, packet), &mut Vec::new());
                 }
                 let item = queue.dequeue(now_ns, &mut dropped);

@@ -32,7 +32,7 @@ impl<P: Packet> Qdisc<P> for Fifo<P> {
         self.items.pop_front()
     }
 
-    fn len(&self) -> usize {
+    fn packets(&self) -> usize {
         self.items.len()
     }
 }

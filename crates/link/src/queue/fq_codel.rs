@@ -6,7 +6,7 @@ use crate::engine::{DropCause, Packet};
 use crate::queue::codel::{Codel, CodelParameters, Source};
 use crate::queue::qdisc::{Item, Qdisc};
 use crate::queue::settings::FqCodelSettings;
-use crate::queue::skb::{queue_of, true_bytes};
+use crate::queue::skb::{fattest, queue_of, true_bytes};
 use crate::queue::turns::Turns;
 
 /// The discipline: packets go by a hash of their flow to one of many queues, each with a CoDel, and the queues take turns
@@ -61,9 +61,8 @@ impl<P: Packet> FqCodel<P> {
 
     /// Drops half of the longest queue, but no more than a batch, from its head.
     fn shorten_the_fattest(&mut self, dropped: &mut Vec<(P, DropCause)>) {
-        // Of equals the first.
-        let fattest = self.backlogs.iter().enumerate().max_by_key(|&(index, bytes)| (bytes, std::cmp::Reverse(index)));
-        let Some((index, &backlog)) = fattest else { return };
+        let index = fattest(&self.backlogs);
+        let backlog = self.backlogs[index];
         let mut packets = 0;
         let mut bytes = 0;
         while packets < self.limits.drop_batch && (packets == 0 || bytes < backlog / 2) {
@@ -123,7 +122,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
             let flow = &mut self.flows[index];
             if flow.deficit <= 0 {
                 flow.deficit += i64::from(self.limits.quantum_bytes);
-                self.turns.to_back();
+                self.turns.rotate();
                 continue;
             }
             let mut codel = flow.codel;
@@ -139,7 +138,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         }
     }
 
-    fn len(&self) -> usize {
+    fn packets(&self) -> usize {
         self.packets
     }
 }
@@ -221,14 +220,14 @@ mod tests {
         let dropped = offer(&mut queue, 2, 60, 500);
         let numbers: Vec<u64> = dropped.iter().map(|(packet, _)| packet.number).collect();
         assert!(dropped.iter().all(|(packet, cause)| (packet.flow, *cause) == (1, DropCause::Overlimit)));
-        assert_eq!((numbers, queue.len()), ((0..20).collect(), 81));
+        assert_eq!((numbers, queue.packets()), ((0..20).collect(), 81));
     }
 
     #[test]
     fn no_more_is_dropped_at_once_than_a_batch_and_memory_is_a_limit_too() {
         let mut queue = queue(FqCodelSettings { packets: 1000, ..FqCodelSettings::default() });
         let dropped: Vec<usize> = (0..1001).map(|number| offer(&mut queue, 1, number, 1000).len()).collect();
-        assert_eq!((dropped[1000], dropped.iter().sum(), queue.len()), (64, 64, 937));
+        assert_eq!((dropped[1000], dropped.iter().sum(), queue.packets()), (64, 64, 937));
         // 2304 bytes each.
         let mut queue = FqCodel::new(&FqCodelSettings { memory_bytes: 23_040, ..FqCodelSettings::default() }, 1);
         let dropped: Vec<usize> = (0..11).map(|number| offer(&mut queue, 1, number, 1500).len()).collect();

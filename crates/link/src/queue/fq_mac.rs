@@ -6,7 +6,7 @@ use crate::engine::{DropCause, Packet};
 use crate::queue::codel::{Codel, CodelParameters, Source};
 use crate::queue::qdisc::Item;
 use crate::queue::settings::FqMacSettings;
-use crate::queue::skb::{queue_of, true_bytes};
+use crate::queue::skb::{fattest, queue_of, true_bytes};
 use crate::queue::turns::Turns;
 
 /// Packets that are dropped at once at most when there are too many.
@@ -110,7 +110,7 @@ impl<P: Packet> FqMac<P> {
             let flow = &mut self.flows[index];
             if flow.deficit <= 0 {
                 flow.deficit += self.quantum_bytes;
-                self.tins[tin].turns.to_back();
+                self.tins[tin].turns.rotate();
                 continue;
             }
             let mut codel = flow.codel;
@@ -141,9 +141,7 @@ impl<P: Packet> FqMac<P> {
 
     /// Drops half of the longest queue of all, but no more than a batch, from its head.
     fn shorten_the_fattest(&mut self, dropped: &mut Vec<(P, DropCause)>) {
-        // Of equals the first.
-        let fattest = self.backlogs.iter().enumerate().max_by_key(|&(index, bytes)| (bytes, std::cmp::Reverse(index)));
-        let Some((index, _)) = fattest else { return };
+        let index = fattest(&self.backlogs);
         let packets = (self.flows[index].items.len() / 2).clamp(1, DROP_BATCH);
         for _ in 0..packets {
             let Some(item) = self.take(index) else { break };

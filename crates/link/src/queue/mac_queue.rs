@@ -137,7 +137,7 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
     fn received(&mut self, _now_ns: u64, _peer: usize, _category: AccessCategory, _airtime_us: u32) {}
 
     fn backlog_packets(&self) -> usize {
-        self.lanes.iter().map(|lane| lane.qdisc.len() + lane.waiting_packets).sum()
+        self.lanes.iter().map(|lane| lane.qdisc.packets() + lane.waiting_packets).sum()
     }
 
     fn released(

@@ -19,6 +19,8 @@ mod mac_queue;
 #[cfg(test)]
 mod oracle_tests;
 mod qdisc;
+#[cfg(test)]
+mod rota_tests;
 mod scheduler;
 mod settings;
 mod skb;

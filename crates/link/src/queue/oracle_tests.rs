@@ -164,7 +164,7 @@ impl Qdisc<Numbered> for Stations {
         })
     }
 
-    fn len(&self) -> usize {
+    fn packets(&self) -> usize {
         self.fq.packets()
     }
 }
@@ -181,7 +181,6 @@ fn fq_codel(scenario: &Scenario) -> FqCodelSettings {
         memory_bytes: scenario.queue.get("memory_bytes").map_or(32 << 20, |bytes| bytes.parse().expect("bytes")),
         ecn: scenario.number("ecn") != 0,
         law: ControlLaw::Linux,
-        ..FqCodelSettings::default()
     }
 }
 

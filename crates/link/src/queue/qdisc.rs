@@ -32,5 +32,5 @@ pub trait Qdisc<P: Packet> {
     fn dequeue(&mut self, now_ns: u64, dropped: &mut Vec<(P, DropCause)>) -> Option<Item<P>>;
 
     /// Packets that wait.
-    fn len(&self) -> usize;
+    fn packets(&self) -> usize;
 }

@@ -1,4 +1,4 @@
-//! What Linux counts for a packet beside its own length.
+//! What the queues of Linux count for a packet, and which of many queues is which.
 
 use crate::engine::Packet;
 
@@ -28,6 +28,17 @@ pub(crate) fn queue_of<P: Packet>(packet: &P, perturbation: u64, queues: usize) 
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     let hash = (mixed ^ (mixed >> 31)) >> 32;
     ((hash * queues as u64) >> 32) as usize
+}
+
+/// The longest of some queues, of equals the first.
+pub(crate) fn fattest(backlogs: &[u64]) -> usize {
+    let (mut fattest, mut most) = (0, 0);
+    for (index, &backlog) in backlogs.iter().enumerate() {
+        if backlog > most {
+            (fattest, most) = (index, backlog);
+        }
+    }
+    fattest
 }
 
 #[cfg(test)]

@@ -91,6 +91,12 @@ impl<P: Packet> StationQueues<P> {
     }
 }
 
+impl<P: Packet> StationQueues<P> {
+    fn end_turn(&mut self, category: AccessCategory) {
+        self.rotas[category.index()].end_turn(&View { queues: &self.queues, aql: &self.aql, category });
+    }
+}
+
 impl<P: Packet> Scheduler<P> for StationQueues<P> {
     fn enqueue(
         &mut self,
@@ -104,17 +110,19 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
             dropped.push((packet, DropCause::QueueFull));
             return;
         }
+        self.end_turn(category);
         let item = Item::new(now_ns, peer as u32, WLAN_HEADER_BYTES, packet);
         self.queues.fq.enqueue(tin_of(peer, category), item, dropped);
         self.rotas[category.index()].arrived(now_ns, peer);
     }
 
-    fn next(&mut self, now_ns: u64, category: AccessCategory) -> Option<usize> {
+    fn next(&mut self, _now_ns: u64, category: AccessCategory) -> Option<usize> {
+        self.end_turn(category);
         let rota = &mut self.rotas[category.index()];
         if !self.aql.allows_round(category, rota.stations()) {
             return None;
         }
-        rota.next(now_ns, &View { queues: &self.queues, aql: &self.aql, category })
+        rota.next(&View { queues: &self.queues, aql: &self.aql, category })
     }
 
     fn dequeue(
@@ -138,7 +146,7 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
             self.queues.held[tin] = Some(packet);
             return None;
         }
-        self.rotas[category.index()].served(peer);
+        self.rotas[category.index()].served(now_ns, peer);
         Some(packet)
     }
 
@@ -157,11 +165,13 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
         if let Some(passed) = self.queues.passed.get_mut(tin_of(peer, category)) {
             *passed = false;
         }
+        self.end_turn(category);
         self.aql.remove(peer, category, estimated_airtime_us);
         self.rotas[category.index()].charge(now_ns, peer, airtime_us);
     }
 
     fn received(&mut self, now_ns: u64, peer: usize, category: AccessCategory, airtime_us: u32) {
+        self.end_turn(category);
         if self.charge_received {
             self.rotas[category.index()].charge(now_ns, peer, airtime_us);
         }
@@ -191,8 +201,13 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
     }
 
     fn retries(&mut self, now_ns: u64, peer: usize, category: AccessCategory, waiting: bool) {
+        self.end_turn(category);
         if peer < self.slow.len() {
-            self.queues.retries[tin_of(peer, category)] = waiting;
+            let waited = std::mem::replace(&mut self.queues.retries[tin_of(peer, category)], waiting);
+            if waited && !waiting {
+                // They are on their way: that was its turn.
+                self.rotas[category.index()].served(now_ns, peer);
+            }
             self.queues.passed[tin_of(peer, category)] = false;
             if waiting {
                 self.rotas[category.index()].arrived(now_ns, peer);
@@ -267,6 +282,15 @@ mod tests {
         queues.retries(0, 0, BestEffort, false);
         assert_eq!(queues.next(0, BestEffort), None);
         queues.completed(0, 1, BestEffort, 0, 0);
+        assert_eq!(queues.next(0, BestEffort), Some(1));
+    }
+
+    #[test]
+    fn sending_again_is_a_turn() {
+        let mut queues = queues(Queueing::default(), 2, 5);
+        queues.retries(0, 0, BestEffort, true);
+        assert_eq!(queues.next(0, BestEffort), Some(0));
+        queues.retries(0, 0, BestEffort, false);
         assert_eq!(queues.next(0, BestEffort), Some(1));
     }
 

@@ -89,7 +89,7 @@ impl Qdisc<Numbered> for OneCodel {
         item
     }
 
-    fn len(&self) -> usize {
+    fn packets(&self) -> usize {
         self.queue.items.len()
     }
 }

@@ -27,7 +27,7 @@ impl Turns {
     }
 
     /// The head has had its share of this round.
-    pub(crate) fn to_back(&mut self) {
+    pub(crate) fn rotate(&mut self) {
         if let Some(number) = self.new.pop_front().or_else(|| self.old.pop_front()) {
             self.old.push_back(number);
         }

@@ -12,6 +12,7 @@ use crate::checked::ScenarioError;
 use crate::modem::ModemSettings;
 use crate::path::PathSettings;
 use crate::pipe::PipeSettings;
+use crate::sdio::SdioSettings;
 use crate::simulation::SimulationSettings;
 use crate::wlan;
 
@@ -55,6 +56,9 @@ pub struct Head {
     /// A machine with an LTE USB modem.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modem: Option<ModemSettings>,
+    /// A small machine with an SDIO WLAN card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sdio: Option<SdioSettings>,
     /// A link with a rate, a delay and a queue, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pipe: Option<PipeSettings>,
@@ -73,6 +77,8 @@ pub enum LinkSettings<'a> {
     Wlan(&'a wlan::Scenario),
     /// An LTE USB modem.
     Modem(&'a ModemSettings),
+    /// An SDIO WLAN card.
+    Sdio(&'a SdioSettings),
     /// A pipe.
     Pipe(&'a PipeSettings),
 }
@@ -83,6 +89,7 @@ impl LinkSettings<'_> {
         match self {
             Self::Wlan(_) => "wlan",
             Self::Modem(_) => "modem",
+            Self::Sdio(_) => "sdio",
             Self::Pipe(_) => "pipe",
         }
     }
@@ -99,10 +106,11 @@ impl Head {
     /// # Errors
     /// There is none, or more than one.
     pub fn link(&self) -> Result<LinkSettings<'_>, ScenarioError> {
-        let Self { wlan, modem, pipe, .. } = self;
+        let Self { wlan, modem, sdio, pipe, .. } = self;
         let links = [
             wlan.as_ref().map(LinkSettings::Wlan),
             modem.as_ref().map(LinkSettings::Modem),
+            sdio.as_ref().map(LinkSettings::Sdio),
             pipe.as_ref().map(LinkSettings::Pipe),
         ];
         let found: Vec<LinkSettings<'_>> = links.into_iter().flatten().collect();
@@ -131,7 +139,7 @@ impl Head {
     /// # Errors
     /// That value, with what it may be.
     pub fn check(&self) -> Result<(), ScenarioError> {
-        let Self { title, calibrated_from, path, run, wlan, pipe, .. } = self;
+        let Self { title, calibrated_from, path, run, wlan, sdio, pipe, .. } = self;
         for (key, text) in [("title", Some(title)), ("calibrated_from", calibrated_from.as_ref())] {
             if text.is_some_and(|text| text.len() > MOST_TITLE) {
                 return Err(ScenarioError::new(key, format!("is longer than {MOST_TITLE} bytes")));
@@ -140,9 +148,14 @@ impl Head {
         match self.link()? {
             LinkSettings::Wlan(wlan) => wlan.check("wlan")?,
             LinkSettings::Modem(modem) => modem.check("modem")?,
+            LinkSettings::Sdio(sdio) => sdio.check("sdio")?,
             LinkSettings::Pipe(pipe) => pipe.check("pipe")?,
         }
-        let seeds = [("wlan", wlan.as_ref().map(|wlan| wlan.seed)), ("pipe", pipe.as_ref().map(|pipe| pipe.seed))];
+        let seeds = [
+            ("wlan", wlan.as_ref().map(|wlan| wlan.seed)),
+            ("sdio", sdio.as_ref().map(|sdio| sdio.seed)),
+            ("pipe", pipe.as_ref().map(|pipe| pipe.seed)),
+        ];
         if let Some((table, _)) = seeds.into_iter().find(|(_, seed)| seed.is_some_and(|seed| seed != 0)) {
             return Err(ScenarioError::new(format!("{table}.seed"), "is not used in scenario files: write run.seed"));
         }
@@ -171,9 +184,9 @@ impl Head {
 impl ScenarioFile {
     /// Keys at the top of a document.
     pub(super) const KEYS: &'static [&'static str] =
-        &["title", "description", "calibrated_from", "base", "wlan", "modem", "pipe", "path", "traffic", "run"];
+        &["title", "description", "calibrated_from", "base", "wlan", "modem", "sdio", "pipe", "path", "traffic", "run"];
     /// Those of them that are links.
-    pub(super) const LINKS: &'static [&'static str] = &["wlan", "modem", "pipe"];
+    pub(super) const LINKS: &'static [&'static str] = &["wlan", "modem", "sdio", "pipe"];
 
     /// Reads the JSON form of a document; does not [check](Self::check) what was read.
     pub(super) fn read(mut document: Value) -> Result<Self, (Key, String)> {
@@ -190,7 +203,9 @@ impl ScenarioFile {
             return Err((key, "is the only station: there can be no [[wlan.stations]] beside it".to_owned()));
         }
         let head: Head = serde_path_to_error::deserialize(&document).map_err(|error| {
-            words::locate(words::key_of(error.path()), &error.inner().to_string(), &["traffic", "base"])
+            let key = words::key_of(error.path());
+            let beside: &[&str] = if key.0.len() < 2 { &["traffic", "base"] } else { &[] };
+            words::locate(key, &error.inner().to_string(), beside)
         })?;
         let read = |(index, table): (usize, &Value)| {
             let mut flow = FlowSettings::read(table, &element("traffic", index))?;

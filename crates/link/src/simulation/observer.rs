@@ -5,7 +5,7 @@ use crate::ppdu::Ppdu;
 use crate::traffic::Modelled;
 use crate::urb::Urb;
 
-/// Sees what happens while a simulation runs: the air and the bus, as a perfect monitor would.
+/// Sees what happens while a simulation runs: the air and the bus, as a perfect monitor would, and the hosts' packets.
 pub trait Observer {
     /// Whether [`Self::air`] is wanted.
     fn wants_air(&self) -> bool {
@@ -22,6 +22,12 @@ pub trait Observer {
 
     /// An URB was submitted or has completed.
     fn bus(&mut self, _urb: &Urb<'_>) {}
+
+    /// A host hands a packet down.
+    fn sent(&mut self, _at_ns: u64, _packet: &Modelled) {}
+
+    /// A packet reaches the host that it is for.
+    fn received(&mut self, _at_ns: u64, _packet: &Modelled) {}
 
     /// A packet was dropped.
     fn dropped(&mut self, _at_ns: u64, _from: HostId, _packet: &Modelled, _cause: DropCause) {}

@@ -165,7 +165,10 @@ impl<L: Link<Modelled>> Simulation<L> {
                     observer.dropped(now_ns, HostId::SERVER, &packet, cause);
                 }
             }
-            PathStep::ToServer(at_ns, packet) => hosts.receive(at_ns, &packet),
+            PathStep::ToServer(at_ns, packet) => {
+                hosts.receive(at_ns, &packet);
+                observer.received(at_ns, &packet);
+            }
         });
         self.hosts.path = Some(path);
     }
@@ -180,6 +183,7 @@ impl<L: Link<Modelled>> Simulation<L> {
         for packet in out.drain(..) {
             let Some(flow) = self.hosts.flows.get_mut(packet.flow as usize) else { continue };
             flow.on_sent(now_ns, &packet);
+            observer.sent(now_ns, &packet);
             let offer = match &mut self.hosts.path {
                 Some(path) if packet.from == HostId::SERVER => path.offer_down(now_ns, packet.to, packet),
                 _ => self.link.offer(now_ns, packet.from, packet.to, packet),
@@ -267,10 +271,11 @@ struct Ends<'a, O> {
 
 impl<O: Observer> Sink<Modelled> for Ends<'_, O> {
     fn deliver(&mut self, at_ns: u64, to: HostId, packet: Modelled) {
-        if to != HostId::SERVER {
+        let path = self.hosts.path.as_mut().filter(|_| to == HostId::SERVER);
+        let Some(path) = path else {
+            self.observer.received(at_ns, &packet);
             return self.hosts.receive(at_ns, &packet);
-        }
-        let Some(path) = &mut self.hosts.path else { return self.hosts.receive(at_ns, &packet) };
+        };
         if let Offer::Dropped(cause) = path.offer_up(at_ns, packet.from, packet) {
             self.hosts.lose(at_ns, &packet, cause);
             self.observer.dropped(at_ns, packet.from, &packet, cause);

@@ -138,3 +138,74 @@ fn checksum(before: u32, bytes: &[u8]) -> u16 {
     }
     !(sum as u16)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::traffic::segment::{Flags, SACK_BLOCKS};
+
+    fn bodies() -> impl Strategy<Value = Body> {
+        let tcp = (any::<u64>(), any::<u64>(), 88u16..1449, any::<[bool; 4]>(), 0u8..4, any::<[u32; 3]>());
+        let tcp = tcp.prop_map(|(number, ack, mss, [data, syn, ece, cwr], blocks, [a, b, c])| {
+            Body::Tcp(Segment {
+                number,
+                ack,
+                mss,
+                data: data && !syn,
+                flags: Flags { syn, ece, cwr },
+                ts_value: a,
+                ts_echo: b,
+                window_bytes: c,
+                sack_blocks: if syn { 0 } else { blocks },
+                sack: [(u64::from(a), u64::from(b)); SACK_BLOCKS],
+            })
+        });
+        let udp = (any::<u64>(), 1u16..1473).prop_map(|(sequence, payload)| Body::Udp { sequence, payload });
+        let echo = (any::<bool>(), any::<u64>(), 0u16..1473).prop_map(|(reply, sequence, payload)| Body::Echo {
+            reply,
+            sequence,
+            payload,
+            asked_ns: 0,
+        });
+        prop_oneof![tcp, udp, echo]
+    }
+
+    proptest! {
+        /// The lengths in the headers are those of the packet, and all checksums add up.
+        #[test]
+        fn headers_are_right(body in bodies(), back in any::<bool>(), from in 0u16..600, to in 0u16..600) {
+            let packet = Modelled {
+                flow: 7, back, from: HostId(from), to: HostId(to), category: AccessCategory::Voice,
+                ecn: Ecn::Capable, sent_ns: 0, body,
+            };
+            let mut bytes = vec![0xaa];
+            packet.write_bytes(&mut bytes, usize::MAX);
+            let bytes = &bytes[1..];
+            prop_assert_eq!(bytes.len(), packet.size_bytes());
+            prop_assert_eq!(usize::from(u16::from_be_bytes([bytes[2], bytes[3]])), bytes.len());
+            prop_assert_eq!(bytes[1], 46 << 2 | 2);
+            prop_assert_eq!(checksum(0, &bytes[..20]), 0);
+            let transport = &bytes[20..];
+            let pseudo = words(&bytes[12..20]) + u32::from(bytes[9]) + transport.len() as u32;
+            prop_assert_eq!(checksum(if bytes[9] == 1 { 0 } else { pseudo }, transport), 0);
+            if bytes[9] == 6 {
+                let header = usize::from(transport[12] >> 4) * 4;
+                prop_assert_eq!(header + packet.payload_bytes(), transport.len());
+            }
+            let mut short = Vec::new();
+            packet.write_bytes(&mut short, 33);
+            prop_assert_eq!(&short[..], &bytes[..bytes.len().min(33)]);
+        }
+    }
+
+    #[test]
+    fn hosts_have_addresses_of_their_own() {
+        let mut all: Vec<_> = (0..=u16::MAX).map(|host| address(HostId(host))).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 65536);
+        assert_eq!(address(HostId::SERVER), [10, 0, 0, 1]);
+    }
+}

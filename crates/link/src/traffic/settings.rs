@@ -151,3 +151,60 @@ impl UdpSettings {
         in_range(key, "off_s", self.off_s, 0.0..=1e6, " s")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::Congestion;
+
+    fn parse(json: &str) -> Result<FlowSettings, String> {
+        serde_json::from_str(json).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn one_table_for_a_flow() {
+        let flow = parse(
+            r#"{"kind": "tcp", "from": 0, "to": 2, "category": "voice", "stop_s": 5.5, "congestion": "bbr", "ecn": true}"#,
+        );
+        let tcp = TcpSettings { congestion: Congestion::Bbr, ecn: true, ..TcpSettings::default() };
+        let mut want = FlowSettings::new(0, 2, Traffic::Tcp(tcp));
+        (want.category, want.stop_s) = (AccessCategory::Voice, Some(5.5));
+        assert_eq!(flow.as_ref(), Ok(&want));
+        assert_eq!(want.label(), "tcp 0>2");
+        // And back.
+        let again = parse(&serde_json::to_string(&want).unwrap());
+        assert_eq!(again, Ok(want));
+        for kind in ["tcp", "udp", "echo"] {
+            let flow = parse(&format!(r#"{{"kind": "{kind}", "from": 1, "to": 0}}"#)).unwrap();
+            assert!(flow.check("flows[0]", 2).is_ok());
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused() {
+        for (json, names) in [
+            (r#"{"kind": "tcp", "from": 0, "to": 1, "congestoin": "bbr"}"#, "congestoin"),
+            (r#"{"kind": "udp", "from": 0, "to": 1, "mss": 1000}"#, "mss"),
+            (r#"{"kind": "tpc", "from": 0, "to": 1}"#, "tpc"),
+            (r#"{"kind": "tcp", "from": 0, "to": 1, "congestion": "vegas"}"#, "vegas"),
+            (r#"{"kind": "tcp", "to": 1}"#, "from"),
+            (r#"{"from": 0, "to": 1}"#, "kind"),
+        ] {
+            let error = parse(json).unwrap_err();
+            assert!(error.contains(names), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        let refused = |json: &str| parse(json).unwrap().check("flows[3]", 3).unwrap_err().key;
+        assert_eq!(refused(r#"{"kind": "udp", "from": 0, "to": 3}"#), "flows[3].to");
+        assert_eq!(refused(r#"{"kind": "udp", "from": 1, "to": 1}"#), "flows[3].to");
+        assert_eq!(refused(r#"{"kind": "udp", "from": 0, "to": 1, "start_s": -1}"#), "flows[3].start_s");
+        assert_eq!(refused(r#"{"kind": "udp", "from": 0, "to": 1, "start_s": 2, "stop_s": 1}"#), "flows[3].stop_s");
+        assert_eq!(refused(r#"{"kind": "udp", "from": 0, "to": 1, "rate_mbit_s": 0}"#), "flows[3].rate_mbit_s");
+        assert_eq!(refused(r#"{"kind": "tcp", "from": 0, "to": 1, "mss": 0}"#), "flows[3].mss");
+        assert_eq!(refused(r#"{"kind": "tcp", "from": 0, "to": 1, "window_bytes": 1}"#), "flows[3].window_bytes");
+        assert_eq!(refused(r#"{"kind": "echo", "from": 0, "to": 1, "interval_ms": 0}"#), "flows[3].interval_ms");
+    }
+}

@@ -1,11 +1,14 @@
 //! What arrives, and what its sender makes of the answer.
 
+use std::cmp::Reverse;
+
 use crate::engine::{AccessCategory, DropCause, Packet, Sink};
 use crate::wlan::exchange::{host, Answer};
 use crate::wlan::link::WlanLink;
 use crate::wlan::make::{overhead, psdu_len};
 use crate::wlan::originator::{psdu_with, Outcome};
 use crate::wlan::radio::Made;
+use crate::wlan::recipient::Reception;
 
 /// How a data PPDU arrived.
 pub(crate) struct Arrival {
@@ -55,12 +58,20 @@ impl<P: Packet + 'static> WlanLink<P> {
             received.push(sequence);
             let packet = packet.clone();
             let recipient = self.radios[to].peers[mirror].recipient(category);
-            let new = recipient.receive(sequence, mpdu_end_ns, packet, &mut self.up);
-            self.counts[to].duplicates += u64::from(!new);
+            match recipient.receive(sequence, mpdu_end_ns, packet, &mut self.up) {
+                Reception::New => {}
+                Reception::Duplicate => self.counts[to].duplicates += 1,
+                // Its sender tried longer than the receiver waited.
+                Reception::Late(packet) => {
+                    self.counts[to].arrived_late += 1;
+                    sink.dropped(end_ns, packet.from, &packet.packet, DropCause::RetryLimit);
+                }
+            }
         }
         let lost = (made.sequences.len() - received.len()) as u64;
         self.counts[from].mpdus_lost += lost;
         self.radios[from].peers[made.peer].counts.mpdus_lost += lost;
+        self.watch_gap((to, mirror, category));
         arrival.readable = !received.is_empty();
         if arrival.readable {
             let airtime_us = ((end_ns - start_ns) / 1_000) as u32;
@@ -90,6 +101,29 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.spare.push(received);
         self.radios[from].lanes[category.index()].made.push_front(made);
         arrival
+    }
+
+    /// Sees to it that a gap in what was received is given up in time.
+    fn watch_gap(&mut self, (to, mirror, category): (usize, usize, AccessCategory)) {
+        let recipient = self.radios[to].peers[mirror].recipient(category);
+        if !recipient.watched {
+            if let Some(ns) = recipient.gap_ends_ns() {
+                recipient.watched = true;
+                self.gaps.push(Reverse((ns, (to, mirror, category))));
+            }
+        }
+    }
+
+    /// A gap may have lasted long enough.
+    pub(crate) fn look_after_gap(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
+        let Some(Reverse((_, (to, mirror, category)))) = self.gaps.pop() else { return };
+        let recipient = self.radios[to].peers[mirror].recipient(category);
+        recipient.watched = false;
+        if recipient.gap_ends_ns().is_some_and(|ns| ns <= at_ns) {
+            recipient.skip_gap(at_ns, &mut self.up);
+            self.hand_up(to, at_ns, sink);
+        }
+        self.watch_gap((to, mirror, category));
     }
 
     /// The sender knows how the PPDU that is first in the lane fared; `None`: no answer.
@@ -157,20 +191,15 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
         let held = |made: &Made, sequence| made.peer == to && made.sequences.contains(&sequence);
         originator.advance(|sequence| lane.made.iter().any(|made| held(made, sequence)));
-        if originator.has_again() && !lane.again.contains(&to) {
-            lane.again.push_back(to);
-        }
         lane.starved = false;
         peer.counts.given_up += given_up;
         own.queue.completed(at_ns, to, category, estimated_us, (airtime_ns / 1_000) as u32);
         own.hardware_us -= u64::from(estimated_us);
+        own.tell_again(at_ns, to, category);
         if released > 0 {
             own.queue.released(at_ns, to, category, released, &mut self.gone_packets);
             self.note_gone(radio, category);
         }
         self.fill_hardware(at_ns, radio, category);
     }
-
-    /// An RTS was not answered. It does not count against the retry limit of what it was for.
-    pub(crate) fn rts_failed(&mut self, _radio: usize, _category: AccessCategory) {}
 }

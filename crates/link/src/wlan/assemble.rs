@@ -4,7 +4,7 @@ use wire::phy::EdcaParameters;
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, Packet};
-use crate::queue::{Fifo, MacQueue};
+use crate::queue::{AnyScheduler, Fifo, MacQueue};
 use crate::wlan::contention::Parameters;
 use crate::wlan::counters::DirectionCounters;
 use crate::wlan::host::Host;
@@ -78,13 +78,15 @@ fn peer<P: Packet>(
     })
 }
 
-fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P>>) -> Radio<P> {
-    // `queue_packets` is looked at before a packet comes here.
-    let queue: Queue<P> = Box::new(MacQueue::new(usize::MAX, false, peers.len(), |_| Fifo::new(usize::MAX)));
+fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P>>, seed: u64) -> Radio<P> {
+    let queue: Queue<P> = match &settings.queueing {
+        Some(queueing) => Box::new(AnyScheduler::new(queueing, peers.len(), seed)),
+        // `queue_packets` is looked at before a packet comes here.
+        None => Box::new(MacQueue::new(usize::MAX, false, peers.len(), |_| Fifo::new(usize::MAX))),
+    };
     Radio {
         qos: settings.phy == Phy::Ht,
         queue,
-        fills_again: true,
         lanes: std::array::from_fn(|_| Lane::default()),
         peers,
         host: Host::new(settings.per_packet_cost_us),
@@ -107,9 +109,9 @@ pub(crate) fn radios<P: Packet + 'static>(
         let up = speech_up(scenario, station);
         ap_peers.push(peer(phy, &down, ap, station, (index + 1, 0), &format!("{name}.ap_mcs"))?);
         let peers = vec![peer(phy, &up, station, ap, (0, index), &format!("{name}.mcs"))?];
-        stations.push(radio(station, false, peers));
+        stations.push(radio(station, false, peers, scenario.seed));
     }
-    let mut radios = vec![radio(ap, true, ap_peers)];
+    let mut radios = vec![radio(ap, true, ap_peers, scenario.seed)];
     radios.append(&mut stations);
     Ok(radios)
 }

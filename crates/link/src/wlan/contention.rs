@@ -197,10 +197,9 @@ impl Contention {
         self.find_first();
     }
 
-    /// How many slots after its AIFS in the present silence `ns` is over.
-    pub(crate) fn slots_until(&self, index: u32, ns: u64) -> u32 {
-        let aifs_ns = self.sifs_ns + u64::from(self.functions[index as usize].parameters.aifsn) * self.slot_ns;
-        ns.saturating_sub(self.idle_ns + aifs_ns).div_ceil(self.slot_ns) as u32
+    /// How many slots of the present silence are begun before `ns`.
+    pub(crate) fn slots_until(&self, ns: u64) -> u32 {
+        ns.saturating_sub(self.idle_ns).div_ceil(self.slot_ns) as u32
     }
 
     /// In the silence that has just begun this one waits that many slots instead of those of everybody.

@@ -162,6 +162,8 @@ pub struct SideCounters {
     pub left_out_late: u64,
     /// MPDUs received that had been received before.
     pub duplicates: u64,
+    /// MPDUs received after it had ceased to wait for them (100 ms): nobody gets them, although they are acknowledged.
+    pub arrived_late: u64,
     /// Times that a category wanted to send in the same slot as a higher one of this radio.
     pub internal_collisions: u64,
     /// Time on the air of everything it sent, ns.

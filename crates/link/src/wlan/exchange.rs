@@ -271,14 +271,13 @@ impl<P: Packet + 'static> WlanLink<P> {
                 let to = self.receiver(from, category);
                 let rate = self.rate_of(&exchange);
                 let (mode, silence_ns) = (rate.response, rate.silence_ns);
-                let reserved = self.reserved_in_txop(&exchange);
                 let contents = match answer {
                     Answer::Ack => Contents::Ack,
                     Answer::BlockAck(Shown { start, bitmap }) => {
                         Contents::BlockAck { category, start_sequence: start, bitmap }
                     }
                 };
-                self.show(&plain(to, Some(from), mode, reserved), contents, sink);
+                self.show(&plain(to, Some(from), mode, 0), contents, sink);
                 self.conclude(end_ns, from, category, Some(answer), sink);
                 self.after_success(exchange, silence_ns);
             }
@@ -340,7 +339,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.show(&plain, Contents::BlockAckRequest { category, start_sequence: start }, sink);
         let late_ns = self.late_ns(to);
         let recipient = self.radios[to].peers[mirror].recipient(category);
-        recipient.release_to(start, &mut self.up);
+        recipient.release_to(end_ns, start, &mut self.up);
         let shown = recipient.block_ack(end_ns + gap_ns, start, start, late_ns);
         self.hand_up(to, end_ns, sink);
         let count = &mut self.counts[to];
@@ -374,9 +373,8 @@ impl<P: Packet + 'static> WlanLink<P> {
                     }
                 }
             }
-            if first == First::Rts {
-                self.rts_failed(radio, category);
-            } else {
+            // An RTS does not count against the retry limit of what it was for.
+            if first != First::Rts {
                 self.conclude(end_ns, radio, category, None, sink);
             }
         }
@@ -413,11 +411,10 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// An exchange that `radio` began was not answered; the PPDU ended at `end_ns`.
     fn end_unanswered(&mut self, radio: usize, category: AccessCategory, end_ns: u64) {
         self.contention.end(Self::function(radio, category), false, &mut self.rng);
-        let until_ns = end_ns + self.phy.timeout_ns;
-        for each in AccessCategory::ALL {
-            let wait = self.contention.slots_until(Self::function(radio, each), until_ns);
-            self.wait_instead(radio, each, wait);
-        }
+        // EDCA: SIFS and AIFSN slots follow the timeout (10.23.2.4 c). DCF: DIFS may lie before its end (10.3.4.3).
+        let before_ns = if self.radios[radio].qos { 0 } else { self.phy.sifs_ns + 2 * self.phy.slot_ns };
+        let wait = self.contention.slots_until((end_ns + self.phy.timeout_ns).saturating_sub(before_ns));
+        AccessCategory::ALL.into_iter().for_each(|category| self.wait_instead(radio, category, wait));
         self.refresh(radio, category, end_ns);
     }
 
@@ -439,11 +436,6 @@ impl<P: Packet + 'static> WlanLink<P> {
     fn data_exchange_ns(&self, exchange: &Exchange) -> u64 {
         let Exchange { radio, category, .. } = *exchange;
         self.data_ns(radio, category) + self.rate_of(exchange).gap_ns + self.answer_ns(radio, category)
-    }
-
-    /// What the answer still reserves: nothing, as what may follow in the TXOP reserves for itself.
-    fn reserved_in_txop(&self, _exchange: &Exchange) -> u64 {
-        0
     }
 
     fn signal_dbm(&self, from: usize, to: Option<usize>) -> i8 {

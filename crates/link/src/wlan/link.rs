@@ -45,6 +45,8 @@ pub struct WlanLink<P> {
     now_ns: u64,
     /// When the host of a radio is done with a packet.
     hosts: BinaryHeap<Reverse<(u64, usize)>>,
+    /// When a gap in what a radio has received from a peer is given up.
+    pub(crate) gaps: BinaryHeap<Reverse<(u64, (usize, usize, AccessCategory))>>,
     /// What queues have dropped and no sink was told yet, by radio.
     pub(crate) gone: Vec<(usize, Carried<P>, DropCause)>,
     /// What a queue has just dropped.
@@ -60,6 +62,7 @@ pub struct WlanLink<P> {
 enum Next {
     Gone,
     Host(usize),
+    Gap,
     Exchange,
     Beacon,
     Contention,
@@ -93,6 +96,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             settling: false,
             now_ns: 0,
             hosts: BinaryHeap::new(),
+            gaps: BinaryHeap::new(),
             gone: Vec::new(),
             gone_packets: Vec::new(),
             up: Vec::new(),
@@ -124,6 +128,13 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.radios.get(host.index()).map_or(0, |radio| radio.backlog() + radio.host.waiting(Way::Down))
     }
 
+    /// A radio takes no more packets: its queue is full, or (where it has better queues) what waits for its host.
+    fn is_full(&self, radio: usize) -> bool {
+        let own = &self.radios[radio];
+        let queued = if own.settings.queueing.is_some() { 0 } else { own.backlog() };
+        queued + own.host.waiting(Way::Down) >= own.settings.queue_packets as usize
+    }
+
     /// The number of a channel access function.
     pub(crate) const fn function(radio: usize, category: AccessCategory) -> u32 {
         (radio * 4 + category.index()) as u32
@@ -146,10 +157,8 @@ impl<P: Packet + 'static> WlanLink<P> {
                 }
             }
         };
-        match (host, medium) {
-            (Some(host), Some(medium)) => Some(if medium.0 < host.0 { medium } else { host }),
-            (host, medium) => host.or(medium),
-        }
+        let gap = self.gaps.peek().map(|&Reverse((ns, _))| (ns, Next::Gap));
+        [host, gap, medium].into_iter().flatten().min_by_key(|&(ns, _)| ns)
     }
 
     /// Those whose turn it is begin to send.
@@ -296,7 +305,7 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
         self.counts[radio].packets_offered += 1;
         let cause = if packet.size_bytes() > MAX_PACKET_BYTES {
             Some(DropCause::Oversize)
-        } else if self.queued(from) >= self.radios[radio].settings.queue_packets as usize {
+        } else if self.is_full(radio) {
             Some(DropCause::QueueFull)
         } else {
             None
@@ -331,6 +340,7 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
                     self.hosts.pop();
                     self.host_done(radio, at_ns, sink);
                 }
+                Next::Gap => self.look_after_gap(at_ns, sink),
                 Next::Exchange => self.step(sink),
                 Next::Beacon => {
                     self.beacon_due_ns += BEACON_INTERVAL_NS;

@@ -2,9 +2,12 @@
 
 use crate::engine::{AccessCategory, Packet};
 use crate::ppdu::DATA_OVERHEAD;
+use crate::queue::estimated_airtime_us;
+use crate::wlan::carried::Carried;
 use crate::wlan::link::WlanLink;
 use crate::wlan::originator::psdu_with;
 use crate::wlan::radio::Made;
+use crate::wlan::rate::Chain;
 
 /// Bytes of the QoS Control field.
 const QOS_CONTROL: usize = 2;
@@ -62,35 +65,30 @@ impl<P: Packet + 'static> WlanLink<P> {
         loop {
             let own = &mut self.radios[radio];
             let lane = &own.lanes[category.index()];
-            let named = if lane.backlog > 0 { own.queue.next(now_ns, category) } else { None };
-            let again = own.lanes[category.index()].again.pop_front();
-            let Some(peer) = again.or(named) else {
-                own.lanes[category.index()].starved = true;
+            let backlog = lane.backlog;
+            let any = backlog > 0 || lane.again > 0;
+            let Some(peer) = any.then(|| own.queue.next(now_ns, category)).flatten() else {
+                own.lanes[category.index()].starved = first_goes;
                 return false;
             };
-            let with_new =
-                named == Some(peer) || (again.is_some() && own.fills_again && own.settings.hardware_ppdus == 0);
-            let before = own.lanes[category.index()].backlog;
-            let made = self.fill(now_ns, radio, peer, category, (limit_ns, first_goes, with_new));
+            let made = self.fill(now_ns, radio, peer, category, (limit_ns, first_goes));
+            self.radios[radio].tell_again(now_ns, peer, category);
             let own = &mut self.radios[radio];
-            let settings = &own.settings;
             let lane = &mut own.lanes[category.index()];
-            if again.is_some() && own.peers[peer].originator(category, settings).has_again() {
-                lane.again.push_front(peer);
-            }
             if let Some(made) = made {
-                own.queue.put_on_air_queue(peer, category, made.estimated_us);
                 own.hardware_us += u64::from(made.estimated_us);
                 let count = &mut self.counts[radio];
                 count.hardware_max_us = count.hardware_max_us.max(own.hardware_us);
                 lane.made.push_back(made);
                 return true;
             }
-            // CoDel may have dropped all that this peer had; then another may have something.
-            if again.is_some_and(|_| lane.again.front() == Some(&peer)) || (again.is_none() && lane.backlog == before) {
-                lane.starved = true;
+            if !own.peers[peer].originator(category, &own.settings).has_room() {
+                own.queue.pass(peer, category);
+            } else if lane.backlog == backlog {
+                lane.starved = first_goes;
                 return false;
             }
+            // Or CoDel has dropped all that this peer had; another may have something.
         }
     }
 
@@ -100,14 +98,13 @@ impl<P: Packet + 'static> WlanLink<P> {
         radio: usize,
         to: usize,
         category: AccessCategory,
-        (limit_ns, first_goes, with_new): (u64, bool, bool),
+        (limit_ns, first_goes): (u64, bool),
     ) -> Option<Made> {
         let own = &mut self.radios[radio];
         let peer = &mut own.peers[to];
         let qos = peer.qos;
         if let Some(start) = peer.originator(category, &own.settings).take_request() {
-            let chain = crate::wlan::rate::Chain::one(self.phy.basic);
-            let estimated_us = (self.phy.block_ack_request_ns() / 1_000) as u32;
+            let chain = Chain::one(self.phy.basic);
             return Some(Made {
                 peer: to,
                 request: Some(start),
@@ -116,7 +113,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 ampdu: false,
                 chain,
                 attempts: 0,
-                estimated_us,
+                estimated_us: 0,
             });
         }
         let chain = peer.rates.chain(now_ns);
@@ -134,7 +131,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         };
         let mut sequences = self.spare.pop().unwrap_or_default();
         let originator = peer.originator(category, &own.settings);
-        let fits = |packet: &crate::wlan::carried::Carried<P>| {
+        let fits = |packet: &Carried<P>| {
             let fits = room.left().is_some_and(|left| packet.size_bytes() <= left);
             if fits {
                 room.add(packet.size_bytes());
@@ -142,7 +139,11 @@ impl<P: Packet + 'static> WlanLink<P> {
             fits
         };
         originator.take_again(fits, &mut sequences);
-        while with_new && originator.has_room() && own.lanes[category.index()].backlog > 0 {
+        // What the queues are told is what mac80211 would reckon, packet by packet.
+        let first = self.phy.rate(chain.rate(0));
+        let (reference_us, streams) = (1_024.0 * 8_000.0 / f64::from(first.kbit_s), first.streams);
+        let mut estimated_us = 0;
+        while originator.has_room() && own.lanes[category.index()].backlog > 0 {
             let Some(left) = room.left() else { break };
             let dropped = self.gone.len();
             let packet = own.queue.dequeue(now_ns, to, category, left, &mut self.gone_packets);
@@ -151,6 +152,9 @@ impl<P: Packet + 'static> WlanLink<P> {
             let Some(packet) = packet else { break };
             own.lanes[category.index()].backlog -= 1;
             room.add(packet.size_bytes());
+            let packet_us = estimated_airtime_us(packet.size_bytes(), reference_us, streams, aggregates);
+            own.queue.put_on_air_queue(to, category, packet_us);
+            estimated_us += packet_us;
             sequences.push(originator.take_new(packet));
         }
         if sequences.is_empty() {
@@ -159,7 +163,6 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
         let ampdu = sequences.len() > 1;
         let psdu_len = psdu_len(&sequences, |sequence| originator.mpdu(sequence).packet.size_bytes() + overhead(qos));
-        let estimated_us = (self.phy.data_ns(chain.rate(0), psdu_len) / 1_000) as u32;
         Some(Made { peer: to, request: None, sequences, psdu_len, ampdu, chain, attempts: 0, estimated_us })
     }
 

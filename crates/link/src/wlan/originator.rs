@@ -57,6 +57,8 @@ pub(crate) struct Terms {
     pub(crate) retry_limit: u32,
     /// See [`crate::wlan::Station::count_unanswered`].
     pub(crate) count_unanswered: bool,
+    /// See [`crate::wlan::Station::request_unanswered`].
+    pub(crate) request_unanswered: bool,
 }
 
 /// The sending end of one flow.
@@ -70,11 +72,21 @@ pub(crate) struct Originator<P> {
     /// A Block Ack request is due, or in a PPDU that was made.
     request: bool,
     request_in_ppdu: bool,
+    /// What the queues were told of [`Self::has_again`].
+    pub(crate) told_again: bool,
 }
 
 impl<P: Packet> Originator<P> {
     pub(crate) fn new(terms: Terms) -> Self {
-        Self { window: VecDeque::new(), start: 0, terms, waiting: 0, request: false, request_in_ppdu: false }
+        Self {
+            window: VecDeque::new(),
+            start: 0,
+            terms,
+            waiting: 0,
+            request: false,
+            request_in_ppdu: false,
+            told_again: false,
+        }
     }
 
     /// Something is to be sent besides new packets.
@@ -160,6 +172,7 @@ impl<P: Packet> Originator<P> {
                 }
             }
         }
+        let lost_whole = self.terms.request_unanswered && !outcome.answered && !outcome.stays && chosen.len() > 1;
         let counts = outcome.answered || self.terms.count_unanswered || !self.terms.session || chosen.len() == 1;
         let (window, start, waiting, limit) = (&mut self.window, self.start, &mut self.waiting, self.terms.retry_limit);
         let mut given_up = 0;
@@ -183,6 +196,7 @@ impl<P: Packet> Originator<P> {
         });
         // The receiver holds back what came after a gap until it is told that nothing will fill it.
         self.request |= given_up > 0 && self.terms.session;
+        self.request |= lost_whole && self.waiting > 0;
         given_up
     }
 
@@ -207,7 +221,7 @@ mod tests {
         fn write_bytes(&self, _out: &mut Vec<u8>, _limit: usize) {}
     }
 
-    const SESSION: Terms = Terms { session: true, retry_limit: 7, count_unanswered: false };
+    const SESSION: Terms = Terms { session: true, retry_limit: 7, count_unanswered: false, request_unanswered: false };
     const ANSWERED: Outcome = Outcome { answered: true, stays: false };
 
     fn filled(terms: Terms, packets: usize) -> (Originator<usize>, Vec<u16>) {

@@ -20,6 +20,8 @@ pub(crate) type RateId = u16;
 #[derive(Clone, Debug)]
 pub(crate) struct Rate {
     pub(crate) mode: Mode,
+    pub(crate) kbit_s: u32,
+    pub(crate) streams: u32,
     /// Of the ACK, Block Ack or CTS that answers it, and of the RTS before it.
     pub(crate) response: Mode,
     /// What comes before the data.
@@ -94,6 +96,8 @@ impl Phy {
         let control = |len| self.duration_ns(&response, len);
         let rate = Rate {
             mode,
+            kbit_s: mode.rate_kbps()?.max(1),
+            streams: mode.nss().map_or(1, u32::from),
             response,
             preamble_ns: u64::from(mode.preamble_ns()?),
             ack_ns: control(ACK_LEN),
@@ -114,10 +118,6 @@ impl Phy {
 
     pub(crate) fn rate(&self, id: RateId) -> &Rate {
         &self.rates[usize::from(id)]
-    }
-
-    pub(crate) fn rates(&self) -> usize {
-        self.rates.len()
     }
 
     /// A data PPDU with a PSDU of that many bytes.

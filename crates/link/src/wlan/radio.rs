@@ -34,8 +34,8 @@ pub(crate) struct Made {
 pub(crate) struct Lane {
     /// PPDUs that were made, the first of them on the air or the next to go.
     pub(crate) made: VecDeque<Made>,
-    /// Peers with something to be sent again.
-    pub(crate) again: VecDeque<usize>,
+    /// How many peers have something to be sent again.
+    pub(crate) again: usize,
     /// The queues had nothing to give when they were last asked.
     pub(crate) starved: bool,
     /// Packets in the queues.
@@ -76,6 +76,7 @@ impl<P: Packet> Peer<P> {
             session: self.session(category),
             retry_limit: u32::from(settings.retry_limit),
             count_unanswered: settings.count_unanswered,
+            request_unanswered: settings.request_unanswered,
         };
         self.originators[category.index()].get_or_insert_with(|| Box::new(Originator::new(terms)))
     }
@@ -92,8 +93,6 @@ pub(crate) struct Radio<P> {
     /// QoS: without it everything is best effort.
     pub(crate) qos: bool,
     pub(crate) queue: Box<dyn Scheduler<Carried<P>>>,
-    /// What is sent again is filled up with new packets even when it is not that peer's turn.
-    pub(crate) fills_again: bool,
     pub(crate) lanes: [Lane; 4],
     pub(crate) peers: Vec<Peer<P>>,
     pub(crate) host: Host<Carried<P>>,
@@ -113,6 +112,22 @@ impl<P: Packet> Radio<P> {
         }
     }
 
+    /// Tells the queues whether there is something to be sent again to a peer.
+    pub(crate) fn tell_again(&mut self, now_ns: u64, peer: usize, category: AccessCategory) {
+        let originator = self.peers[peer].originator(category, &self.settings);
+        let again = originator.has_again();
+        if again == std::mem::replace(&mut originator.told_again, again) {
+            return;
+        }
+        let lane = &mut self.lanes[category.index()];
+        if again {
+            lane.again += 1;
+        } else {
+            lane.again -= 1;
+        }
+        self.queue.retries(now_ns, peer, category, again);
+    }
+
     /// Packets that wait in the queues.
     pub(crate) fn backlog(&self) -> usize {
         self.lanes.iter().map(|lane| lane.backlog).sum()
@@ -121,6 +136,6 @@ impl<P: Packet> Radio<P> {
     /// There may be something to send in that category.
     pub(crate) fn is_ready(&self, category: AccessCategory) -> bool {
         let lane = &self.lanes[category.index()];
-        !lane.made.is_empty() || (!lane.starved && (!lane.again.is_empty() || lane.backlog > 0))
+        !lane.made.is_empty() || (!lane.starved && (lane.again > 0 || lane.backlog > 0))
     }
 }

@@ -1,5 +1,4 @@
 //! The modem link: what holds always, and what was measured on real and virtual modems.
 
-mod flow;
 mod invariants;
 mod reference;

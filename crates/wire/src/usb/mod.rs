@@ -12,6 +12,7 @@
 //! | [`ntb`], [`ntb_layout`] | NTB16 and NTB32 | USB CDC NCM 1.0, 3; USB CDC MBIM 1.0, 7 |
 //! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
+//! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
 
 pub mod descriptors;
 pub mod ntb;
@@ -21,6 +22,7 @@ pub mod realtek;
 pub mod rndis;
 pub mod setup;
 pub mod status;
+pub mod usbip;
 pub mod usbmon;
 pub mod usbmon_text;
 pub mod usbpcap;

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from txop.guest.error import GuestError, MissingForGuest
@@ -115,6 +115,8 @@ def _write(member: tarfile.TarInfo, files: tarfile.TarFile, target: Path, wanted
     if name == "." or member.isdir() or not wanted(name):
         return
     place = target / name
+    if any((target / above).is_symlink() for above in PurePosixPath(name).parents):
+        raise DebError(f"the name {member.name!r} leads through a link")
     place.parent.mkdir(parents=True, exist_ok=True)
     if member.issym():
         # Links are kept as they are and never followed here: see FileTree.

@@ -96,3 +96,70 @@ impl CongestionControl for Cubic {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(now_ns: u64, acked: u32) -> Ack {
+        Ack {
+            now_ns,
+            acked,
+            delivered: acked,
+            lost: 0,
+            in_flight_before: 0,
+            in_flight: 0,
+            rtt_ns: Some(100_000_000),
+            smoothed_ns: Some(100_000_000),
+            min_rtt_ns: Some(100_000_000),
+            una: 0,
+            next: 0,
+            cwnd_limited: true,
+            recovering: false,
+            rate: None,
+            pacing_rate: None,
+        }
+    }
+
+    /// RFC 9438, 4.2: after a reduction from 1000 segments the window is C(t-K)^3 + W_max, a round trip ahead.
+    #[test]
+    fn follows_the_curve() {
+        let mut cubic = Cubic::new(false);
+        let mut window = Window { cwnd: 1000.0, ssthresh: 1000.0 };
+        window.ssthresh = cubic.on_congestion(0, &window);
+        window.cwnd = window.ssthresh;
+        assert_eq!(window.cwnd, 700.0);
+        let k = f64::cbrt(300.0 / C);
+        let mut now_ns = 0u64;
+        while now_ns < 15_000_000_000 {
+            cubic.on_ack(&ack(now_ns, 1), &mut window);
+            now_ns += (100_000_000.0 / window.cwnd) as u64;
+            let curve = C * (now_ns as f64 / 1e9 - k).powi(3) + 1000.0;
+            assert!((window.cwnd / curve - 1.0).abs() < 0.015, "{} ns: {} {curve}", now_ns, window.cwnd);
+        }
+        // Beyond the top: it probes for more.
+        assert!(window.cwnd > 1050.0, "{}", window.cwnd);
+        // 4.7: a loss below the last top gives room to others.
+        cubic.on_congestion(now_ns, &Window { cwnd: 800.0, ..window });
+        assert!((cubic.max - 800.0 * 0.85).abs() < 1e-9, "{}", cubic.max);
+    }
+
+    /// RFC 9438, 4.3: on a short path the window grows as Reno's would with the same reduction: 9/17 of a segment in a
+    /// round trip.
+    #[test]
+    fn is_no_slower_than_reno() {
+        let mut cubic = Cubic::new(false);
+        let mut window = Window { cwnd: 20.0, ssthresh: 20.0 };
+        window.ssthresh = cubic.on_congestion(0, &window);
+        window.cwnd = window.ssthresh;
+        let mut now_ns = 0;
+        for _ in 0..10 {
+            for _ in 0..window.cwnd as u32 {
+                now_ns += (1_000_000.0 / window.cwnd) as u64;
+                cubic.on_ack(&Ack { smoothed_ns: Some(1_000_000), ..ack(now_ns, 1) }, &mut window);
+            }
+        }
+        let grown = window.cwnd - 14.0;
+        assert!((4.5..5.5).contains(&grown), "{grown}");
+    }
+}

@@ -14,6 +14,8 @@ mod rtt;
 mod scoreboard;
 mod sender;
 mod settings;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::{Sender, SenderCounts};

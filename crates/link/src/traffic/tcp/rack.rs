@@ -33,9 +33,19 @@ impl Rack {
         self.timer_ns = None;
     }
 
-    /// Something was delivered (step 2). Of a retransmission that was faster than the path the first transmission arrived.
-    pub(crate) fn on_delivered(&mut self, delivered: &Delivered, rtt_ns: u64, min_rtt_ns: Option<u64>) {
-        if delivered.ever_again && min_rtt_ns.is_some_and(|min| rtt_ns < min) {
+    /// Something was delivered (step 2). What was retransmitted counts only when it was not the first transmission that
+    /// arrived: the retransmission was no faster than the path, and the timestamp that a cumulative ACK echoes is not from
+    /// before it.
+    pub(crate) fn on_delivered(
+        &mut self,
+        delivered: &Delivered,
+        rtt_ns: u64,
+        min_rtt_ns: Option<u64>,
+        ts_echo: Option<u32>,
+    ) {
+        let sent = (delivered.sent_ns / 1_000_000) as u32;
+        let before = ts_echo.is_some_and(|echo| (1..1 << 31).contains(&sent.wrapping_sub(echo)));
+        if delivered.ever_again && (before || min_rtt_ns.is_some_and(|min| rtt_ns < min)) {
             return;
         }
         if self.latest.is_none_or(|(transmission, _)| transmission < delivered.transmission) {

@@ -5,6 +5,9 @@
 //! everything lost that is not SACKed; spurious retransmissions are found by timestamps (RFC 3522) and undone (RFC 4015).
 //! Not modelled: FIN, window probes, autotuning (the window is a setting), F-RTO.
 
+mod repair;
+mod timers;
+
 use super::bbr::Bbr;
 use super::congestion::{Ack, CongestionControl, Window};
 use super::cubic::Cubic;
@@ -18,11 +21,6 @@ use super::scoreboard::{Acknowledged, Scoreboard};
 use super::settings::{Congestion, TcpSettings};
 use crate::engine::Packet;
 use crate::traffic::segment::{Body, Ecn, Flags, Modelled, Segment, SACK_BLOCKS};
-
-/// RFC 8985, 7.2: what a lone segment's ACK may be delayed by, as Linux has it (`TCP_RTO_MIN`).
-const LONE_SEGMENT_NS: u64 = 200_000_000;
-/// What Linux adds to a probe timeout: two jiffies at 1000 Hz.
-const PROBE_SLACK_NS: u64 = 2_000_000;
 
 /// Linux' `TCP_CA_*` states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +146,22 @@ impl Sender {
         self.board.una() >= self.segments
     }
 
+    /// Bytes below the socket now, and how many may be.
+    #[cfg(test)]
+    pub(super) fn below_bytes(&self) -> u64 {
+        self.below_bytes
+    }
+
+    #[cfg(test)]
+    pub(super) fn small_queue_bytes(&self) -> u64 {
+        self.pacing.small_queue_bytes()
+    }
+
+    #[cfg(test)]
+    pub(super) fn in_flight(&self) -> u32 {
+        self.board.in_flight()
+    }
+
     /// Congestion window, segments.
     pub(crate) fn cwnd(&self) -> f64 {
         self.window.cwnd
@@ -156,11 +170,6 @@ impl Sender {
     /// When [`Self::on_pace`] wants to be called.
     pub(crate) fn pace_ns(&self) -> Option<u64> {
         self.throttled.then(|| self.pacing.next_ns())
-    }
-
-    /// When [`Self::on_timer`] wants to be called.
-    pub(crate) fn timer_ns(&self) -> Option<u64> {
-        [self.rto_ns, self.probe_ns, self.rack.timer_ns()].into_iter().flatten().min()
     }
 
     /// A packet left the host.
@@ -197,7 +206,7 @@ impl Sender {
         let in_flight_before = self.board.in_flight();
         let blocks = self.without_duplicate(&segment);
         let told = self.board.acknowledge(segment.ack, blocks);
-        self.measure(now_ns, &told);
+        self.measure(now_ns, &told, segment.ts_echo);
         let rate = self.rate.on_ack(now_ns, told.delivered, told.latest.as_ref(), self.rtt.min_ns());
         if told.acked > 0 {
             self.rtt.reset_backoff();
@@ -214,34 +223,6 @@ impl Sender {
             self.arm_timers(now_ns);
         }
         self.send(now_ns, out);
-    }
-
-    /// A pacing, retransmission, probe or reordering timer may have expired.
-    pub(crate) fn on_timer(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
-        if self.state == State::SynSent {
-            if self.rto_ns.is_some_and(|at| at <= now_ns) {
-                self.rtt.back_off();
-                self.counts.timeouts += 1;
-                self.send_syn(now_ns, out);
-            }
-            return;
-        }
-        if self.rack.timer_ns().is_some_and(|at| at <= now_ns) {
-            let lost = self.find_losses(now_ns, false);
-            if lost > 0 && self.state != State::Recovery && self.state != State::Timeout {
-                self.enter_recovery(now_ns);
-            }
-            if lost > 0 && self.state == State::Recovery && !self.control.owns_window() {
-                let (in_flight, ssthresh) = (self.board.in_flight(), self.window.ssthresh);
-                self.window.cwnd = self.prr.on_ack(0, in_flight, ssthresh, false, true);
-            }
-            self.send(now_ns, out);
-        }
-        if self.rto_ns.is_some_and(|at| at <= now_ns) {
-            self.on_timeout(now_ns, out);
-        } else if self.probe_ns.is_some_and(|at| at <= now_ns) {
-            self.send_probe(now_ns, out);
-        }
     }
 
     /// Sends what may be sent now.
@@ -365,7 +346,7 @@ impl Sender {
         }
     }
 
-    fn measure(&mut self, now_ns: u64, told: &Acknowledged) {
+    fn measure(&mut self, now_ns: u64, told: &Acknowledged, ts_echo: u32) {
         if let Some(sent_ns) = told.oldest_sent_ns {
             self.rtt.sample((now_ns - sent_ns).max(1));
         }
@@ -376,63 +357,8 @@ impl Sender {
                 self.rtt.sample_min(now_ns, rtt_ns);
                 self.last_rtt_ns = Some(rtt_ns);
             }
-            self.rack.on_delivered(&latest, rtt_ns, self.rtt.min_ns());
+            self.rack.on_delivered(&latest, rtt_ns, self.rtt.min_ns(), (told.acked > 0).then_some(ts_echo));
         }
-    }
-
-    fn find_losses(&mut self, now_ns: u64, reordered: bool) -> u32 {
-        let repairing = matches!(self.state, State::Recovery | State::Timeout);
-        self.rack.find_losses(now_ns, &mut self.board, reordered, repairing, &self.rtt)
-    }
-
-    fn change_state(&mut self, now_ns: u64, lost: u32, ece: bool) {
-        let repaired = self.board.una() >= self.high;
-        match self.state {
-            State::Recovery | State::Reduced if repaired => {
-                self.state = State::Open;
-                self.before = None;
-                if !self.control.owns_window() {
-                    self.window.cwnd = self.window.ssthresh;
-                }
-            }
-            State::Timeout if repaired => {
-                self.state = State::Open;
-                self.before = None;
-            }
-            _ => {}
-        }
-        if lost > 0 && matches!(self.state, State::Open | State::Reduced) {
-            self.enter_recovery(now_ns);
-        } else if ece && self.state == State::Open {
-            self.counts.ecn_reductions += 1;
-            self.send_cwr = true;
-            self.reduce(now_ns);
-        }
-    }
-
-    fn enter_recovery(&mut self, now_ns: u64) {
-        self.counts.recoveries += 1;
-        self.begin_reduction(now_ns);
-        self.state = State::Recovery;
-        self.probe_ns = None;
-        self.probed = None;
-    }
-
-    /// Without a loss in the network.
-    fn reduce(&mut self, now_ns: u64) {
-        if self.state == State::Open {
-            self.begin_reduction(now_ns);
-            self.state = State::Reduced;
-        }
-    }
-
-    fn begin_reduction(&mut self, now_ns: u64) {
-        if self.state == State::Open {
-            self.before = Some(self.window);
-            self.window.ssthresh = self.control.on_congestion(now_ns, &self.window);
-            self.prr = Prr::begin(self.window.cwnd);
-        }
-        self.high = self.board.next();
     }
 
     fn set_window(
@@ -478,98 +404,6 @@ impl Sender {
             Some(rate) => self.pacing.set_rate(rate),
             None => self.pacing.set_from_window(self.window.cwnd, self.window.ssthresh, self.rtt.smoothed_ns()),
         }
-    }
-
-    fn arm_timers(&mut self, now_ns: u64) {
-        self.rto_ns = None;
-        self.probe_ns = None;
-        if self.board.outstanding() == 0 {
-            return;
-        }
-        let rto_ns = now_ns + self.rtt.rto_ns();
-        let calm = self.state == State::Open && self.board.sacked() == 0 && self.probed.is_none();
-        match self.rtt.smoothed_ns() {
-            Some(rtt_ns) if calm => {
-                let lone = self.board.outstanding() == 1;
-                let slack_ns = if lone { LONE_SEGMENT_NS } else { PROBE_SLACK_NS };
-                let probe_ns = now_ns + 2 * rtt_ns + slack_ns;
-                if probe_ns < rto_ns {
-                    self.probe_ns = Some(probe_ns);
-                    return;
-                }
-                self.rto_ns = Some(rto_ns);
-            }
-            _ => self.rto_ns = Some(rto_ns),
-        }
-    }
-
-    /// RFC 8985, 7.3: a new segment, or else the last one again.
-    fn send_probe(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
-        self.probe_ns = None;
-        let fresh = self.board.next() < self.segments && self.board.outstanding() < self.settings.window_segments();
-        let again = if fresh { None } else { self.board.last_missing() };
-        if fresh || again.is_some() {
-            self.counts.probes += 1;
-            self.transmit(now_ns, again, out);
-            self.probed = Some((self.board.next(), again.is_some()));
-        }
-        self.arm_timers(now_ns);
-    }
-
-    /// RFC 8985, 7.4: a probe that repaired a loss is one.
-    fn end_probe(&mut self, now_ns: u64, duplicate: bool) {
-        let Some((next, again)) = self.probed else { return };
-        if duplicate {
-            self.probed = None;
-        } else if self.board.una() >= next {
-            self.probed = None;
-            if again {
-                self.reduce(now_ns);
-            }
-        }
-    }
-
-    fn on_timeout(&mut self, now_ns: u64, out: &mut Vec<Modelled>) {
-        if self.board.outstanding() == 0 {
-            self.rto_ns = None;
-            return;
-        }
-        self.counts.timeouts += 1;
-        if self.state != State::Timeout || self.board.una() >= self.high {
-            if self.state == State::Open || self.before.is_none() {
-                self.before = Some(self.window);
-            }
-            if self.state != State::Timeout && self.state != State::Recovery {
-                self.window.ssthresh = self.control.on_congestion(now_ns, &self.window);
-            }
-        }
-        self.state = State::Timeout;
-        self.high = self.board.next();
-        self.window.cwnd = 1.0;
-        self.control.on_timeout();
-        self.board.mark_all_lost();
-        self.rack.forget_timer();
-        self.probed = None;
-        self.rtt.back_off();
-        self.rto_ns = Some(now_ns + self.rtt.rto_ns());
-        self.probe_ns = None;
-        self.update_pacing();
-        self.send(now_ns, out);
-    }
-
-    /// RFC 3522: the ACK echoes a timestamp from before the retransmission, so what was sent first has arrived.
-    fn check_spurious(&mut self, ts_echo: u32) {
-        let (Some(window), Some(ts_value)) = (self.before, self.repeated_since) else { return };
-        let earlier = ts_value.wrapping_sub(ts_echo);
-        if earlier == 0 || earlier > 1 << 31 || !matches!(self.state, State::Recovery | State::Timeout) {
-            return;
-        }
-        self.counts.undone += 1;
-        self.before = None;
-        self.window = Window { cwnd: self.window.cwnd.max(window.cwnd), ssthresh: window.ssthresh };
-        self.control.undo();
-        self.board.forget_losses();
-        self.state = State::Open;
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::checked::{in_range, ScenarioError};
+use crate::queue::Queueing;
 use crate::wlan::settings::medium::{legacy_rate, Medium};
 use crate::wlan::settings::EdcaTable;
 
@@ -101,6 +102,9 @@ pub struct Station {
     /// An MPDU of an A-MPDU that was not answered at all counts against the retry limit too. (IEEE 802.11-2020 10.23.2.12.1
     /// does not count it.)
     pub count_unanswered: bool,
+    /// After an A-MPDU that was not answered at all it asks with a Block Ack request what had arrived, before it sends
+    /// again (as ns-3 does; ath9k sends again at once).
+    pub request_unanswered: bool,
     /// PPDUs that the driver makes and hands to the hardware before they are sent, of each category (ath9k: 2). 0: a PPDU
     /// is made when it goes on the air.
     pub hardware_ppdus: u8,
@@ -129,6 +133,9 @@ pub struct Station {
     /// Packets that wait in the driver at most (those under way in the Block Ack window not counted); more are dropped.
     /// As many wait at most for the host on the way up.
     pub queue_packets: u32,
+    /// The queues above the hardware, instead of one drop-tail queue of `queue_packets`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queueing: Option<Queueing>,
     /// Contention parameters.
     pub edca: EdcaTable,
     /// Stations only: what reports call it; empty: `station`. Numbered when there are several.
@@ -171,6 +178,7 @@ impl Default for Station {
             ampdu_max_us: 5_484,
             retry_limit: 7,
             count_unanswered: false,
+            request_unanswered: false,
             hardware_ppdus: 0,
             rts: false,
             mpdu_error_rate: 0.0,
@@ -181,6 +189,7 @@ impl Default for Station {
             per_packet_cost_us: 0.0,
             usb: None,
             queue_packets: 256,
+            queueing: None,
             edca: EdcaTable::default(),
             name: String::new(),
             count: 1,
@@ -250,6 +259,9 @@ impl Station {
         in_range(key, "ap_mpdu_error_rate", self.ap_mpdu_error_rate.unwrap_or(0.0), 0.0..=1.0, "")?;
         if self.name.chars().count() > 64 || self.name.chars().any(char::is_control) {
             return wrong("name", "is longer than 64 characters or has control characters".to_owned());
+        }
+        if let Some(queueing) = &self.queueing {
+            queueing.check(&format!("{key}.queueing"))?;
         }
         if let Some(usb) = &self.usb {
             usb.check(&format!("{key}.usb"))?;

@@ -1,0 +1,202 @@
+//! Frames on their way from an access point to the chip: order, aggregation, retries.
+
+use std::collections::VecDeque;
+
+use wire::phy::{AccessCategory, EdcaParameters, Mode};
+
+use crate::air::exchange::{duration_ns, FCS_LEN};
+use crate::air::{Outcome, Ppdu, Protection, Response};
+
+/// Most MPDUs of an A-MPDU, and its longest duration and size (HT).
+const AGGREGATE_MAX: usize = 32;
+const AGGREGATE_BYTES: usize = 65_535;
+const PPDU_NS: u64 = 5_484_000;
+const WINDOW: u16 = 64;
+const RETRY: u8 = 0x08;
+
+/// A frame.
+#[derive(Clone, Debug)]
+pub struct Queued {
+    /// Without frame check sequence.
+    pub mpdu: Vec<u8>,
+    /// Modes to try, each so many times, in this order.
+    pub modes: Vec<(Mode, u8)>,
+    /// What goes before it.
+    pub protection: Protection,
+    /// Says which it was when it is done.
+    pub cookie: u64,
+    /// When it was queued.
+    pub since_ns: u64,
+    /// How often it was sent.
+    pub attempts: u8,
+}
+
+impl Queued {
+    /// The mode of the next attempt.
+    fn mode(&self) -> Mode {
+        let mut left = self.attempts;
+        for (mode, count) in &self.modes {
+            match left.checked_sub(*count) {
+                Some(rest) => left = rest,
+                None => return *mode,
+            }
+        }
+        self.modes.last().map_or(Mode::Unknown, |(mode, _)| *mode)
+    }
+
+    /// How often it is sent at most.
+    fn limit(&self) -> u8 {
+        self.modes.iter().fold(0, |sum: u8, (_, count)| sum.saturating_add(*count)).max(1)
+    }
+
+    fn is_group(&self) -> bool {
+        self.mpdu.get(4).is_some_and(|byte| byte & 1 == 1)
+    }
+
+    /// QoS data: the TID.
+    pub fn tid(&self) -> Option<u8> {
+        let qos = self.mpdu.first()? & 0x8c == 0x88;
+        self.mpdu.get(24).filter(|_| qos).map(|qos| qos & 0x0f)
+    }
+
+    fn sequence(&self) -> u16 {
+        self.mpdu.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]) >> 4)
+    }
+
+    fn receiver(&self) -> &[u8] {
+        self.mpdu.get(4..10).unwrap_or_default()
+    }
+
+    const fn category(&self, tid: Option<u8>) -> AccessCategory {
+        match tid {
+            Some(tid) => match AccessCategory::from_user_priority(tid) {
+                Some(category) => category,
+                None => AccessCategory::BestEffort,
+            },
+            // Management and frames without QoS that are not data go first; mac80211 puts them into AC_VO.
+            None => AccessCategory::Voice,
+        }
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// The frame's cookie.
+    pub cookie: u64,
+    /// It was acknowledged, or needs not be.
+    pub acknowledged: bool,
+    /// How often it was sent.
+    pub attempts: u8,
+}
+
+/// All frames that wait: urgent ones, then data.
+#[derive(Debug, Default)]
+pub struct Queue {
+    urgent: VecDeque<Queued>,
+    data: VecDeque<Queued>,
+    on_air: Vec<Queued>,
+}
+
+impl Queue {
+    /// How many frames wait.
+    pub fn len(&self) -> usize {
+        self.urgent.len() + self.data.len() + self.on_air.len()
+    }
+
+    /// Adds a frame.
+    pub fn push(&mut self, frame: Queued) {
+        let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
+        if is_data {
+            self.data.push_back(frame);
+        } else {
+            self.urgent.push_back(frame);
+        }
+    }
+
+    fn next(&self) -> Option<&Queued> {
+        self.urgent.front().or_else(|| self.data.front())
+    }
+
+    /// Since when there is something to send.
+    pub fn ready_since(&self) -> Option<u64> {
+        self.next().map(|frame| frame.since_ns)
+    }
+
+    /// Contention parameters of what comes next.
+    pub fn access(&self) -> EdcaParameters {
+        let category = self.next().map_or(AccessCategory::BestEffort, |frame| {
+            let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
+            if is_data {
+                frame.category(frame.tid().or(Some(0)))
+            } else {
+                frame.category(None)
+            }
+        });
+        EdcaParameters::default_for(category)
+    }
+
+    /// The next PPDU. `agreed`: the TIDs for which the chip's host has agreed to Block Ack.
+    pub fn begin(&mut self, agreed: u16) -> Option<Ppdu> {
+        let from_urgent = !self.urgent.is_empty();
+        let queue = if from_urgent { &mut self.urgent } else { &mut self.data };
+        let first = queue.pop_front()?;
+        let mode = first.mode();
+        let is_group = first.is_group();
+        let aggregated = mode.can_aggregate() && !is_group && first.tid().is_some_and(|tid| agreed >> tid & 1 == 1);
+        let protection = first.protection;
+        let mut taken = vec![first];
+        if aggregated {
+            aggregate(queue, &mut taken, &mode);
+        }
+        let response = match (is_group, aggregated) {
+            (true, _) => Response::None,
+            (false, true) => Response::BlockAck,
+            (false, false) => Response::Ack,
+        };
+        let mpdus = taken.iter().map(|frame| frame.mpdu.clone()).collect();
+        self.on_air = taken;
+        Some(Ppdu { mode, mpdus, aggregated, protection, response })
+    }
+
+    /// What became of it.
+    pub fn ended(&mut self, outcome: &Outcome, done: &mut Vec<Done>) {
+        let mut again = Vec::new();
+        for (mut frame, &acknowledged) in std::mem::take(&mut self.on_air).into_iter().zip(&outcome.acknowledged) {
+            frame.attempts = frame.attempts.saturating_add(1);
+            if acknowledged || frame.attempts >= frame.limit() {
+                done.push(Done { cookie: frame.cookie, acknowledged, attempts: frame.attempts });
+                continue;
+            }
+            if let Some(flags) = frame.mpdu.get_mut(1) {
+                *flags |= RETRY;
+            }
+            again.push(frame);
+        }
+        for frame in again.into_iter().rev() {
+            let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
+            if is_data {
+                self.data.push_front(frame);
+            } else {
+                self.urgent.push_front(frame);
+            }
+        }
+    }
+}
+
+fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode) {
+    let Some(first) = taken.first() else { return };
+    let (tid, start, receiver) = (first.tid(), first.sequence(), first.receiver().to_vec());
+    let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+    while taken.len() < AGGREGATE_MAX {
+        let Some(next) = queue.front() else { return };
+        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
+        let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+        let fits = longer <= AGGREGATE_BYTES && duration_ns(mode, longer) <= PPDU_NS && ahead < WINDOW;
+        if next.tid() != tid || next.receiver() != receiver || !fits {
+            return;
+        }
+        len = longer;
+        taken.extend(queue.pop_front());
+    }
+}

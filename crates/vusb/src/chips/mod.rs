@@ -1,0 +1,3 @@
+//! Virtual chips.
+
+pub mod rtl8188cus;

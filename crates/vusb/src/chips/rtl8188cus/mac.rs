@@ -1,0 +1,180 @@
+//! The chip's inside: registers and what stands behind them, transmitter and receiver.
+
+use wire::phy::{EdcaParameters, RateSet};
+
+use super::cam::Cam;
+use super::efuse::Efuse;
+use super::firmware::{Command, Firmware};
+use super::memory::{Memory, Touched};
+use super::radio::Radio;
+use super::receive::{Receiver, RxCounters};
+use super::registers as reg;
+use super::system;
+use super::transmit::{Transmitter, TxCounters};
+use super::tx_descriptor::LEGACY_RATES;
+use super::Model;
+use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
+use crate::device::{InReply, OutReply};
+
+/// Longest register read: no driver reads more than four bytes at a time.
+const READ_MAX: usize = 256;
+
+/// Registers, radio, keys, queues.
+pub struct Mac {
+    model: Model,
+    efuse: Efuse,
+    memory: Memory,
+    firmware: Firmware,
+    radio: Radio,
+    cam: Cam,
+    transmitter: Transmitter,
+    receiver: Receiver,
+    /// What the run's clock showed when the TSF was zero.
+    tsf_zero_ns: u64,
+}
+
+impl Mac {
+    pub(super) fn new(model: Model, efuse: Efuse) -> Self {
+        let mut mac = Self {
+            model,
+            efuse,
+            memory: Memory::default(),
+            firmware: Firmware::default(),
+            radio: Radio::default(),
+            cam: Cam::default(),
+            transmitter: Transmitter::default(),
+            receiver: Receiver::default(),
+            tsf_zero_ns: 0,
+        };
+        mac.cold_start();
+        mac
+    }
+
+    /// Power was cut.
+    pub(super) fn cold_start(&mut self) {
+        system::cold_start(&mut self.memory, self.model);
+        self.firmware = Firmware::default();
+        self.radio = Radio::default();
+        self.cam = Cam::default();
+        self.transmitter.clear();
+        self.receiver.clear();
+    }
+
+    /// The firmware stops, and does not start again before power was cut.
+    pub(super) fn hang_firmware(&mut self) {
+        self.firmware.hang(&mut self.memory);
+    }
+
+    pub(super) const fn tx_counters(&self) -> &TxCounters {
+        self.transmitter.counters()
+    }
+
+    pub(super) const fn rx_counters(&self) -> &RxCounters {
+        self.receiver.counters()
+    }
+
+    fn tsf_us(&self, now_ns: u64) -> u64 {
+        now_ns.wrapping_sub(self.tsf_zero_ns) / 1_000
+    }
+
+    /// A register read.
+    pub(super) fn read(&mut self, now_ns: u64, address: u16, len: usize) -> Vec<u8> {
+        if (reg::TSFTR..reg::TSFTR + 8).contains(&address) {
+            let tsf = self.tsf_us(now_ns);
+            self.memory.write(reg::TSFTR, &tsf.to_le_bytes());
+        }
+        let mut bytes = Vec::with_capacity(len.min(READ_MAX));
+        self.memory.read(address, len.min(READ_MAX), &mut bytes);
+        bytes
+    }
+
+    /// A register write. Gives whether it completed a command to the firmware.
+    pub(super) fn write(&mut self, now_ns: u64, address: u16, data: &[u8]) -> bool {
+        if self.firmware.takes(&self.memory, address, data.len()) {
+            return false;
+        }
+        let touched = Touched { start: address, len: data.len() };
+        let firmware_before = self.memory.u8(reg::MCU_FW_DL);
+        let strobe_before = self.memory.u8(reg::FPGA0_XA_HSSI_PARM2 + 3) & 0x80 != 0;
+        let powered_before = self.is_on();
+        self.memory.write(address, data);
+        system::written(&mut self.memory, touched, &self.efuse);
+        self.firmware.written(&mut self.memory, touched, firmware_before);
+        self.radio.written(&mut self.memory, touched, strobe_before);
+        self.cam.written(&mut self.memory, touched);
+        if touched.has(reg::TSFTR) {
+            self.tsf_zero_ns =
+                now_ns.wrapping_sub(u64::from_le_bytes(self.memory.array(reg::TSFTR)).wrapping_mul(1_000));
+        }
+        if powered_before && !self.is_on() {
+            self.transmitter.clear();
+            self.receiver.clear();
+        }
+        if (reg::ARFR0..reg::ARFR0 + 16).contains(&address) {
+            // rtlwifi rtl8192cu gives rate masks through registers: mask in bits 27:0, for all stations of that index.
+            let mask = self.memory.u32(reg::ARFR0);
+            self.transmitter.rates().set_mask(0, mask & 0x0fff_ffff);
+        }
+        let command = self.firmware.mailbox(&mut self.memory, touched);
+        if let Some(Command::RateMask { mask, macid, .. }) = command {
+            self.transmitter.rates().set_mask(macid, mask);
+        }
+        command.is_some()
+    }
+
+    /// Transmitter and receiver are switched on.
+    fn is_on(&self) -> bool {
+        let control = self.memory.u8(reg::CR);
+        control != reg::CR_OFF && control & reg::CR_MAC_TX_RX == reg::CR_MAC_TX_RX
+    }
+
+    /// A bulk OUT transfer.
+    pub(super) fn transmit(&mut self, now_ns: u64, data: &[u8]) -> OutReply {
+        self.transmitter.accept(now_ns, &self.memory, &self.cam, data)
+    }
+
+    /// The host asks for received frames.
+    pub(super) fn received(&mut self, now_ns: u64, out: &mut Vec<u8>) -> InReply {
+        self.receiver.transfer(now_ns, &self.memory, out)
+    }
+
+    pub(super) fn next_event(&self) -> Option<u64> {
+        self.receiver.next_event(&self.memory)
+    }
+}
+
+impl Station for Mac {
+    fn tuned(&self) -> Option<Tuned> {
+        let tuned = Tuned::channel(self.radio.channel()).filter(|_| self.is_on());
+        tuned.map(|tuned| Tuned { wide: self.radio.is_40mhz(), ..tuned })
+    }
+
+    fn ready_since(&self) -> Option<u64> {
+        self.transmitter.ready_since(&self.memory).filter(|_| self.is_on())
+    }
+
+    fn access(&self) -> EdcaParameters {
+        self.transmitter.access(&self.memory)
+    }
+
+    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+        self.transmitter.begin(&self.memory, self.radio.is_40mhz())
+    }
+
+    fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
+        self.transmitter.ended(&self.memory, &ppdu, outcome);
+    }
+
+    fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
+        let times = (now_ns, self.tsf_us(now_ns));
+        self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception)
+    }
+
+    /// The rates that the driver has set for responses.
+    fn basic_rates(&self) -> Option<RateSet> {
+        let bits = self.memory.u16(reg::RESPONSE_RATE_SET);
+        let rates = LEGACY_RATES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+        let set = rates.fold(RateSet::EMPTY, |set, (_, &rate)| set.with(rate));
+        (!set.is_empty()).then_some(set)
+    }
+}

@@ -1,0 +1,240 @@
+//! RTL8188CUS: an 802.11n station with one antenna on USB, of Realtek's first generation (gen1), which Linux' rtl8xxxu
+//! (with RTL8XXXU_UNTESTED) and rtl8192cu drive. It can also pose as an RTL8723AU, which differs in its identity and
+//! efuse only as far as those drivers look.
+//!
+//! | block | file | drivers' side |
+//! | --- | --- | --- |
+//! | register file | `memory.rs`, `registers.rs` | regs.h |
+//! | power, link table, DMA | `system.rs` | 8192c.c, rtl8xxxu_llt_write |
+//! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
+//! | 8051: download, mailboxes | `firmware.rs` | rtl8xxxu_download_firmware, rtl8xxxu_gen1_h2c_cmd |
+//! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
+//! | key memory, CCMP | `cam.rs`, `ccmp.rs` | rtl8xxxu_cam_write |
+//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
+
+pub mod cam;
+pub mod ccmp;
+pub mod efuse;
+mod firmware;
+mod mac;
+pub mod memory;
+mod radio;
+mod rates;
+mod receive;
+pub mod registers;
+mod rx_descriptor;
+mod system;
+mod transmit;
+pub mod tx_descriptor;
+
+use std::os::fd::RawFd;
+
+use serde::Serialize;
+use wire::usb::realtek::REGISTER_REQUEST;
+use wire::usb::setup::Setup;
+
+use crate::air::{AirCounters, Medium};
+use crate::ap::AccessPoint;
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use efuse::Efuse;
+use mac::Mac;
+
+/// Vendor requests: read and write registers.
+const READ: u8 = 0xc0;
+const WRITE: u8 = 0x40;
+/// Endpoints (as an EW-7811Un's descriptors have them).
+const BULK_IN: u8 = 1;
+const BULK_OUT: [u8; 2] = [2, 3];
+const INTERRUPT_IN: u8 = 4;
+/// Bytes of an interrupt transfer (rtl8xxxu.h, USB_INTR_CONTENT_LENGTH).
+const INTERRUPT_LEN: usize = 56;
+
+/// What the chip says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// RTL8188CUS, as in an Edimax EW-7811Un (7392:7811).
+    Rtl8188cus,
+    /// RTL8723AU (0bda:1724): the same generation, which Debian's rtl8xxxu knows without RTL8XXXU_UNTESTED.
+    Rtl8723au,
+}
+
+/// How a chip is made.
+pub struct Settings {
+    /// What it says it is.
+    pub model: Model,
+    /// One-time programmable memory.
+    pub efuse: Efuse,
+    /// Shortest time between two answers of the interrupt endpoint; its descriptor says 125 us.
+    pub interrupt_ns: u64,
+}
+
+impl Settings {
+    /// A chip as it comes.
+    pub fn new(model: Model) -> Self {
+        let efuse = match model {
+            Model::Rtl8188cus => Efuse::rtl8188cus(),
+            Model::Rtl8723au => Efuse::rtl8723au(),
+        };
+        Self { model, efuse, interrupt_ns: 125_000 }
+    }
+}
+
+/// What the chip has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ChipCounters {
+    /// Register reads.
+    pub reads: u64,
+    /// Register writes.
+    pub writes: u64,
+    /// Transfers of the interrupt endpoint.
+    pub interrupts: u64,
+    /// Commands to the firmware.
+    pub commands: u64,
+}
+
+/// The chip, its air and its access point.
+pub struct Rtl8188cus {
+    identity: Identity,
+    settings: Settings,
+    mac: Mac,
+    medium: Medium,
+    ap: Box<dyn AccessPoint>,
+    /// When the interrupt endpoint may answer next, and whether it was asked.
+    interrupt_due_ns: u64,
+    interrupt_asked: bool,
+    counters: ChipCounters,
+}
+
+fn identity(settings: &Settings) -> Identity {
+    let (vendor, product) = match settings.model {
+        Model::Rtl8188cus => settings.efuse.usb_ids(),
+        Model::Rtl8723au => (0x0bda, 0x1724),
+    };
+    let ([v0, v1], [p0, p1]) = (vendor.to_le_bytes(), product.to_le_bytes());
+    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 2, 1, 2, 3, 1];
+    let mut configuration = vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, 4, 0xff, 0xff, 0xff, 0];
+    for (address, attributes, max_packet, interval) in [
+        (0x80 | BULK_IN, 2, 512u16, 0),
+        (BULK_OUT[0], 2, 512, 0),
+        (BULK_OUT[1], 2, 512, 0),
+        (0x80 | INTERRUPT_IN, 3, 64, 1),
+    ] {
+        let [low, high] = max_packet.to_le_bytes();
+        configuration.extend([7, 5, address, attributes, low, high, interval]);
+    }
+    configuration[2] = configuration.len() as u8;
+    let strings = ["Realtek", "802.11n WLAN Adapter", "00e04c000001"].map(String::from).to_vec();
+    Identity { device, configuration, strings, speed: Speed::High }
+}
+
+impl Rtl8188cus {
+    /// A chip that was just plugged in.
+    pub fn new(settings: Settings, medium: Medium, ap: Box<dyn AccessPoint>) -> Self {
+        let identity = identity(&settings);
+        let mac = Mac::new(settings.model, settings.efuse.clone());
+        let counters = ChipCounters::default();
+        Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters }
+    }
+
+    /// What happened on the air.
+    pub const fn air(&self) -> &AirCounters {
+        self.medium.counters()
+    }
+}
+
+impl Device for Rtl8188cus {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        match (setup.request_type, setup.request) {
+            (READ, REGISTER_REQUEST) => {
+                self.counters.reads += 1;
+                ControlReply::Data(self.mac.read(now_ns, setup.value, usize::from(setup.length)))
+            }
+            (WRITE, REGISTER_REQUEST) => {
+                self.counters.writes += 1;
+                self.counters.commands += u64::from(self.mac.write(now_ns, setup.value, data));
+                ControlReply::Accepted
+            }
+            _ => ControlReply::Stall,
+        }
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        if BULK_OUT.contains(&endpoint) {
+            self.mac.transmit(now_ns, data)
+        } else {
+            OutReply::Stall
+        }
+    }
+
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        match endpoint {
+            BULK_IN => self.mac.received(now_ns, transfer),
+            INTERRUPT_IN if now_ns >= self.interrupt_due_ns => {
+                self.interrupt_asked = false;
+                // On the grid of the microframes, so that a late answer does not make all later ones late.
+                let interval_ns = self.settings.interrupt_ns.max(1);
+                self.interrupt_due_ns = (now_ns / interval_ns + 1) * interval_ns;
+                self.counters.interrupts += 1;
+                transfer.resize(INTERRUPT_LEN, 0);
+                InReply::Transfer
+            }
+            INTERRUPT_IN => {
+                self.interrupt_asked = true;
+                InReply::Nak
+            }
+            _ => InReply::Stall,
+        }
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.ap.advance(now_ns);
+        self.medium.advance(now_ns, &mut self.mac, self.ap.as_station());
+        self.ap.flush(now_ns);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
+        let air = self.medium.next_event(&self.mac, self.ap.station());
+        [interrupt, air, self.ap.next_event(), self.mac.next_event()].into_iter().flatten().min()
+    }
+
+    fn reset(&mut self, _now_ns: u64) {
+        self.mac.cold_start();
+        self.interrupt_asked = false;
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.ap.sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.ap.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        match effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::Loss(probability) => self.medium.set_loss(probability),
+        }
+        true
+    }
+
+    fn statistics(&self) -> serde_json::Value {
+        serde_json::json!({
+            "chip": self.counters,
+            "tx": self.mac.tx_counters(),
+            "rx": self.mac.rx_counters(),
+            "air": self.medium.counters(),
+            "ap": self.ap.statistics(),
+        })
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.medium.finish()
+    }
+}

@@ -1,0 +1,275 @@
+//! From the air to bulk IN: filters, decryption, the receive buffer, aggregation.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use wire::fcs::fcs32;
+
+use super::cam::{Cam, Cipher};
+use super::ccmp::{header_len, Ccmp, HEADER};
+use super::memory::Memory;
+use super::registers::{self as reg, rcr};
+use super::rx_descriptor::{emit, Received};
+use crate::air::Reception;
+use crate::device::InReply;
+
+/// Bytes of descriptor before each frame.
+const DESCRIPTOR: usize = wire::usb::realtek::RX_DESCRIPTOR;
+/// Where the next frame of an aggregate starts.
+const ALIGNMENT: usize = wire::usb::realtek::RX_ALIGNMENT;
+/// Bytes of the receive buffer where the driver has not said (rtl8xxxu trxff_boundary 0x27ff).
+const BUFFER_DEFAULT: usize = 0x2800;
+/// Largest aggregate (rtl8xxxu rx_agg_buf_size 16000), whatever the threshold says.
+const AGGREGATE_MAX: usize = 16_000;
+/// Most frames of an aggregate: the count is one byte, and the vendor's USB aggregation stops at 8 blocks of 512 bytes
+/// or 48 pages (comment in rtl8xxxu_gen1_init_aggregation).
+const AGGREGATE_FRAMES: usize = 255;
+/// Longest wait for an aggregate to fill: 34 ms / 2^n (the same comment).
+const AGGREGATE_WAIT_NS: u64 = 34_000_000;
+
+/// What the receiver has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RxCounters {
+    /// Frames that came off the air whole.
+    pub frames: u64,
+    /// Frames handed to the driver.
+    pub delivered: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Bulk IN transfers.
+    pub transfers: u64,
+    /// Frames that the filters kept back.
+    pub filtered: u64,
+    /// Frames that found the receive buffer full (they are not acknowledged either).
+    pub overflows: u64,
+    /// Frames that the chip decrypted.
+    pub decrypted: u64,
+    /// Frames whose integrity check failed.
+    pub integrity_errors: u64,
+}
+
+struct Waiting {
+    received: Received,
+    frame: Vec<u8>,
+    at_ns: u64,
+}
+
+/// The receiver.
+#[derive(Default)]
+pub struct Receiver {
+    buffer: VecDeque<Waiting>,
+    /// Bytes in the buffer, descriptors included.
+    used: usize,
+    ccmp: [Option<Ccmp>; 2],
+    counters: RxCounters,
+}
+
+fn address(frame: &[u8], at: usize) -> Option<[u8; 6]> {
+    frame.get(at..)?.first_chunk().copied()
+}
+
+impl Receiver {
+    /// What it has done.
+    pub const fn counters(&self) -> &RxCounters {
+        &self.counters
+    }
+
+    /// Forgets what it has.
+    pub fn clear(&mut self) {
+        let counters = self.counters;
+        *self = Self { counters, ..Self::default() };
+    }
+
+    /// A frame came off the air, when the TSF was at `tsf_us`. Gives whether the MAC acknowledges it.
+    pub fn receive(
+        &mut self,
+        (now_ns, tsf_us): (u64, u64),
+        memory: &Memory,
+        cam: &Cam,
+        frame: &[u8],
+        reception: &Reception,
+    ) -> bool {
+        self.counters.frames += 1;
+        let Some(receiver) = address(frame, 4) else { return false };
+        let own: [u8; 6] = memory.array(reg::MACID);
+        let is_own = receiver == own;
+        if !passes(memory, frame, receiver, is_own) {
+            self.counters.filtered += 1;
+            return is_own;
+        }
+        let filter = memory.u32(reg::RCR);
+        let mut bytes = frame.to_vec();
+        let mut received = describe(tsf_us, frame, receiver, reception);
+        self.decrypt(memory, cam, &mut bytes, &mut received);
+        if filter & rcr::APPEND_FCS != 0 {
+            bytes.extend(fcs32(frame).to_le_bytes());
+        }
+        let size = entry_len(memory, bytes.len());
+        let room = match memory.u16(reg::TRXFF_BNDY + 2) {
+            0 => BUFFER_DEFAULT,
+            boundary => usize::from(boundary) + 1,
+        };
+        if self.used + size > room {
+            self.counters.overflows += 1;
+            return false;
+        }
+        self.used += size;
+        self.buffer.push_back(Waiting { received, frame: bytes, at_ns: now_ns });
+        is_own
+    }
+
+    fn decrypt(&mut self, memory: &Memory, cam: &Cam, frame: &mut [u8], received: &mut Received) {
+        let protected = frame.get(1).is_some_and(|flags| flags & 0x40 != 0);
+        let is_data = frame.first().is_some_and(|first| first & 0x0c == 0x08);
+        if !protected || !is_data || memory.u8(reg::SECURITY_CFG) & 0x08 == 0 {
+            return;
+        }
+        let Some(header) = header_len(frame) else { return };
+        let index = frame.get(header + 3).map_or(0, |byte| byte >> 6);
+        let group = received.multicast || received.broadcast;
+        let key = if group { cam.group(index) } else { address(frame, 10).and_then(|from| cam.pairwise(from)) };
+        let Some(key) = key else { return };
+        received.security = match key.cipher {
+            Cipher::Ccmp => 4,
+            Cipher::Tkip => 2,
+            Cipher::Wep => 1,
+            Cipher::Other(_) => 0,
+        };
+        let Some(slot) = self.ccmp.get_mut(usize::from(group)).filter(|_| key.cipher == Cipher::Ccmp) else { return };
+        if slot.as_ref().is_none_or(|ccmp| *ccmp.key() != key.bytes) {
+            *slot = Some(Ccmp::new(key.bytes));
+        }
+        let Some(ccmp) = slot else { return };
+        if frame.len() < header + HEADER {
+            return;
+        }
+        match ccmp.decrypt(frame) {
+            Some(true) => {
+                received.decrypted = true;
+                self.counters.decrypted += 1;
+            }
+            _ => {
+                received.integrity_error = true;
+                self.counters.integrity_errors += 1;
+            }
+        }
+    }
+
+    /// When an aggregate that is not full is sent all the same.
+    pub fn next_event(&self, memory: &Memory) -> Option<u64> {
+        if memory.u8(reg::TRXDMA_CTRL) & reg::RX_AGGREGATION == 0 {
+            return None;
+        }
+        self.buffer.front().map(|waiting| waiting.at_ns + wait_ns(memory))
+    }
+
+    /// The host asks for data.
+    pub fn transfer(&mut self, now_ns: u64, memory: &Memory, out: &mut Vec<u8>) -> InReply {
+        let packets = match self.ready_packets(now_ns, memory) {
+            0 => return InReply::Nak,
+            packets => packets,
+        };
+        let status = memory.u32(reg::RCR) & rcr::APPEND_PHYSTAT != 0;
+        let units = memory.u8(reg::RX_DRVINFO_SZ);
+        self.counters.transfers += 1;
+        for at in 0..packets {
+            let Some(waiting) = self.buffer.pop_front() else { break };
+            self.used = self.used.saturating_sub(entry_len(memory, waiting.frame.len()));
+            out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
+            let count = if at == 0 { packets as u8 } else { 0 };
+            emit(&waiting.received, &waiting.frame, count, units, status, out);
+            self.counters.delivered += 1;
+            self.counters.bytes += waiting.frame.len() as u64;
+        }
+        InReply::Transfer
+    }
+
+    /// How many frames go into the next transfer; 0: none yet.
+    fn ready_packets(&self, now_ns: u64, memory: &Memory) -> usize {
+        let Some(first) = self.buffer.front() else { return 0 };
+        if memory.u8(reg::TRXDMA_CTRL) & reg::RX_AGGREGATION == 0 {
+            return 1;
+        }
+        let threshold = match usize::from(memory.u8(reg::RXDMA_AGG_PG_TH)) * ALIGNMENT {
+            0 => AGGREGATE_MAX,
+            threshold => threshold.min(AGGREGATE_MAX),
+        };
+        let (mut packets, mut len) = (0, 0);
+        for waiting in &self.buffer {
+            let longer = len + entry_len(memory, waiting.frame.len()).next_multiple_of(ALIGNMENT);
+            if packets > 0 && longer > AGGREGATE_MAX || packets >= AGGREGATE_FRAMES {
+                return packets;
+            }
+            (packets, len) = (packets + 1, longer);
+            if len >= threshold {
+                return packets;
+            }
+        }
+        if now_ns >= first.at_ns + wait_ns(memory) {
+            packets
+        } else {
+            0
+        }
+    }
+}
+
+fn wait_ns(memory: &Memory) -> u64 {
+    AGGREGATE_WAIT_NS >> (memory.u8(reg::RXDMA_AGG_PG_TH + 1) & 0x0f)
+}
+
+fn entry_len(memory: &Memory, frame: usize) -> usize {
+    (DESCRIPTOR + 8 * usize::from(memory.u8(reg::RX_DRVINFO_SZ) & 0x0f) + frame).next_multiple_of(8)
+}
+
+fn describe(tsf_us: u64, frame: &[u8], receiver: [u8; 6], reception: &Reception) -> Received {
+    let qos = frame.first().is_some_and(|first| first & 0x8c == 0x88);
+    Received {
+        mode: reception.mode,
+        signal_dbm: reception.signal_dbm,
+        security: 0,
+        decrypted: false,
+        integrity_error: false,
+        ampdu: reception.ampdu,
+        tsf_us: tsf_us as u32,
+        tid: frame.get(24).filter(|_| qos).map(|byte| byte & 0x0f),
+        sequence_control: frame.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]])),
+        multicast: receiver[0] & 1 == 1,
+        broadcast: receiver == [0xff; 6],
+    }
+}
+
+/// The receive filter: RCR by address and network, RXFLTMAP by type and subtype (rtl8xxxu regs.h).
+fn passes(memory: &Memory, frame: &[u8], receiver: [u8; 6], is_own: bool) -> bool {
+    let filter = memory.u32(reg::RCR);
+    let has = |bit: u32| filter & bit != 0;
+    let Some(&first) = frame.first() else { return false };
+    let by_address = if receiver == [0xff; 6] {
+        has(rcr::ACCEPT_BROADCAST)
+    } else if receiver[0] & 1 == 1 {
+        has(rcr::ACCEPT_MULTICAST)
+    } else {
+        is_own && has(rcr::ACCEPT_MATCH)
+    };
+    if !by_address && !has(rcr::ACCEPT_ALL) {
+        return false;
+    }
+    let subtype = first >> 4;
+    let (map, all) = match first >> 2 & 3 {
+        0 => (reg::RXFLTMAP0, rcr::ACCEPT_MANAGEMENT),
+        1 => (reg::RXFLTMAP1, rcr::ACCEPT_CONTROL),
+        _ => (reg::RXFLTMAP2, rcr::ACCEPT_DATA),
+    };
+    if !has(all) && memory.u16(map) >> subtype & 1 == 0 {
+        return false;
+    }
+    let network: [u8; 6] = memory.array(reg::BSSID);
+    match first & 0xfc {
+        // Beacons and probe responses.
+        0x80 | 0x50 if has(rcr::CHECK_BSSID_BEACON) => address(frame, 16) == Some(network),
+        kind if kind & 0x0c == 0x08 && has(rcr::CHECK_BSSID_DATA) => {
+            // From the access point: address 2 is the network's.
+            address(frame, 10) == Some(network)
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,403 @@
+//! From bulk OUT to the air: packet buffer, queues, aggregation, retries.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use wire::phy::{AccessCategory, EdcaParameters, Mode};
+
+use super::cam::{Cam, Cipher};
+use super::ccmp::Ccmp;
+use super::memory::Memory;
+use super::rates::RateAdaptation;
+use super::registers as reg;
+use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
+use crate::air::exchange::{duration_ns, FCS_LEN};
+use crate::air::{Outcome, Ppdu, Protection, Response};
+use crate::device::OutReply;
+
+/// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
+const PAGE: usize = 128;
+/// Pages there are (rtl8xxxu.h, TX_TOTAL_PAGE_NUM).
+const PAGES: usize = 0xf8;
+/// Most MPDUs of an A-MPDU where neither driver nor chip says fewer: half a Block Ack window. The vendor's limit for this
+/// family is 0x14 (rtlwifi rtl8192cu/trx.c sets it in every descriptor).
+const AGGREGATE_DEFAULT: usize = 0x14;
+/// Longest A-MPDU in bytes (HT: 65535; the chip's table of lengths has nibbles of 4 KiB).
+const AGGREGATE_BYTES: usize = 65_535;
+/// Longest PPDU (aPPDUMaxTime of HT-mixed: 5.484 ms, table 19-25).
+const PPDU_NS: u64 = 5_484_000;
+/// Block Ack window.
+const WINDOW: u16 = 64;
+/// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
+const RETRIES_DEFAULT: u8 = 7;
+/// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
+const BLOCK_ACK_REQUEST: u8 = 0x84;
+const RETRY: u8 = 0x08;
+const PROTECTED: u8 = 0x40;
+
+/// What the transmitter has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TxCounters {
+    /// Frames from the driver.
+    pub frames: u64,
+    /// Descriptors with a wrong checksum: the frame is dropped.
+    pub bad_checksums: u64,
+    /// Transfers in which no descriptor and frame could be found.
+    pub malformed: u64,
+    /// Frames with AGG_ENABLE.
+    pub aggregate: u64,
+    /// Frames with RTS_CTS_ENABLE.
+    pub rts: u64,
+    /// Frames with CTS_SELF_ENABLE.
+    pub cts_to_self: u64,
+    /// Frames with HW_RTS_ENABLE.
+    pub hardware_rts: u64,
+    /// Frames by RTS rate: 1, 2, 5.5 Mbit/s and so on.
+    pub rts_rates: [u64; 12],
+    /// Frames that the chip encrypted.
+    pub encrypted: u64,
+    /// Frames for which there was no key.
+    pub no_key: u64,
+    /// Frames given up after the last retry.
+    pub given_up: u64,
+    /// Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait).
+    pub buffer_full: u64,
+}
+
+struct Queued {
+    descriptor: TxDescriptor,
+    mpdu: Vec<u8>,
+    pages: usize,
+    attempts: u8,
+    since_ns: u64,
+}
+
+impl Queued {
+    fn sequence(&self) -> u16 {
+        self.mpdu.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]) >> 4)
+    }
+
+    /// QoS data: the TID.
+    fn tid(&self) -> Option<u8> {
+        let qos = self.mpdu.first()? & 0x8c == 0x88;
+        self.mpdu.get(24).filter(|_| qos).map(|qos| qos & 0x0f)
+    }
+
+    fn receiver(&self) -> &[u8] {
+        self.mpdu.get(4..10).unwrap_or_default()
+    }
+}
+
+/// Queues in the order in which they are served: management and high, then voice, video, best effort, background.
+const QUEUES: usize = 5;
+
+/// The transmitter.
+#[derive(Default)]
+pub struct Transmitter {
+    queues: [VecDeque<Queued>; QUEUES],
+    /// Pages in use.
+    pages: usize,
+    /// What is on the air: its queue and descriptors, in the order of the PPDU's MPDUs.
+    on_air: Option<(usize, Vec<Queued>)>,
+    rates: RateAdaptation,
+    ccmp: Option<Ccmp>,
+    sequence: u16,
+    waiting: bool,
+    counters: TxCounters,
+}
+
+fn queue_of(number: u8) -> usize {
+    match number {
+        QUEUE_BEACON | QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
+        tid => match AccessCategory::from_user_priority(tid) {
+            Some(AccessCategory::Voice) => 1,
+            Some(AccessCategory::Video) => 2,
+            Some(AccessCategory::Background) => 4,
+            _ => 3,
+        },
+    }
+}
+
+/// An EDCA register: AIFS in us, exponents of CWmin and CWmax, TXOP limit; zero: not set. The management and high queues
+/// have no register; which parameters the chip gives them is not known, and those of AC_VO are taken. (It matters:
+/// rtl8192cu writes the low four bits of CWmin itself, 15, where its own initialisation and rtl8xxxu write exponents.)
+fn edca(memory: &Memory, queue: usize) -> EdcaParameters {
+    let (address, category) = match queue {
+        0 => return EdcaParameters::default_for(AccessCategory::Voice),
+        1 => (reg::EDCA_VO_PARAM, AccessCategory::Voice),
+        2 => (reg::EDCA_VI_PARAM, AccessCategory::Video),
+        3 => (reg::EDCA_BE_PARAM, AccessCategory::BestEffort),
+        _ => (reg::EDCA_BK_PARAM, AccessCategory::Background),
+    };
+    let value = memory.u32(address);
+    if value == 0 {
+        return EdcaParameters::default_for(category);
+    }
+    let slot_us = match memory.u8(reg::SLOT) {
+        0 => 9,
+        slot => slot,
+    };
+    // Drivers write SIFS (10 us, 16 us with the signal extension) and AIFSN slots.
+    let aifsn = ((value & 0xff) as u8).saturating_sub(10) / slot_us;
+    EdcaParameters {
+        aifsn: aifsn.clamp(1, 15),
+        ecw_min: (value >> 8 & 0x0f) as u8,
+        ecw_max: (value >> 12 & 0x0f) as u8,
+        txop_limit_32us: (value >> 16) as u16,
+    }
+}
+
+impl Transmitter {
+    /// What it has done.
+    pub const fn counters(&self) -> &TxCounters {
+        &self.counters
+    }
+
+    /// Rate adaptation, which the firmware does.
+    pub fn rates(&mut self) -> &mut RateAdaptation {
+        &mut self.rates
+    }
+
+    /// Forgets all frames.
+    pub fn clear(&mut self) {
+        let counters = self.counters;
+        *self = Self { counters, ..Self::default() };
+    }
+
+    /// A bulk OUT transfer: one frame behind its descriptor, or several, each at a multiple of 8 bytes.
+    pub fn accept(&mut self, now_ns: u64, memory: &Memory, cam: &Cam, data: &[u8]) -> OutReply {
+        // In 128-byte pages; a frame that does not fit leaves the endpoint NAKing.
+        if self.pages + data.len().div_ceil(PAGE) > PAGES && self.pages > 0 {
+            self.counters.buffer_full += u64::from(!self.waiting);
+            self.waiting = true;
+            return OutReply::Nak;
+        }
+        self.waiting = false;
+        let mut rest = data;
+        let mut expected = TxDescriptor::parse(rest).map_or(1, |d| d.frames_in_transfer().max(1));
+        while expected > 0 {
+            expected -= 1;
+            let Some(descriptor) = TxDescriptor::parse(rest) else {
+                self.counters.malformed += 1;
+                break;
+            };
+            let (offset, len) = (descriptor.frame_offset(), descriptor.frame_len());
+            let Some(frame) = rest.get(offset..offset + len).filter(|frame| frame.len() >= 10) else {
+                self.counters.malformed += 1;
+                break;
+            };
+            self.enqueue(now_ns, memory, cam, descriptor, frame.to_vec());
+            rest = rest.get((offset + len).next_multiple_of(8)..).unwrap_or_default();
+        }
+        OutReply::Accepted
+    }
+
+    fn enqueue(&mut self, now_ns: u64, memory: &Memory, cam: &Cam, descriptor: TxDescriptor, mut mpdu: Vec<u8>) {
+        let counters = &mut self.counters;
+        counters.frames += 1;
+        if !descriptor.checksum_is_right() {
+            counters.bad_checksums += 1;
+            return;
+        }
+        counters.aggregate += u64::from(descriptor.aggregate());
+        counters.rts += u64::from(descriptor.rts());
+        counters.cts_to_self += u64::from(descriptor.cts_to_self());
+        counters.hardware_rts += u64::from(descriptor.hardware_rts());
+        if descriptor.rts() || descriptor.cts_to_self() {
+            if let Some(count) = counters.rts_rates.get_mut(usize::from(descriptor.rts_rate())) {
+                *count += 1;
+            }
+        }
+        if descriptor.hardware_sequence() {
+            self.sequence = (self.sequence + 1) & 0x0fff;
+            if let Some(field) = mpdu.get_mut(22..24) {
+                field.copy_from_slice(&(self.sequence << 4).to_le_bytes());
+            }
+        }
+        if !self.encrypt(memory, cam, &descriptor, &mut mpdu) {
+            return;
+        }
+        let pages = (mpdu.len() + wire::usb::realtek::TX_DESCRIPTOR).div_ceil(PAGE);
+        self.pages += pages;
+        let queued = Queued { descriptor, mpdu, pages, attempts: 0, since_ns: now_ns };
+        if let Some(queue) = self.queues.get_mut(queue_of(descriptor.queue())) {
+            queue.push_back(queued);
+        }
+    }
+
+    /// Encrypts as the descriptor says; `false`: it cannot be sent.
+    fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
+        let protected = mpdu.get(1).is_some_and(|flags| flags & PROTECTED != 0);
+        let enabled = memory.u8(reg::SECURITY_CFG) & 0x04 != 0;
+        if descriptor.security() == 0 || !protected || !enabled {
+            return true;
+        }
+        let receiver = mpdu.get(4..10).and_then(<[u8]>::first_chunk::<6>).copied().unwrap_or_default();
+        let key = cam.pairwise(receiver).filter(|key| key.cipher == Cipher::Ccmp && descriptor.security() == 3);
+        let Some(key) = key else {
+            self.counters.no_key += 1;
+            return false;
+        };
+        let ccmp = match self.ccmp.take() {
+            Some(ccmp) if *ccmp.key() == key.bytes => ccmp,
+            _ => Ccmp::new(key.bytes),
+        };
+        let encrypted = ccmp.encrypt(mpdu);
+        self.ccmp = Some(ccmp);
+        self.counters.encrypted += u64::from(encrypted);
+        encrypted
+    }
+
+    fn next_queue(&self) -> Option<usize> {
+        self.queues.iter().position(|queue| !queue.is_empty())
+    }
+
+    /// Since when there is something to send.
+    pub fn ready_since(&self, memory: &Memory) -> Option<u64> {
+        if memory.u8(reg::TXPAUSE) == 0xff {
+            return None;
+        }
+        self.queues.get(self.next_queue()?)?.front().map(|queued| queued.since_ns)
+    }
+
+    /// Contention parameters of what comes next.
+    pub fn access(&self, memory: &Memory) -> EdcaParameters {
+        edca(memory, self.next_queue().unwrap_or(3))
+    }
+
+    /// The next PPDU.
+    pub fn begin(&mut self, memory: &Memory, wide: bool) -> Option<Ppdu> {
+        let at = self.next_queue()?;
+        let queue = self.queues.get_mut(at)?;
+        let first = queue.pop_front()?;
+        let rate = self.rates.choose(&first.descriptor, first.attempts);
+        let mode = mode(rate, modulation(&first.descriptor, wide));
+        let is_group = first.receiver().first().is_some_and(|byte| byte & 1 == 1);
+        let may_aggregate = first.descriptor.aggregate() && rate >= MCS0 && first.tid().is_some() && !is_group;
+        let protection = protection(&first.descriptor);
+        let mut taken = vec![first];
+        if may_aggregate {
+            aggregate(queue, &mut taken, &mode, memory, rate);
+        }
+        let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
+        let response = match (is_group, may_aggregate) {
+            (true, _) => Response::None,
+            (false, true) => Response::BlockAck,
+            (false, false) => Response::Ack,
+        };
+        self.on_air = Some((at, taken));
+        Some(Ppdu { mode, mpdus, aggregated: may_aggregate, protection, response })
+    }
+
+    /// What became of it: frames that were not acknowledged are sent again, in their order, until their limit.
+    pub fn ended(&mut self, memory: &Memory, ppdu: &Ppdu, outcome: &Outcome) {
+        let Some((at, taken)) = self.on_air.take() else { return };
+        let mut again = Vec::new();
+        let mut gap = None;
+        for (mut queued, &acknowledged) in taken.into_iter().zip(&outcome.acknowledged) {
+            if ppdu.response != Response::None {
+                self.rates.report(&queued.descriptor, acknowledged);
+            }
+            if acknowledged {
+                self.pages = self.pages.saturating_sub(queued.pages);
+                continue;
+            }
+            queued.attempts = queued.attempts.saturating_add(1);
+            if queued.attempts > retry_limit(memory, &queued.descriptor) {
+                self.pages = self.pages.saturating_sub(queued.pages);
+                self.counters.given_up += 1;
+                if ppdu.aggregated {
+                    gap = Some(queued);
+                }
+                continue;
+            }
+            if let Some(flags) = queued.mpdu.get_mut(1) {
+                *flags |= RETRY;
+            }
+            again.push(queued);
+        }
+        let Some(queue) = self.queues.get_mut(at) else { return };
+        for queued in again.into_iter().rev() {
+            queue.push_front(queued);
+        }
+        if let Some(lost) = gap {
+            // The receiver's window must move past what will never come (10.25.6.6).
+            let request = block_ack_request(&lost, queue.front());
+            queue.push_front(request);
+        }
+    }
+}
+
+fn retry_limit(memory: &Memory, descriptor: &TxDescriptor) -> u8 {
+    let register = memory.u8(reg::RETRY_LIMIT + 1) & 0x3f;
+    descriptor.retry_limit().unwrap_or(if register == 0 { RETRIES_DEFAULT } else { register })
+}
+
+fn modulation(descriptor: &TxDescriptor, wide: bool) -> Modulation {
+    Modulation {
+        wide: wide && descriptor.wide(),
+        short_gi: descriptor.short_gi(),
+        short_preamble: descriptor.short_preamble(),
+        greenfield: descriptor.greenfield(),
+        stbc: descriptor.stbc(),
+    }
+}
+
+/// RTS or CTS only if the MAC is told to send it itself (HW_RTS_ENABLE).
+fn protection(descriptor: &TxDescriptor) -> Protection {
+    let short_preamble = descriptor.rts_short_preamble();
+    let mode = mode(descriptor.rts_rate().min(11), Modulation { short_preamble, ..Modulation::default() });
+    match (descriptor.hardware_rts(), descriptor.rts(), descriptor.cts_to_self()) {
+        (true, true, _) => Protection::Rts(mode),
+        (true, false, true) => Protection::CtsToSelf(mode),
+        _ => Protection::None,
+    }
+}
+
+/// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
+fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, memory: &Memory, rate: u8) {
+    let Some(first) = taken.first() else { return };
+    let (tid, start) = (first.tid(), first.sequence());
+    let receiver = first.receiver().to_vec();
+    let limit = match first.descriptor.max_aggregate() {
+        0 => AGGREGATE_DEFAULT,
+        limit => usize::from(limit),
+    };
+    let bytes = aggregate_bytes(memory, rate);
+    let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+    while taken.len() < limit {
+        let Some(next) = queue.front() else { return };
+        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
+        let same = next.tid() == tid && next.receiver() == receiver && next.descriptor.aggregate() && ahead < WINDOW;
+        let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+        if !same || longer > bytes || duration_ns(mode, longer) > PPDU_NS {
+            return;
+        }
+        len = longer;
+        taken.extend(queue.pop_front());
+    }
+}
+
+/// The nibble of AGGLEN_LMT for the MCS, in 4 KiB (rtlwifi rtl8192cu/hw.c, HW_VAR_AMPDU_FACTOR, writes factors there).
+fn aggregate_bytes(memory: &Memory, rate: u8) -> usize {
+    let lengths = memory.u32(reg::AGGLEN_LMT);
+    if lengths == 0 {
+        return AGGREGATE_BYTES;
+    }
+    let nibble = lengths >> (4 * u32::from(rate.saturating_sub(MCS0) & 7)) & 0x0f;
+    ((nibble as usize + 1) * 4096).min(AGGREGATE_BYTES)
+}
+
+/// A Block Ack request that starts behind the frame given up, or at the first that will still come.
+fn block_ack_request(lost: &Queued, next: Option<&Queued>) -> Queued {
+    let start = match next {
+        Some(next) if next.tid() == lost.tid() => next.sequence(),
+        _ => lost.sequence().wrapping_add(1) & 0x0fff,
+    };
+    let mut mpdu = vec![BLOCK_ACK_REQUEST, 0, 0, 0];
+    mpdu.extend_from_slice(lost.mpdu.get(4..16).unwrap_or_default());
+    mpdu.extend((0x0004u16 | u16::from(lost.tid().unwrap_or(0)) << 12).to_le_bytes());
+    mpdu.extend((start << 4).to_le_bytes());
+    // Sent by the MAC itself, at a basic rate: a descriptor without aggregation, protection and encryption.
+    Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: lost.since_ns }
+}

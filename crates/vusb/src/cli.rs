@@ -1,0 +1,137 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A virtual USB device that unmodified Linux drivers drive.
+#[derive(Debug, Parser)]
+#[command(
+    name = "txop-vusb",
+    version,
+    after_help = "\
+Examples:
+  txop-vusb attach --device rtl8188cus --stats stats.json     in a guest: hostapd on mac80211_hwsim is the access point
+  txop-vusb attach --device rtl8188cus --ap builtin           an open network \"txop\"; its wired end is TAP device vap0
+  txop-vusb serve --device rtl8723au --ap builtin             for usbip attach -r THIS_MACHINE -b 1-1 elsewhere
+SIGUSR1 writes the counters; SIGTERM writes all files and ends the run."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Plug the device into this machine's vhci-hcd.
+    Attach(DeviceArgs),
+    /// Serve the device over USB/IP.
+    Serve(ServeArgs),
+}
+
+/// Serving.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// The device.
+    #[command(flatten)]
+    pub device: DeviceArgs,
+    /// Where to listen.
+    #[arg(long, default_value = "127.0.0.1:3240", value_name = "ADDRESS:PORT", conflicts_with = "fd")]
+    pub listen: SocketAddr,
+    /// A connected stream socket that was inherited, instead.
+    #[arg(long, value_name = "N")]
+    pub fd: Option<RawFd>,
+}
+
+/// Which device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeviceKind {
+    /// Realtek RTL8188CUS, 7392:7811 (rtl8192cu; rtl8xxxu with RTL8XXXU_UNTESTED).
+    Rtl8188cus,
+    /// The same posing as an RTL8723AU, 0bda:1724 (rtl8xxxu).
+    Rtl8723au,
+}
+
+/// Which access point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ApKind {
+    /// hostapd on a radio of mac80211_hwsim in this kernel.
+    Hostapd,
+    /// One of this program's own: open, with a TAP device behind it.
+    Builtin,
+    /// Nobody: for tests of probing and of the bus.
+    None,
+}
+
+/// The device and its surroundings.
+#[derive(Debug, Args)]
+pub struct DeviceArgs {
+    /// The chip.
+    #[arg(long, value_enum, default_value = "rtl8188cus")]
+    pub device: DeviceKind,
+    /// The access point.
+    #[arg(long, value_enum, default_value = "hostapd")]
+    pub ap: ApKind,
+    /// Efuse map: raw, or as a kernel log dumps it.
+    #[arg(long, value_name = "FILE")]
+    pub efuse: Option<PathBuf>,
+    /// Fault script.
+    #[arg(long, value_name = "FILE")]
+    pub faults: Option<PathBuf>,
+    /// Record all URBs (pcap, link type 220).
+    #[arg(long, value_name = "FILE")]
+    pub usb: Option<PathBuf>,
+    /// Bytes of data kept per URB.
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
+    pub usb_snap: usize,
+    /// Record all frames on the air (pcapng, radiotap).
+    #[arg(long, value_name = "FILE")]
+    pub air: Option<PathBuf>,
+    /// Write the counters here at the end and on SIGUSR1 (JSON).
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Seed of backoffs and losses.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Signal strength at both receivers.
+    #[arg(long, value_name = "DBM", default_value_t = -45, allow_negative_numbers = true)]
+    pub signal: i8,
+    /// Noise at both receivers.
+    #[arg(long, value_name = "DBM", default_value_t = -95, allow_negative_numbers = true)]
+    pub noise: i8,
+    /// Probability that an MPDU gets lost, on top of the noise.
+    #[arg(long, value_name = "0..1", default_value_t = 0.0, value_parser = probability)]
+    pub loss: f64,
+    /// Shortest time between two answers of the interrupt endpoint, us.
+    #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub interrupt_us: u64,
+    /// Built-in access point: name of the network.
+    #[arg(long, default_value = "txop")]
+    pub ssid: String,
+    /// Built-in access point: channel.
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=13))]
+    pub channel: u8,
+    /// Built-in access point: 40 MHz.
+    #[arg(long)]
+    pub wide: bool,
+    /// Built-in access point: MCS that it sends at.
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
+    pub mcs: u8,
+    /// Built-in access point: send with the short guard interval.
+    #[arg(long)]
+    pub short_gi: bool,
+    /// Built-in access point: name of its TAP device.
+    #[arg(long, value_name = "NAME", default_value = "vap0")]
+    pub tap: String,
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("give a number from 0 to 1".into()),
+    }
+}

@@ -1,0 +1,168 @@
+//! What a virtual USB device is to the bus.
+
+use std::os::fd::RawFd;
+
+use wire::usb::setup::Setup;
+pub use wire::usb::usbip::Speed;
+
+/// What a device says about itself: the bytes of its descriptors (USB 2.0, 9.6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Device descriptor.
+    pub device: [u8; 18],
+    /// Configuration descriptor with interfaces and endpoints.
+    pub configuration: Vec<u8>,
+    /// Strings 1 and up, in US English.
+    pub strings: Vec<String>,
+    /// How fast it is.
+    pub speed: Speed,
+}
+
+/// How a device answers a control transfer that is not a standard request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ControlReply {
+    /// The data stage of an IN transfer; what exceeds the length asked for is not sent.
+    Data(Vec<u8>),
+    /// An OUT transfer was taken.
+    Accepted,
+    /// The request is not understood: STALL.
+    Stall,
+    /// No answer yet; it will be asked again.
+    Nak,
+}
+
+/// How a device answers the data of an OUT transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutReply {
+    /// Taken.
+    Accepted,
+    /// No room; it will be offered again.
+    Nak,
+    /// The endpoint is halted until the host clears it.
+    Stall,
+}
+
+/// How a device answers when it is asked for data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InReply {
+    /// A transfer was put into the buffer. It ends with a short packet, of no bytes where the length is a multiple of the
+    /// packet size.
+    Transfer,
+    /// Nothing to send now.
+    Nak,
+    /// The endpoint is halted until the host clears it.
+    Stall,
+}
+
+/// A file descriptor that a device waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The descriptor; it stays open as long as the device.
+    pub fd: RawFd,
+    /// Whether the device would read now. While it is `false` the descriptor is not polled, so a full queue does not spin.
+    pub wanted: bool,
+}
+
+/// Something that goes wrong inside a device, which no transfer shows by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effect {
+    /// The firmware does not start any more, until the device was unplugged.
+    FirmwareHang,
+    /// Frames get lost on the air with this probability from now on.
+    Loss(f64),
+}
+
+/// A virtual USB device. Times are nanoseconds of one clock that never goes back.
+pub trait Device {
+    /// Its descriptors.
+    fn identity(&self) -> &Identity;
+
+    /// A class or vendor request to endpoint 0; `data` is the data stage of an OUT transfer.
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply;
+
+    /// A bulk or interrupt OUT transfer.
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply;
+
+    /// The host asks endpoint `endpoint` for data. `transfer` is empty.
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply;
+
+    /// Lets everything happen that is due by `now_ns`.
+    fn advance(&mut self, now_ns: u64);
+
+    /// When something happens next that the host could notice, or that must not be late; `None`: never by itself.
+    fn next_event(&self) -> Option<u64>;
+
+    /// It was plugged in, or its port was reset.
+    fn reset(&mut self, _now_ns: u64) {}
+
+    /// Whether it is plugged in. While it is not, the host sees an empty port.
+    fn is_present(&self, _now_ns: u64) -> bool {
+        true
+    }
+
+    /// Descriptors to wait for.
+    fn sources(&self, _sources: &mut Vec<Source>) {}
+
+    /// One of its descriptors can be read.
+    fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
+
+    /// Lets something go wrong inside; `false`: this device has nothing of the kind.
+    fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
+        false
+    }
+
+    /// What it has counted, as JSON.
+    fn statistics(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
+    /// The run ends: what is buffered goes to its files.
+    ///
+    /// # Errors
+    /// Those of the files.
+    fn finish(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn identity(&self) -> &Identity {
+        (**self).identity()
+    }
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        (**self).control(now_ns, setup, data)
+    }
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        (**self).transfer_out(now_ns, endpoint, data)
+    }
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        (**self).transfer_in(now_ns, endpoint, transfer)
+    }
+    fn advance(&mut self, now_ns: u64) {
+        (**self).advance(now_ns);
+    }
+    fn next_event(&self) -> Option<u64> {
+        (**self).next_event()
+    }
+    fn reset(&mut self, now_ns: u64) {
+        (**self).reset(now_ns);
+    }
+    fn is_present(&self, now_ns: u64) -> bool {
+        (**self).is_present(now_ns)
+    }
+    fn sources(&self, sources: &mut Vec<Source>) {
+        (**self).sources(sources);
+    }
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        (**self).readable(now_ns, fd);
+    }
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        (**self).inject(now_ns, effect)
+    }
+    fn statistics(&self) -> serde_json::Value {
+        (**self).statistics()
+    }
+    fn finish(&mut self) -> std::io::Result<()> {
+        (**self).finish()
+    }
+}

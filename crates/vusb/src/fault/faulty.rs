@@ -1,0 +1,323 @@
+//! The layer that carries a fault script out.
+
+use std::os::fd::RawFd;
+
+use wire::usb::setup::Setup;
+
+use super::script::{Action, Direction, Fault, Script};
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
+
+const MS: u64 = 1_000_000;
+/// How long a device stays unplugged where the script does not say.
+const UNPLUGGED_MS: u64 = 1_000;
+
+/// A fault and how far it is.
+#[derive(Clone, Debug)]
+struct Armed {
+    fault: Fault,
+    /// Transfers of its kind that were answered.
+    seen: u64,
+    /// How often it struck.
+    struck: u64,
+    /// Of the whole device: it has happened.
+    done: bool,
+    /// An endpoint that does not answer: until when.
+    silent_until_ns: Option<u64>,
+}
+
+/// A device with whom things go wrong.
+pub struct Faulty<D> {
+    inner: D,
+    armed: Vec<Armed>,
+    /// When it was plugged in first.
+    origin_ns: Option<u64>,
+    unplugged_until_ns: Option<u64>,
+    /// When the loss of frames ends.
+    loss_until_ns: Option<u64>,
+}
+
+impl Armed {
+    fn is_due(&self, elapsed_ns: u64) -> bool {
+        let ends_ns = self.fault.until_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
+        elapsed_ns >= self.fault.from_ms.saturating_mul(MS) && elapsed_ns <= ends_ns
+    }
+
+    fn concerns(&self, endpoint: u8, direction: Direction, register: Option<u16>) -> bool {
+        self.fault.endpoint == Some(endpoint)
+            && self.fault.direction.is_none_or(|wanted| wanted == direction)
+            && (self.fault.register.is_none() || self.fault.register == register)
+    }
+
+    /// Whether the next transfer is one that it happens to.
+    fn strikes_next(&self) -> bool {
+        let number = self.seen + 1;
+        let end = self.fault.times.map_or(u64::MAX, |times| self.fault.nth.saturating_add(times));
+        (self.fault.nth..end).contains(&number)
+    }
+}
+
+fn corrupt(fault: &Fault, data: &mut [u8]) {
+    if let Some(word) = data.first_chunk_mut::<4>() {
+        let value = u32::from_le_bytes(*word) & fault.and.unwrap_or(u32::MAX) | fault.or.unwrap_or(0);
+        *word = value.to_le_bytes();
+    }
+    if let Some(mask) = fault.xor {
+        data.iter_mut().for_each(|byte| *byte ^= mask);
+    }
+}
+
+impl<D: Device> Faulty<D> {
+    /// A device that behaves, but for what the script says.
+    pub fn new(inner: D, script: Script) -> Self {
+        let armed = |fault| Armed { fault, seen: 0, struck: 0, done: false, silent_until_ns: None };
+        let armed = script.fault.into_iter().map(armed).collect();
+        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, loss_until_ns: None }
+    }
+
+    fn elapsed_ns(&self, now_ns: u64) -> u64 {
+        now_ns.saturating_sub(self.origin_ns.unwrap_or(now_ns))
+    }
+
+    /// The fault that happens to the next transfer of this kind.
+    fn strike(&mut self, now_ns: u64, endpoint: u8, direction: Direction, register: Option<u16>) -> Option<Fault> {
+        let elapsed_ns = self.elapsed_ns(now_ns);
+        let at = self.armed.iter().position(|armed| {
+            armed.concerns(endpoint, direction, register) && armed.is_due(elapsed_ns) && armed.strikes_next()
+        })?;
+        let armed = self.armed.get_mut(at)?;
+        let fault = armed.fault.clone();
+        if fault.action == Action::Nak {
+            let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
+            let until_ns = *armed.silent_until_ns.get_or_insert_with(|| {
+                armed.struck += 1;
+                now_ns.saturating_add(silent_ns)
+            });
+            if now_ns >= until_ns {
+                // It answers again: this transfer counts as one that it happened to.
+                armed.silent_until_ns = None;
+                return None;
+            }
+        } else {
+            armed.struck += 1;
+        }
+        match fault.action {
+            Action::Disconnect => {
+                self.unplug(now_ns, fault.for_ms);
+                // Once is enough: the transfer is lost with the connection.
+                self.answered(endpoint, direction, register);
+            }
+            Action::FirmwareHang => {
+                self.inner.inject(now_ns, Effect::FirmwareHang);
+                self.answered(endpoint, direction, register);
+                return None;
+            }
+            Action::Loss => {
+                self.lose(now_ns, &fault);
+                return None;
+            }
+            _ => {}
+        }
+        Some(fault)
+    }
+
+    fn lose(&mut self, now_ns: u64, fault: &Fault) {
+        self.inner.inject(now_ns, Effect::Loss(fault.probability.unwrap_or(0.0)));
+        self.loss_until_ns = fault.for_ms.map(|ms| now_ns.saturating_add(ms.saturating_mul(MS)));
+    }
+
+    fn unplug(&mut self, now_ns: u64, for_ms: Option<u64>) {
+        self.unplugged_until_ns = Some(now_ns.saturating_add(for_ms.unwrap_or(UNPLUGGED_MS).saturating_mul(MS)));
+    }
+
+    /// A transfer was answered, by the device or by a fault.
+    fn answered(&mut self, endpoint: u8, direction: Direction, register: Option<u16>) {
+        for armed in self.armed.iter_mut().filter(|armed| armed.concerns(endpoint, direction, register)) {
+            armed.seen += 1;
+        }
+    }
+}
+
+impl<D: Device> Device for Faulty<D> {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        let direction = if setup.is_in() { Direction::In } else { Direction::Out };
+        let register = Some(setup.value);
+        let fault = self.strike(now_ns, 0, direction, register);
+        let reply = match &fault {
+            Some(fault) => match fault.action {
+                Action::Nak | Action::Disconnect => return ControlReply::Nak,
+                Action::Stall => ControlReply::Stall,
+                Action::Short => {
+                    let len = fault.length.unwrap_or(0);
+                    let reply = self.inner.control(now_ns, setup, data.get(..len).unwrap_or(data));
+                    match reply {
+                        ControlReply::Data(mut bytes) => {
+                            bytes.truncate(len);
+                            ControlReply::Data(bytes)
+                        }
+                        other => other,
+                    }
+                }
+                _ => {
+                    let mut changed = data.to_vec();
+                    corrupt(fault, &mut changed);
+                    let reply = self.inner.control(now_ns, setup, &changed);
+                    match reply {
+                        ControlReply::Data(mut bytes) => {
+                            corrupt(fault, &mut bytes);
+                            ControlReply::Data(bytes)
+                        }
+                        other => other,
+                    }
+                }
+            },
+            None => self.inner.control(now_ns, setup, data),
+        };
+        if reply != ControlReply::Nak {
+            self.answered(0, direction, register);
+        }
+        reply
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        let fault = self.strike(now_ns, endpoint, Direction::Out, None);
+        let reply = match &fault {
+            Some(fault) => match fault.action {
+                Action::Nak | Action::Disconnect => return OutReply::Nak,
+                Action::Stall => OutReply::Stall,
+                Action::Short => {
+                    let short = data.get(..fault.length.unwrap_or(0)).unwrap_or(data);
+                    self.inner.transfer_out(now_ns, endpoint, short)
+                }
+                _ => {
+                    let mut changed = data.to_vec();
+                    corrupt(fault, &mut changed);
+                    self.inner.transfer_out(now_ns, endpoint, &changed)
+                }
+            },
+            None => self.inner.transfer_out(now_ns, endpoint, data),
+        };
+        if reply != OutReply::Nak {
+            self.answered(endpoint, Direction::Out, None);
+        }
+        reply
+    }
+
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        let strikes = |armed: &Armed, elapsed_ns| {
+            armed.concerns(endpoint, Direction::In, None) && armed.is_due(elapsed_ns) && armed.strikes_next()
+        };
+        let elapsed_ns = self.elapsed_ns(now_ns);
+        let Some(at) = self.armed.iter().position(|armed| strikes(armed, elapsed_ns)) else {
+            let reply = self.inner.transfer_in(now_ns, endpoint, transfer);
+            if reply != InReply::Nak {
+                self.answered(endpoint, Direction::In, None);
+            }
+            return reply;
+        };
+        let changes = self.armed.get(at).is_some_and(|a| matches!(a.fault.action, Action::Short | Action::Corrupt));
+        if changes {
+            // What is to be changed must be there first.
+            let reply = self.inner.transfer_in(now_ns, endpoint, transfer);
+            if reply != InReply::Transfer {
+                return reply;
+            }
+        }
+        let fault = self.strike(now_ns, endpoint, Direction::In, None);
+        let reply = match &fault {
+            Some(fault) => match fault.action {
+                Action::Nak | Action::Disconnect => return InReply::Nak,
+                Action::Stall => InReply::Stall,
+                Action::Short => {
+                    transfer.truncate(fault.length.unwrap_or(0));
+                    InReply::Transfer
+                }
+                _ => {
+                    corrupt(fault, transfer);
+                    InReply::Transfer
+                }
+            },
+            None => self.inner.transfer_in(now_ns, endpoint, transfer),
+        };
+        if reply != InReply::Nak {
+            self.answered(endpoint, Direction::In, None);
+        }
+        reply
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.origin_ns.get_or_insert(now_ns);
+        let elapsed_ns = self.elapsed_ns(now_ns);
+        for at in 0..self.armed.len() {
+            let Some(armed) = self.armed.get_mut(at) else { continue };
+            if armed.fault.endpoint.is_some() || armed.done || !armed.is_due(elapsed_ns) {
+                continue;
+            }
+            (armed.done, armed.struck) = (true, armed.struck + 1);
+            let fault = armed.fault.clone();
+            match fault.action {
+                Action::Disconnect => self.unplug(now_ns, fault.for_ms),
+                Action::FirmwareHang => {
+                    self.inner.inject(now_ns, Effect::FirmwareHang);
+                }
+                Action::Loss => self.lose(now_ns, &fault),
+                _ => {}
+            }
+        }
+        if self.loss_until_ns.take_if(|until_ns| *until_ns <= now_ns).is_some() {
+            self.inner.inject(now_ns, Effect::Loss(0.0));
+        }
+        self.inner.advance(now_ns);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let origin_ns = self.origin_ns.unwrap_or(0);
+        let waiting = self.armed.iter().filter(|armed| armed.fault.endpoint.is_none() && !armed.done);
+        let starts = waiting.map(|armed| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
+        let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
+        let ends = [self.unplugged_until_ns, self.loss_until_ns, self.inner.next_event()].into_iter().flatten();
+        starts.chain(silences).chain(ends).min()
+    }
+
+    fn reset(&mut self, now_ns: u64) {
+        self.unplugged_until_ns = None;
+        for armed in &mut self.armed {
+            armed.silent_until_ns = None;
+        }
+        self.inner.reset(now_ns);
+    }
+
+    fn is_present(&self, now_ns: u64) -> bool {
+        self.unplugged_until_ns.is_none_or(|until_ns| now_ns >= until_ns) && self.inner.is_present(now_ns)
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.inner.sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.inner.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        self.inner.inject(now_ns, effect)
+    }
+
+    fn statistics(&self) -> serde_json::Value {
+        let mut value = self.inner.statistics();
+        let faults = self.armed.iter().map(
+            |armed| serde_json::json!({ "name": armed.fault.name, "transfers": armed.seen, "struck": armed.struck }),
+        );
+        if let Some(object) = value.as_object_mut() {
+            object.insert("faults".into(), faults.collect());
+        }
+        value
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.inner.finish()
+    }
+}

@@ -1,0 +1,19 @@
+//! `txop-vusb`: a virtual USB device for this machine, or for another one.
+
+mod cli;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match run::run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("txop-vusb: {error}");
+            ExitCode::from(error.code())
+        }
+    }
+}

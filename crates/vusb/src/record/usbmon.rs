@@ -1,0 +1,141 @@
+//! URBs as a usbmon capture (link type 220, Linux Documentation/usb/usbmon.rst).
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use capture::{PcapSettings, PcapWriter, WriteError};
+use wire::linktype::LinkType;
+use wire::usb::usbmon::LONG_HEADER;
+use wire::usb::TransferType;
+
+use super::{Observer, UrbEvent};
+
+/// `-EINPROGRESS`, which submissions have as their status.
+const IN_PROGRESS: i32 = -115;
+/// Bus and device number written down: those that the USB/IP import gives.
+const BUS: u16 = 1;
+const DEVICE: u8 = 2;
+
+/// Writes URBs into a pcap file.
+pub struct UsbmonRecorder {
+    writer: PcapWriter<BufWriter<File>>,
+    /// What to add to the session's clock to get the time since 1970.
+    epoch_ns: i64,
+    /// Bytes of data kept per URB.
+    snap_len: usize,
+    record: Vec<u8>,
+    /// The first error; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+impl UsbmonRecorder {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn create(path: &Path, epoch_ns: i64, snap_len: usize) -> io::Result<Self> {
+        let settings = PcapSettings::micros(LinkType::USB_LINUX_MMAPPED);
+        let writer = PcapWriter::new(BufWriter::new(File::create(path)?), settings).map_err(io_error)?;
+        Ok(Self { writer, epoch_ns, snap_len, record: Vec::new(), failed: None })
+    }
+}
+
+fn io_error(error: WriteError) -> io::Error {
+    match error {
+        WriteError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+impl Observer for UsbmonRecorder {
+    fn urb(&mut self, event: &UrbEvent<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let time_ns = self.epoch_ns.saturating_add(i64::try_from(event.now_ns).unwrap_or(i64::MAX));
+        let data = event.data.get(..self.snap_len).unwrap_or(event.data);
+        self.record.clear();
+        header(event, time_ns, data.len(), &mut self.record);
+        self.record.extend_from_slice(data);
+        let whole = (LONG_HEADER + event.data.len()) as u32;
+        if let Err(error) = self.writer.write(time_ns, whole, &self.record) {
+            self.failed = Some(io_error(error));
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.writer.flush().map_err(io_error),
+        }
+    }
+}
+
+/// The 64 bytes of `struct mon_bin_hdr`, little endian.
+fn header(event: &UrbEvent<'_>, time_ns: i64, stored: usize, out: &mut Vec<u8>) {
+    let is_in = event.endpoint.is_in();
+    let submission = event.completion.is_none();
+    out.extend(u64::from(event.sequence).to_le_bytes());
+    out.extend([if submission { b'S' } else { b'C' }, event.transfer as u8, event.endpoint.0, DEVICE]);
+    out.extend(BUS.to_le_bytes());
+    let has_setup = submission && event.setup.is_some();
+    let has_data = submission != is_in;
+    let no_data = if is_in { b'<' } else { b'>' };
+    out.extend([if has_setup { 0 } else { b'-' }, if has_data { 0 } else { no_data }]);
+    out.extend(time_ns.div_euclid(1_000_000_000).to_le_bytes());
+    out.extend(((time_ns.rem_euclid(1_000_000_000) / 1_000) as i32).to_le_bytes());
+    let (status, length) = event.completion.unwrap_or((IN_PROGRESS, event.length));
+    out.extend(status.to_le_bytes());
+    out.extend(length.to_le_bytes());
+    out.extend((stored as u32).to_le_bytes());
+    match event.setup {
+        Some(setup) if has_setup => out.extend(setup.to_bytes()),
+        _ => out.extend([0; 8]),
+    }
+    let interval = if event.transfer == TransferType::Interrupt { event.interval } else { 0 };
+    out.extend(interval.to_le_bytes());
+    out.extend([0; 4]);
+    out.extend(event.flags.to_le_bytes());
+    out.extend([0; 4]);
+}
+
+#[cfg(test)]
+mod tests {
+    use wire::pcap::ByteOrder;
+    use wire::usb::setup::Setup;
+    use wire::usb::usbmon::{EventKind, Packet};
+    use wire::usb::EndpointAddress;
+
+    use super::*;
+
+    #[test]
+    fn headers_are_read_back() {
+        let setup = Setup { request_type: 0x40, request: 5, value: 0x100, index: 0, length: 4 };
+        let event = UrbEvent {
+            now_ns: 0,
+            sequence: 77,
+            endpoint: EndpointAddress(0),
+            transfer: TransferType::Control,
+            setup: Some(setup),
+            flags: 0x200,
+            interval: 0,
+            length: 4,
+            completion: None,
+            data: &[1, 2, 3, 4],
+        };
+        let mut bytes = Vec::new();
+        header(&event, 1_700_000_000_250_000_999, 4, &mut bytes);
+        bytes.extend([1, 2, 3, 4]);
+        let packet = Packet::parse(&bytes, ByteOrder::Little, LONG_HEADER).unwrap();
+        assert_eq!((packet.id(), packet.event(), packet.setup()), (77, EventKind::Submission, Some(setup)));
+        assert_eq!((packet.time_us(), packet.status(), packet.length()), (1_700_000_000_250_000, -115, 4));
+        assert_eq!((packet.data(), packet.transfer_flags()), (&[1u8, 2, 3, 4][..], Some(0x200)));
+
+        let event = UrbEvent { endpoint: EndpointAddress(0x81), completion: Some((-32, 0)), data: &[], ..event };
+        let mut bytes = Vec::new();
+        header(&event, 0, 0, &mut bytes);
+        let packet = Packet::parse(&bytes, ByteOrder::Little, LONG_HEADER).unwrap();
+        assert_eq!((packet.event(), packet.status(), packet.endpoint().0), (EventKind::Completion, -32, 0x81));
+    }
+}

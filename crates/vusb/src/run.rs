@@ -1,0 +1,210 @@
+//! From the command line to a device that is being served.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use vusb::air::{AirRecorder, ChannelSettings, Medium};
+use vusb::ap::builtin::{Builtin, BuiltinSettings};
+use vusb::ap::hostapd::Hostapd;
+use vusb::ap::silent::Silent;
+use vusb::ap::{AccessPoint, ApError};
+use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
+use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
+use vusb::device::Device;
+use vusb::fault::{Faulty, Script, ScriptError};
+use vusb::record::{Observer, UsbmonRecorder};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
+use vusb::session::UrbCounters;
+use wire::usb::usbip::ExportedDevice;
+
+use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
+
+/// Bus and device number that this program gives its device.
+const BUS: u32 = 1;
+const DEVICE: u32 = 2;
+
+/// Why a run ends early.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The efuse file.
+    #[error("{0}")]
+    Efuse(#[from] EfuseError),
+    /// The fault script.
+    #[error("{0}")]
+    Script(#[from] ScriptError),
+    /// The access point.
+    #[error("{0}")]
+    Ap(#[from] ApError),
+    /// The way to the host.
+    #[error("{0}")]
+    Serve(#[from] ServeError),
+    /// A file that is written.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl RunError {
+    /// The exit code: 2 for wrong input, 3 for what the machine lacks.
+    pub const fn code(&self) -> u8 {
+        match self {
+            Self::Efuse(_) | Self::Script(_) | Self::File { .. } => 2,
+            Self::Ap(_) | Self::Serve(_) => 3,
+        }
+    }
+}
+
+fn file(path: &Path) -> impl FnOnce(io::Error) -> RunError + '_ {
+    move |source| RunError::File { path: path.into(), source }
+}
+
+/// Does what the command line says.
+pub fn run(cli: &Cli) -> Result<(), RunError> {
+    let signals = Signals::install().map_err(|source| ServeError::System { what: "catching signals", source })?;
+    match &cli.command {
+        Command::Attach(args) => Run::new(args, &signals)?.attach(),
+        Command::Serve(args) => {
+            let mut export = match args.fd {
+                // SAFETY: the number was given to this program for this, and nothing else in it uses it.
+                Some(fd) => Export::Inherited(Some(unsafe { OwnedFd::from_raw_fd(fd) })),
+                None => Export::listen(args.listen)?,
+            };
+            Run::new(&args.device, &signals)?.export(&mut export)
+        }
+    }
+}
+
+struct Run<'a> {
+    args: &'a DeviceArgs,
+    signals: &'a Signals,
+    device: Box<dyn Device>,
+    observer: Option<Box<dyn Observer>>,
+    urbs: UrbCounters,
+}
+
+fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
+    let model = match args.device {
+        DeviceKind::Rtl8188cus => Model::Rtl8188cus,
+        DeviceKind::Rtl8723au => Model::Rtl8723au,
+    };
+    let mut settings = Settings::new(model);
+    settings.interrupt_ns = args.interrupt_us * 1_000;
+    if let Some(path) = &args.efuse {
+        settings.efuse = Efuse::open(path)?;
+    }
+    let recorder = match &args.air {
+        Some(path) => Some(AirRecorder::create(path, Clock.epoch_ns()).map_err(file(path))?),
+        None => None,
+    };
+    let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
+    let medium = Medium::new(channel, args.seed, recorder);
+    let ap: Box<dyn AccessPoint> = match args.ap {
+        ApKind::Hostapd => Box::new(Hostapd::new()?),
+        ApKind::None => Box::new(Silent),
+        ApKind::Builtin => Box::new(Builtin::new(BuiltinSettings {
+            ssid: args.ssid.clone(),
+            channel: args.channel,
+            wide: args.wide,
+            mcs: args.mcs,
+            short_gi: args.short_gi,
+            tap: args.tap.clone(),
+        })?),
+    };
+    let chip = Rtl8188cus::new(settings, medium, ap);
+    Ok(match &args.faults {
+        Some(path) => Box::new(Faulty::new(chip, Script::open(path)?)),
+        None => Box::new(chip),
+    })
+}
+
+impl<'a> Run<'a> {
+    fn new(args: &'a DeviceArgs, signals: &'a Signals) -> Result<Self, RunError> {
+        let device = device(args)?;
+        let observer = match &args.usb {
+            Some(path) => {
+                let recorder = UsbmonRecorder::create(path, Clock.epoch_ns(), args.usb_snap).map_err(file(path))?;
+                Some(Box::new(recorder) as Box<dyn Observer>)
+            }
+            None => None,
+        };
+        Ok(Self { args, signals, device, observer, urbs: UrbCounters::default() })
+    }
+
+    /// Serves one connection, or none for as long as the device is unplugged.
+    fn serve(&mut self, connection: Option<OwnedFd>) -> Result<Ended, RunError> {
+        let waiting = connection.is_none();
+        let host = Host { connection, signals: self.signals, statistics: self.args.stats.clone() };
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), waiting)?;
+        self.observer = observer;
+        self.urbs.add(&urbs);
+        Ok(ended)
+    }
+
+    fn attach(mut self) -> Result<(), RunError> {
+        let vhci = Vhci::new(BUS << 16 | DEVICE, self.device.identity().speed);
+        loop {
+            self.device.reset(Clock.now_ns());
+            let (connection, port) = vhci.plug()?;
+            eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
+            let mut ended = self.serve(Some(connection))?;
+            if ended == Ended::Unplugged {
+                eprintln!("txop-vusb: {:?} unplugged", self.args.device);
+                ended = self.serve(None)?;
+                if ended == Ended::HostGone {
+                    continue;
+                }
+            }
+            return self.finish();
+        }
+    }
+
+    fn export(mut self, export: &mut Export) -> Result<(), RunError> {
+        let exported = exported(self.device.identity());
+        while let Some(connection) = export.wait(&exported)? {
+            self.device.reset(Clock.now_ns());
+            if self.serve(Some(connection))? == Ended::Stopped {
+                break;
+            }
+        }
+        self.finish()
+    }
+
+    fn finish(mut self) -> Result<(), RunError> {
+        if let Some(path) = &self.args.stats {
+            write_statistics(path, &self.device, &self.urbs).map_err(file(path))?;
+        }
+        if let (Some(observer), Some(path)) = (&mut self.observer, &self.args.usb) {
+            observer.finish().map_err(file(path))?;
+        }
+        let air = self.args.air.clone().unwrap_or_default();
+        self.device.finish().map_err(file(&air))
+    }
+}
+
+fn exported(identity: &vusb::device::Identity) -> ExportedDevice {
+    let d = &identity.device;
+    let half = |at: usize| u16::from_le_bytes([d[at], d[at + 1]]);
+    let mut interfaces = Vec::new();
+    for part in wire::usb::descriptors::configuration(&identity.configuration).into_iter().flatten() {
+        if let wire::usb::descriptors::Part::Interface { alternate: 0, class, .. } = part {
+            interfaces.push(class);
+        }
+    }
+    ExportedDevice {
+        path: "/sys/devices/virtual/txop-vusb".into(),
+        bus_id: "1-1".into(),
+        bus: BUS,
+        device: DEVICE,
+        speed: identity.speed,
+        ids: (half(8), half(10), half(12)),
+        class: (d[4], d[5], d[6]),
+        configuration: 1,
+        configurations: d[17],
+        interfaces,
+    }
+}

@@ -1,0 +1,258 @@
+//! One thread waits for whatever comes first: the host, the device's own sources, a signal, or the device's next event.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::net::{recv, send, RecvFlags, SendFlags};
+
+use super::{system, Clock, ServeError};
+use crate::device::{Device, Source};
+use crate::record::Observer;
+use crate::session::{Session, UrbCounters};
+
+/// While so many bytes wait for the host, nothing more is read from it.
+const OUTPUT_MAX: usize = 8 << 20;
+const READ_LEN: usize = 1 << 20;
+/// Events handled before the host is looked at again.
+const EVENTS_MAX: usize = 256;
+
+/// The signals that this program answers.
+#[derive(Debug)]
+pub struct Signals {
+    stop: UnixStream,
+    report: UnixStream,
+}
+
+impl Signals {
+    /// SIGTERM, SIGINT and SIGHUP end the run, SIGUSR1 asks for counters.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn install() -> io::Result<Self> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+        let (stop, stop_end) = UnixStream::pair()?;
+        let (report, report_end) = UnixStream::pair()?;
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            signal_hook::low_level::pipe::register(signal, stop_end.try_clone()?)?;
+        }
+        signal_hook::low_level::pipe::register(SIGUSR1, report_end)?;
+        for stream in [&stop, &report] {
+            stream.set_nonblocking(true)?;
+        }
+        Ok(Self { stop, report })
+    }
+}
+
+/// Why serving a host has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The host let go of the device.
+    HostGone,
+    /// The device was pulled out.
+    Unplugged,
+    /// A signal.
+    Stopped,
+}
+
+/// A connection to a host, and what goes with it.
+pub struct Host<'a> {
+    /// The connection; `None`: nobody is connected, the device lives on.
+    pub connection: Option<OwnedFd>,
+    /// Signals.
+    pub signals: &'a Signals,
+    /// Where counters are written when they are asked for.
+    pub statistics: Option<PathBuf>,
+}
+
+/// How serving a host went.
+pub struct Served {
+    /// Why it has ended.
+    pub ended: Ended,
+    /// What was counted.
+    pub urbs: UrbCounters,
+    /// For the next host.
+    pub observer: Option<Box<dyn Observer>>,
+}
+
+/// What is under way.
+struct Loop<'a, D: Device> {
+    device: &'a mut D,
+    session: Session,
+    buffer: Vec<u8>,
+    sources: Vec<Source>,
+}
+
+impl Host<'_> {
+    /// Serves until the host or the device goes, or a signal comes; with `until_present` until the device is plugged in.
+    ///
+    /// # Errors
+    /// Those of the system; a host that breaks the protocol is let go of, with a message.
+    pub fn serve(
+        &self,
+        device: &mut impl Device,
+        observer: Option<Box<dyn Observer>>,
+        until_present: bool,
+    ) -> Result<Served, ServeError> {
+        let session = Session::new(device, observer);
+        let mut state = Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new() };
+        let ended = loop {
+            if let Some(ended) = state.turn(self, until_present)? {
+                break ended;
+            }
+        };
+        let urbs = *state.session.counters();
+        Ok(Served { ended, urbs, observer: state.session.into_observer() })
+    }
+}
+
+impl<D: Device> Loop<'_, D> {
+    /// One round: what is due, what can be sent, then waiting.
+    fn turn(&mut self, host: &Host<'_>, until_present: bool) -> Result<Option<Ended>, ServeError> {
+        let connection = host.connection.as_ref().map(AsFd::as_fd);
+        let now_ns = Clock.now_ns();
+        // One event after the other, each at its time, with the bus between them: transfers that the host has queued take
+        // data off the device when these come, even if this process was kept waiting.
+        for _ in 0..EVENTS_MAX {
+            let Some(at_ns) = self.device.next_event().filter(|&at_ns| at_ns < now_ns) else { break };
+            self.device.advance(at_ns);
+            if connection.is_some() {
+                self.session.pump(at_ns, self.device);
+            }
+        }
+        self.device.advance(now_ns);
+        if let Some(connection) = connection {
+            self.session.pump(now_ns, self.device);
+            if !self.flush(connection)? {
+                return Ok(Some(Ended::HostGone));
+            }
+        }
+        let present = self.device.is_present(now_ns);
+        if connection.is_some() && !present {
+            return Ok(Some(Ended::Unplugged));
+        }
+        if until_present && present {
+            return Ok(Some(Ended::HostGone));
+        }
+        self.wait(host, connection)
+    }
+
+    fn wait(&mut self, host: &Host<'_>, connection: Option<BorrowedFd<'_>>) -> Result<Option<Ended>, ServeError> {
+        self.sources.clear();
+        self.device.sources(&mut self.sources);
+        let mut fds =
+            vec![PollFd::new(&host.signals.stop, PollFlags::IN), PollFd::new(&host.signals.report, PollFlags::IN)];
+        let waiting = self.session.output().len();
+        if let Some(connection) = connection {
+            let mut events = PollFlags::empty();
+            events.set(PollFlags::IN, waiting < OUTPUT_MAX);
+            events.set(PollFlags::OUT, waiting > 0);
+            fds.push(PollFd::from_borrowed_fd(connection, events));
+        }
+        let first_source = fds.len();
+        for source in self.sources.iter().filter(|source| source.wanted) {
+            // SAFETY: `Source::fd` stays open as long as the device, which outlives this round.
+            let fd = unsafe { BorrowedFd::borrow_raw(source.fd) };
+            fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
+        }
+        let timeout = self.device.next_event().map(|at_ns| {
+            let wait_ns = at_ns.saturating_sub(Clock.now_ns());
+            Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as _ }
+        });
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(system("waiting for events")(errno.into())),
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        drop(fds);
+        let is_ready = |at: usize| ready.get(at).copied().unwrap_or(false);
+        if is_ready(0) {
+            return Ok(Some(Ended::Stopped));
+        }
+        if is_ready(1) {
+            drain(&host.signals.report);
+            self.report(host)?;
+        }
+        let now_ns = Clock.now_ns();
+        let wanted = self.sources.iter().filter(|source| source.wanted);
+        for (at, source) in wanted.enumerate() {
+            if is_ready(first_source + at) {
+                self.device.readable(now_ns, source.fd);
+            }
+        }
+        if let Some(connection) = connection.filter(|_| is_ready(2)) {
+            return self.read(now_ns, connection);
+        }
+        Ok(None)
+    }
+
+    fn read(&mut self, now_ns: u64, connection: BorrowedFd<'_>) -> Result<Option<Ended>, ServeError> {
+        if self.session.output().len() >= OUTPUT_MAX {
+            return Ok(None);
+        }
+        match recv(connection, &mut self.buffer, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => Ok(Some(Ended::HostGone)),
+            Ok((len, _)) => {
+                let bytes = self.buffer.get(..len).unwrap_or_default();
+                if let Err(error) = self.session.receive(now_ns, bytes) {
+                    eprintln!("txop-vusb: the host broke the protocol: {error}");
+                    return Ok(Some(Ended::HostGone));
+                }
+                Ok(None)
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(Errno::CONNRESET | Errno::PIPE) => Ok(Some(Ended::HostGone)),
+            Err(errno) => Err(system("reading from the host")(errno.into())),
+        }
+    }
+
+    /// Sends what the host takes; `false`: it is gone.
+    fn flush(&mut self, connection: BorrowedFd<'_>) -> Result<bool, ServeError> {
+        let output = self.session.output();
+        let mut sent = 0;
+        let gone = loop {
+            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break false };
+            match send(connection, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(len) => sent += len,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break false,
+                Err(Errno::PIPE | Errno::CONNRESET) => break true,
+                Err(errno) => return Err(system("writing to the host")(errno.into())),
+            }
+        };
+        output.drain(..sent);
+        Ok(!gone)
+    }
+
+    fn report(&self, host: &Host<'_>) -> Result<(), ServeError> {
+        let Some(path) = &host.statistics else { return Ok(()) };
+        write_statistics(path, self.device, self.session.counters()).map_err(system("writing the counters"))
+    }
+}
+
+/// Writes the counters, whole or not at all.
+///
+/// # Errors
+/// Those of the file.
+pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &UrbCounters) -> io::Result<()> {
+    let value = serde_json::json!({
+        "format": "txop-vusb-statistics",
+        "version": 1,
+        "urbs": urbs,
+        "device": device.statistics(),
+    });
+    let mut text = serde_json::to_string_pretty(&value).map_err(io::Error::other)?;
+    text.push('\n');
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".part");
+    std::fs::write(&unfinished, text)?;
+    std::fs::rename(&unfinished, path)
+}
+
+fn drain(mut stream: &UnixStream) {
+    let mut bytes = [0; 64];
+    while io::Read::read(&mut stream, &mut bytes).is_ok_and(|len| len > 0) {}
+}

@@ -1,0 +1,5 @@
+//! Devices as a host drives them.
+
+mod bus;
+mod chip;
+mod host;
