@@ -43,7 +43,7 @@ class Captures:
     usb: Path | None = None
     """What usbmon would have captured of the bus."""
     snap_bytes: int = 128
-    """Bytes of each data frame or transfer that are kept."""
+    """Bytes of each data frame that are kept; transfers are whole."""
     limit_bytes: int | None = None
     """Each file ends before this."""
 
