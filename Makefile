@@ -15,14 +15,16 @@ PACKAGES := $(VENV)/.stamp-packages
 NATIVE := $(VENV)/.stamp-native
 RUN_TOOLS := $(VENV)/.stamp-run-tools
 TEST_TOOLS := $(VENV)/.stamp-test-tools
+GUEST_TOOLS := $(VENV)/.stamp-guest-tools
+CHIPS := $(VENV)/.stamp-chips
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup demo test test-all test-rust test-python test-slow lint format bench fuzz requirements clean
+.PHONY: help setup guest-tools demo test test-all test-rust test-python test-slow lint format bench fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 
-setup: $(NATIVE) ## build everything into .venv/, so that .venv/bin/txop is the program
+setup: $(NATIVE) $(CHIPS) ## build everything into .venv/, so that .venv/bin/txop is the program
 	@echo "$(BIN)/txop is ready"
 
 $(SYSTEM): scripts/setup-system.sh scripts/apt.sh scripts/find-rust.sh scripts/find-python.sh
@@ -41,6 +43,15 @@ $(NATIVE): $(RUST_SOURCES) pyproject.toml $(PACKAGES)
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PIP_NO_DEPS=1 PIP_QUIET=1 $(RUST) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
+# The virtual chips run inside guests, so they are a program of their own.
+$(CHIPS): scripts/build-chips.sh $(RUST_SOURCES) | $(SYSTEM)
+	@$(RUST) scripts/build-chips.sh
+	@touch $@
+
+$(GUEST_TOOLS): scripts/setup-guest-tools.sh scripts/apt.sh | $(SYSTEM)
+	@scripts/setup-guest-tools.sh
+	@touch $@
+
 $(RUN_TOOLS): scripts/setup-run-tools.sh scripts/apt.sh | $(SYSTEM)
 	@scripts/setup-run-tools.sh
 	@touch $@
@@ -48,6 +59,8 @@ $(RUN_TOOLS): scripts/setup-run-tools.sh scripts/apt.sh | $(SYSTEM)
 $(TEST_TOOLS): scripts/setup-test-tools.sh scripts/apt.sh | $(SYSTEM)
 	@scripts/setup-test-tools.sh
 	@touch $@
+
+guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for txop guest
 
 demo: setup $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
 	@$(BIN)/txop demo
@@ -59,10 +72,10 @@ test-all: test test-slow fuzz ## the same, and the slow tests and a few minutes 
 test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 	$(CARGO) test --workspace --locked
 
-test-python: setup $(RUN_TOOLS) $(TEST_TOOLS)
+test-python: setup $(RUN_TOOLS) $(TEST_TOOLS) $(GUEST_TOOLS)
 	$(BIN)/pytest -m "not slow"
 
-test-slow: setup $(RUN_TOOLS) $(TEST_TOOLS)
+test-slow: setup $(RUN_TOOLS) $(TEST_TOOLS) $(GUEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --release -- --include-ignored
 	$(BIN)/pytest -m slow
 
@@ -89,5 +102,5 @@ requirements: ## resolve requirements/*.in anew into pinned, hashed requirements
 
 clean: ## remove what was built (not the captures)
 	rm -rf $(VENV) target build .mypy_cache .ruff_cache .pytest_cache .hypothesis
-	rm -f python/txop/_native*.so
+	rm -rf python/txop/_native*.so python/txop/guest/bin
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,8 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from ssh_server import Keys, Server, why_not
+
+# Nothing is timed in tests: the machine may be busy.
+settings.register_profile("txop", deadline=None)
+settings.load_profile("txop")
 
 PROGRAM = Path(sys.executable).with_name("txop")
 

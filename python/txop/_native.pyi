@@ -23,16 +23,30 @@ def analyze_bus(
 def specimen_scenes() -> list[tuple[str, str]]: ...
 def write_specimen(path: str | os.PathLike[str], *, seed: int, seconds: float, scene: str = "healthy") -> bytes: ...
 def check_link_scenario(scenario: str) -> bytes: ...
+def scenario_hosts(scenario: str) -> list[str]: ...
 def emulate_link(
     scenario: str,
+    hosts: str,
     *,
     ready: Callable[[], None],
     stop_fds: Sequence[int],
-    dut_namespace: str | os.PathLike[str] | None = None,
-    ap_namespace: str | os.PathLike[str] | None = None,
-    interface: str = "air0",
-    mtu: int = 1500,
     air: str | os.PathLike[str] | None = None,
-    air_snap_bytes: int = 128,
-    air_limit_bytes: int | None = None,
+    usb: str | os.PathLike[str] | None = None,
+    snap_bytes: int = 128,
+    limit_bytes: int | None = None,
+) -> bytes: ...
+def check_scenario(name: str, read: Callable[[str], str], *, settings: Sequence[tuple[str, str]] = ()) -> bytes: ...
+def check_link(name: str, read: Callable[[str], str], *, settings: Sequence[tuple[str, str]] = ()) -> bytes: ...
+def simulate_scenario(
+    name: str,
+    read: Callable[[str], str],
+    *,
+    settings: Sequence[tuple[str, str]] = (),
+    sweeps: Sequence[str] = (),
+    seeds: int = 1,
+    threads: int = 0,
+    air: str | os.PathLike[str] | None = None,
+    usb: str | os.PathLike[str] | None = None,
+    waterfall: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> bytes: ...

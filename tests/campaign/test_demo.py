@@ -43,7 +43,7 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
         # What txop air says of the capture is what the link counted.
         folder = root / "runs" / run.run
         status = EmulationStatus.model_validate_json((folder / "link.json").read_bytes())
-        side = status.counters.dut if run.test == "tx" else status.counters.ap
+        side = status.wlan.dut if run.test == "tx" else status.wlan.ap
         assert status.air is not None
         assert status.air.dropped == 0
         assert run.metrics["air_retry_percent"].value == pytest.approx(side.retry_percent, abs=0.5)

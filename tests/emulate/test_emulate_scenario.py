@@ -39,10 +39,14 @@ def test_a_wrong_scenario_is_refused_by_key(scenario: dict[str, object], key: st
 
 def test_the_emulator_refuses_a_wrong_file(tmp_path: Path) -> None:
     file = tmp_path / "link.toml"
-    for text, complaint in [("[dut]\nmcs = 99\n", "dut.mcs: 99 is not"), ("[dut\n", "Expected ']'")]:
+    for text, complaint in [("[wlan.dut]\nmcs = 99\n", "wlan.dut.mcs: 99 is not"), ("[dut\n", "Expected ']'")]:
         file.write_text(text)
         ran = subprocess.run(
-            [sys.executable, "-m", "txop.emulate", file], capture_output=True, text=True, check=False, timeout=30
+            [sys.executable, "-m", "txop.emulate", "--hosts", "[]", file],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
         )
         assert ran.returncode == 2
         assert ran.stdout == ""

@@ -6,6 +6,7 @@ import asyncio
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from txop.emulate import EmulatedPair
 async def main():
     async with EmulatedPair({}) as pair:
         children = [subprocess.Popen([*prefix, "sleep", "1000"]) for prefix in (pair.dut_prefix, pair.peer_prefix)]
-        print(os.stat("/proc/%d/ns/net" % pair._namespaces._holders["dut"].pid).st_ino, flush=True)
+        print(os.stat("/proc/%d/ns/net" % pair.network._namespaces.pid(1)).st_ino, flush=True)
         try:
             await asyncio.sleep(1000)
         finally:
@@ -114,9 +115,9 @@ def test_an_emulator_that_dies_is_noticed() -> None:
     async def lose() -> None:
         async with EmulatedPair({}) as pair:
             assert pair.running
-            assert pair._emulator is not None
-            os.kill(pair._emulator.pid, signal.SIGKILL)
-            await pair._emulator._process.wait()
+            assert pair.network._emulator is not None
+            os.kill(pair.network._emulator.pid, signal.SIGKILL)
+            await pair.network._emulator._process.wait()
             assert not pair.running
             with pytest.raises(EmulationError, match="the emulator failed"):
                 await pair.stop()
@@ -131,8 +132,8 @@ def test_an_emulator_that_dies_is_noticed() -> None:
 def test_sigterm_ends_the_emulator_with_its_status() -> None:
     async def terminate() -> None:
         async with EmulatedPair({}) as pair:
-            assert pair._emulator is not None
-            os.kill(pair._emulator.pid, signal.SIGTERM)
+            assert pair.network._emulator is not None
+            os.kill(pair.network._emulator.pid, signal.SIGTERM)
             status = await pair.stop()
             assert status.seconds < 10
 
@@ -145,7 +146,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
             pass
 
     with monkeypatch.context() as patched:
-        patched.setattr("txop.emulate.pair.TUN_DEVICE", tmp_path / "tun")
+        patched.setattr("txop.emulate.network.TUN_DEVICE", tmp_path / "tun")
         with pytest.raises(MissingForEmulation, match="there is no ") as missing:
             asyncio.run(enter())
         assert missing.value.what_to_do is not None
@@ -176,9 +177,9 @@ from txop.emulate import EmulatedPair
 
 async def main():
     async with EmulatedPair({}) as pair:
-        assert pair._namespaces.rootless
+        assert pair.network._namespaces.rootless
         subprocess.run([*pair.dut_prefix, "ping", "-c", "3", "-i", "0.2", "-q", pair.peer_address], check=True)
-        print((await pair.stop()).counters.dut.packets_delivered)
+        print((await pair.stop()).wlan.dut.packets_delivered)
 
 asyncio.run(main())
 """
@@ -190,6 +191,8 @@ def test_it_works_without_root() -> None:
     """As a user without any capability: both namespaces in a user namespace."""
     if os.geteuid() != 0:
         pytest.skip("this whole run is without root already")
+    if not Path("/dev/net/tun").stat().st_mode & stat.S_IWOTH:
+        pytest.skip("only root may use /dev/net/tun on this machine")
     # A shell in between: setpriv itself may still start what its user may not.
     as_nobody = ["setpriv", *NOBODY, "--", "sh", "-c", 'exec "$@"', "sh"]
     status = subprocess.run([*as_nobody, "cat", "/proc/self/status"], capture_output=True, text=True, check=True).stdout

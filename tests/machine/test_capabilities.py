@@ -73,6 +73,7 @@ FULL = FakeMachine(
         "tshark": "TShark (Wireshark) 4.4.7.",
         "chromium": "Chromium 140.0.7339.80 built on Debian",
         "cargo": "cargo 1.85.0 (d73d2caf9 2024-12-31)",
+        **dict.fromkeys(("apt-get", "apt-cache", "xz", "setpriv", "make", "gcc", "ld", "git", "txop-vusb"), ""),
     },
     devices={"/dev/usbmon0": True, "/dev/net/tun": True, "/dev/kvm": True},
     unshare=Ran(0, ""),
@@ -154,6 +155,13 @@ def test_ubuntu_forbids_rootless_namespaces_through_apparmor():
     rootless = finding(diagnose(replace(BARE, devices={switch: False})), "netns-rootless")
     assert rootless.detail == "unshare: unshare failed: Operation not permitted"
     assert rootless.fix == "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+
+
+def test_what_building_drivers_lacks_is_named():
+    build = finding(diagnose(replace(FULL, programs={"make": "", "gcc": "", "xz": ""})), "driver-build")
+    assert build.detail == "ld, git not found"
+    assert build.fix is not None
+    assert "binutils" in build.fix
 
 
 @pytest.mark.parametrize(

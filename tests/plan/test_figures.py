@@ -48,11 +48,17 @@ def test_kinds(parse, good):
 
 
 def test_every_figure_of_the_list_can_come_from_some_test(parse, good):
-    text = good.replace('kind = "latency"', 'kind = "latency"\n[collect]\nair = true')
+    text = good.replace('kind = "latency"', 'kind = "latency"\n[collect]\nair = true\nusbmon = true')
     text += '[[test]]\nname = "a"\nkind = "tcp-both"\n[[test]]\nname = "b"\nkind = "udp-tx"\nrate_mbit_s = 1\n'
     text += '[[test]]\nname = "c"\nkind = "module-cycle"\n'
     plan = parse(text).plan
     assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS)
+
+
+@pytest.mark.parametrize("usbmon", [True, False])
+def test_the_bus_is_there_when_it_is_captured(parse, good, usbmon):
+    plan = parse(good + f"[collect]\nusbmon = {str(usbmon).lower()}\n").plan
+    assert ("usb_out_urbs_per_s" in figures_of(plan, plan.test[0])) is usbmon
 
 
 @pytest.mark.parametrize("air", [True, False])

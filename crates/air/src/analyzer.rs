@@ -22,7 +22,7 @@ use crate::table::Table;
 use crate::{steadiness, summary, verdict, waterfall};
 
 /// Frames looked at before the calibration is fixed.
-const CALIBRATION_FRAMES: usize = 65_536;
+const CALIBRATION_FRAMES: usize = 32_768;
 
 /// Authentication algorithm number of SAE (9.4.1.1).
 const SAE: u16 = 3;
@@ -62,8 +62,8 @@ impl Analyzer {
         }
     }
 
-    /// Takes the next batch; gives back an empty one for reuse when there is one.
-    pub fn push(&mut self, mut batch: Batch) -> Option<Batch> {
+    /// Takes the next batch; `done` gets every batch that is no longer needed, for reuse.
+    pub fn push(&mut self, mut batch: Batch, mut done: impl FnMut(Batch)) {
         self.counts.add(&batch.tally);
         if let Some(networks) = batch.networks.take() {
             self.networks = networks;
@@ -74,21 +74,20 @@ impl Analyzer {
                     batch.frames.iter_mut().for_each(Frame::believe_flag);
                 }
                 running.batch(&batch, &mut self.counts);
-                Some(batch)
+                done(batch);
             }
             None => {
                 self.waiting_frames += batch.frames.len();
                 self.waiting.push(batch);
                 if self.waiting_frames >= CALIBRATION_FRAMES {
-                    self.start();
+                    self.start(done);
                 }
-                None
             }
         }
     }
 
     /// Calibrates on what is waiting and goes through it.
-    fn start(&mut self) {
+    fn start(&mut self, mut done: impl FnMut(Batch)) {
         if self.running.is_some() {
             return;
         }
@@ -103,6 +102,7 @@ impl Analyzer {
         let mut running = Running::new(calibration, main_interface);
         for batch in self.waiting.drain(..) {
             running.batch(&batch, &mut self.counts);
+            done(batch);
         }
         self.waiting = Vec::new();
         self.running = Some(running);
@@ -110,7 +110,7 @@ impl Analyzer {
 
     /// The report of everything so far. Ends the calibration phase.
     pub fn report(&mut self, source: &summary::Source) -> Report {
-        self.start();
+        self.start(drop);
         match &mut self.running {
             Some(running) => running.report(&self.options, &self.counts, &self.networks, source),
             None => unreachable!("start() made it"),

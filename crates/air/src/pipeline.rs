@@ -193,13 +193,9 @@ fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender
     batch.networks = Some(Box::new(decoder.networks().clone()));
     let _ = frames.send(Message::Frames(batch));
     let drops = reader.drops();
-    let made_here = reader
-        .interfaces()
-        .iter()
-        .any(|interface| interface.description.as_deref().is_some_and(|text| text.starts_with(capture::SIMULATED)));
     let source = Source {
         path,
-        origin: if made_here { "simulated" } else { "imported" },
+        origin: capture::origin(reader.interfaces()),
         container: reader.container().name().to_owned(),
         compression: match reader.compression() {
             None => "none",
@@ -228,9 +224,9 @@ fn second_stage(
         match frames.recv_timeout(TICK) {
             Ok(Message::Frames(batch)) => {
                 position = batch.tally.file_position;
-                if let Some(batch) = analyzer.push(batch) {
+                analyzer.push(batch, |batch| {
                     let _ = back.send(batch);
-                }
+                });
             }
             Ok(Message::End(source)) => break source,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}

@@ -27,7 +27,7 @@ const MAX_CHANNELS: usize = 256;
 pub struct Source {
     /// As named by the caller.
     pub path: String,
-    /// Where the frames come from: `imported`, or `simulated` when the file says that txop made it.
+    /// Where the frames come from: `imported`, or `emulated` or `simulated` when the file says that txop made it.
     pub origin: &'static str,
     /// `pcap`, `pcapng`.
     pub container: String,

@@ -204,12 +204,7 @@ fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Res
         Some(capture::Compression::Gzip) => "gzip",
         Some(capture::Compression::Zstd) => "zstd",
     };
-    let is_ours = |interface: &capture::Interface| {
-        interface.description.as_ref().is_some_and(|d| d.starts_with(capture::SIMULATED))
-    };
-    if reader.interfaces().iter().any(is_ours) {
-        source.origin = "simulated";
-    }
+    source.origin = capture::origin(reader.interfaces());
     source.snap_lengths = reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect();
     let drops = reader.drops();
     source.dropped = drops.by_statistics.or(drops.by_records);

@@ -82,6 +82,21 @@ impl Interface {
     }
 }
 
+/// Where the figures of a capture with these interfaces come from: `emulated` or `simulated` when one of them says that txop
+/// made it ([`crate::EMULATED`], [`crate::SIMULATED`]), else `imported`.
+pub fn origin(interfaces: &[Interface]) -> &'static str {
+    let said = |start: &str| {
+        interfaces.iter().any(|i| i.description.as_deref().is_some_and(|description| description.starts_with(start)))
+    };
+    if said(crate::EMULATED) {
+        "emulated"
+    } else if said(crate::SIMULATED) {
+        "simulated"
+    } else {
+        "imported"
+    }
+}
+
 /// Packets that the capturing host lost, `None` where the capture does not say. The two may count the same losses, so
 /// they are not added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -34,12 +34,14 @@ mod pcapng_writer;
 mod reader;
 mod recognise;
 
-/// How the interface description begins in captures that txop generates instead of receiving.
+/// How the interface description begins in captures that txop makes in virtual time instead of receiving.
 pub const SIMULATED: &str = "simulated by txop";
+/// How it begins in captures that txop makes in real time, of real packets on a modelled link.
+pub const EMULATED: &str = "emulated by txop";
 
 pub use damage::{Damage, OpenError};
 pub use follow::Follow;
-pub use interfaces::{Drops, Interface, Section};
+pub use interfaces::{origin, Drops, Interface, Section};
 pub use pcap_writer::{PcapSettings, PcapWriter, WriteError};
 pub use pcapng_writer::{InterfaceSettings, PcapngWriter};
 pub use reader::{Access, Options, Reader, Record};

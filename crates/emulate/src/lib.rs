@@ -1,27 +1,37 @@
-//! The link engine in real time: two TUN devices, and between them the air of [`link::Link`].
+//! The link engine in real time: a TUN device for each host, and between them any [`link::Link`].
 //!
-//! [`run`] makes a TUN device at each end (each in a network namespace of its own, when one is named) and moves packets
-//! between them on one thread, at the times that the link says. Whatever the hosts at both ends run is real: their TCP,
-//! their programs. The devices take no super-packets (no TSO, no checksum offload), so the link sees what would be on the
-//! air, packet by packet, and the driver queue of the scenario is the only place where packets wait or are dropped.
+//! [`emulate`] makes the devices (each in a network namespace of its own, when one is named) and moves packets between them
+//! on one thread, at the times that the link says. Whatever the hosts run is real: their TCP, their programs. Packets go to
+//! the host that has their destination address. The devices take no super-packets (no TSO, no checksum offload), so the link
+//! sees what would be on the air or the bus, packet by packet, and its queues are the only place where packets wait or are
+//! dropped.
 //!
-//! A packet that is delivered late was delivered late by this machine, not by the link: how late is counted
-//! ([`Lateness`]), and it never adds up, because the link goes on from the time that was due.
+//! The DSCP of a packet decides its access category, its addresses and ports its flow queue, and its ECN field whether a
+//! queue marks or drops it. What a link frees is not seen by the host: the kernel counts a packet as sent when the device
+//! gives it to the emulator, so TCP small queues do not hold a sender back.
 //!
-//! With [`AirSettings`] a second thread writes what a perfect monitor would have captured: radiotap and the 802.11 frames
-//! of every PPDU except collided ones, which no receiver can decode.
+//! A packet that is delivered late was delivered late by this machine, not by the link: how late is counted, and it never
+//! adds up, because the link goes on from the time that was due. [`Timing`] says by rule whether a run is valid.
 
-mod air;
+mod datagram;
+mod delays;
 mod device;
-mod lateness;
+mod files;
+mod links;
+mod pairs;
 mod run;
 mod status;
+mod timing;
+mod wired;
 
-pub use air::AirSettings;
-pub use device::DeviceSettings;
-pub use lateness::Lateness;
-pub use run::{run, Settings};
-pub use status::{AirStatus, EndStatus, Status};
+pub use datagram::Datagram;
+pub use delays::Delays;
+pub use device::HostSettings;
+pub use files::FileSettings;
+pub use links::{emulate, Settings};
+pub use pairs::Pair;
+pub use status::{FileStatus, HostStatus, Status};
+pub use timing::{Timing, LATE_NS, LATE_SHARE, LOST_SHARE};
 
 use std::io;
 use std::path::PathBuf;
@@ -48,19 +58,27 @@ pub enum EmulateError {
         /// Why not.
         source: io::Error,
     },
-    /// The capture file cannot be made.
+    /// A capture file cannot be made.
     #[error("{path}: {source}")]
-    Air {
+    File {
         /// The file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
     },
+    /// A capture of what the link does not have.
+    #[error("a {link} link has no {what} to capture")]
+    NothingToCapture {
+        /// Its kind.
+        link: &'static str,
+        /// What it does not have.
+        what: &'static str,
+    },
     /// A device failed while in use.
-    #[error("the TUN device of the {side} failed: {source}")]
+    #[error("the TUN device of {host} failed: {source}")]
     Lost {
-        /// `station` or `access point`.
-        side: &'static str,
+        /// Name of the host.
+        host: String,
         /// How.
         source: io::Error,
     },

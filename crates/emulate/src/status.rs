@@ -2,54 +2,67 @@
 
 use std::path::PathBuf;
 
-use link::{Counters, Scenario};
+use monitor::CaptureStatus;
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::lateness::Lateness;
+use crate::pairs::Pair;
+use crate::timing::Timing;
 
 /// The account of an emulation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Status {
     /// Always `txop-emulate`.
     pub format: &'static str,
-    /// Layout version: 1.
+    /// Layout version: 2.
     pub version: u32,
-    /// The link that was emulated, defaults filled in.
-    pub scenario: Scenario,
+    /// Always `emulated`.
+    pub origin: &'static str,
+    /// `wlan`, `modem`, `sdio` or `pipe`.
+    pub link: &'static str,
+    /// The scenario, defaults filled in.
+    pub scenario: Value,
     /// How long, s.
     pub seconds: f64,
     /// CPU time of the process, s.
     pub cpu_seconds: f64,
+    /// Whether this machine kept up.
+    pub timing: Timing,
+    /// The hosts, in the order of their numbers.
+    pub hosts: Vec<HostStatus>,
+    /// Which host sent what to which.
+    pub pairs: Vec<Pair>,
     /// The link's own counters.
-    pub counters: Counters,
-    /// The station's end.
-    pub dut: EndStatus,
-    /// The access point's end.
-    pub ap: EndStatus,
-    /// The capture file, if one was asked for.
-    pub air: Option<AirStatus>,
+    pub counters: Value,
+    /// The capture of the air, if one was asked for.
+    pub air: Option<FileStatus>,
+    /// The capture of the bus, if one was asked for.
+    pub usb: Option<FileStatus>,
 }
 
-/// One TUN device.
+/// One host's TUN device.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct EndStatus {
-    /// How late packets were handed to this end's host.
-    pub late_release: Lateness,
+pub struct HostStatus {
+    /// Its name.
+    pub name: String,
+    /// Packets that its device gave.
+    pub taken: u64,
+    /// Of these: to no host of the link (multicast, a foreign address), or no IP at all.
+    pub unroutable: u64,
     /// Packets that the host did not take.
     pub not_taken: u64,
+    /// Time on the air of the PPDUs that a station sent or got, s; `None` for the server, and on links without air.
+    pub airtime_s: Option<f64>,
+    /// Packets lost in the queue of its device; `None` where the kernel does not tell.
+    pub lost_in_device: Option<u64>,
 }
 
-/// The capture file.
+/// A capture file.
 #[derive(Clone, Debug, Serialize)]
-pub struct AirStatus {
+pub struct FileStatus {
     /// Its name.
     pub path: PathBuf,
-    /// Frames in it.
-    pub frames: u64,
-    /// Frames left out because the writer did not keep up or the file had reached its limit.
-    pub dropped: u64,
-    /// Collided frames: never in the file.
-    pub collided: u64,
-    /// Why writing stopped early.
-    pub error: Option<String>,
+    /// What is in it, and what is not.
+    #[serde(flatten)]
+    pub status: CaptureStatus,
 }

@@ -1,5 +1,4 @@
-//! An 802.11n link between a station and its access point, with the behaviour of their drivers, as a discrete-event
-//! model.
+//! Wireless links with the behaviour of their drivers, as discrete-event models.
 //!
 //! [`Link`] does no input and output and has no clock. Whoever drives it says what time it is: a simulation jumps from
 //! one [`Link::next_event`] to the next, an emulator waits for the real clock to get there. So both run the same code.
@@ -7,7 +6,7 @@
 //! and the same offered packets at the same times give the same link, event by event.
 //!
 //! ```
-//! use txop_link::{Link, Packet, Scenario, Side, Sink};
+//! use txop_link::{HostId, Link, Packet, Scenario, Sink, WlanLink};
 //!
 //! #[derive(Clone)]
 //! struct Datagram(usize);
@@ -15,16 +14,19 @@
 //!     fn size_bytes(&self) -> usize {
 //!         self.0
 //!     }
+//!     fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
+//!         out.resize(out.len() + self.0.min(limit), 0);
+//!     }
 //! }
 //! struct Count(u64);
 //! impl Sink<Datagram> for Count {
-//!     fn deliver(&mut self, _at_ns: u64, _to: Side, packet: Datagram) {
+//!     fn deliver(&mut self, _at_ns: u64, _to: HostId, packet: Datagram) {
 //!         self.0 += packet.size_bytes() as u64;
 //!     }
 //! }
 //!
-//! let mut link = Link::new(Scenario::from_json(r#"{"dut": {"mcs": 7, "tx_ampdu": false}}"#)?)?;
-//! link.offer(0, Side::Dut, Datagram(1500));
+//! let mut link = WlanLink::new(Scenario::from_json(r#"{"dut": {"mcs": 7, "tx_ampdu": false}}"#)?)?;
+//! link.offer(0, HostId(1), HostId::SERVER, Datagram(1500));
 //! let mut count = Count(0);
 //! while link.next_event().is_some_and(|ns| ns < 1_000_000) {
 //!     link.advance(link.next_event().unwrap_or(0), &mut count);
@@ -33,27 +35,43 @@
 //! # Ok::<(), txop_link::ScenarioError>(())
 //! ```
 //!
-//! # What is modelled
+//! # What is modelled of 802.11
 //!
-//! EDCA best effort with binary exponential backoff and collisions between the two stations; HT-mixed PPDUs; A-MPDU under
-//! immediate Block Ack with a window of 64, a reorder buffer at the receiver and Block Ack requests after a loss; single
-//! MPDUs with ACK; RTS/CTS; control response rates; beacons; a driver queue, a host cost per packet, acknowledgements that
-//! are late or missing. Airtime is computed by [`wire::phy`].
+//! One access point and any number of stations: 802.11b, a, g and n (HT20, HT40, one to four streams); EDCA with four access
+//! categories for each radio, internal collisions and TXOPs, or the DCF for radios without QoS; binary exponential backoff,
+//! collisions among any number, EIFS, NAV; A-MPDU under immediate Block Ack with a window of 64 and a reorder buffer for each
+//! station and category, Block Ack requests; single MPDUs with ACK; RTS/CTS; control response rates; beacons; the queues of
+//! [`queue`] above the hardware; a host cost per packet, acknowledgements that are late or missing. Airtime is computed by
+//! [`wire::phy`].
 //!
 //! # What is not
 //!
-//! Other access categories, more than two stations, hidden nodes, capture effect, rate control (rates are fixed), power
-//! save, A-MSDU, encryption, propagation: an MPDU is lost with a given probability.
+//! Hidden nodes, capture effect, power save, A-MSDU, encryption, protection of OFDM from 802.11b stations, propagation.
 
 mod checked;
+pub mod closed_form;
 pub mod engine;
+pub mod modem;
+mod path;
+mod pipe;
 pub mod ppdu;
+pub mod queue;
 mod rng;
+pub mod scenario;
+pub mod sdio;
+pub mod simulation;
+pub mod traffic;
+mod transmitter;
 pub mod urb;
 pub mod wlan;
 
 pub use checked::ScenarioError;
+pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
+pub use path::{Path, PathSettings, PathStep};
+pub use pipe::{Pipe, PipeSettings, PipeUp};
+pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
+pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
-    beacon_len, Contents, Counters, DataMpdu, Drops, Link, Medium, Offer, Packet, Ppdu, Scenario, Side, SideCounters,
-    Sink, Station, DATA_OVERHEAD,
+    beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,
+    RateControl, Scenario, SideCounters, Sizes, Station, StationCounters, Usb, WlanLink,
 };

@@ -3,7 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
-use ::emulate::{AirSettings, DeviceSettings, EmulateError, Settings};
+use ::emulate::{EmulateError, FileSettings, Settings};
+use link::scenario::Head;
 use link::Scenario;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,45 +25,53 @@ pub(crate) fn check_link_scenario<'py>(py: Python<'py>, scenario: &str) -> PyRes
     Ok(PyBytes::new(py, &json))
 }
 
-/// Emulates a link between two TUN devices until one of `stop_fds` can be read (or is hung up); returns the status as JSON
+fn head_of(json: &str) -> PyResult<Head> {
+    let head: Head = serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("scenario: {error}")))?;
+    head.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(head)
+}
+
+/// Names of the hosts that the link of a scenario joins, by number. `scenario` as `check_link` returns it.
+///
+/// Raises `ValueError` for a scenario that cannot be.
+#[pyfunction]
+pub(crate) fn scenario_hosts(scenario: &str) -> PyResult<Vec<String>> {
+    Ok(head_of(scenario)?.hosts())
+}
+
+/// Emulates a link between TUN devices until one of `stop_fds` can be read (or is hung up); returns the status as JSON
 /// (format `txop-emulate`).
 ///
-/// The devices, called `interface`, are made in the network namespaces at the given paths (`/proc/PID/ns/net`), down
-/// and without an address; then `ready()` is called. `air` is a pcapng file for what a monitor would have captured;
-/// `air_snap_bytes` of each data frame are kept, and the file ends before `air_limit_bytes`.
+/// `scenario` as `check_link` returns it. `hosts` is a JSON array, by host number: `name`, `namespace` (a path such as `/proc/PID/ns/net`, or null), `device`, `mtu`
+/// and `addresses`, a list. The devices are made down and without an address; then `ready()` is called. `air` and `usb` are
+/// pcapng files for what monitors would have captured; `snap_bytes` of each data frame or transfer are kept, and each file
+/// ends before `limit_bytes`.
 ///
-/// Raises `ValueError` for a scenario that cannot be, `OSError` when a namespace, a device or the file is refused.
+/// Raises `ValueError` for a scenario that cannot be, `OSError` when a namespace, a device or a file is refused.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, *, ready, stop_fds, dut_namespace=None, ap_namespace=None, interface="air0", mtu=1500,
-    air=None, air_snap_bytes=128, air_limit_bytes=None,
+    scenario, hosts, *, ready, stop_fds, air=None, usb=None, snap_bytes=128, limit_bytes=None,
 ))]
 #[allow(clippy::too_many_arguments)] // keywords on the Python side
 pub(crate) fn emulate_link<'py>(
     py: Python<'py>,
     scenario: &str,
+    hosts: &str,
     ready: Py<PyAny>,
     stop_fds: Vec<RawFd>,
-    dut_namespace: Option<PathBuf>,
-    ap_namespace: Option<PathBuf>,
-    interface: &str,
-    mtu: u16,
     air: Option<PathBuf>,
-    air_snap_bytes: usize,
-    air_limit_bytes: Option<u64>,
+    usb: Option<PathBuf>,
+    snap_bytes: usize,
+    limit_bytes: Option<u64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let device = |namespace| DeviceSettings { namespace, name: interface.to_owned(), mtu };
-    let settings = Settings {
-        scenario: scenario_of(scenario)?,
-        dut: device(dut_namespace),
-        ap: device(ap_namespace),
-        air: air.map(|path| AirSettings { path, snap_bytes: air_snap_bytes, limit_bytes: air_limit_bytes }),
-    };
+    let hosts = serde_json::from_str(hosts).map_err(|error| PyValueError::new_err(format!("hosts: {error}")))?;
+    let file = |path| FileSettings { path, snap_bytes, limit_bytes };
+    let settings = Settings { scenario: head_of(scenario)?, hosts, air: air.map(file), usb: usb.map(file) };
     let stop = stop_fds.into_iter().map(own).collect::<PyResult<Vec<OwnedFd>>>()?;
     let mut not_ready = None;
     let ran = py.detach(|| {
         let stop: Vec<BorrowedFd<'_>> = stop.iter().map(AsFd::as_fd).collect();
-        ::emulate::run(settings, &stop, || {
+        ::emulate::emulate(settings, &stop, || {
             not_ready = Python::attach(|py| ready.call0(py)).err();
             not_ready.is_none()
         })
@@ -87,8 +96,10 @@ fn own(fd: RawFd) -> PyResult<OwnedFd> {
 
 fn from_emulate(error: EmulateError) -> PyErr {
     match error {
-        EmulateError::Scenario(error) => PyValueError::new_err(error.to_string()),
-        EmulateError::Namespace { source, path } | EmulateError::Air { source, path } => os_error(source, &path),
+        error @ (EmulateError::Scenario(_) | EmulateError::NothingToCapture { .. }) => {
+            PyValueError::new_err(error.to_string())
+        }
+        EmulateError::Namespace { source, path } | EmulateError::File { source, path } => os_error(source, &path),
         EmulateError::Device { ref source, .. }
         | EmulateError::Lost { ref source, .. }
         | EmulateError::System { ref source, .. } => match source.raw_os_error() {

@@ -8,6 +8,7 @@ mod air_analysis;
 mod bus;
 mod emulate;
 mod errors;
+mod simulate;
 mod specimen_file;
 
 use pyo3::prelude::*;
@@ -38,6 +39,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bus::analyze_bus, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::check_link_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_link, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::scenario_hosts, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::check_link, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::check_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::simulate_scenario, module)?)?;
     module.add_function(wrap_pyfunction!(specimen_file::specimen_scenes, module)?)?;
     module.add_function(wrap_pyfunction!(specimen_file::write_specimen, module)?)?;
     Ok(())

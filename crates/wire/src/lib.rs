@@ -9,6 +9,7 @@
 
 pub mod fcs;
 pub mod ieee80211;
+pub mod ip;
 pub mod linktype;
 pub mod pcap;
 pub mod pcapng;

@@ -110,6 +110,7 @@ def _runs_schema() -> Schema:
         "verified_json": pl.String,
         "provenance_json": pl.String,
         "air_json": pl.String,
+        "bus_json": pl.String,
     }
 
 
@@ -131,6 +132,7 @@ def _runs(_: Archive, run: RunFile, counts: bool) -> Rows:
         "verified_json": [_json(run.verified)],
         "provenance_json": [_json(run.provenance)],
         "air_json": [None if run.air is None else _json(run.air)],
+        "bus_json": [None if run.bus is None else _json(run.bus)],
     }
 
 

@@ -89,6 +89,8 @@ class RunFile(_Record):
     """Per target: what may differ from run to run (link, rate, addresses of the access point)."""
     air: dict[str, Any] | None = None
     """Digest of ``txop air`` on the run's capture, if there was one."""
+    bus: dict[str, Any] | None = None
+    """Digest of ``txop bus`` on the run's USB capture, if there was one."""
     files: dict[str, str] = {}
     """Raw files of the run's folder, and what each one is."""
 

@@ -69,12 +69,19 @@ class Recipe:
     module: str
     kernel: Path
     timeout_s: float
+    reverse: bool = False
+    """Take the patches back, the last one first."""
+
+    @property
+    def series(self) -> tuple[Path, ...]:
+        """The patches in the order in which they are applied, or taken back."""
+        return self.patches[::-1] if self.reverse else self.patches
 
     def shown(self) -> list[str]:
         """The steps, for those who want to know before."""
         return [
             f"copy {self.source} to TREE",
-            *(line(["git", "apply", str(patch)]) for patch in self.patches),
+            *(line(["git", "apply", *(["-R"] if self.reverse else []), str(patch)]) for patch in self.series),
             line([part.replace("{tree}", "TREE") for part in self.command]),
         ]
 
@@ -147,7 +154,7 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
     try:
         await tree.copy(copy)
         log.touch()
-        trouble = await apply_patches(copy, how.patches, log, variables)
+        trouble = await apply_patches(copy, how.series, log, variables, reverse=how.reverse)
         if trouble is None:
             trouble = await _run_build(how, copy, log, variables)
         if trouble is not None:
@@ -221,6 +228,8 @@ def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
         "kernel": [str(how.kernel), *(_hash_of(how.kernel / name) for name in _KERNEL_FILES)],
         "variables": {name: variables[name] for name in _VARIABLES if name in variables},
     }
+    if how.reverse:
+        parts["reverse"] = True
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 

@@ -78,13 +78,7 @@ def module_info(data: bytes) -> ModuleInfo:
         NotAModule: it is no ELF relocatable with a ``.modinfo`` section.
     """
     sections = _sections(data)
-    if ".modinfo" not in sections:
-        raise NotAModule("it has no .modinfo section, so it is no kernel module")
-    entries: dict[str, list[str]] = {}
-    for entry in sections[".modinfo"].split(b"\x00")[:_MAX_ENTRIES]:
-        key, equals, value = entry.decode("utf-8", "replace").partition("=")
-        if equals:
-            entries.setdefault(key, []).append(value)
+    entries = _entries(sections)
 
     def first(key: str) -> str | None:
         return entries.get(key, [None])[0]
@@ -99,6 +93,26 @@ def module_info(data: bytes) -> ModuleInfo:
         depends=tuple(name for name in (first("depends") or "").split(",") if name),
         parameters=frozenset(named),
     )
+
+
+def modinfo_entries(data: bytes) -> dict[str, list[str]]:
+    """Everything that an unpacked module says of itself, by key, in its order (``alias``, ``depends``, ``softdep``...).
+
+    Raises:
+        NotAModule: it is no ELF relocatable with a ``.modinfo`` section.
+    """
+    return _entries(_sections(data))
+
+
+def _entries(sections: dict[str, bytes]) -> dict[str, list[str]]:
+    if ".modinfo" not in sections:
+        raise NotAModule("it has no .modinfo section, so it is no kernel module")
+    entries: dict[str, list[str]] = {}
+    for entry in sections[".modinfo"].split(b"\x00")[:_MAX_ENTRIES]:
+        key, equals, value = entry.decode("utf-8", "replace").partition("=")
+        if equals:
+            entries.setdefault(key, []).append(value)
+    return entries
 
 
 def build_id(note: bytes) -> str | None:
@@ -130,7 +144,7 @@ def _sections(data: bytes) -> dict[str, bytes]:
             raise NotAModule("its section headers are damaged")
         headers = [struct.unpack_from(header, data, table + size * index) for index in range(min(count, _MAX_SECTIONS))]
         names = _bytes(data, headers[names_index])
-    except (struct.error, IndexError):
+    except (struct.error, IndexError, OverflowError):
         raise NotAModule("its section headers are damaged") from None
     found = {}
     for entry in headers:

@@ -12,8 +12,10 @@ from txop.arms.local_command import run_here
 TIMEOUT_S = 300.0
 
 
-async def apply_patches(tree: Path, patches: Sequence[Path], log: Path, variables: Mapping[str, str]) -> str | None:
-    """Apply patches (``-p1``) to a tree; ``None`` when all of them did, else what went wrong.
+async def apply_patches(
+    tree: Path, patches: Sequence[Path], log: Path, variables: Mapping[str, str], *, reverse: bool = False
+) -> str | None:
+    """Apply patches (``-p1``) to a tree, or take them back; ``None`` when all of them did, else what went wrong.
 
     ``git apply`` is strict: context must agree, and a patch applies as a whole or not at all. Without git, ``patch`` is
     used, without fuzz.
@@ -21,32 +23,35 @@ async def apply_patches(tree: Path, patches: Sequence[Path], log: Path, variable
     for number, patch in enumerate(patches, 1):
         which = f"patch {number} of {len(patches)} ({patch.name})"
         if shutil.which("git", path=variables.get("PATH")):
-            trouble = await _with_git(tree, patch, log, variables)
+            trouble = await _with_git(tree, patch, log, variables, reverse=reverse)
         elif shutil.which("patch", path=variables.get("PATH")):
-            trouble = await _with_patch(tree, patch, log, variables)
+            trouble = await _with_patch(tree, patch, log, variables, reverse=reverse)
         else:
             return "there is neither git nor patch to apply patches with"
         if trouble is not None:
             before = ", after the ones before it" if number > 1 else ""
-            return f"{which} does not apply{before}: {trouble}"
+            verb = "cannot be taken back" if reverse else "does not apply"
+            return f"{which} {verb}{before}: {trouble}"
     return None
 
 
-async def _with_git(tree: Path, patch: Path, log: Path, variables: Mapping[str, str]) -> str | None:
+async def _with_git(tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool) -> str | None:
     # without the ceiling, a repository around the cache folder would make git skip the files silently
     alone = {key: value for key, value in variables.items() if not key.startswith("GIT_")}
     alone["GIT_CEILING_DIRECTORIES"] = str(tree.parent)
-    argv = ["git", "apply", "-p1", "--whitespace=nowarn", str(patch)]
+    way = ["-R"] if reverse else []
+    argv = ["git", "apply", "-p1", "--whitespace=nowarn", *way, str(patch)]
     ended = await run_here(argv, folder=tree, log=log, variables=alone, timeout_s=TIMEOUT_S)
     if ended.status == 0:
         return None
-    again = ["git", "apply", "-p1", "--whitespace=nowarn", "--reject", "--verbose", str(patch)]
+    again = ["git", "apply", "-p1", "--whitespace=nowarn", "--reject", "--verbose", *way, str(patch)]
     told = await run_here(again, folder=tree, log=log, variables=alone, timeout_s=TIMEOUT_S)
     return rejected_by_git(told.output) or _last_words(ended.output)
 
 
-async def _with_patch(tree: Path, patch: Path, log: Path, variables: Mapping[str, str]) -> str | None:
-    argv = ["patch", "-p1", "--batch", "--forward", "--fuzz=0", "-i", str(patch)]
+async def _with_patch(tree: Path, patch: Path, log: Path, variables: Mapping[str, str], *, reverse: bool) -> str | None:
+    way = "--reverse" if reverse else "--forward"
+    argv = ["patch", "-p1", "--batch", way, "--fuzz=0", "-i", str(patch)]
     ended = await run_here(argv, folder=tree, log=log, variables=variables, timeout_s=TIMEOUT_S)
     return None if ended.status == 0 else rejected_by_patch(ended.output) or _last_words(ended.output)
 

@@ -421,7 +421,8 @@ class BusReport(Model):
     tool: str
     """Program and version that wrote this."""
     origin: str
-    """Where the figures come from: `imported` for a capture that somebody hands in."""
+    """Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or
+    `simulated` for one that says that txop made it."""
     path: str
     """The file as named by the caller."""
     records: int

@@ -115,6 +115,7 @@ class Reading:
     files: dict[str, str] = field(default_factory=dict)
     """File name in the run's folder, and what it is."""
     air: dict[str, object] | None = None
+    bus: dict[str, object] | None = None
     provenance: dict[str, dict[str, object]] = field(default_factory=dict)
     """By target: what may differ from run to run, such as the access point and the channel."""
     extra: dict[str, float | None] = field(default_factory=dict)
@@ -146,6 +147,7 @@ class Reading:
             self.faults += other.faults
             self.files.update(other.files)
             self.air = self.air or other.air
+            self.bus = self.bus or other.bus
             self.extra.update(other.extra)
             for target, facts in other.provenance.items():
                 self.provenance.setdefault(target, {}).update(facts)

@@ -7,6 +7,7 @@ from txop.campaign.instrument import Instrument
 from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
 from txop.probes.air_analysis import AirAnalysis
 from txop.probes.air_capture import AirCapture
+from txop.probes.bus_analysis import BusAnalysis
 from txop.probes.bus_capture import BusCapture
 from txop.probes.emulated_link import EmulatedLink
 from txop.probes.ethtool import EthtoolStatistics
@@ -37,6 +38,8 @@ def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> l
         instruments += _of_machines(plan, test)
     if plan.collect.air:
         instruments.append(AirAnalysis())
+    if plan.collect.usbmon:
+        instruments.append(BusAnalysis())
     return [*instruments, *_traffic(plan, test, cycler)]
 
 

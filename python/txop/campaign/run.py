@@ -273,6 +273,7 @@ def _conclude(
         verified=course.placed.verified if course.placed else {},
         provenance=reading.provenance,
         air=reading.air,
+        bus=reading.bus,
         files=reading.files,
     )
     series = SeriesFile(series={storable(name): points for name, points in reading.series.items()})

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -13,21 +10,18 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from txop.cli import console
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
-from txop.visible import visible
+from txop.cli.reading_bar import ReadingBar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from txop.air import AirReport
     from txop.air.model import Link, Outline
     from txop.air.model.report import LinkEnds
 
-_STDIN = "-"
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
-_PROGRESS_AFTER_S = 1.0
 
 Pair = tuple[str, str] | None
 R = TypeVar("R", "AirReport", "Outline")
@@ -82,7 +76,9 @@ def air(
 
     Several captures are put side by side.
     """
-    chosen, only, address = _pair(pair), _sections(section), _address(station)
+    from txop.air.view import SECTION_NAMES
+
+    chosen, only, address = _pair(pair), chosen_sections(section, SECTION_NAMES), _address(station)
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
     from txop.air.model import AirReport, Outline
 
@@ -106,7 +102,7 @@ def air(
         _write_csv(reports, csv, table)
     if html is not None:
         _write_page(reports, html, list_ghosts=ghosts, station=address, open_page=open_page)
-    if not json and csv != _STDIN:
+    if not json and csv != STDIN:
         brief = html is not None or csv is not None
         _show(reports, only=only, top=top, list_ghosts=ghosts, station=address, brief=brief)
     return _warn(reports, following=follow)
@@ -117,7 +113,7 @@ def _analyze(files: Sequence[str], pair: Pair) -> Iterator[bytes]:
 
     for name in files:
         try:
-            with _ProgressBar(name) as bar:
+            with ReadingBar(name) as bar:
                 document = analyze_json(name, pair=pair, progress=bar.advance)
         except ValueError as error:
             raise _unreadable(name, error) from error
@@ -239,22 +235,8 @@ def _comparison_json(reports: Sequence[AirReport]) -> str:
 
 def _write_csv(reports: Sequence[AirReport], target: str, names: Sequence[str] | None) -> None:
     from txop.air.tables import TABLES, write_csv
-    from txop.report.whole_file import whole_file
 
-    for name in names or ():
-        if name not in TABLES:
-            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(TABLES)}")
-    if target == _STDIN:
-        if not names or len(names) != 1:
-            raise UserError("--csv - writes one table", what_to_do="name it with --table, for example --table stations")
-        write_csv(reports, names[0], sys.stdout)
-        return
-    folder = Path(target)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names or TABLES:
-        with whole_file(folder / f"{name}.csv", newline="") as out:
-            write_csv(reports, name, out)
-    console.stderr().print(console.safe_text(f"Wrote {len(names or TABLES)} tables to {folder}"))
+    write_tables(lambda name, out: write_csv(reports, name, out), list(TABLES), target, names, "stations")
 
 
 def _write_page(
@@ -304,18 +286,9 @@ def _check_output(
 ) -> None:
     if open_page and html is None:
         raise UserError("--open needs a page", what_to_do="add --html FILE")
-    if html is not None and os.fspath(html) == _STDIN:
-        raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
-    if html is not None and not html.parent.is_dir():  # said now, not after minutes of reading
-        raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
-    if table and csv is None:
-        raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
-    if json and csv == _STDIN:
-        raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
     if follow and len(files) != 1:
         raise UserError("--follow reads one capture")
-    if list(files).count(_STDIN) > 1:
-        raise UserError("stdin (-) can be read only once")
+    check_output(files, json=json, html=html, csv=csv, table=table)
 
 
 def _address(text: str | None) -> str | None:
@@ -334,47 +307,3 @@ def _pair(text: str | None) -> Pair:
     if len(parts) != 2 or parts[0] is None or parts[1] is None:
         raise UserError("--pair takes two addresses", what_to_do="write the transmitter, a comma, the receiver")
     return parts[0], parts[1]
-
-
-def _sections(text: str | None) -> tuple[str, ...]:
-    if text is None:
-        return ()
-    from txop.air.view import SECTION_NAMES
-
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
-    for name in names:
-        if name not in SECTION_NAMES:
-            raise UserError(f'there is no section "{name}"', what_to_do=f"choose from {', '.join(SECTION_NAMES)}")
-    return names
-
-
-class _ProgressBar:
-    """A bar on stderr, once reading takes noticeably long and a terminal is there to show it."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._started = time.monotonic()
-        self._progress: Progress | None = None
-        self._wanted = sys.stderr.isatty()
-
-    def __enter__(self) -> _ProgressBar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def advance(self, done: int, total: int | None) -> None:
-        """Called by the analyzer now and then."""
-        if not self._wanted or time.monotonic() - self._started < _PROGRESS_AFTER_S:
-            return
-        if self._progress is None:
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-            name = TextColumn("{task.description}", markup=False)
-            self._progress = Progress(
-                name, BarColumn(), DownloadColumn(), TimeRemainingColumn(), console=console.stderr(), transient=True
-            )
-            self._task = self._progress.add_task(visible(self._name), total=total)
-            self._progress.start()
-        self._progress.update(self._task, completed=done, total=total)

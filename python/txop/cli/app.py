@@ -16,7 +16,24 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import air, bus, compare, console, demo, doctor, log, note, plan, report, run, specimen, version
+from txop.cli import (
+    air,
+    bus,
+    compare,
+    console,
+    demo,
+    doctor,
+    emulate,
+    log,
+    note,
+    plan,
+    report,
+    run,
+    simulate,
+    specimen,
+    version,
+)
+from txop.cli import air, bus, compare, console, demo, doctor, guest, log, note, plan, report, run, specimen, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -31,7 +48,10 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     air.register,
     bus.register,
     log.register,
+    simulate.register,
+    emulate.register,
     specimen.register,
+    guest.register,
     doctor.register,
     version.register,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.cli.reading_bar import ReadingBar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from txop.bus import BusReport
 
-_STDIN = "-"
 _VERDICTS_SHOWN = 8
 
 
@@ -66,8 +65,12 @@ def bus(
 
     Two captures are put side by side, also Linux against Windows.
     """
-    only = _sections(section)
-    _check_output(files, json=json, html=html, csv=csv, table=table)
+    from txop.bus.view import SECTION_NAMES
+
+    only = chosen_sections(section, SECTION_NAMES)
+    if len(files) > 2:
+        raise UserError("txop bus takes one capture, or two to compare")
+    check_output(files, json=json, html=html, csv=csv, table=table)
     documents = [_analyze(name) for name in files]
     reports = [_read(document) for document in documents]
     if json and len(reports) == 1:
@@ -80,7 +83,7 @@ def bus(
         _write_csv(reports, csv, table)
     if html is not None:
         _write_page(reports, html)
-    if not json and csv != _STDIN:
+    if not json and csv != STDIN:
         _show(reports, only=only, top=top, brief=html is not None or csv is not None)
     return _warn(reports)
 
@@ -89,7 +92,8 @@ def _analyze(name: str) -> bytes:
     from txop.bus import analyze_json
 
     try:
-        return analyze_json(name)
+        with ReadingBar(name) as bar:
+            return analyze_json(name, progress=bar.advance)
     except ValueError as error:
         raise UserError(str(error), where=None if str(error).startswith(f"{name}:") else name) from error
 
@@ -173,22 +177,8 @@ def _show_comparison(out: Console, reports: Sequence[BusReport], top: int) -> No
 
 def _write_csv(reports: Sequence[BusReport], target: str, names: Sequence[str] | None) -> None:
     from txop.bus.tables import TABLES, write_csv
-    from txop.report.whole_file import whole_file
 
-    for name in names or ():
-        if name not in TABLES:
-            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(TABLES)}")
-    if target == _STDIN:
-        if not names or len(names) != 1:
-            raise UserError("--csv - writes one table", what_to_do="name it with --table, for example --table traffic")
-        write_csv(reports, names[0], sys.stdout)
-        return
-    folder = Path(target)
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in names or TABLES:
-        with whole_file(folder / f"{name}.csv", newline="") as out:
-            write_csv(reports, name, out)
-    console.stderr().print(console.safe_text(f"Wrote {len(names or TABLES)} tables to {folder}"))
+    write_tables(lambda name, out: write_csv(reports, name, out), list(TABLES), target, names, "traffic")
 
 
 def _write_page(reports: Sequence[BusReport], target: Path) -> None:
@@ -222,32 +212,3 @@ def _warn(reports: Sequence[BusReport]) -> ExitCode:
         if warning is not None:
             console.stderr().print(console.safe_text(f"Warning: {warning}", "yellow"), soft_wrap=True)
     return code
-
-
-def _check_output(
-    files: Sequence[str], *, json: bool, html: Path | None, csv: str | None, table: Sequence[str] | None
-) -> None:
-    if len(files) > 2:
-        raise UserError("txop bus takes one capture, or two to compare")
-    if list(files).count(_STDIN) > 1:
-        raise UserError("stdin (-) can be read only once")
-    if html is not None and os.fspath(html) == _STDIN:
-        raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
-    if html is not None and not html.parent.is_dir():  # said now, not after minutes of reading
-        raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
-    if table and csv is None:
-        raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
-    if json and csv == _STDIN:
-        raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
-
-
-def _sections(names: str | None) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    from txop.bus.view import SECTION_NAMES
-
-    found = tuple(name.strip() for name in names.split(",") if name.strip())
-    for name in found:
-        if name not in SECTION_NAMES:
-            raise UserError(f'there is no section "{name}"', what_to_do=f"choose from {', '.join(SECTION_NAMES)}")
-    return found

@@ -1,23 +1,31 @@
-"""An emulated 802.11n link between two network namespaces: real packets of the host's own network stack.
+"""An emulated link between network namespaces: real packets of the host's own network stack.
 
-:class:`~txop.emulate.pair.EmulatedPair` makes the namespaces, starts the emulator (``python -m txop.emulate``, the link
-engine of ``crates/link`` in real time) and says how to run programs at either end. Nothing of it survives the process
-that made it, however that ends.
+:class:`~txop.emulate.network.EmulatedNetwork` makes the namespaces, starts the emulator (``python -m txop.emulate``,
+the link engine of ``crates/link`` in real time) and says how to run programs at the hosts. Nothing of it survives the
+process that made it, however that ends. :class:`~txop.emulate.pair.EmulatedPair` is the same for a station and its
+access point.
 
-Addresses, in namespaces that nothing else can see: the station (``dut``) has 10.80.211.1, the host behind the access
-point (``peer``) 10.80.211.2, both /30, on the interface ``air0``.
+Addresses, in namespaces that nothing else can see: the server (behind the access point or modem) has 10.80.208.1, the
+first host at the near ends 10.80.208.2, and so on, all in one /20, on the interface ``link0``.
 """
 
 from txop.emulate.error import EmulationError, MissingForEmulation, ScenarioError
+from txop.emulate.hosts import Host
+from txop.emulate.network import Captures, EmulatedNetwork
 from txop.emulate.pair import EmulatedPair
-from txop.emulate.scenario import check_scenario
+from txop.emulate.scenario import LinkScenario, check_scenario, load_scenario
 from txop.emulate.status import EmulationStatus
 
 __all__ = [
+    "Captures",
+    "EmulatedNetwork",
     "EmulatedPair",
     "EmulationError",
     "EmulationStatus",
+    "Host",
+    "LinkScenario",
     "MissingForEmulation",
     "ScenarioError",
     "check_scenario",
+    "load_scenario",
 ]

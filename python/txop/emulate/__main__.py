@@ -1,12 +1,14 @@
 """``python -m txop.emulate``: the emulator process.
 
-It makes two TUN devices, prints ``ready``, moves packets until SIGTERM, SIGINT or the end of its standard input (when
-that is a pipe: so it ends with the program that started it, even when that is killed), and prints its status as JSON.
+It makes a TUN device for each host, prints ``ready``, moves packets until SIGTERM, SIGINT or the end of its standard
+input (when that is a pipe: so it ends with the program that started it, even when that is killed), and prints its
+status as JSON. When the program that started it is gone, it ends what is left of the emulation.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -17,24 +19,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from txop import _native
+from txop.emulate.leftovers import VARIABLE, end_marked
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Emulate; exit code 0, 2 for a wrong scenario, 3 when the machine refuses something."""
     options = _parser().parse_args(arguments)
+    parent = os.getppid()
     try:
-        scenario = options.json if options.json is not None else _read(options.scenario)
+        return _emulate(options)
+    finally:
+        if VARIABLE in os.environ and os.getppid() != parent:
+            end_marked(os.environ[VARIABLE])
+
+
+def _emulate(options: argparse.Namespace) -> int:
+    try:
         status = _native.emulate_link(
-            scenario,
+            options.json if options.json is not None else _read(options.scenario),
+            options.hosts,
             ready=lambda: print("ready", flush=True),  # noqa: T201 - this is a program
             stop_fds=_stop_descriptors(),
-            dut_namespace=options.dut_namespace,
-            ap_namespace=options.ap_namespace,
-            interface=options.interface,
-            mtu=options.mtu,
             air=options.air,
-            air_snap_bytes=options.air_snap_bytes,
-            air_limit_bytes=options.air_limit_bytes,
+            usb=options.usb,
+            snap_bytes=options.snap_bytes,
+            limit_bytes=options.limit_bytes,
         )
     except ValueError as error:
         print(error, file=sys.stderr)  # noqa: T201
@@ -43,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"{where}{error.strerror or error}", file=sys.stderr)  # noqa: T201
         return 3
-    print(status.decode(), flush=True)  # noqa: T201
+    with contextlib.suppress(BrokenPipeError):  # when nobody is left to read it
+        print(status.decode(), flush=True)  # noqa: T201
     return 0
 
 
@@ -52,16 +62,17 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m txop.emulate", description=(__doc__ or "").partition("\n\n")[2], allow_abbrev=False
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("scenario", nargs="?", type=Path, help="the link, a file in TOML or (named *.json) JSON")
-    source.add_argument("--json", metavar="TEXT", help="the link, as JSON")
-    for side in ("dut", "ap"):
-        text = "network namespace of that end, as /proc/PID/ns/net (default: the one this runs in)"
-        parser.add_argument(f"--{side}-namespace", type=Path, metavar="PATH", help=text)
-    parser.add_argument("--interface", default="air0", metavar="NAME", help="of both devices, default %(default)s")
-    parser.add_argument("--mtu", type=int, default=1500, metavar="BYTES", help="default %(default)s")
+    source.add_argument("scenario", nargs="?", type=Path, help="the scenario, a file in TOML or (named *.json) JSON")
+    source.add_argument("--json", metavar="TEXT", help="the scenario, as JSON")
+    text = (
+        'the hosts by number, as JSON: [{"name": "server", "namespace": "/proc/PID/ns/net" or null (where this runs), '
+        '"device": "link0", "mtu": 1500, "addresses": ["10.80.208.1"]}, ...]'
+    )
+    parser.add_argument("--hosts", required=True, metavar="JSON", help=text)
     parser.add_argument("--air", type=Path, metavar="FILE", help="pcapng of what a monitor would have captured")
-    parser.add_argument("--air-snap-bytes", type=int, default=128, metavar="BYTES", help="default %(default)s")
-    parser.add_argument("--air-limit-bytes", type=int, metavar="BYTES", help="the file ends before this")
+    parser.add_argument("--usb", type=Path, metavar="FILE", help="pcapng of what usbmon would have captured")
+    parser.add_argument("--snap-bytes", type=int, default=128, metavar="BYTES", help="default %(default)s")
+    parser.add_argument("--limit-bytes", type=int, metavar="BYTES", help="each file ends before this")
     return parser
 
 

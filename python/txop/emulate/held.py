@@ -19,6 +19,8 @@ GRACE_S = 5.0
 
 DIES_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL", "--")
 """Prefix of a command that ends when the process that started it ends."""
+ASKED_TO_END_WITH_PARENT = ("setpriv", "--pdeathsig", "TERM", "--")
+"""The same for one that takes SIGTERM for the end."""
 
 
 class HeldProcess:
@@ -68,6 +70,10 @@ class HeldProcess:
             return lines[-1] if lines else ""
         return ""
 
+    async def ended(self) -> None:
+        """Wait until it has ended by itself."""
+        await self._process.wait()
+
     def close_input(self) -> None:
         """End its standard input, which asks it to end."""
         if self._process.stdin is not None:
@@ -108,10 +114,11 @@ async def start(argv: Sequence[str], environment: dict[str, str]) -> HeldProcess
         )
     except OSError as error:
         raise EmulationError(f"cannot start {argv[0]}: {error.strerror}") from None
-    return HeldProcess(process, asyncio.create_task(_last_bytes(process.stderr)))
+    return HeldProcess(process, asyncio.create_task(last_bytes(process.stderr)))
 
 
-async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+async def last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+    """What comes last on a stream, once it has ended."""
     kept = b""
     while stream is not None and (chunk := await stream.read(4096)):
         kept = (kept + chunk)[-keep:]

@@ -1,6 +1,6 @@
-"""A pair of network namespaces without names, which exist as long as two idle processes do.
+"""Network namespaces without names, which exist as long as idle processes do.
 
-As root they are plain network namespaces. Otherwise both are made inside one user namespace, in which this user is
+As root they are plain network namespaces. Otherwise all are made inside one user namespace, in which this user is
 root (user_namespaces(7)); programs there may set addresses, open raw sockets and make TUN devices, but only there.
 """
 
@@ -10,16 +10,15 @@ import asyncio
 import os
 import shutil
 from collections.abc import Sequence
-from typing import Literal
 
 from txop.emulate.error import EmulationError, MissingForEmulation
 from txop.emulate.held import DIES_WITH_PARENT, HeldProcess, start
 
-Side = Literal["dut", "peer"]
-
 _PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "setpriv": "util-linux", "ip": "iproute2"}
 _SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 _START_S = 10.0
+_AT_ONCE = 16
+"""Namespaces that are made at the same time at most."""
 _IDLE = (*DIES_WITH_PARENT, "cat")
 """Repeats its input and ends with it: so it can be asked whether it is there yet."""
 
@@ -40,79 +39,101 @@ def check_tools() -> None:
             )
 
 
-class NamespacePair:
-    """Two network namespaces. Use :meth:`make`, then :meth:`close`."""
+class Namespaces:
+    """Network namespaces, by number. Use :meth:`make`, then :meth:`close`."""
 
-    def __init__(self, dut: HeldProcess, peer: HeldProcess, *, rootless: bool) -> None:
-        self._holders: dict[Side, HeldProcess] = {"dut": dut, "peer": peer}
+    def __init__(self, *, rootless: bool, environment: dict[str, str]) -> None:
+        self._holders: list[HeldProcess] = []
+        self._environment = environment
         self.rootless = rootless
 
     @classmethod
-    async def make(cls) -> NamespacePair:
-        """Make them. Raises :class:`MissingForEmulation` when this machine does not allow it."""
+    async def make(cls, count: int, environment: dict[str, str]) -> Namespaces:
+        """Make ``count`` of them; what keeps them gets ``environment``.
+
+        Raises :class:`MissingForEmulation` when this machine does not allow it.
+        """
         check_tools()
         # Root without the right to make namespaces (in a container) may still have user namespaces.
         ways = (False, True) if os.geteuid() == 0 else (True,)
         complaint = ""
         for rootless in ways:
+            namespaces = cls(rootless=rootless, environment=environment)
             try:
-                return await cls._make(rootless=rootless)
+                await namespaces._fill(count)
             except EmulationError as error:
                 complaint = error.what
+                await namespaces.close()
+            except BaseException:
+                await namespaces.close()
+                raise
+            else:
+                return namespaces
         raise MissingForEmulation(
             f"cannot make network namespaces: {complaint}",
             what_to_do="run as root, or allow user namespaces (`txop doctor` says how)",
         )
 
-    @classmethod
-    async def _make(cls, *, rootless: bool) -> NamespacePair:
-        user = ("--user", "--map-root-user") if rootless else ()
-        dut = await _hold(["unshare", *user, "--net", "--", *_IDLE])
+    async def _fill(self, count: int) -> None:
+        users = ("--user", "--map-root-user") if self.rootless else ()
+        self._holders.append(await self._hold(["unshare", *users, "--net", "--", *_IDLE]))
+        into_user = _enter(self._holders[0], "--user") if self.rootless else []
+        while len(self._holders) < count:
+            some = min(_AT_ONCE, count - len(self._holders))
+            made = await asyncio.gather(
+                *(self._hold([*into_user, "unshare", "--net", "--", *_IDLE]) for _ in range(some)),
+                return_exceptions=True,
+            )
+            self._holders += [holder for holder in made if isinstance(holder, HeldProcess)]
+            for failure in made:
+                if isinstance(failure, BaseException):
+                    raise failure
+
+    async def _hold(self, argv: Sequence[str]) -> HeldProcess:
+        holder = await start(argv, self._environment)
         try:
-            into_user = _enter(dut, "--user") if rootless else []
-            peer = await _hold([*into_user, "unshare", "--net", "--", *_IDLE])
+            await holder.ask(b"there\n")
+            if await holder.line(_START_S) != "there":
+                holder.close_input()
+                raise EmulationError(await holder.complaint() or f"{argv[0]} did not start in {_START_S:g} s")
         except BaseException:
-            await dut.stop()
+            await holder.stop()
             raise
-        return cls(dut, peer, rootless=rootless)
+        return holder
 
     @property
     def alive(self) -> bool:
-        """Whether both are still held."""
-        return all(holder.running for holder in self._holders.values())
+        """Whether all are still held."""
+        return all(holder.running for holder in self._holders)
 
-    def path(self, side: Side) -> str:
+    def pid(self, number: int) -> int:
+        """A process in the namespace."""
+        return self._holders[number].pid
+
+    def path(self, number: int) -> str:
         """The namespace as a file."""
-        return f"/proc/{self._holders[side].pid}/ns/net"
+        return f"/proc/{self.pid(number)}/ns/net"
 
     def enter_user(self) -> list[str]:
-        """Prefix of a command that has power over both namespaces but runs in neither."""
-        return [*_enter(self._holders["dut"], "--user"), *DIES_WITH_PARENT] if self.rootless else [*DIES_WITH_PARENT]
+        """Prefix of a command that has power over all namespaces but runs in none of them."""
+        return _enter(self._holders[0], "--user") if self.rootless else []
 
-    def enter(self, side: Side, argv: Sequence[str] = ()) -> list[str]:
+    def enter(self, number: int, argv: Sequence[str] = ()) -> list[str]:
         """``argv`` with the prefix that runs it in a namespace, for as long as the process that starts it lives."""
+        return [*self.enter_forever(number), *DIES_WITH_PARENT, *argv]
+
+    def enter_forever(self, number: int) -> list[str]:
+        """Prefix of a command that runs in a namespace, and may outlive who started it."""
         user = ("--user",) if self.rootless else ()
-        return [*_enter(self._holders[side], *user, "--net"), *DIES_WITH_PARENT, *argv]
+        return _enter(self._holders[number], *user, "--net")
 
     async def close(self) -> None:
         """Let go of them. What still runs in them keeps them until it ends."""
-        await asyncio.gather(*(holder.stop() for holder in self._holders.values()))
+        holders, self._holders = self._holders, []
+        await asyncio.gather(*(holder.stop() for holder in holders))
 
 
 def _enter(holder: HeldProcess, *namespaces: str) -> list[str]:
     # As the root of a user namespace, credentials must stay what they are: there is no other user in it.
     keep = ("--preserve-credentials",) if "--user" in namespaces else ()
     return ["nsenter", "--target", str(holder.pid), *namespaces, *keep, "--"]
-
-
-async def _hold(argv: Sequence[str]) -> HeldProcess:
-    holder = await start(argv, tool_environment())
-    try:
-        await holder.ask(b"there\n")
-        if await holder.line(_START_S) != "there":
-            holder.close_input()
-            raise EmulationError(await holder.complaint() or f"{argv[0]} did not start in {_START_S:g} s")
-    except BaseException:
-        await holder.stop()
-        raise
-    return holder

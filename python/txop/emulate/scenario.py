@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from txop import _native
 from txop.emulate.error import ScenarioError
+
+
+@dataclass(frozen=True)
+class LinkScenario:
+    """A checked scenario."""
+
+    json: str
+    """For the engine."""
+    hosts: tuple[str, ...]
+    """Names of the hosts, by number."""
 
 
 def scenario_json(scenario: Mapping[str, Any]) -> str:
@@ -19,7 +30,7 @@ def scenario_json(scenario: Mapping[str, Any]) -> str:
 
 
 def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """Check a scenario and fill in its defaults.
+    """Check a scenario of a station and its access point, and fill in its defaults.
 
     Raises :class:`ScenarioError`, with the key, for an unknown key or a value out of range.
 
@@ -35,3 +46,36 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
     except ValueError as error:
         raise ScenarioError(str(error)) from None
     return checked
+
+
+def station_scenario(scenario: Mapping[str, Any]) -> LinkScenario:
+    """A station and its access point. Raises :class:`ScenarioError`."""
+    checked = check_scenario(scenario)
+    seed = checked.pop("seed")
+    return _link_scenario(scenario_json({"wlan": checked, "run": {"seed": seed}}))
+
+
+def load_scenario(name: str, settings: Sequence[tuple[str, str]] = ()) -> LinkScenario:
+    """The scenario ``name``: a TOML file, or one that comes with txop (``txop simulate --list``).
+
+    ``settings`` are dotted keys and TOML values to set over it. Its traffic is left out: real packets take its place.
+    Raises :class:`ScenarioError`.
+
+    >>> load_scenario("two-stations").hosts[0]
+    'server'
+    """
+    from txop.simulate.shipped import Library
+
+    library = Library(name)
+    try:
+        checked = _native.check_link(library.name, library.read, settings=list(settings))
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None
+    return _link_scenario(checked.decode())
+
+
+def _link_scenario(text: str) -> LinkScenario:
+    try:
+        return LinkScenario(text, tuple(_native.scenario_hosts(text)))
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None

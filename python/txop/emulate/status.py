@@ -1,11 +1,11 @@
-"""What the emulator says when it ends (format ``txop-emulate``, version 1)."""
+"""What the emulator says when it ends (format ``txop-emulate``, version 2)."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class _Part(BaseModel):
@@ -61,7 +61,7 @@ class SideCounters(_Part):
 
 
 class Counters(_Part):
-    """The link's own counters."""
+    """The own counters of an 802.11 link."""
 
     dut: SideCounters
     ap: SideCounters
@@ -69,38 +69,87 @@ class Counters(_Part):
 
 
 class Bar(_Part):
-    """Releases that were late by less than ``below_us`` (and not less than the bar before says)."""
+    """Packets whose delay was less than ``below_us`` (and not less than the bar before says)."""
 
     below_us: float
-    releases: int
+    packets: int
 
 
-class LateRelease(_Part):
-    """How late packets were handed to a host: by this machine's fault, not by the link's."""
+class Delays(_Part):
+    """Delays of packets."""
 
-    releases: int
+    packets: int
     p50_us: float | None
+    p90_us: float | None
     p99_us: float | None
     max_us: float | None
-    over_1_ms: int
     histogram: tuple[Bar, ...]
 
 
-class EndStatus(_Part):
-    """One end's device."""
+class Timing(_Part):
+    """Whether this machine kept up with the link."""
 
-    late_release: LateRelease
+    valid: bool
+    """At most 1 % of the packets were released more than 1 ms late, and at most 0.1 % lost in front of the link."""
+    reason: str | None
+    """Why it is not valid."""
+    releases: int
+    late: int
+    """Releases more than 1 ms late."""
+    late_share: float | None
+    lost_in_devices: int
+    """Packets that overflowed the queues of the devices before the emulator fetched them."""
+    cpu_share: float | None
+    """CPU time of the emulator, of one CPU."""
+    late_release: Delays
+    """How late packets were handed to hosts: by this machine's fault, not by the link's."""
+
+
+class HostStatus(_Part):
+    """One host's device."""
+
+    name: str
+    taken: int
+    """Packets that it sent into the device."""
+    unroutable: int
+    """Of these: to no host of the link."""
     not_taken: int
     """Packets that the host did not take."""
+    airtime_s: float | None
+    """Time on the air of the PPDUs that a station sent or got."""
+    lost_in_device: int | None
 
 
-class AirStatus(_Part):
-    """The capture of the emulated air."""
+class Pair(_Part):
+    """Packets from one host to another."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    source: int = Field(alias="from")
+    """Number of the host that sent them."""
+    to: int
+    packets_offered: int
+    bytes_offered: int
+    """IP headers included, as everywhere here."""
+    packets_delivered: int
+    bytes_delivered: int
+    delivering_s: float | None
+    """From the first delivery to the last."""
+    goodput_mbit_s: float | None
+    """In that time."""
+    drops: dict[str, int]
+    """By cause."""
+    delay: Delays
+    """In the link: what it has set, without this machine's lateness."""
+
+
+class FileStatus(_Part):
+    """A capture of the emulated link."""
 
     path: Path
-    frames: int
+    records: int
     dropped: int
-    """Frames left out: the writer did not keep up, or the file had reached its limit."""
+    """Left out: the writer did not keep up, or the file had reached its limit."""
     collided: int
     """Collided frames, which are never in the file."""
     error: str | None
@@ -110,12 +159,24 @@ class EmulationStatus(_Part):
     """The account of one emulator run."""
 
     format: Literal["txop-emulate"]
-    version: Literal[1]
+    version: Literal[2]
+    origin: Literal["emulated"]
+    link: str
+    """``wlan``, ``modem``, ``sdio`` or ``pipe``."""
     scenario: dict[str, Any]
     """Defaults filled in."""
     seconds: float
     cpu_seconds: float
-    counters: Counters
-    dut: EndStatus
-    ap: EndStatus
-    air: AirStatus | None
+    timing: Timing
+    hosts: tuple[HostStatus, ...]
+    """By number."""
+    pairs: tuple[Pair, ...]
+    counters: dict[str, Any]
+    """The link's own."""
+    air: FileStatus | None
+    usb: FileStatus | None
+
+    @property
+    def wlan(self) -> Counters:
+        """The counters of an 802.11 link."""
+        return Counters.model_validate(self.counters)

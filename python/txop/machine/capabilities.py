@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
@@ -127,6 +128,16 @@ def _program(*names: str, version_option: str = "--version", must_tell_version: 
     return check
 
 
+def _programs(*names: str) -> Check:
+    """Programs that are all needed."""
+
+    def check(machine: Machine) -> Answer:
+        missing = [name for name in names if machine.find_program(name) is None]
+        return Answer(not missing, f"{', '.join(missing)} not found" if missing else ", ".join(names))
+
+    return check
+
+
 def _modules(*names: str) -> Check:
     def check(machine: Machine) -> Answer:
         broken = [name for name in names if not machine.imports(name)]
@@ -149,6 +160,12 @@ def _device(path: str, permission: str) -> Check:
 def _qemu(machine: Machine) -> Answer:
     answer = _program(f"qemu-system-{machine.architecture}")(machine)
     return replace(answer, fix=_QEMU_PACKAGES.get(machine.architecture))
+
+
+def _virtual_chips(machine: Machine) -> Answer:
+    beside = str(Path(__file__).parents[1] / "guest" / "bin" / "txop-vusb")
+    path = beside if machine.exists(beside) else machine.find_program("txop-vusb")
+    return Answer(True, path) if path is not None else Answer(False, "txop-vusb not found")
 
 
 _QEMU_PACKAGES = {
@@ -259,6 +276,19 @@ CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         "qemu", "Virtual machines", "running real drivers on virtual chips",
         _qemu, Packages("qemu-system-misc", "qemu", "qemu-full"),
+    ),
+    Capability(
+        "guest-packages", "Packages for guests", "txop guest: Debian's kernels and programs, without installing them",
+        _programs("apt-get", "apt-cache", "xz", "setpriv"), Packages("apt xz-utils util-linux", None, None),
+    ),
+    Capability(
+        "driver-build", "Building drivers", "txop guest module: drivers from the kernel's source",
+        _programs("make", "gcc", "ld", "git", "xz"),
+        Packages("make gcc binutils git xz-utils libelf1", "make gcc binutils git xz", "make gcc binutils git xz"),
+    ),
+    Capability(
+        "virtual-chips", "Virtual chips", "txop guest --device: chips that real drivers drive",
+        _virtual_chips, "make setup", fix_needs_root=False,
     ),
     Capability(
         "kvm", "Fast virtual machines (KVM)", "guests at full speed; exact mode does not need it",

@@ -12,6 +12,10 @@ _LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
 _BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
 _TCP = ("tcp_retransmits_per_s", "tcp_rtt_ms")
 _AIR = ("air_retry_percent", "air_ampdu_mpdus", "air_goodput_share_percent")
+_BUS = (
+    "usb_out_urbs_per_s", "usb_in_urbs_per_s", "usb_interrupt_urbs_per_s", "usb_out_datagrams_per_urb",
+    "usb_in_datagrams_per_urb", "usb_out_turnaround_us",
+)  # fmt: skip
 _HOST = (
     "cpu_busy_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
     "softirqs_net_per_s",
@@ -36,6 +40,8 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         found.add("faults")
     if plan.collect.air:
         found.update(_AIR)
+    if plan.collect.usbmon:
+        found.update(_BUS)
     if test.latency != "none":
         found.update(_LATENCY)
     flows = flows_of(test, plan.warm_up_s(test))

@@ -34,7 +34,7 @@ class EmulatedLink:
         reading = Reading()
         try:
             status = json.loads((facts.folder / STATUS_FILE).read_bytes())
-            late_us = max(float(status[end]["late_release"]["p99_us"] or 0.0) for end in ("dut", "ap"))
+            late_us = float(status["timing"]["late_release"]["p99_us"] or 0.0)
         except (OSError, ValueError, KeyError, TypeError):
             reading.gates.append(GateFinding("emulation-late", "not available", f"no {STATUS_FILE}"))
             return reading

@@ -28,7 +28,8 @@ pub struct Report {
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
-    /// Where the figures come from: `imported` for a capture that somebody hands in.
+    /// Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or `simulated` for one
+    /// that says that txop made it.
     pub origin: String,
     /// The file as named by the caller.
     pub path: String,

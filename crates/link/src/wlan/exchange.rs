@@ -1,72 +1,62 @@
-//! Frame exchanges: who sends what for how long, what arrives, and how it is answered.
+//! Frame exchanges: who sends what for how long, and what follows it.
 
-use wire::phy::{ampdu_psdu_len, Mode};
+use wire::phy::Mode;
 
-use crate::wlan::link::{Link, Packet, Side, Sink};
-use crate::wlan::monitor::{Contents, DataMpdu, Ppdu};
-use crate::wlan::originator::psdu_with;
+use crate::engine::{AccessCategory, HostId, Packet, Sink};
+use crate::ppdu::{Contents, DataMpdu, Ppdu};
+use crate::wlan::link::WlanLink;
+use crate::wlan::phy::{Rate, RateId};
 use crate::wlan::recipient::Shown;
 
-/// What is on the air, in the stage that ends next.
+/// What is on the air, in the stage that ends next. Its data are those of the first PPDU in the lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
-    from: Side,
+    pub(crate) radio: usize,
+    pub(crate) category: AccessCategory,
     /// When the PPDU of this stage began.
     start_ns: u64,
     /// When it ends.
-    end_ns: u64,
+    pub(crate) end_ns: u64,
+    /// When the medium must be given up; 0: after this exchange.
+    txop_end_ns: u64,
     stage: Stage,
-}
-
-impl Exchange {
-    pub(crate) fn stage_ends_ns(&self) -> u64 {
-        self.end_ns
-    }
 }
 
 #[derive(Clone, Debug)]
 enum Stage {
     Beacon,
-    Rts(Data),
-    Cts(Data),
-    Data(Data),
+    Rts,
+    Cts,
+    Data,
     /// The answer to a data PPDU.
-    Answer(Data, Answer),
-    Request {
-        start: u16,
-    },
+    Answer(Answer),
+    Request,
     RequestedBlockAck(Shown),
-    /// Both send at once; what each sends.
-    Collision([Sent; 2]),
+    /// Several send at once.
+    Collision(Vec<Party>),
 }
 
-/// A data PPDU.
-#[derive(Clone, Debug)]
-struct Data {
-    /// Positions of its MPDUs in the window of the originator.
-    chosen: Vec<usize>,
-    psdu_len: usize,
-    duration_ns: u64,
-}
-
-impl Data {
-    fn is_ampdu(&self) -> bool {
-        self.chosen.len() > 1
-    }
-}
-
+/// One of those that send at once.
 #[derive(Clone, Copy, Debug)]
-enum Answer {
-    Ack,
-    BlockAck(Shown),
+struct Party {
+    radio: usize,
+    category: AccessCategory,
+    first: First,
+    end_ns: u64,
 }
 
 /// The first PPDU of an exchange.
-#[derive(Clone, Debug)]
-enum Sent {
-    Rts(Data),
-    Request(u16),
-    Data(Data),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    Rts,
+    Request,
+    Data,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Answer {
+    Ack,
+    BlockAck(Shown),
 }
 
 /// The Duration field: what is reserved after the end of a PPDU, rounded up to µs (9.2.5).
@@ -74,326 +64,444 @@ fn duration_us(ns: u64) -> u16 {
     ns.div_ceil(1_000).min(32_767) as u16
 }
 
-impl<P: Packet> Link<P> {
-    /// Decides what `side` sends, now that it may.
-    fn compose(&mut self, side: Side) -> Sent {
-        let node = &mut self.nodes[side.index()];
-        if let Some(start) = node.originator.request() {
-            return Sent::Request(start);
+/// The host that a radio has the number of.
+pub(crate) const fn host(radio: usize) -> HostId {
+    HostId(radio as u16)
+}
+
+/// A control frame or beacon as the monitor sees it.
+struct Plain {
+    span_ns: (u64, u64),
+    from: usize,
+    to: Option<usize>,
+    mode: Mode,
+    reserved_ns: u64,
+    collided: bool,
+}
+
+impl<P: Packet + 'static> WlanLink<P> {
+    /// Rate, of the present attempt, of the PPDU that is first in the lane.
+    fn first_rate(&self, radio: usize, category: AccessCategory) -> RateId {
+        let made = self.radios[radio].lanes[category.index()].made.front();
+        made.map_or(self.phy.basic, |made| made.chain.rate(made.attempts))
+    }
+
+    fn rate_of(&self, exchange: &Exchange) -> &Rate {
+        self.phy.rate(self.first_rate(exchange.radio, exchange.category))
+    }
+
+    /// The radio that the PPDU which is first in the lane is for.
+    pub(crate) fn receiver(&self, radio: usize, category: AccessCategory) -> usize {
+        let own = &self.radios[radio];
+        own.lanes[category.index()].made.front().map_or(0, |made| own.peers[made.peer].radio)
+    }
+
+    fn first_kind(&self, radio: usize, category: AccessCategory) -> First {
+        let own = &self.radios[radio];
+        match own.lanes[category.index()].made.front() {
+            Some(made) if made.request.is_some() => First::Request,
+            _ if own.settings.rts => First::Rts,
+            _ => First::Data,
         }
-        let (station, phy) = match side {
-            Side::Dut => (&self.scenario.dut, &self.phy),
-            Side::Ap => (&self.scenario.ap, &self.phy),
-        };
-        let max_ns = u64::from(station.ampdu_max_us) * 1_000;
-        let max_bytes = station.ampdu_max_bytes as usize;
-        let fits = |psdu_len: usize| psdu_len <= max_bytes && phy.data_ns(side, psdu_len) <= max_ns;
-        let mut chosen = Vec::new();
-        node.originator.fill(usize::from(station.ampdu_max_subframes), fits, &mut chosen);
-        let lens = chosen.iter().map(|&index| node.originator.mpdu(index).len());
-        // A single MPDU goes without a delimiter, and is answered by an ACK.
-        let psdu_len = if chosen.len() > 1 { ampdu_psdu_len(lens) } else { lens.sum() };
-        let data = Data { chosen, psdu_len, duration_ns: phy.data_ns(side, psdu_len) };
-        if station.rts {
-            Sent::Rts(data)
+    }
+
+    /// Time on the air of the data PPDU that is first in the lane.
+    fn data_ns(&self, radio: usize, category: AccessCategory) -> u64 {
+        let made = self.radios[radio].lanes[category.index()].made.front();
+        made.map_or(0, |made| self.phy.data_ns(made.chain.rate(made.attempts), made.psdu_len))
+    }
+
+    fn answer_ns(&self, radio: usize, category: AccessCategory) -> u64 {
+        let rate = self.phy.rate(self.first_rate(radio, category));
+        let ampdu = self.radios[radio].lanes[category.index()].made.front().is_some_and(|made| made.ampdu);
+        if ampdu {
+            rate.block_ack_ns
         } else {
-            Sent::Data(data)
+            rate.ack_ns
         }
     }
 
-    fn first_ppdu_ns(&self, side: Side, sent: &Sent) -> u64 {
-        match sent {
-            Sent::Rts(_) => self.phy.rts_ns(side),
-            Sent::Request(_) => self.phy.block_ack_request_ns(),
-            Sent::Data(data) => data.duration_ns,
-        }
+    /// Counts the first PPDU of an exchange; gives its time on the air.
+    fn count_first(&mut self, radio: usize, category: AccessCategory, first: First, collided: bool) -> u64 {
+        let ns = match first {
+            First::Data => return self.count_data(radio, category, collided),
+            First::Rts => self.phy.rate(self.first_rate(radio, category)).rts_ns,
+            First::Request => self.phy.block_ack_request_ns(),
+        };
+        let count = &mut self.counts[radio];
+        count.rts += u64::from(first == First::Rts);
+        count.block_ack_requests += u64::from(first == First::Request);
+        count.airtime_ns += ns;
+        ns
     }
 
-    /// Counts the first PPDU of an exchange.
-    fn count_sent(&mut self, side: Side, sent: &Sent, collided: bool) {
-        let airtime_ns = self.first_ppdu_ns(side, sent);
-        let count = &mut self.counts[side.index()];
-        match sent {
-            Sent::Rts(_) => count.rts += 1,
-            Sent::Request(_) => count.block_ack_requests += 1,
-            Sent::Data(data) => return self.count_data(side, data, collided),
-        }
+    /// Counts a data PPDU; gives its time on the air.
+    fn count_data(&mut self, radio: usize, category: AccessCategory, collided: bool) -> u64 {
+        let airtime_ns = self.data_ns(radio, category);
+        let own = &mut self.radios[radio];
+        let Some(made) = own.lanes[category.index()].made.front() else { return 0 };
+        let peer = &mut own.peers[made.peer];
+        let retries = peer.originator(category, &own.settings).sent(&made.sequences);
+        let mpdus = made.sequences.len() as u64;
+        peer.counts.ppdus += 1;
+        peer.counts.mpdus += mpdus;
+        peer.counts.retries += retries;
+        peer.counts.airtime_ns += airtime_ns;
+        let row = peer.counts.categories.of_mut(category);
+        row.ppdus += 1;
+        row.mpdus += mpdus;
+        row.retries += retries;
+        row.airtime_ns += airtime_ns;
+        let count = &mut self.counts[radio];
         count.airtime_ns += airtime_ns;
-    }
-
-    fn count_data(&mut self, side: Side, data: &Data, collided: bool) {
-        let originator = &mut self.nodes[side.index()].originator;
-        let retries = data.chosen.iter().filter(|&&index| originator.mpdu(index).sent > 0).count() as u64;
-        let mpdus = data.chosen.len() as u64;
-        originator.sent(&data.chosen);
-        let count = &mut self.counts[side.index()];
-        count.airtime_ns += data.duration_ns;
         count.ppdus += 1;
-        count.ampdus += u64::from(data.is_ampdu());
+        count.ampdus += u64::from(made.ampdu);
         count.mpdus += mpdus;
         count.retries += retries;
+        count.ppdu_sizes.count(made.sequences.len());
         if collided {
             count.ppdus_collided += 1;
             count.mpdus_collided += mpdus;
             count.retries_collided += retries;
         }
+        airtime_ns
     }
 
     pub(crate) fn begin_beacon(&mut self, at_ns: u64) {
-        let airtime_ns = self.phy.beacon_ns();
-        let count = &mut self.counts[Side::Ap.index()];
-        count.beacons += 1;
-        count.airtime_ns += airtime_ns;
-        self.enter(Side::Ap, at_ns, airtime_ns, Stage::Beacon);
-    }
-
-    pub(crate) fn begin(&mut self, at_ns: u64, side: Side) {
-        let sent = self.compose(side);
-        self.count_sent(side, &sent, false);
-        let ns = self.first_ppdu_ns(side, &sent);
-        let stage = match sent {
-            Sent::Rts(data) => Stage::Rts(data),
-            Sent::Request(start) => Stage::Request { start },
-            Sent::Data(data) => Stage::Data(data),
-        };
-        self.enter(side, at_ns, ns, stage);
-    }
-
-    pub(crate) fn begin_collision(&mut self, at_ns: u64) {
-        self.collisions += 1;
-        let sent = Side::BOTH.map(|side| {
-            let sent = self.compose(side);
-            self.count_sent(side, &sent, true);
-            sent
+        let airtime_ns = self.phy.beacon_ns;
+        self.counts[0].beacons += 1;
+        self.counts[0].airtime_ns += airtime_ns;
+        self.exchange = Some(Exchange {
+            radio: 0,
+            category: AccessCategory::BestEffort,
+            start_ns: at_ns,
+            end_ns: at_ns + airtime_ns,
+            txop_end_ns: 0,
+            stage: Stage::Beacon,
         });
-        let ns = Side::BOTH.map(|side| self.first_ppdu_ns(side, &sent[side.index()])).into_iter().max().unwrap_or(0);
-        self.enter(Side::Dut, at_ns, ns, Stage::Collision(sent));
     }
 
-    fn enter(&mut self, from: Side, start_ns: u64, duration_ns: u64, stage: Stage) {
-        self.exchange = Some(Exchange { from, start_ns, end_ns: start_ns + duration_ns, stage });
-    }
-
-    /// The medium is silent from here on.
-    fn finish(&mut self, end_ns: u64) {
-        self.exchange = None;
-        self.idle_ns = end_ns + self.phy.silence_ns;
-        for side in Side::BOTH {
-            self.refresh(side, end_ns);
+    /// Those whose turn it is begin to send.
+    pub(crate) fn begin(&mut self, at_ns: u64, winners: &[(usize, AccessCategory)]) {
+        if let [(radio, category)] = *winners {
+            let first = self.first_kind(radio, category);
+            let ns = self.count_first(radio, category, first, false);
+            let txop_ns = self.radios[radio].txop_ns[category.index()];
+            self.exchange = Some(Exchange {
+                radio,
+                category,
+                start_ns: at_ns,
+                end_ns: at_ns + ns,
+                txop_end_ns: if txop_ns == 0 { 0 } else { at_ns + txop_ns },
+                stage: match first {
+                    First::Rts => Stage::Rts,
+                    First::Request => Stage::Request,
+                    First::Data => Stage::Data,
+                },
+            });
+            return;
         }
+        self.collisions += 1;
+        let mut parties = Vec::with_capacity(winners.len());
+        for &(radio, category) in winners {
+            let first = self.first_kind(radio, category);
+            let end_ns = at_ns + self.count_first(radio, category, first, true);
+            parties.push(Party { radio, category, first, end_ns });
+        }
+        parties.sort_by_key(|party| party.end_ns);
+        let end_ns = parties.last().map_or(at_ns, |party| party.end_ns);
+        self.exchange = Some(Exchange {
+            radio: 0,
+            category: AccessCategory::BestEffort,
+            start_ns: at_ns,
+            end_ns,
+            txop_end_ns: 0,
+            stage: Stage::Collision(parties),
+        });
+    }
+
+    fn enter(&mut self, exchange: Exchange, start_ns: u64, duration_ns: u64, stage: Stage) {
+        self.exchange = Some(Exchange { start_ns, end_ns: start_ns + duration_ns, stage, ..exchange });
     }
 
     /// A stage of the exchange has ended.
-    pub(crate) fn step(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
-        let Some(exchange) = self.exchange.take() else { return };
-        let Exchange { from, start_ns, end_ns, stage } = exchange;
-        let gap_ns = self.phy.gap_ns;
-        let ppdu = |from, mode, reserved_ns: u64, contents| Ppdu {
-            start_ns,
-            end_ns,
-            duration_us: duration_us(reserved_ns),
-            mode,
+    pub(crate) fn step(&mut self, sink: &mut impl Sink<P>) {
+        let Some(mut exchange) = self.exchange.take() else { return };
+        let stage = std::mem::replace(&mut exchange.stage, Stage::Beacon);
+        let Exchange { radio, category, start_ns, end_ns, .. } = exchange;
+        let from = radio;
+        let plain = |from: usize, to, mode, reserved_ns| Plain {
+            span_ns: (start_ns, end_ns),
             from,
+            to,
+            mode,
+            reserved_ns,
             collided: false,
-            contents,
         };
         match stage {
             Stage::Beacon => {
-                sink.air(&ppdu(from, self.phy.basic_mode(), 0, Contents::Beacon));
-                self.finish(at_ns);
+                let basic = self.phy.rate(self.phy.basic);
+                let (mode, silence_ns) = (basic.mode, basic.silence_ns);
+                self.show(&plain(0, None, mode, 0), Contents::Beacon, sink);
+                self.fall_silent(end_ns + silence_ns, 0);
             }
-            Stage::Rts(data) => {
-                let cts_ns = self.phy.cts_ns(from);
-                let reserved = gap_ns + cts_ns + gap_ns + self.data_exchange_ns(from, &data);
-                sink.air(&ppdu(from, self.phy.response_mode(from), reserved, Contents::Rts));
-                self.counts[from.other().index()].airtime_ns += cts_ns;
-                self.enter(from, at_ns + gap_ns, cts_ns, Stage::Cts(data));
+            Stage::Rts => {
+                let to = self.receiver(from, category);
+                let rate = self.rate_of(&exchange);
+                let (mode, gap_ns, cts_ns) = (rate.response, rate.gap_ns, rate.cts_ns);
+                let reserved = gap_ns + cts_ns + gap_ns + self.data_exchange_ns(&exchange);
+                self.show(&plain(from, Some(to), mode, reserved), Contents::Rts, sink);
+                self.counts[to].airtime_ns += cts_ns;
+                self.enter(exchange, end_ns + gap_ns, cts_ns, Stage::Cts);
             }
-            Stage::Cts(data) => {
-                let reserved = gap_ns + self.data_exchange_ns(from, &data);
-                sink.air(&ppdu(from.other(), self.phy.response_mode(from), reserved, Contents::Cts));
-                self.count_data(from, &data, false);
-                let ns = data.duration_ns;
-                self.enter(from, at_ns + gap_ns, ns, Stage::Data(data));
+            Stage::Cts => {
+                let to = self.receiver(from, category);
+                let rate = self.rate_of(&exchange);
+                let (mode, gap_ns) = (rate.response, rate.gap_ns);
+                let reserved = gap_ns + self.data_exchange_ns(&exchange);
+                self.show(&plain(to, Some(from), mode, reserved), Contents::Cts, sink);
+                let ns = self.count_data(from, category, false);
+                self.enter(exchange, end_ns + gap_ns, ns, Stage::Data);
             }
-            Stage::Data(data) => {
-                self.show_data(from, (start_ns, end_ns), &data, false, sink);
-                self.arrive(from, start_ns, at_ns, data, sink);
+            Stage::Data => {
+                self.show_data(from, category, (start_ns, end_ns), false, sink);
+                self.data_ended(exchange, sink);
             }
-            Stage::Answer(data, answer) => {
+            Stage::Answer(answer) => {
+                let to = self.receiver(from, category);
+                let rate = self.rate_of(&exchange);
+                let (mode, silence_ns) = (rate.response, rate.silence_ns);
                 let contents = match answer {
                     Answer::Ack => Contents::Ack,
-                    Answer::BlockAck(shown) => Contents::BlockAck { start_sequence: shown.start, bitmap: shown.bitmap },
+                    Answer::BlockAck(Shown { start, bitmap }) => {
+                        Contents::BlockAck { category, start_sequence: start, bitmap }
+                    }
                 };
-                sink.air(&ppdu(from.other(), self.phy.response_mode(from), 0, contents));
-                self.conclude(from, &data.chosen, Some(answer));
-                self.finish(at_ns);
+                self.show(&plain(to, Some(from), mode, 0), contents, sink);
+                self.conclude(end_ns, from, category, Some(answer), sink);
+                self.after_success(exchange, silence_ns);
             }
-            Stage::Request { start } => {
-                let answer_ns = self.phy.requested_block_ack_ns();
-                let contents = Contents::BlockAckRequest { start_sequence: start };
-                sink.air(&ppdu(from, self.phy.basic_mode(), gap_ns + answer_ns, contents));
-                let to = from.other();
-                let recipient = &mut self.nodes[to.index()].recipient;
-                recipient.release_to(start, &mut self.up);
-                let late_ns = self.late_ns(to);
-                let shown = self.nodes[to.index()].recipient.block_ack(at_ns + gap_ns, start, start, late_ns);
-                self.hand_up(to, at_ns, sink);
-                let count = &mut self.counts[to.index()];
-                count.block_acks += 1;
-                count.airtime_ns += answer_ns;
-                self.enter(from, at_ns + gap_ns, answer_ns, Stage::RequestedBlockAck(shown));
-            }
+            Stage::Request => self.request_ended(exchange, sink),
             Stage::RequestedBlockAck(shown) => {
-                let contents = Contents::BlockAck { start_sequence: shown.start, bitmap: shown.bitmap };
-                sink.air(&ppdu(from.other(), self.phy.basic_response_mode(), 0, contents));
-                self.nodes[from.index()].originator.request_done();
-                self.conclude(from, &[], Some(Answer::BlockAck(shown)));
-                self.finish(at_ns);
+                let to = self.receiver(from, category);
+                let basic = self.phy.rate(self.phy.basic);
+                let (mode, silence_ns) = (basic.response, basic.silence_ns);
+                let contents = Contents::BlockAck { category, start_sequence: shown.start, bitmap: shown.bitmap };
+                self.show(&plain(to, Some(from), mode, 0), contents, sink);
+                self.conclude(end_ns, from, category, Some(Answer::BlockAck(shown)), sink);
+                self.after_success(exchange, silence_ns);
             }
-            Stage::Collision(sent) => {
-                for (side, sent) in Side::BOTH.into_iter().zip(&sent) {
-                    self.show_collided(side, start_ns, sent, sink);
-                    let chosen = match sent {
-                        Sent::Data(data) => data.chosen.as_slice(),
-                        // Not on the air, so it does not count against the retry limit.
-                        Sent::Rts(_) | Sent::Request(_) => &[],
-                    };
-                    self.conclude(side, chosen, None);
-                }
-                self.finish(at_ns);
-            }
+            Stage::Collision(parties) => self.collision_ended(start_ns, &parties, sink),
         }
     }
 
-    /// From the start of a data PPDU to the end of its answer.
-    fn data_exchange_ns(&self, from: Side, data: &Data) -> u64 {
-        data.duration_ns + self.phy.gap_ns + self.phy.response_ns(from, data.is_ampdu())
-    }
-
-    fn late_ns(&self, recipient: Side) -> u64 {
-        let station = self.station(recipient);
-        u64::from(station.late_block_ack_us) * 1_000
-    }
-
-    fn station(&self, side: Side) -> &crate::wlan::scenario::Station {
-        match side {
-            Side::Dut => &self.scenario.dut,
-            Side::Ap => &self.scenario.ap,
-        }
-    }
-
-    /// A data PPDU has reached the other station.
-    fn arrive(&mut self, from: Side, start_ns: u64, end_ns: u64, data: Data, sink: &mut impl Sink<P>) {
-        let to = from.other();
-        let (error_rate, missing_rate) = (self.station(from).mpdu_error_rate, self.station(to).missing_ack_rate);
-        let late_ns = self.late_ns(to);
-        let answer_start_ns = end_ns + self.phy.gap_ns;
-        let data_start_ns = start_ns + self.phy.preamble_ns(from);
-        let first_missing = self.nodes[to.index()].recipient.next();
-        let mut lowest = None;
-        let mut received = Vec::new();
-        let mut bytes = 0;
-        for &index in &data.chosen {
-            let mpdu = self.nodes[from.index()].originator.mpdu(index);
-            let (sequence, packet) = (mpdu.sequence, mpdu.packet.clone());
-            bytes = if data.is_ampdu() { psdu_with(bytes, mpdu.len()) } else { mpdu.len() };
-            lowest.get_or_insert(sequence);
-            if self.rng.chance(error_rate) {
-                self.counts[from.index()].mpdus_lost += 1;
-                continue;
+    /// A data PPDU has reached its receiver.
+    fn data_ended(&mut self, exchange: Exchange, sink: &mut impl Sink<P>) {
+        let Exchange { radio: from, category, start_ns, end_ns, .. } = exchange;
+        let to = self.receiver(from, category);
+        let answer_ns = self.answer_ns(from, category);
+        let (gap_ns, silence_ns) = (self.rate_of(&exchange).gap_ns, self.rate_of(&exchange).silence_ns);
+        let arrival = self.arrive(from, category, (start_ns, end_ns), sink);
+        if let Some(answer) = arrival.answer {
+            self.counts[to].airtime_ns += answer_ns;
+            if !arrival.answer_lost {
+                return self.enter(exchange, end_ns + gap_ns, answer_ns, Stage::Answer(answer));
             }
-            // Its last bit: as far into the data as its last byte is into the PSDU.
-            let mpdu_end_ns = data_start_ns
-                + (end_ns - data_start_ns) * (bytes as u64).min(data.psdu_len as u64) / (data.psdu_len as u64).max(1);
-            received.push(sequence);
-            let new = self.nodes[to.index()].recipient.receive(sequence, mpdu_end_ns, packet, &mut self.up);
-            self.counts[to.index()].duplicates += u64::from(!new);
+            // Nobody can tell it from silence but for the time that it takes.
+            self.counts[to].answers_lost += 1;
         }
-        self.hand_up(to, end_ns, sink);
-        if received.is_empty() {
-            self.nodes[to.index()].contender.defer_longer(self.phy.eifs_slots);
-        } else if self.rng.chance(missing_rate) {
-            self.counts[to.index()].answers_missing += 1;
-        } else {
-            let answer = if data.is_ampdu() {
-                let recipient = &self.nodes[to.index()].recipient;
-                let shown = recipient.block_ack(answer_start_ns, first_missing, lowest.unwrap_or(0), late_ns);
-                let count = &mut self.counts[to.index()];
-                count.left_out_late += received.iter().filter(|&&sequence| !shown.has(sequence)).count() as u64;
-                count.block_acks += 1;
-                Answer::BlockAck(shown)
-            } else {
-                self.counts[to.index()].acks += 1;
-                Answer::Ack
-            };
-            let answer_ns = self.phy.response_ns(from, data.is_ampdu());
-            self.counts[to.index()].airtime_ns += answer_ns;
-            return self.enter(from, answer_start_ns, answer_ns, Stage::Answer(data, answer));
+        self.conclude(end_ns, from, category, None, sink);
+        // Those who could read the PPDU leave the medium alone for its answer.
+        self.fall_silent(end_ns + silence_ns, self.slots(gap_ns - silence_ns + answer_ns));
+        self.end_unanswered(from, category, end_ns);
+        if !arrival.readable {
+            let eifs = self.slots(self.phy.eifs_extra_ns);
+            AccessCategory::ALL.into_iter().for_each(|category| self.wait_instead(to, category, eifs));
         }
-        self.conclude(from, &data.chosen, None);
-        self.finish(end_ns);
     }
 
-    /// The originator knows how its PPDU fared; `None`: no answer.
-    fn conclude(&mut self, from: Side, chosen: &[usize], answer: Option<Answer>) {
-        let node = &mut self.nodes[from.index()];
-        let given_up = match answer {
-            None => node.originator.answered(chosen, |_| false),
-            Some(Answer::BlockAck(shown)) => node.originator.answered(chosen, |sequence| shown.has(sequence)),
-            Some(Answer::Ack) => {
-                let acked = chosen.first().map(|&index| node.originator.mpdu(index).sequence);
-                node.originator.answered(chosen, |sequence| Some(sequence) == acked)
-            }
+    fn request_ended(&mut self, exchange: Exchange, sink: &mut impl Sink<P>) {
+        let Exchange { radio: from, category, start_ns, end_ns, .. } = exchange;
+        let to = self.receiver(from, category);
+        let basic = self.phy.rate(self.phy.basic);
+        let (mode, gap_ns, answer_ns) = (basic.mode, basic.gap_ns, basic.block_ack_ns);
+        let own = &self.radios[from];
+        let Some(made) = own.lanes[category.index()].made.front() else { return };
+        let (start, mirror) = (made.request.unwrap_or(0), own.peers[made.peer].mirror);
+        let plain = Plain {
+            span_ns: (start_ns, end_ns),
+            from,
+            to: Some(to),
+            mode,
+            reserved_ns: gap_ns + answer_ns,
+            collided: false,
         };
-        self.counts[from.index()].drops.retry_limit += given_up;
-        node.contender.end(&self.phy, answer.is_some(), &mut self.rng);
-        if given_up > 0 {
-            node.contender.forget_failures(&self.phy);
+        self.show(&plain, Contents::BlockAckRequest { category, start_sequence: start }, sink);
+        let late_ns = self.late_ns(to);
+        let recipient = self.radios[to].peers[mirror].recipient(category);
+        recipient.release_to(end_ns, start, &mut self.up);
+        let shown = recipient.block_ack(end_ns + gap_ns, start, start, late_ns);
+        self.hand_up(to, end_ns, sink);
+        let count = &mut self.counts[to];
+        count.block_acks += 1;
+        count.airtime_ns += answer_ns;
+        self.enter(exchange, end_ns + gap_ns, answer_ns, Stage::RequestedBlockAck(shown));
+    }
+
+    fn collision_ended(&mut self, start_ns: u64, parties: &[Party], sink: &mut impl Sink<P>) {
+        let mut idle_ns = 0;
+        for &Party { radio, category, first, end_ns } in parties {
+            let rate = self.phy.rate(self.first_rate(radio, category));
+            let mode = match first {
+                First::Data => rate.mode,
+                First::Rts => rate.response,
+                First::Request => self.phy.rate(self.phy.basic).mode,
+            };
+            let silence_ns = if matches!(mode, Mode::Dsss { .. }) { 0 } else { rate.silence_ns };
+            idle_ns = idle_ns.max(end_ns + silence_ns);
+            if sink.wants_air() {
+                let to = Some(self.receiver(radio, category));
+                let span_ns = (start_ns, end_ns);
+                let plain = Plain { span_ns, from: radio, to, mode, reserved_ns: 0, collided: true };
+                let made = self.radios[radio].lanes[category.index()].made.front();
+                let start_sequence = made.and_then(|made| made.request).unwrap_or(0);
+                match first {
+                    First::Data => self.show_data(radio, category, span_ns, true, sink),
+                    First::Rts => self.show(&plain, Contents::Rts, sink),
+                    First::Request => {
+                        self.show(&plain, Contents::BlockAckRequest { category, start_sequence }, sink);
+                    }
+                }
+            }
+            // An RTS does not count against the retry limit of what it was for.
+            if first != First::Rts {
+                self.conclude(end_ns, radio, category, None, sink);
+            }
         }
+        self.fall_silent(idle_ns, self.slots(self.phy.eifs_extra_ns));
+        for party in parties {
+            self.end_unanswered(party.radio, party.category, party.end_ns);
+        }
+    }
+
+    /// The exchange went well: another one in the same TXOP, or the backoff.
+    fn after_success(&mut self, exchange: Exchange, silence_ns: u64) {
+        let Exchange { radio, category, end_ns, txop_end_ns, .. } = exchange;
+        let gap_ns = self.phy.sifs_ns + silence_ns;
+        let begins_ns = end_ns + gap_ns;
+        if txop_end_ns > begins_ns && !self.settling {
+            let left_ns = txop_end_ns - begins_ns;
+            if self.radios[radio].lanes[category.index()].made.is_empty() {
+                // Room for the answer: a Block Ack at the lowest rate.
+                let answer_ns = gap_ns + self.phy.rate(self.phy.basic).block_ack_ns;
+                self.make(end_ns, radio, category, left_ns.saturating_sub(answer_ns), false);
+            }
+            let lane = &self.radios[radio].lanes[category.index()];
+            let is_data = lane.made.front().is_some_and(|made| made.request.is_none());
+            if is_data && self.data_exchange_ns(&exchange) <= left_ns {
+                let ns = self.count_data(radio, category, false);
+                return self.enter(exchange, begins_ns, ns, Stage::Data);
+            }
+        }
+        self.contention.end(Self::function(radio, category), true, &mut self.rng);
+        self.fall_silent(end_ns + silence_ns, 0);
+        self.refresh(radio, category, end_ns);
+    }
+
+    /// An exchange that `radio` began was not answered; the PPDU ended at `end_ns`.
+    fn end_unanswered(&mut self, radio: usize, category: AccessCategory, end_ns: u64) {
+        self.contention.end(Self::function(radio, category), false, &mut self.rng);
+        // EDCA: SIFS and AIFSN slots follow the timeout (10.23.2.4 c). DCF: DIFS may lie before its end (10.3.4.3).
+        let before_ns = if self.radios[radio].qos { 0 } else { self.phy.sifs_ns + 2 * self.phy.slot_ns };
+        let wait = self.contention.slots_until((end_ns + self.phy.timeout_ns).saturating_sub(before_ns));
+        AccessCategory::ALL.into_iter().for_each(|category| self.wait_instead(radio, category, wait));
+        self.refresh(radio, category, end_ns);
+    }
+
+    fn slots(&self, ns: u64) -> u32 {
+        ns.div_ceil(self.phy.slot_ns) as u32
+    }
+
+    fn wait_instead(&mut self, radio: usize, category: AccessCategory, slots: u32) {
+        self.contention.wait_instead(Self::function(radio, category), slots);
+    }
+
+    /// The medium is silent from here on; everybody waits that many slots more.
+    fn fall_silent(&mut self, idle_ns: u64, wait: u32) {
+        self.exchange = None;
+        self.contention.fall_silent(idle_ns, wait);
+    }
+
+    /// From the start of the data PPDU that is first in the lane to the end of its answer.
+    fn data_exchange_ns(&self, exchange: &Exchange) -> u64 {
+        let Exchange { radio, category, .. } = *exchange;
+        self.data_ns(radio, category) + self.rate_of(exchange).gap_ns + self.answer_ns(radio, category)
+    }
+
+    fn signal_dbm(&self, from: usize, to: Option<usize>) -> i8 {
+        let snr_db = match (from, to) {
+            (0, Some(station)) => self.snr_down_db.get(station - 1).copied().flatten(),
+            (0, None) => self.radios[0].settings.snr_db,
+            (station, _) => self.radios[station].settings.snr_db,
+        };
+        match snr_db {
+            Some(snr_db) => (NOISE_DBM + snr_db).clamp(-127.0, 20.0) as i8,
+            None if from == 0 => -40,
+            None => -45,
+        }
+    }
+
+    fn show(&self, plain: &Plain, contents: Contents<'_, P>, sink: &mut impl Sink<P>) {
+        if !sink.wants_air() {
+            return;
+        }
+        let (start_ns, end_ns) = plain.span_ns;
+        sink.air(&Ppdu {
+            start_ns,
+            end_ns,
+            duration_us: duration_us(plain.reserved_ns),
+            mode: plain.mode,
+            from: host(plain.from),
+            to: plain.to.map(host),
+            signal_dbm: self.signal_dbm(plain.from, plain.to),
+            collided: plain.collided,
+            contents,
+        });
     }
 
     fn show_data(
         &self,
-        from: Side,
-        (start_ns, end_ns): (u64, u64),
-        data: &Data,
+        from: usize,
+        category: AccessCategory,
+        span_ns: (u64, u64),
         collided: bool,
         sink: &mut impl Sink<P>,
     ) {
         if !sink.wants_air() {
             return;
         }
-        let originator = &self.nodes[from.index()].originator;
-        let mpdu = |&index: &usize| {
-            let mpdu = originator.mpdu(index);
+        let own = &self.radios[from];
+        let Some(made) = own.lanes[category.index()].made.front() else { return };
+        let peer = &own.peers[made.peer];
+        let Some(originator) = &peer.originators[category.index()] else { return };
+        let mpdu = |&sequence: &u16| {
+            let mpdu = originator.mpdu(sequence);
             // This transmission is counted already.
-            DataMpdu { sequence: mpdu.sequence, retry: mpdu.sent > 1, packet: &mpdu.packet }
+            DataMpdu { sequence, retry: mpdu.sent > 1, packet: &mpdu.packet.packet }
         };
-        let mpdus: Vec<DataMpdu<'_, P>> = data.chosen.iter().map(mpdu).collect();
-        let reserved_ns = self.phy.gap_ns + self.phy.response_ns(from, data.is_ampdu());
-        sink.air(&Ppdu {
-            start_ns,
-            end_ns,
-            duration_us: duration_us(reserved_ns),
-            mode: self.phy.data_mode(from),
+        let mpdus: Vec<DataMpdu<'_, P>> = made.sequences.iter().map(mpdu).collect();
+        let rate = self.phy.rate(made.chain.rate(made.attempts));
+        let plain = Plain {
+            span_ns,
             from,
+            to: Some(peer.radio),
+            mode: rate.mode,
+            reserved_ns: rate.gap_ns + self.answer_ns(from, category),
             collided,
-            contents: Contents::Data(&mpdus),
-        });
-    }
-
-    fn show_collided(&self, from: Side, start_ns: u64, sent: &Sent, sink: &mut impl Sink<P>) {
-        let end_ns = start_ns + self.first_ppdu_ns(from, sent);
-        let control =
-            |mode: Mode, contents| Ppdu { start_ns, end_ns, duration_us: 0, mode, from, collided: true, contents };
-        match sent {
-            Sent::Data(data) => self.show_data(from, (start_ns, end_ns), data, true, sink),
-            Sent::Rts(_) => sink.air(&control(self.phy.response_mode(from), Contents::Rts)),
-            Sent::Request(start) => {
-                let contents = Contents::BlockAckRequest { start_sequence: *start };
-                sink.air(&control(self.phy.basic_mode(), contents));
-            }
-        }
+        };
+        self.show(&plain, Contents::Data { category, ampdu: made.ampdu, qos: peer.qos, mpdus: &mpdus }, sink);
     }
 }
+
+/// Thermal noise in 20 MHz with a receiver of 6 dB noise figure, dBm.
+const NOISE_DBM: f64 = -95.0;

@@ -1,4 +1,4 @@
-//! The host and its bus: a server that takes a fixed time for each packet, up or down, one after the other.
+//! The host and its bus: a server that takes its time for each packet, up or down, one after the other.
 
 use std::collections::VecDeque;
 
@@ -39,14 +39,18 @@ impl<P> Host<P> {
         }
     }
 
-    pub(crate) fn push(&mut self, now_ns: u64, way: Way, packet: P) {
-        if self.jobs.is_empty() {
+    /// Takes a packet. True when it was idle: [`Self::next_ns`] is new.
+    pub(crate) fn push(&mut self, now_ns: u64, way: Way, packet: P) -> bool {
+        let was_idle = self.jobs.is_empty();
+        if was_idle {
             self.done_ns = now_ns + self.cost_ns;
         }
         self.down += usize::from(way == Way::Down);
         self.jobs.push_back((way, packet));
+        was_idle
     }
 
+    /// When the first job is done.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         (!self.jobs.is_empty()).then_some(self.done_ns)
     }

@@ -1,143 +1,107 @@
 //! The link: packets in, time forward, packets out.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::checked::ScenarioError;
+use crate::engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
+use crate::queue::Scheduler;
 use crate::rng::Rng;
-use crate::wlan::contention::Contender;
-use crate::wlan::counters::{Counters, SideCounters};
-use crate::wlan::exchange::Exchange;
-use crate::wlan::host::{Host, Way};
-use crate::wlan::monitor::Ppdu;
-use crate::wlan::originator::Originator;
+use crate::wlan::carried::Carried;
+use crate::wlan::contention::Contention;
+use crate::wlan::counters::{Counters, SideCounters, StationCounters};
+use crate::wlan::exchange::{host, Exchange};
+use crate::wlan::host::Way;
 use crate::wlan::phy::Phy;
-use crate::wlan::recipient::Recipient;
-use crate::wlan::scenario::Scenario;
+use crate::wlan::radio::Radio;
+use crate::wlan::settings::Scenario;
 
 /// Time between beacons: 100 TU.
 const BEACON_INTERVAL_NS: u64 = 102_400_000;
+/// The longest MSDU (IEEE 802.11-2020 table 9-25), without its LLC and SNAP headers.
+pub(crate) const MAX_PACKET_BYTES: usize = 2_304 - 8;
 
-/// One end of the link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The station.
-    Dut,
-    /// The access point.
-    Ap,
-}
+/// The queues of a radio: asked for with the number of its host and of those it can send to.
+pub(crate) type Queue<P> = Box<dyn Scheduler<Carried<P>>>;
 
-impl Side {
-    /// Both ends.
-    pub const BOTH: [Self; 2] = [Self::Dut, Self::Ap];
-
-    /// The other end.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Dut => Self::Ap,
-            Self::Ap => Self::Dut,
-        }
-    }
-
-    /// 0 and 1.
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// What the link carries. The link looks at its length only. A clone is kept until it is acknowledged, so cloning should
-/// be cheap.
-pub trait Packet: Clone {
-    /// Length in bytes, IP header included.
-    fn size_bytes(&self) -> usize;
-}
-
-/// Where packets come out.
-pub trait Sink<P> {
-    /// A packet reaches the host at `to`, at the time `at_ns`. Packets to one side come in the order of their times.
-    fn deliver(&mut self, at_ns: u64, to: Side, packet: P);
-
-    /// Whether [`Self::air`] is wanted.
-    fn wants_air(&self) -> bool {
-        false
-    }
-
-    /// A PPDU has ended. In the order of their ends, except that of two that collide the station's comes first.
-    fn air(&mut self, _ppdu: &Ppdu<'_, P>) {}
-}
-
-/// What became of an offered packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// The link has it.
-    Accepted,
-    /// The driver queue is full.
-    Dropped,
-}
-
-/// One station.
-#[derive(Clone, Debug)]
-pub(crate) struct Node<P> {
-    pub(crate) originator: Originator<P>,
-    pub(crate) recipient: Recipient<P>,
-    pub(crate) contender: Contender,
-    host: Host<P>,
-    queue_packets: usize,
-}
-
-/// A link between two stations. See the crate's documentation.
-#[derive(Clone, Debug)]
-pub struct Link<P> {
+/// An access point and its stations on one channel. See the crate's documentation.
+pub struct WlanLink<P> {
     pub(crate) scenario: Scenario,
     pub(crate) phy: Phy,
     pub(crate) rng: Rng,
-    pub(crate) nodes: [Node<P>; 2],
-    pub(crate) counts: [SideCounters; 2],
+    /// The access point, and the stations in the order of their hosts.
+    pub(crate) radios: Vec<Radio<P>>,
+    pub(crate) counts: Vec<SideCounters>,
+    pub(crate) names: Vec<String>,
+    /// Signal-to-noise ratio of what the access point sends, at each station.
+    pub(crate) snr_down_db: Vec<Option<f64>>,
     pub(crate) collisions: u64,
+    pub(crate) contention: Contention,
     /// What is on the air.
     pub(crate) exchange: Option<Exchange>,
-    /// When the medium fell silent (signal extension included).
-    pub(crate) idle_ns: u64,
     pub(crate) beacon_due_ns: u64,
+    /// Nothing new is begun.
+    pub(crate) settling: bool,
     now_ns: u64,
-    pub(crate) up: Vec<P>,
+    /// When the host of a radio is done with a packet.
+    hosts: BinaryHeap<Reverse<(u64, usize)>>,
+    /// When a gap in what a radio has received from a peer is given up.
+    pub(crate) gaps: BinaryHeap<Reverse<(u64, (usize, usize, AccessCategory))>>,
+    /// What queues have dropped and no sink was told yet, by radio.
+    pub(crate) gone: Vec<(usize, Carried<P>, DropCause)>,
+    /// What a queue has just dropped.
+    pub(crate) gone_packets: Vec<(Carried<P>, DropCause)>,
+    pub(crate) up: Vec<Carried<P>>,
+    /// Lists to be used again.
+    pub(crate) spare: Vec<Vec<u16>>,
+    winners: Vec<u32>,
 }
 
 /// What happens next.
 #[derive(Clone, Copy, Debug)]
 enum Next {
-    Host(Side),
+    Gone,
+    Host(usize),
+    Gap,
     Exchange,
     Beacon,
     Contention,
 }
 
-impl<P: Packet> Link<P> {
+impl<P: Packet + 'static> WlanLink<P> {
     /// A silent link at time 0.
     ///
     /// # Errors
     /// A scenario that cannot be.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
-        scenario.check()?;
-        let phy = Phy::new(&scenario)?;
-        let (dut, ap) = (&scenario.dut, &scenario.ap);
-        let nodes = [(dut, ap), (ap, dut)].map(|(own, peer)| Node {
-            originator: Originator::new(own),
-            recipient: Recipient::new(peer.tx_ampdu),
-            contender: Contender::new(&phy),
-            host: Host::new(own.per_packet_cost_us),
-            queue_packets: own.queue_packets as usize,
-        });
+        scenario.check("")?;
+        let mut phy = Phy::new(&scenario)?;
+        let radios = crate::wlan::assemble::radios(&scenario, &mut phy)?;
+        let parameters = crate::wlan::assemble::parameters(&scenario);
+        let stations = scenario.each_station();
+        let snr_down_db =
+            stations.map(|(_, station)| crate::wlan::phy::speech_down(&scenario, station).snr_db).collect();
         Ok(Self {
             rng: Rng::new(scenario.seed),
+            contention: Contention::new(phy.slot_ns, phy.sifs_ns, parameters.into_iter()),
+            counts: vec![SideCounters::default(); radios.len()],
+            names: scenario.each_station().map(|(name, _)| name).collect(),
+            snr_down_db,
             beacon_due_ns: if scenario.medium.beacons { BEACON_INTERVAL_NS } else { u64::MAX },
             scenario,
             phy,
-            nodes,
-            counts: Default::default(),
+            radios,
             collisions: 0,
             exchange: None,
-            idle_ns: 0,
+            settling: false,
             now_ns: 0,
+            hosts: BinaryHeap::new(),
+            gaps: BinaryHeap::new(),
+            gone: Vec::new(),
+            gone_packets: Vec::new(),
             up: Vec::new(),
+            spare: Vec::new(),
+            winners: Vec::new(),
         })
     }
 
@@ -148,51 +112,239 @@ impl<P: Packet> Link<P> {
 
     /// What was counted so far.
     pub fn counters(&self) -> Counters {
-        let [dut, ap] = self.counts.clone();
-        Counters { dut, ap, collisions: self.collisions }
+        let stations: Vec<StationCounters> = (1..self.radios.len())
+            .map(|radio| StationCounters {
+                name: self.names[radio - 1].clone(),
+                radio: self.counts[radio].clone(),
+                down: self.radios[0].peers[radio - 1].counts.clone(),
+                up: self.radios[radio].peers[0].counts.clone(),
+            })
+            .collect();
+        Counters { dut: stations[0].radio.clone(), ap: self.counts[0].clone(), collisions: self.collisions, stations }
     }
 
-    /// Packets in the driver queue of `side` (those on the way to it through the host included).
-    pub fn queued(&self, side: Side) -> usize {
-        let node = &self.nodes[side.index()];
-        node.originator.queued() + node.host.waiting(Way::Down)
+    /// Packets in the queues of a host's radio (those on the way to it through the host included).
+    pub fn queued(&self, host: HostId) -> usize {
+        self.radios.get(host.index()).map_or(0, |radio| radio.backlog() + radio.host.waiting(Way::Down))
     }
 
-    /// Hands `packet` to the driver at `side`. Everything that is due by `now_ns` should have been [advanced](Self::advance)
-    /// over; a time before that counts as the time reached.
-    pub fn offer(&mut self, now_ns: u64, side: Side, packet: P) -> Offer {
-        self.now_ns = self.now_ns.max(now_ns);
-        let count = &mut self.counts[side.index()];
-        count.packets_offered += 1;
-        if self.queued(side) >= self.nodes[side.index()].queue_packets {
-            self.counts[side.index()].drops.queue_full += 1;
-            return Offer::Dropped;
+    /// A radio takes no more packets: its queue is full, or (where it has better queues) what waits for its host.
+    fn is_full(&self, radio: usize) -> bool {
+        let own = &self.radios[radio];
+        let queued = if own.settings.queueing.is_some() { 0 } else { own.backlog() };
+        queued + own.host.waiting(Way::Down) >= own.settings.queue_packets as usize
+    }
+
+    /// The number of a channel access function.
+    pub(crate) const fn function(radio: usize, category: AccessCategory) -> u32 {
+        (radio * 4 + category.index()) as u32
+    }
+
+    fn next(&self) -> Option<(u64, Next)> {
+        if !self.gone.is_empty() {
+            return Some((self.now_ns, Next::Gone));
         }
-        let node = &mut self.nodes[side.index()];
-        if node.host.is_free() {
-            node.originator.push(packet);
-            self.refresh(side, self.now_ns);
+        let host = self.hosts.peek().map(|&Reverse((ns, radio))| (ns, Next::Host(radio)));
+        let medium = match (&self.exchange, self.contention.silent_since_ns()) {
+            (Some(exchange), _) => Some((exchange.end_ns, Next::Exchange)),
+            (None, idle_ns) => {
+                let contention = self.contention.next_ns().map(|ns| (ns, Next::Contention));
+                if self.beacon_due_ns == u64::MAX {
+                    contention
+                } else {
+                    let beacon_ns = self.beacon_due_ns.max(idle_ns.unwrap_or(0) + self.phy.pifs_ns);
+                    contention.filter(|contention| contention.0 < beacon_ns).or(Some((beacon_ns, Next::Beacon)))
+                }
+            }
+        };
+        let gap = self.gaps.peek().map(|&Reverse((ns, _))| (ns, Next::Gap));
+        [host, gap, medium].into_iter().flatten().min_by_key(|&(ns, _)| ns)
+    }
+
+    /// Those whose turn it is begin to send.
+    fn contend(&mut self, at_ns: u64) {
+        let mut functions = std::mem::take(&mut self.winners);
+        self.contention.winners(&mut functions);
+        let mut winners: Vec<(usize, AccessCategory)> = Vec::with_capacity(2);
+        let mut losers = Vec::new();
+        // The highest category of a radio first.
+        for &function in functions.iter().rev() {
+            let (radio, category) = (function as usize / 4, AccessCategory::ALL[function as usize % 4]);
+            let own = &self.radios[radio];
+            let txop_ns = own.txop_ns[category.index()];
+            let limit_ns = if txop_ns == 0 { u64::MAX } else { txop_ns };
+            if own.lanes[category.index()].made.is_empty() && !self.make(at_ns, radio, category, limit_ns, true) {
+                self.refresh(radio, category, at_ns);
+            } else if winners.last().is_some_and(|&(winner, _)| winner == radio) {
+                losers.push(function);
+                self.counts[radio].internal_collisions += 1;
+            } else {
+                winners.push((radio, category));
+            }
+        }
+        self.winners = functions;
+        if winners.is_empty() {
+            return;
+        }
+        winners.reverse();
+        self.contention.take(at_ns);
+        for function in losers {
+            self.contention.end(function, false, &mut self.rng);
+        }
+        self.begin(at_ns, &winners);
+    }
+
+    fn host_done(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
+        let done = self.radios[radio].host.pop();
+        if let Some(ns) = self.radios[radio].host.next_ns() {
+            self.hosts.push(Reverse((ns, radio)));
+        }
+        match done {
+            Some((Way::Down, packet)) => {
+                self.enqueue_accepted(at_ns, radio, packet);
+            }
+            Some((Way::Up, packet)) => self.deliver(radio, at_ns, packet, sink),
+            None => {}
+        }
+    }
+
+    /// Puts a packet into the queues of a radio. Gives it back when they have no room for it.
+    fn enqueue(&mut self, now_ns: u64, radio: usize, packet: Carried<P>) -> Option<Carried<P>> {
+        let own = &mut self.radios[radio];
+        let peer = if radio == 0 { packet.to.index().wrapping_sub(1) } else { 0 };
+        let category = own.lane(peer, packet.category());
+        own.queue.enqueue(now_ns, peer, category, packet, &mut self.gone_packets);
+        let lane = &mut own.lanes[category.index()];
+        lane.backlog += 1;
+        lane.starved = false;
+        // Only what comes is ever refused for want of room.
+        let refused = self.gone_packets.iter().position(|(_, cause)| *cause == DropCause::QueueFull);
+        let refused = refused.map(|index| self.gone_packets.swap_remove(index).0);
+        lane.backlog -= usize::from(refused.is_some());
+        self.note_gone(radio, category);
+        let backlog = self.radios[radio].backlog() as u64;
+        let count = &mut self.counts[radio];
+        count.queue_max_packets = count.queue_max_packets.max(backlog);
+        self.fill_hardware(now_ns, radio, category);
+        self.refresh(radio, category, now_ns);
+        refused
+    }
+
+    /// [`Self::enqueue`] for a packet that the link has accepted before.
+    fn enqueue_accepted(&mut self, now_ns: u64, radio: usize, packet: Carried<P>) {
+        if let Some(refused) = self.enqueue(now_ns, radio, packet) {
+            self.gone.push((radio, refused, DropCause::QueueFull));
+        }
+    }
+
+    /// Takes note of what the queue of a radio has just dropped.
+    pub(crate) fn note_gone(&mut self, radio: usize, category: AccessCategory) {
+        self.radios[radio].lanes[category.index()].backlog -= self.gone_packets.len();
+        self.gone.extend(self.gone_packets.drain(..).map(|(packet, cause)| (radio, packet, cause)));
+    }
+
+    fn tell_gone(&mut self, at_ns: u64, sink: &mut impl Sink<P>) {
+        for (radio, packet, cause) in self.gone.drain(..) {
+            self.counts[radio].drops.count(cause);
+            sink.dropped(at_ns, packet.from, &packet.packet, cause);
+            if packet.from == host(radio) {
+                sink.freed(at_ns, packet.from, &packet.packet);
+            }
+        }
+    }
+
+    fn deliver(&mut self, radio: usize, at_ns: u64, packet: Carried<P>, sink: &mut impl Sink<P>) {
+        let bytes = packet.size_bytes() as u64;
+        let count = &mut self.counts[packet.from.index()];
+        count.packets_delivered += 1;
+        count.bytes_delivered += bytes;
+        let (sender, peer) = if radio == 0 { (packet.from.index(), 0) } else { (0, radio - 1) };
+        let count = &mut self.radios[sender].peers[peer].counts;
+        count.packets_delivered += 1;
+        count.bytes_delivered += bytes;
+        sink.deliver(at_ns, packet.to, packet.packet);
+    }
+
+    /// Hands what a radio has received in order to its host, or on to the station that it is for.
+    pub(crate) fn hand_up(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
+        let mut up = std::mem::take(&mut self.up);
+        for packet in up.drain(..) {
+            let own = &mut self.radios[radio];
+            if packet.to != host(radio) {
+                self.enqueue_accepted(at_ns, radio, packet);
+            } else if own.host.is_free() {
+                self.deliver(radio, at_ns, packet, sink);
+            } else if own.host.waiting(Way::Up) < own.settings.queue_packets as usize {
+                if own.host.push(at_ns, Way::Up, packet) {
+                    self.hosts.extend(own.host.next_ns().map(|ns| Reverse((ns, radio))));
+                }
+            } else {
+                self.counts[packet.from.index()].drops.receiver_full += 1;
+                sink.dropped(at_ns, packet.from, &packet.packet, DropCause::ReceiverFull);
+            }
+        }
+        self.up = up;
+    }
+
+    /// Takes note of whether a radio has something to send in a category.
+    pub(crate) fn refresh(&mut self, radio: usize, category: AccessCategory, at_ns: u64) {
+        let ready = self.radios[radio].is_ready(category);
+        self.contention.set_ready(Self::function(radio, category), at_ns, ready, &mut self.rng);
+    }
+}
+
+impl<P: Packet + 'static> Link<P> for WlanLink<P> {
+    fn hosts(&self) -> usize {
+        self.radios.len()
+    }
+
+    fn offer(&mut self, now_ns: u64, from: HostId, to: HostId, packet: P) -> Offer {
+        let radio = from.index();
+        debug_assert!(from != to && radio < self.radios.len() && to.index() < self.radios.len(), "{from:?} to {to:?}");
+        self.now_ns = self.now_ns.max(now_ns);
+        self.counts[radio].packets_offered += 1;
+        let cause = if packet.size_bytes() > MAX_PACKET_BYTES {
+            Some(DropCause::Oversize)
+        } else if self.is_full(radio) {
+            Some(DropCause::QueueFull)
         } else {
-            node.host.push(self.now_ns, Way::Down, packet);
+            None
+        };
+        if let Some(cause) = cause {
+            self.counts[radio].drops.count(cause);
+            return Offer::Dropped(cause);
+        }
+        let packet = Carried { packet, from, to };
+        let own = &mut self.radios[radio];
+        if own.host.is_free() {
+            if self.enqueue(self.now_ns, radio, packet).is_some() {
+                self.counts[radio].drops.count(DropCause::QueueFull);
+                return Offer::Dropped(DropCause::QueueFull);
+            }
+        } else if own.host.push(self.now_ns, Way::Down, packet) {
+            self.hosts.extend(own.host.next_ns().map(|ns| Reverse((ns, radio))));
         }
         Offer::Accepted
     }
 
-    /// When something happens next; `None`: never, unless packets come.
-    pub fn next_event(&self) -> Option<u64> {
+    fn next_event(&self) -> Option<u64> {
         self.next().map(|(ns, _)| ns)
     }
 
-    /// Lets everything happen that is due by `now_ns`.
-    pub fn advance(&mut self, now_ns: u64, sink: &mut impl Sink<P>) {
+    fn advance(&mut self, now_ns: u64, sink: &mut impl Sink<P>) {
         while let Some((at_ns, next)) = self.next().filter(|&(at_ns, _)| at_ns <= now_ns) {
             self.now_ns = self.now_ns.max(at_ns);
             match next {
-                Next::Host(side) => self.host_done(side, at_ns, sink),
-                Next::Exchange => self.step(at_ns, sink),
+                Next::Gone => self.tell_gone(at_ns, sink),
+                Next::Host(radio) => {
+                    self.hosts.pop();
+                    self.host_done(radio, at_ns, sink);
+                }
+                Next::Gap => self.look_after_gap(at_ns, sink),
+                Next::Exchange => self.step(sink),
                 Next::Beacon => {
                     self.beacon_due_ns += BEACON_INTERVAL_NS;
-                    self.take_medium(at_ns);
+                    self.contention.take(at_ns);
                     self.begin_beacon(at_ns);
                 }
                 Next::Contention => self.contend(at_ns),
@@ -201,105 +353,13 @@ impl<P: Packet> Link<P> {
         self.now_ns = self.now_ns.max(now_ns);
     }
 
-    /// Lets the frame exchange that is under way come to its end, and begins nothing new: what was counted as sent has then
-    /// been shown to the sink.
-    pub fn settle(&mut self, sink: &mut impl Sink<P>) {
+    fn settle(&mut self, sink: &mut impl Sink<P>) {
+        self.settling = true;
         while let Some(exchange) = &self.exchange {
-            let at_ns = exchange.stage_ends_ns();
-            self.now_ns = self.now_ns.max(at_ns);
-            self.step(at_ns, sink);
+            self.now_ns = self.now_ns.max(exchange.end_ns);
+            self.step(sink);
         }
-    }
-
-    fn next(&self) -> Option<(u64, Next)> {
-        let hosts = Side::BOTH
-            .into_iter()
-            .filter_map(|side| Some((self.nodes[side.index()].host.next_ns()?, Next::Host(side))));
-        let medium = match &self.exchange {
-            Some(exchange) => Some((exchange.stage_ends_ns(), Next::Exchange)),
-            None => {
-                let beacon_ns = self.beacon_due_ns.max(self.idle_ns + self.phy.pifs_ns);
-                let slot = Side::BOTH.into_iter().filter_map(|side| self.slot(side)).min();
-                let contention = slot.map(|slot| (self.slot_ns(slot), Next::Contention));
-                let beacon = (beacon_ns, Next::Beacon);
-                match contention {
-                    Some(contention) if contention.0 < beacon_ns => Some(contention),
-                    _ if self.beacon_due_ns == u64::MAX => contention,
-                    _ => Some(beacon),
-                }
-            }
-        };
-        hosts.chain(medium).min_by_key(|&(ns, _)| ns)
-    }
-
-    fn slot(&self, side: Side) -> Option<u64> {
-        self.nodes[side.index()].contender.slot(&self.phy, self.idle_ns)
-    }
-
-    fn slot_ns(&self, slot: u64) -> u64 {
-        self.idle_ns + self.phy.aifs_ns + slot * self.phy.slot_ns
-    }
-
-    /// Those whose turn it is begin to send.
-    fn contend(&mut self, at_ns: u64) {
-        let slots = Side::BOTH.map(|side| self.slot(side));
-        let Some(slot) = slots.into_iter().flatten().min() else { return };
-        let winners: Vec<Side> = Side::BOTH.into_iter().filter(|side| slots[side.index()] == Some(slot)).collect();
-        self.take_medium(at_ns);
-        for side in &winners {
-            self.nodes[side.index()].contender.begin();
-        }
-        match winners[..] {
-            [side] => self.begin(at_ns, side),
-            _ => self.begin_collision(at_ns),
-        }
-    }
-
-    /// Somebody sends from now on: the silence before counts for everybody's backoff.
-    fn take_medium(&mut self, at_ns: u64) {
-        let silent = at_ns.saturating_sub(self.idle_ns + self.phy.aifs_ns) / self.phy.slot_ns;
-        for node in &mut self.nodes {
-            node.contender.count_down(silent);
-        }
-    }
-
-    fn host_done(&mut self, side: Side, at_ns: u64, sink: &mut impl Sink<P>) {
-        match self.nodes[side.index()].host.pop() {
-            Some((Way::Down, packet)) => {
-                self.nodes[side.index()].originator.push(packet);
-                self.refresh(side, at_ns);
-            }
-            Some((Way::Up, packet)) => self.deliver(side, at_ns, packet, sink),
-            None => {}
-        }
-    }
-
-    fn deliver(&mut self, to: Side, at_ns: u64, packet: P, sink: &mut impl Sink<P>) {
-        let count = &mut self.counts[to.other().index()];
-        count.packets_delivered += 1;
-        count.bytes_delivered += packet.size_bytes() as u64;
-        sink.deliver(at_ns, to, packet);
-    }
-
-    /// Hands what the radio at `to` has received in order to its host.
-    pub(crate) fn hand_up(&mut self, to: Side, at_ns: u64, sink: &mut impl Sink<P>) {
-        let mut up = std::mem::take(&mut self.up);
-        for packet in up.drain(..) {
-            let node = &mut self.nodes[to.index()];
-            if node.host.is_free() {
-                self.deliver(to, at_ns, packet, sink);
-            } else if node.host.waiting(Way::Up) < node.queue_packets {
-                node.host.push(at_ns, Way::Up, packet);
-            } else {
-                self.counts[to.other().index()].drops.receiver_full += 1;
-            }
-        }
-        self.up = up;
-    }
-
-    /// Takes note of whether `side` has something to send.
-    pub(crate) fn refresh(&mut self, side: Side, at_ns: u64) {
-        let node = &mut self.nodes[side.index()];
-        node.contender.set_ready(at_ns, node.originator.has_work(), self.exchange.is_some(), &mut self.rng);
+        self.tell_gone(self.now_ns, sink);
+        self.settling = false;
     }
 }

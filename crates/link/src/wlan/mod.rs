@@ -1,17 +1,25 @@
-//! The 802.11 link.
+//! The 802.11 link: one access point and its stations on one channel.
 
+mod arrival;
+mod assemble;
+mod carried;
 mod contention;
 mod counters;
 mod exchange;
 mod host;
 mod link;
+mod make;
 mod monitor;
 mod originator;
 mod phy;
+mod radio;
+mod rate;
 mod recipient;
-mod scenario;
+mod settings;
 
-pub use counters::{Counters, Drops, SideCounters};
-pub use link::{Link, Offer, Packet, Side, Sink};
-pub use monitor::{beacon_len, Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
-pub use scenario::{Medium, Scenario, Station};
+pub use counters::{
+    Categories, CategoryCounters, Counters, DirectionCounters, Drops, SideCounters, Sizes, StationCounters,
+};
+pub use link::WlanLink;
+pub use monitor::beacon_len;
+pub use settings::{Edca, EdcaTable, Medium, Phy, RateControl, Scenario, Station, Usb};

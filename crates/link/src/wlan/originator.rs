@@ -1,10 +1,8 @@
-//! The sending end: the driver queue and the Block Ack window.
+//! The sending end of one flow of MPDUs: the Block Ack window, what is to be sent again, the retry limit.
 
 use std::collections::VecDeque;
 
-use crate::wlan::link::Packet;
-use crate::wlan::monitor::DATA_OVERHEAD;
-use crate::wlan::scenario::Station;
+use crate::engine::{DropCause, Packet};
 
 /// Sequence numbers are modulo this.
 pub(crate) const SEQUENCES: u16 = 4096;
@@ -21,208 +19,274 @@ pub(crate) const fn psdu_with(psdu: usize, len: usize) -> usize {
     psdu.next_multiple_of(4) + 4 + len
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// In a PPDU that was made.
+    InPpdu,
+    /// To be sent again.
+    Waiting,
+    /// Acknowledged or given up.
+    Done,
+}
+
 /// An MPDU that has a sequence number.
 #[derive(Clone, Debug)]
 pub(crate) struct Mpdu<P> {
-    pub(crate) sequence: u16,
     pub(crate) packet: P,
     /// Transmissions so far.
     pub(crate) sent: u32,
-    /// Acknowledged or given up.
-    done: bool,
+    /// Transmissions that count against the retry limit.
+    counted: u32,
+    state: State,
 }
 
-impl<P: Packet> Mpdu<P> {
-    /// Bytes on the air, FCS included.
-    pub(crate) fn len(&self) -> usize {
-        self.packet.size_bytes() + DATA_OVERHEAD
-    }
+/// What became of a PPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// An answer came.
+    pub(crate) answered: bool,
+    /// What it did not acknowledge stays in the PPDU, which is sent again as it is.
+    pub(crate) stays: bool,
 }
 
-/// The sending end of the link.
+/// How a flow is sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// Under a Block Ack session.
+    pub(crate) session: bool,
+    pub(crate) retry_limit: u32,
+    /// See [`crate::wlan::Station::count_unanswered`].
+    pub(crate) count_unanswered: bool,
+    /// See [`crate::wlan::Station::request_unanswered`].
+    pub(crate) request_unanswered: bool,
+}
+
+/// The sending end of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Originator<P> {
-    queue: VecDeque<P>,
-    /// MPDUs with consecutive sequence numbers; the first is not done.
+    /// MPDUs with consecutive sequence numbers, the first of them `start`; the first is not done.
     window: VecDeque<Mpdu<P>>,
-    next_sequence: u16,
-    window_size: usize,
-    retry_limit: u32,
-    /// A Block Ack request is due.
+    start: u16,
+    terms: Terms,
+    waiting: usize,
+    /// A Block Ack request is due, or in a PPDU that was made.
     request: bool,
+    request_in_ppdu: bool,
+    /// What the queues were told of [`Self::has_again`].
+    pub(crate) told_again: bool,
 }
 
 impl<P: Packet> Originator<P> {
-    pub(crate) fn new(station: &Station) -> Self {
+    pub(crate) fn new(terms: Terms) -> Self {
         Self {
-            queue: VecDeque::new(),
             window: VecDeque::new(),
-            next_sequence: 0,
-            window_size: if station.tx_ampdu { WINDOW } else { 1 },
-            retry_limit: u32::from(station.retry_limit),
+            start: 0,
+            terms,
+            waiting: 0,
             request: false,
+            request_in_ppdu: false,
+            told_again: false,
         }
     }
 
-    /// Packets that wait in the driver queue.
-    pub(crate) fn queued(&self) -> usize {
-        self.queue.len()
+    /// Something is to be sent besides new packets.
+    pub(crate) const fn has_again(&self) -> bool {
+        self.waiting > 0 || (self.request && !self.request_in_ppdu)
     }
 
-    pub(crate) fn push(&mut self, packet: P) {
-        self.queue.push_back(packet);
+    /// New packets may be taken.
+    pub(crate) fn has_room(&self) -> bool {
+        self.window.len() < WINDOW
     }
 
-    /// Something is to be sent.
-    pub(crate) fn has_work(&self) -> bool {
-        self.request || !self.window.is_empty() || !self.queue.is_empty()
-    }
-
-    /// The Block Ack request to send, as the sequence number that it begins with.
-    pub(crate) fn request(&self) -> Option<u16> {
-        self.request.then(|| self.window.front().map_or(self.next_sequence, |mpdu| mpdu.sequence))
+    /// Takes the Block Ack request that is due, as the sequence number that it begins with.
+    pub(crate) fn take_request(&mut self) -> Option<u16> {
+        if !self.request || self.request_in_ppdu {
+            return None;
+        }
+        self.request_in_ppdu = true;
+        Some(self.start)
     }
 
     /// The request was answered, or is given up.
     pub(crate) fn request_done(&mut self) {
         self.request = false;
+        self.request_in_ppdu = false;
     }
 
-    pub(crate) fn mpdu(&self, index: usize) -> &Mpdu<P> {
-        &self.window[index]
+    /// The MPDU with that number, which must be in the window.
+    pub(crate) fn mpdu(&self, sequence: u16) -> &Mpdu<P> {
+        &self.window[usize::from(ahead(sequence, self.start))]
     }
 
-    /// Fills `chosen` with what the next PPDU carries (positions in the window): what waits to be sent again first, then
-    /// new packets. `fits` says whether a PSDU of that many bytes may be sent. The first MPDU always goes.
-    pub(crate) fn fill(&mut self, max: usize, fits: impl Fn(usize) -> bool, chosen: &mut Vec<usize>) {
-        chosen.clear();
-        let mut psdu = 0;
-        let mut take = |chosen: &mut Vec<usize>, index: usize, len: usize| {
-            let longer = psdu_with(psdu, len);
-            if chosen.len() >= max || (!chosen.is_empty() && !fits(longer)) {
+    /// Puts what waits to be sent again into a PPDU, oldest first, while `fits` says that the packet can be added.
+    pub(crate) fn take_again(&mut self, mut fits: impl FnMut(&P) -> bool, chosen: &mut Vec<u16>) {
+        if self.waiting == 0 {
+            return;
+        }
+        for (sequence, mpdu) in (self.start..).zip(&mut self.window) {
+            if mpdu.state == State::Waiting {
+                if !fits(&mpdu.packet) {
+                    return;
+                }
+                mpdu.state = State::InPpdu;
+                self.waiting -= 1;
+                chosen.push(sequence % SEQUENCES);
+            }
+        }
+    }
+
+    /// Puts a new packet into a PPDU; gives its sequence number.
+    pub(crate) fn take_new(&mut self, packet: P) -> u16 {
+        let sequence = (self.start + self.window.len() as u16) % SEQUENCES;
+        self.window.push_back(Mpdu { packet, sent: 0, counted: 0, state: State::InPpdu });
+        sequence
+    }
+
+    /// Counts a transmission of these MPDUs; gives how many of them were sent before.
+    pub(crate) fn sent(&mut self, chosen: &[u16]) -> u64 {
+        let mut again = 0;
+        for &sequence in chosen {
+            let mpdu = &mut self.window[usize::from(ahead(sequence, self.start))];
+            again += u64::from(mpdu.sent > 0);
+            mpdu.sent += 1;
+        }
+        again
+    }
+
+    /// It is known how a PPDU with the MPDUs `chosen` fared: `acknowledged` says which sequence numbers the answer names.
+    /// Calls `freed` with each packet that is done. What stays in the PPDU stays in `chosen`; gives how many were given up.
+    pub(crate) fn concluded(
+        &mut self,
+        chosen: &mut Vec<u16>,
+        outcome: Outcome,
+        acknowledged: impl Fn(u16) -> bool,
+        mut freed: impl FnMut(&P, Option<DropCause>),
+    ) -> u64 {
+        if outcome.answered {
+            for (sequence, mpdu) in (self.start..).zip(&mut self.window) {
+                if mpdu.state != State::Done && acknowledged(sequence % SEQUENCES) {
+                    self.waiting -= usize::from(mpdu.state == State::Waiting);
+                    mpdu.state = State::Done;
+                    freed(&mpdu.packet, None);
+                }
+            }
+        }
+        let lost_whole = self.terms.request_unanswered && !outcome.answered && !outcome.stays && chosen.len() > 1;
+        let counts = outcome.answered || self.terms.count_unanswered || !self.terms.session || chosen.len() == 1;
+        let (window, start, waiting, limit) = (&mut self.window, self.start, &mut self.waiting, self.terms.retry_limit);
+        let mut given_up = 0;
+        chosen.retain(|&sequence| {
+            let mpdu = &mut window[usize::from(ahead(sequence, start))];
+            if mpdu.state == State::Done {
                 return false;
             }
-            psdu = longer;
-            chosen.push(index);
-            true
-        };
-        for (index, mpdu) in self.window.iter().enumerate() {
-            if !mpdu.done && !take(chosen, index, mpdu.len()) {
-                return;
-            }
-        }
-        while self.window.len() < self.window_size {
-            let Some(packet) = self.queue.front() else { return };
-            if !take(chosen, self.window.len(), packet.size_bytes() + DATA_OVERHEAD) {
-                return;
-            }
-            if let Some(packet) = self.queue.pop_front() {
-                self.window.push_back(Mpdu { sequence: self.next_sequence, packet, sent: 0, done: false });
-                self.next_sequence = (self.next_sequence + 1) % SEQUENCES;
-            }
-        }
-    }
-
-    /// Counts a transmission of these MPDUs.
-    pub(crate) fn sent(&mut self, chosen: &[usize]) {
-        for &index in chosen {
-            self.window[index].sent += 1;
-        }
-    }
-
-    /// The answer to these MPDUs is in: `acknowledged` says which sequence numbers it names. Gives the number of MPDUs
-    /// that are given up. `chosen` is void afterwards.
-    pub(crate) fn answered(&mut self, chosen: &[usize], acknowledged: impl Fn(u16) -> bool) -> u64 {
-        for mpdu in &mut self.window {
-            mpdu.done |= acknowledged(mpdu.sequence);
-        }
-        let mut given_up = 0;
-        for &index in chosen {
-            let mpdu = &mut self.window[index];
-            if !mpdu.done && mpdu.sent > self.retry_limit {
-                mpdu.done = true;
+            mpdu.counted += u32::from(counts);
+            if mpdu.counted > limit {
+                mpdu.state = State::Done;
+                freed(&mpdu.packet, Some(DropCause::RetryLimit));
                 given_up += 1;
+                return false;
             }
-        }
+            if !outcome.stays {
+                mpdu.state = State::Waiting;
+                *waiting += 1;
+            }
+            outcome.stays
+        });
         // The receiver holds back what came after a gap until it is told that nothing will fill it.
-        self.request |= given_up > 0 && self.window_size > 1;
-        while self.window.front().is_some_and(|mpdu| mpdu.done) {
-            self.window.pop_front();
-        }
+        self.request |= given_up > 0 && self.terms.session;
+        self.request |= lost_whole && self.waiting > 0;
         given_up
+    }
+
+    /// Forgets the MPDUs that are done at the front of the window. No PPDU that was made may hold them any more.
+    pub(crate) fn advance(&mut self, in_ppdus: impl Fn(u16) -> bool) {
+        while self.window.front().is_some_and(|mpdu| mpdu.state == State::Done) && !in_ppdus(self.start) {
+            self.window.pop_front();
+            self.start = (self.start + 1) % SEQUENCES;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wire::phy::ampdu_psdu_len;
-
     use super::*;
 
     impl Packet for usize {
         fn size_bytes(&self) -> usize {
             *self
         }
+
+        fn write_bytes(&self, _out: &mut Vec<u8>, _limit: usize) {}
     }
 
-    fn originator(station: &Station, packets: usize) -> Originator<usize> {
-        let mut originator = Originator::new(station);
-        (0..packets).for_each(|_| originator.push(1500));
-        originator
-    }
+    const SESSION: Terms = Terms { session: true, retry_limit: 7, count_unanswered: false, request_unanswered: false };
+    const ANSWERED: Outcome = Outcome { answered: true, stays: false };
 
-    #[test]
-    fn the_psdu_is_that_of_the_whole_ampdu() {
-        let mut originator = Originator::new(&Station::default());
-        let sizes = [1500, 41, 40, 1499, 77];
-        sizes.iter().for_each(|&size| originator.push(size));
-        let mut chosen = Vec::new();
-        for count in 1..=sizes.len() {
-            let mut fresh = originator.clone();
-            let whole = ampdu_psdu_len(sizes[..count].iter().map(|size| size + DATA_OVERHEAD));
-            fresh.fill(64, |psdu| psdu <= whole, &mut chosen);
-            assert_eq!(chosen.len(), count, "the limit is exactly what {count} MPDUs need");
-        }
+    fn filled(terms: Terms, packets: usize) -> (Originator<usize>, Vec<u16>) {
+        let mut originator = Originator::new(terms);
+        let chosen: Vec<u16> = (0..packets).map(|_| originator.take_new(1500)).collect();
+        originator.sent(&chosen);
+        (originator, chosen)
     }
 
     #[test]
     fn what_is_not_acknowledged_goes_first_and_the_window_ends_at_64() {
-        let mut originator = originator(&Station::default(), 200);
-        let mut chosen = Vec::new();
-        originator.fill(64, |_| true, &mut chosen);
-        assert_eq!(chosen.len(), 64);
-        originator.sent(&chosen);
-        assert_eq!(originator.answered(&chosen, |sequence| sequence != 1 && sequence != 5), 0);
-        originator.fill(64, |_| true, &mut chosen);
-        let sequences: Vec<u16> = chosen.iter().map(|&index| originator.mpdu(index).sequence).collect();
+        let (mut originator, mut chosen) = filled(SESSION, 64);
+        assert!(!originator.has_room());
+        let mut freed = 0;
+        let given_up = originator.concluded(&mut chosen, ANSWERED, |seq| seq != 1 && seq != 5, |_, _| freed += 1);
+        originator.advance(|_| false);
+        assert_eq!((given_up, freed, chosen.len()), (0, 62, 0));
+        originator.take_again(|_| true, &mut chosen);
         // Sequence number 0 is done, so the window reaches one further: 64.
-        assert_eq!(sequences, [1, 5, 64]);
-        assert_eq!(originator.request(), None);
+        assert!(originator.has_room());
+        chosen.push(originator.take_new(1500));
+        assert_eq!(chosen, [1, 5, 64]);
+        assert!(!originator.has_room() && !originator.has_again());
+        assert_eq!(originator.sent(&chosen), 2);
     }
 
     #[test]
     fn an_mpdu_is_given_up_after_the_retry_limit() {
-        let mut originator = originator(&Station { retry_limit: 2, ..Station::default() }, 2);
-        let mut chosen = Vec::new();
+        let terms = Terms { retry_limit: 2, ..SESSION };
+        let (mut originator, mut chosen) = filled(terms, 2);
+        let mut drops = Vec::new();
         for given_up in [0, 0, 2] {
-            originator.fill(64, |_| true, &mut chosen);
-            originator.sent(&chosen);
-            assert_eq!(originator.answered(&chosen, |_| false), given_up);
+            let unanswered = Outcome { answered: false, stays: false };
+            assert_eq!(originator.concluded(&mut chosen, unanswered, |_| false, |_, _| {}), 0, "not counted");
+            originator.take_again(|_| true, &mut chosen);
+            let now = originator.concluded(&mut chosen, ANSWERED, |_| false, |_, cause| drops.extend(cause));
+            originator.advance(|_| false);
+            assert_eq!(now, given_up);
+            originator.take_again(|_| true, &mut chosen);
         }
-        assert_eq!(originator.request(), Some(2));
+        assert_eq!(drops, [DropCause::RetryLimit; 2]);
+        assert!(originator.has_again());
+        assert_eq!((originator.take_request(), originator.take_request()), (Some(2), None));
         originator.request_done();
-        assert!(!originator.has_work());
+        assert!(!originator.has_again());
     }
 
     #[test]
-    fn without_aggregation_one_at_a_time() {
-        let mut originator = originator(&Station { tx_ampdu: false, retry_limit: 0, ..Station::default() }, 3);
-        let mut chosen = Vec::new();
-        originator.fill(64, |_| true, &mut chosen);
-        assert_eq!(chosen, [0]);
-        originator.sent(&chosen);
-        assert_eq!(originator.answered(&chosen, |_| false), 1);
-        assert_eq!(originator.request(), None);
-        assert_eq!(originator.queued(), 2);
+    fn what_stays_in_its_ppdu_is_not_taken_again() {
+        let (mut originator, mut chosen) = filled(Terms { session: false, retry_limit: 1, ..SESSION }, 1);
+        let unanswered = Outcome { answered: false, stays: true };
+        assert_eq!(originator.concluded(&mut chosen, unanswered, |_| false, |_, _| {}), 0);
+        assert_eq!((chosen.as_slice(), originator.has_again()), (&[0][..], false));
+        assert_eq!(originator.concluded(&mut chosen, unanswered, |_| false, |_, _| {}), 1);
+        assert!(chosen.is_empty());
+        assert!(!originator.has_again(), "without a session nobody waits for a gap");
+    }
+
+    #[test]
+    fn the_window_does_not_pass_what_a_ppdu_still_holds() {
+        let (mut originator, mut first) = filled(SESSION, 2);
+        let second = originator.take_new(1500);
+        originator.concluded(&mut first, ANSWERED, |_| true, |_, _| {});
+        originator.advance(|sequence| sequence == second);
+        assert_eq!(originator.mpdu(second).packet, 1500);
+        originator.concluded(&mut vec![second], ANSWERED, |_| false, |_, _| panic!("done already"));
     }
 }

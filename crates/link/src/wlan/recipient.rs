@@ -20,6 +20,25 @@ pub(crate) struct Recipient<P> {
     next: u16,
     /// What came before its turn, by number modulo [`WINDOW`].
     held: Vec<Option<P>>,
+    held_packets: usize,
+    /// Since when the same gap holds them back.
+    gap_since_ns: u64,
+    /// Somebody will look after the gap.
+    pub(crate) watched: bool,
+}
+
+/// How long a gap holds back what came after it: `HT_RX_REORDER_BUF_TIMEOUT` of Linux (`net/mac80211/rx.c`), 100 ms.
+const REORDER_TIMEOUT_NS: u64 = 100_000_000;
+
+/// What became of an MPDU that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reception<P> {
+    /// It is new.
+    New,
+    /// It was received before.
+    Duplicate,
+    /// Its turn was given up: nobody gets it.
+    Late(P),
 }
 
 /// A Block Ack's bitmap.
@@ -44,6 +63,9 @@ impl<P> Recipient<P> {
             head: SEQUENCES - 1,
             next: 0,
             held: (0..WINDOW).map(|_| None).collect(),
+            held_packets: 0,
+            gap_since_ns: 0,
+            watched: false,
         }
     }
 
@@ -59,11 +81,10 @@ impl<P> Recipient<P> {
         }
     }
 
-    /// An MPDU came, its last bit at `at_ns`; what the host may have now is appended to `up`. False for one that was
-    /// received before.
-    pub(crate) fn receive(&mut self, sequence: u16, at_ns: u64, packet: P, up: &mut Vec<P>) -> bool {
+    /// An MPDU came, its last bit at `at_ns`; what the host may have now is appended to `up`.
+    pub(crate) fn receive(&mut self, sequence: u16, at_ns: u64, packet: P, up: &mut Vec<P>) -> Reception<P> {
         if self.received_ns(sequence).is_some() {
-            return false;
+            return Reception::Duplicate;
         }
         let step = ahead(sequence, self.head);
         if step < HALF {
@@ -75,36 +96,62 @@ impl<P> Recipient<P> {
         self.received[usize::from(sequence) % REMEMBERED] = Some((sequence, at_ns));
         if !self.session {
             up.push(packet);
-            return true;
+            return Reception::New;
         }
         let offset = ahead(sequence, self.next);
         if offset >= HALF {
-            // Its turn was given up.
-            return true;
+            return Reception::Late(packet);
         }
         if usize::from(offset) >= WINDOW {
-            self.release_to((sequence + SEQUENCES + 1 - WINDOW as u16) % SEQUENCES, up);
+            self.release_to(at_ns, (sequence + SEQUENCES + 1 - WINDOW as u16) % SEQUENCES, up);
+        }
+        if self.held_packets == 0 {
+            self.gap_since_ns = at_ns;
         }
         self.held[usize::from(sequence) % WINDOW] = Some(packet);
-        self.release(up);
-        true
+        self.held_packets += 1;
+        self.release(at_ns, up);
+        Reception::New
     }
 
     /// Nothing before `start` will come again.
-    pub(crate) fn release_to(&mut self, start: u16, up: &mut Vec<P>) {
+    pub(crate) fn release_to(&mut self, at_ns: u64, start: u16, up: &mut Vec<P>) {
         if ahead(start, self.next) < HALF {
             while self.next != start {
-                up.extend(self.held[usize::from(self.next) % WINDOW].take());
-                self.next = (self.next + 1) % SEQUENCES;
+                self.take_next(up);
+                self.gap_since_ns = at_ns;
             }
-            self.release(up);
+            self.release(at_ns, up);
         }
     }
 
-    fn release(&mut self, up: &mut Vec<P>) {
-        while let Some(packet) = self.held[usize::from(self.next) % WINDOW].take() {
-            up.push(packet);
-            self.next = (self.next + 1) % SEQUENCES;
+    fn take_next(&mut self, up: &mut Vec<P>) -> bool {
+        let packet = self.held[usize::from(self.next) % WINDOW].take();
+        let took = packet.is_some();
+        self.held_packets -= usize::from(took);
+        up.extend(packet);
+        self.next = (self.next + 1) % SEQUENCES;
+        took
+    }
+
+    fn release(&mut self, at_ns: u64, up: &mut Vec<P>) {
+        while self.held[usize::from(self.next) % WINDOW].is_some() {
+            self.take_next(up);
+            self.gap_since_ns = at_ns;
+        }
+    }
+
+    /// When the present gap is given up; `None`: nothing is held back.
+    pub(crate) fn gap_ends_ns(&self) -> Option<u64> {
+        (self.held_packets > 0).then_some(self.gap_since_ns + REORDER_TIMEOUT_NS)
+    }
+
+    /// Gives up the present gap.
+    pub(crate) fn skip_gap(&mut self, at_ns: u64, up: &mut Vec<P>) {
+        if self.held_packets > 0 {
+            while !self.take_next(up) {}
+            self.gap_since_ns = at_ns;
+            self.release(at_ns, up);
         }
     }
 
@@ -137,16 +184,16 @@ mod tests {
     fn a_gap_holds_back_what_comes_after_it() {
         let mut recipient = Recipient::new(true);
         let mut up = Vec::new();
-        assert!(recipient.receive(1, 10, "b", &mut up));
-        assert!(recipient.receive(2, 20, "c", &mut up));
+        assert_eq!(recipient.receive(1, 10, "b", &mut up), Reception::New);
+        assert_eq!(recipient.receive(2, 20, "c", &mut up), Reception::New);
         assert!(up.is_empty());
-        assert!(!recipient.receive(2, 30, "c", &mut up));
+        assert_eq!(recipient.receive(2, 30, "c", &mut up), Reception::Duplicate);
         let shown = recipient.block_ack(30, 0, 1, 0);
         assert_eq!(shown, Shown { start: 0, bitmap: 0b110 });
         assert!(shown.has(1) && !shown.has(0) && !shown.has(64));
         // Less than 15 old: only the first is shown.
         assert_eq!(recipient.block_ack(30, 0, 1, 15).bitmap, 0b010);
-        assert!(recipient.receive(0, 40, "a", &mut up));
+        assert_eq!(recipient.receive(0, 40, "a", &mut up), Reception::New);
         assert_eq!(up, ["a", "b", "c"]);
     }
 
@@ -155,16 +202,30 @@ mod tests {
         let mut recipient = Recipient::new(true);
         let mut up = Vec::new();
         recipient.receive(3, 0, 3, &mut up);
-        recipient.release_to(2, &mut up);
+        recipient.release_to(0, 2, &mut up);
         assert_eq!((up.len(), recipient.next()), (0, 2));
-        recipient.release_to(3, &mut up);
+        recipient.release_to(0, 3, &mut up);
         assert_eq!((up.as_slice(), recipient.next()), (&[3][..], 4));
         recipient.receive(5, 0, 5, &mut up);
         recipient.receive(5 + 64, 0, 69, &mut up);
         assert_eq!((up.as_slice(), recipient.next()), (&[3, 5][..], 6));
         // 4 comes after all: its turn was given up.
-        assert!(recipient.receive(4, 0, 4, &mut up));
+        assert_eq!(recipient.receive(4, 0, 4, &mut up), Reception::Late(4));
         assert_eq!(up, [3, 5]);
+    }
+
+    #[test]
+    fn a_gap_that_nothing_fills_is_given_up_in_the_end() {
+        let mut recipient = Recipient::new(true);
+        let mut up = Vec::new();
+        assert_eq!(recipient.gap_ends_ns(), None);
+        recipient.receive(2, 1_000, 2, &mut up);
+        recipient.receive(5, 2_000, 5, &mut up);
+        assert_eq!(recipient.gap_ends_ns(), Some(100_001_000));
+        recipient.skip_gap(100_001_000, &mut up);
+        assert_eq!((up.as_slice(), recipient.gap_ends_ns()), (&[2][..], Some(200_001_000)));
+        recipient.skip_gap(200_001_000, &mut up);
+        assert_eq!((up.as_slice(), recipient.gap_ends_ns(), recipient.next()), (&[2, 5][..], None, 6));
     }
 
     #[test]

@@ -35,6 +35,66 @@ impl EventKind {
             _ => return None,
         })
     }
+
+    /// The letter in both forms of usbmon.
+    pub const fn letter(self) -> u8 {
+        match self {
+            Self::Submission => b'S',
+            Self::Completion => b'C',
+            Self::SubmissionError => b'E',
+        }
+    }
+}
+
+/// What the header of a record says that has no SETUP packet and is not isochronous, to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Identifies the URB between submission and completion.
+    pub id: u64,
+    /// What happened.
+    pub event: EventKind,
+    /// How the endpoint transfers.
+    pub transfer: TransferType,
+    /// The endpoint.
+    pub endpoint: EndpointAddress,
+    /// Address of the device.
+    pub device: u8,
+    /// Number of the bus.
+    pub bus: u16,
+    /// Since 1970, µs.
+    pub time_us: i64,
+    /// 0 or a negative error number; -115 (EINPROGRESS) for a submission.
+    pub status: i32,
+    /// Bytes asked for (submission) or transferred (completion).
+    pub length: u32,
+    /// Bytes of data that follow.
+    pub stored_length: u32,
+}
+
+impl Header {
+    /// The long header (link type 220).
+    pub fn emit(&self, order: ByteOrder) -> [u8; LONG_HEADER] {
+        let mut bytes = [0; LONG_HEADER];
+        bytes[0..8].copy_from_slice(&order.u64_bytes(self.id));
+        bytes[8] = self.event.letter();
+        bytes[9] = self.transfer as u8;
+        bytes[10] = self.endpoint.0;
+        bytes[11] = self.device;
+        bytes[12..14].copy_from_slice(&order.u16_bytes(self.bus));
+        // No SETUP packet; with data (0), or which way they would have gone.
+        bytes[14] = b'-';
+        bytes[15] = match (self.stored_length, self.endpoint.is_in()) {
+            (1.., _) => 0,
+            (0, true) => b'<',
+            (0, false) => b'>',
+        };
+        bytes[16..24].copy_from_slice(&order.u64_bytes(self.time_us.div_euclid(1_000_000) as u64));
+        bytes[24..28].copy_from_slice(&order.u32_bytes(self.time_us.rem_euclid(1_000_000) as u32));
+        bytes[28..32].copy_from_slice(&order.u32_bytes(self.status as u32));
+        bytes[32..36].copy_from_slice(&order.u32_bytes(self.length));
+        bytes[36..40].copy_from_slice(&order.u32_bytes(self.stored_length));
+        bytes
+    }
 }
 
 /// Why a record is no usbmon record.
@@ -269,6 +329,44 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn what_was_written_is_read_again(
+            (id, event, transfer, endpoint, device) in (0u64.., 0usize..3, 1u8..4, 0u8.., 0u8..),
+            (bus, time_us, status, length) in (0u16.., 0i64..1 << 50, -200i32..1, 0u32..),
+            data: Vec<u8>,
+            big: bool,
+        ) {
+            let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+            let header = Header {
+                id,
+                event: [EventKind::Submission, EventKind::Completion, EventKind::SubmissionError][event],
+                transfer: TransferType::from_capture(transfer).unwrap(),
+                endpoint: EndpointAddress(endpoint),
+                device,
+                bus,
+                time_us,
+                status,
+                length,
+                stored_length: data.len() as u32,
+            };
+            let bytes = [&header.emit(order)[..], &data].concat();
+            let packet = Packet::parse(&bytes, order, LONG_HEADER).unwrap();
+            let again = Header {
+                id: packet.id(),
+                event: packet.event(),
+                transfer: packet.transfer(),
+                endpoint: packet.endpoint(),
+                device: packet.device(),
+                bus: packet.bus(),
+                time_us: packet.time_us(),
+                status: packet.status(),
+                length: packet.length(),
+                stored_length: packet.stored_length(),
+            };
+            assert_eq!(again, header);
+            assert_eq!((packet.data(), packet.setup()), (&data[..], None));
+        }
+
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>, long: bool, big: bool) {
             let order = if big { ByteOrder::Big } else { ByteOrder::Little };

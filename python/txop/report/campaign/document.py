@@ -8,7 +8,7 @@ from pathlib import Path
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.report.blocks import Grid
-from txop.report.campaign import effects, faults, method, runs
+from txop.report.campaign import bus, effects, faults, method, runs
 from txop.report.campaign.gallery import Gallery
 from txop.report.campaign.opening import opening
 from txop.report.campaign.pieces import Chapter, Figures, Fold, Paragraph, Piece
@@ -57,6 +57,7 @@ def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target:
     yield Chapter("latency", "Latency", "Latency", gallery.latency())
     yield Chapter("host", "CPU, context switches, interrupts", "CPU cost", list(_host(result, gallery)))
     yield Chapter("air", "On the air", "On the air", gallery.air(target))
+    yield Chapter("bus", "On the USB", "On the USB", bus.chapter(archive, result, target))
     yield Chapter("faults", "Kernel log", "Kernel log", faults.faults(archive, result))
     yield Chapter("void", "What does not count", "Void runs", faults.not_counted(result))
     yield Chapter("method", "Method", "Method", method.methods(result))

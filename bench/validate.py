@@ -1,0 +1,84 @@
+"""Called by bench/validate: runs every case of bench/validation, and writes docs/validation.md; exit code 1 when one fails."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from itertools import groupby
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).parent / "validation"))
+
+from cases import Case, value_of  # noqa: E402
+from wifi import CASES  # noqa: E402
+
+from txop.simulate import Simulation, simulate  # noqa: E402
+
+HEAD = """# Validation of the link engine
+
+Model against reference, for every figure that the engine is held to; made by `make validate`, which fails when one is out of its
+tolerance. The figures are means over seeds, of simulations (origin: simulated).
+"""
+
+
+def run(cases: list[Case]) -> dict[str, Simulation]:
+    """The simulations of all cases, each once."""
+    done: dict[str, Simulation] = {}
+    with tempfile.TemporaryDirectory(prefix="validation-") as folder:
+        for number, case in enumerate(cases, 1):
+            if case.key in done:
+                continue
+            path = Path(folder) / "scenario.toml"
+            path.write_text(case.scenario)
+            started = time.perf_counter()
+            done[case.key] = simulate(str(path), seeds=case.seeds, settings=case.settings)
+            if sys.stderr.isatty():
+                took = time.perf_counter() - started
+                print(f"\r{number}/{len(cases)} {took:6.2f} s  {case.name[:60]:<60}", end="", file=sys.stderr)
+    return done
+
+
+def rows(cases: list[Case], done: dict[str, Simulation]) -> tuple[str, list[str]]:
+    """The page, and what is out of its tolerance."""
+    out, failed = [HEAD], []
+    for section, members in groupby(cases, key=lambda case: case.section):
+        listed = list(members)
+        sources = list(dict.fromkeys(case.source for case in listed))
+        out.append(f"\n## {section}\n\n| case | txop | reference | off | n |\n|---|---|---|---|---|\n")
+        for case in listed:
+            value, known = value_of(case, done[case.key])
+            ok = case.verdict(value)
+            shown = "not available" if value is None else f"{value:.4g} {case.unit}".strip()
+            off = f"{100 * (value / case.reference - 1):+.2f} %" if value is not None and case.reference else ""
+            mark = "" if ok else " **out**"
+            place = f" ({sources.index(case.source) + 1})"
+            out.append(f"| {case.name} | {shown}{mark} | {case.wanted()}{place} | {off} | {len(known)} |\n")
+            if not ok:
+                failed.append(f"{section}: {case.name}: {shown}, wanted {case.wanted()}")
+        out.append("\n" + "".join(f"({n}) {source}.  \n" for n, source in enumerate(sources, 1)))
+    return "".join(out), failed
+
+
+def main() -> int:
+    """Run, write, judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", metavar="TEXT", help="only cases with this in their name or section; writes no page")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "validation.md")
+    options = parser.parse_args()
+    chosen = [c for c in CASES if options.only is None or options.only in f"{c.section} {c.name}"]
+    text, failed = rows(chosen, run(chosen))
+    if options.only is None:
+        options.output.write_text(text)
+    else:
+        print(text)
+    for line in failed:
+        print(line, file=sys.stderr)
+    print(f"{len(chosen) - len(failed)} of {len(chosen)} within their tolerance", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

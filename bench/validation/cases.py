@@ -1,0 +1,140 @@
+"""What the link engine must reproduce: every case with its reference, its source and its tolerance.
+
+A case is a scenario (TOML text put together here), a figure of its result, and what an oracle that nobody here wrote says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import mean
+
+from txop.simulate.model import Run, Simulation
+
+NS3 = "ns-3.44 (wheel ns3 3.44.post0): fixed rates, -40 dBm everywhere, 10 s after 3 s"
+BIANCHI = "Bianchi's model (IEEE JSAC 18(3), 2000)"
+CLOSED = "closed form: payload of a PPDU / (PPDU + SIFS + answer + AIFS + CWmin/2 slots)"
+PAPER = "model of “Ending the Anomaly” (USENIX ATC 2017, section 2.2.1), aggregates of its table 1"
+SEED_FQ = "“The real net-next 4.8 fq_codel/airtime-fair ath9k results” (2016), figures of flent runs"
+
+Figure = Callable[[Run], float | None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the page."""
+
+    section: str
+    name: str
+    scenario: str
+    figure: Figure
+    unit: str
+    source: str
+    reference: float | None = None
+    """What it should be; ``None``: only a bound."""
+    tolerance_percent: float = 2.0
+    at_least: float | None = None
+    at_most: float | None = None
+    absolute: float | None = None
+    """Instead of ``tolerance_percent``: how far off it may be, in ``unit``."""
+    seeds: int = 3
+    settings: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """Cases with the same key are one simulation."""
+        return f"{self.scenario}\n{self.seeds}\n{self.settings}"
+
+    def verdict(self, value: float | None) -> bool:
+        """Whether ``value`` is what it should be."""
+        if value is None:
+            return False
+        if self.reference is not None:
+            allowed = self.absolute if self.absolute is not None else abs(self.reference) * self.tolerance_percent / 100
+            if abs(value - self.reference) > allowed:
+                return False
+        return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
+
+    def wanted(self) -> str:
+        """Reference and tolerance in words."""
+        parts = []
+        if self.reference is not None:
+            spread = f"{self.absolute:g}" if self.absolute is not None else f"{self.tolerance_percent:g} %"
+            parts.append(f"{self.reference:g} ± {spread}")
+        if self.at_least is not None:
+            parts.append(f"at least {self.at_least:g}")
+        if self.at_most is not None:
+            parts.append(f"at most {self.at_most:g}")
+        return ", ".join(parts)
+
+
+def value_of(case: Case, simulation: Simulation) -> tuple[float | None, list[float]]:
+    """The mean over seeds, and the values."""
+    values = [case.figure(run) for run in simulation.points[0].runs]
+    known = [value for value in values if value is not None]
+    return (mean(known) if known and len(known) == len(values) else None), known
+
+
+def goodput(name: str | None = None) -> Figure:
+    """Goodput of the flow ``name``, or of all."""
+    if name is None:
+        return lambda run: run.goodput_mbit_s
+    return lambda run: next((flow.goodput_mbit_s for flow in run.flows if flow.name == name), None)
+
+
+def latency(name: str, percentile: str = "p50_ms") -> Figure:
+    """A percentile of the latency of the flow ``name``."""
+
+    def figure(run: Run) -> float | None:
+        flow = next((flow for flow in run.flows if flow.name == name), None)
+        return None if flow is None or flow.latency is None else float(getattr(flow.latency, percentile))
+
+    return figure
+
+
+def jain(run: Run) -> float | None:
+    """Jain's index of the airtime."""
+    return run.air.jain if run.air is not None else None
+
+
+def data_share(name: str) -> Figure:
+    """Share of a station in the airtime of all data PPDUs, both ways."""
+
+    def figure(run: Run) -> float | None:
+        if run.air is None:
+            return None
+        used = {each.name: each.down.data_airtime_share + each.up.data_airtime_share for each in run.air.stations}
+        return used[name] / sum(used.values())
+
+    return figure
+
+
+def scenario(*parts: str) -> str:
+    """A scenario of its tables."""
+    return "\n".join(['title = "validation"', *parts])
+
+
+MEDIUM = "[wlan.medium]\nchannel = 36\nwidth_mhz = 20\n"
+RUN = "[run]\nwarm_up_s = 3\nduration_s = 10\n"
+WIRE = "[path]\nrate_mbit_s = 1000\ndelay_ms = 1\n"
+QDISC = '[wlan.ap.queueing]\nkind = "fq_codel"\nmac_queue = { packets = 500, counts_in_flight = false }\n'
+
+
+def pair(keys: str) -> str:
+    """Access point and one station with the same settings."""
+    return f"{MEDIUM}[wlan.ap]\n{keys}\n[wlan.dut]\n{keys}\n"
+
+
+def udp(sender: str, receiver: str, more: str = "") -> str:
+    """As many datagrams as the sender's socket takes."""
+    return f'[[traffic]]\nkind = "udp"\nfrom = "{sender}"\nto = "{receiver}"\n{more}\n'
+
+
+def tcp(sender: str, receiver: str, more: str = "") -> str:
+    """A bulk transfer."""
+    return f'[[traffic]]\nkind = "tcp"\nfrom = "{sender}"\nto = "{receiver}"\n{more}\n'
+
+
+def ping(to: str, name: str) -> str:
+    """Echo requests from the server every 10 ms."""
+    return f'[[traffic]]\nkind = "ping"\nname = "{name}"\nfrom = "server"\nto = "{to}"\ninterval_ms = 10\n'

@@ -1,0 +1,43 @@
+//! The queues of a Linux transmitter, as data structures over [`Packet`](crate::engine::Packet): no clock, no input or
+//! output.
+//!
+//! ```text
+//! fifo, fq_codel    Qdisc (one for each access category) -> MacQueue (a FIFO of the driver) -> aggregates
+//! fq_mac, airtime   FqMac (a pool of flow queues, each with a CoDel) -> Rota (whose turn) and Aql (how much) -> aggregates
+//! ```
+//!
+//! [`AnyScheduler`] is whichever the [settings](Queueing) ask for, and [`Scheduler`] is how it is used.
+
+mod airtime;
+mod any;
+mod aql;
+mod codel;
+mod fifo;
+mod fq_codel;
+mod fq_mac;
+mod mac_queue;
+#[cfg(test)]
+mod oracle_tests;
+mod qdisc;
+#[cfg(test)]
+mod rota_tests;
+mod scheduler;
+mod settings;
+mod skb;
+mod station_queues;
+#[cfg(test)]
+mod test_queue;
+mod turns;
+
+pub use any::AnyScheduler;
+pub use aql::estimated_airtime_us;
+pub use fifo::Fifo;
+pub use fq_codel::FqCodel;
+pub use mac_queue::MacQueue;
+pub use qdisc::{Item, Qdisc};
+pub use scheduler::Scheduler;
+pub use settings::{
+    AirtimeDiscipline, AirtimeSettings, AqlSettings, ControlLaw, FifoSettings, FqCodelSettings, FqMacSettings,
+    MacQueueSettings, QueueKind, Queueing,
+};
+pub use station_queues::StationQueues;

@@ -1,0 +1,74 @@
+//! The capture of the bus.
+
+use std::io::Write;
+
+use capture::WriteError;
+use link::urb::{Transfer, Urb, UrbEvent};
+use wire::linktype::LinkType;
+use wire::pcap::ByteOrder;
+use wire::usb::usbmon::{EventKind, Header, LONG_HEADER};
+use wire::usb::{EndpointAddress, TransferType};
+
+use crate::output::Output;
+use crate::settings::{CaptureSettings, CaptureStatus};
+
+/// The one bus there is.
+const BUS: u16 = 1;
+
+/// Writes URBs as usbmon would have captured them: pcapng with link type 220.
+pub struct UsbCapture<W> {
+    output: Output<W>,
+    snap_bytes: usize,
+    record: Vec<u8>,
+}
+
+impl<W: Write> UsbCapture<W> {
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// Those of `inner`.
+    pub fn new(inner: W, settings: &CaptureSettings) -> Result<Self, WriteError> {
+        Ok(Self {
+            output: Output::new(inner, "usbmon1", LinkType::USB_LINUX_MMAPPED, settings)?,
+            snap_bytes: settings.snap_bytes.max(LONG_HEADER),
+            record: Vec::with_capacity(4_096),
+        })
+    }
+
+    /// Writes an event. What goes wrong is said by [`Self::finish`].
+    pub fn take(&mut self, urb: &Urb<'_>) {
+        let header = Header {
+            id: urb.id,
+            event: match urb.event {
+                UrbEvent::Submit => EventKind::Submission,
+                UrbEvent::Complete => EventKind::Completion,
+            },
+            transfer: match urb.transfer {
+                Transfer::Bulk => TransferType::Bulk,
+                Transfer::Interrupt => TransferType::Interrupt,
+            },
+            endpoint: EndpointAddress(urb.endpoint),
+            device: urb.device,
+            bus: BUS,
+            time_us: self.output.unix_ns(urb.at_ns) / 1_000,
+            status: urb.status,
+            length: urb.len,
+            stored_length: u32::try_from(urb.data.len()).unwrap_or(u32::MAX),
+        };
+        self.record.clear();
+        self.record.extend_from_slice(&header.emit(ByteOrder::Little));
+        let room = self.snap_bytes - LONG_HEADER;
+        self.record.extend_from_slice(urb.data.get(..room).unwrap_or(urb.data));
+        self.output.write(urb.at_ns, LONG_HEADER + urb.data.len(), &self.record);
+    }
+
+    /// Hands over what is buffered, for those who follow the file.
+    pub fn flush(&mut self) {
+        self.output.flush();
+    }
+
+    /// Ends the file, and gives back what it was written to.
+    pub fn finish(self) -> (W, CaptureStatus) {
+        self.output.finish()
+    }
+}

@@ -1,0 +1,211 @@
+//! What a link looks at in an IP packet: addresses, flow, DSCP and ECN (RFC 791, RFC 8200, RFC 2474, RFC 3168).
+
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+const IPV4_HEADER: usize = 20;
+const IPV6_HEADER: usize = 40;
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+/// Fragment offset and "more fragments" of the IPv4 header.
+const FRAGMENTED: u16 = 0x3fff;
+/// ECN codepoints (RFC 3168, 5).
+const NOT_ECT: u8 = 0;
+const CE: u8 = 3;
+
+/// Bytes of the fixed header, by the version in it; `None` when that is not all there.
+fn header_len(packet: &[u8]) -> Option<usize> {
+    let len = match packet.first()? >> 4 {
+        4 => IPV4_HEADER,
+        6 => IPV6_HEADER,
+        _ => return None,
+    };
+    (packet.len() >= len).then_some(len)
+}
+
+fn ipv4_at(packet: &[u8], at: usize) -> Option<IpAddr> {
+    let bytes: [u8; 4] = *packet.get(at..)?.first_chunk()?;
+    Some(IpAddr::V4(Ipv4Addr::from(bytes)))
+}
+
+fn ipv6_at(packet: &[u8], at: usize) -> Option<IpAddr> {
+    let bytes: [u8; 16] = *packet.get(at..)?.first_chunk()?;
+    Some(IpAddr::V6(Ipv6Addr::from(bytes)))
+}
+
+fn u16_at(packet: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?))
+}
+
+/// What packets of one flow have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Flow {
+    /// Source address.
+    pub source: IpAddr,
+    /// Destination address.
+    pub destination: IpAddr,
+    /// Protocol number (behind IPv6 extension headers it is that of the first of them).
+    pub protocol: u8,
+    /// Source and destination port of TCP and UDP; 0 for others, and for fragments.
+    pub ports: (u16, u16),
+}
+
+impl Flow {
+    /// The flow of a packet; `None` for what is neither IPv4 nor IPv6, or is cut inside its header.
+    pub fn of(packet: &[u8]) -> Option<Self> {
+        let fixed = header_len(packet)?;
+        let (source, destination, protocol, transport) = if fixed == IPV4_HEADER {
+            let whole = u16_at(packet, 6)? & FRAGMENTED == 0;
+            let transport = usize::from(packet.first()? & 0x0f) * 4;
+            (ipv4_at(packet, 12)?, ipv4_at(packet, 16)?, *packet.get(9)?, whole.then_some(transport))
+        } else {
+            (ipv6_at(packet, 8)?, ipv6_at(packet, 24)?, *packet.get(6)?, Some(IPV6_HEADER))
+        };
+        let at = transport.filter(|_| matches!(protocol, TCP | UDP));
+        let ports = at.and_then(|at| Some((u16_at(packet, at)?, u16_at(packet, at + 2)?)));
+        Some(Self { source, destination, protocol, ports: ports.unwrap_or_default() })
+    }
+}
+
+/// Type of service or traffic class: DSCP (upper six bits) and ECN (lower two).
+pub fn traffic_class(packet: &[u8]) -> Option<u8> {
+    let [first, second] = *packet.first_chunk::<2>()?;
+    match header_len(packet)? {
+        IPV4_HEADER => Some(second),
+        _ => Some(first << 4 | second >> 4),
+    }
+}
+
+/// The 802.11 user priority that Linux gives to packets with a DSCP when the network has no QoS map of its own: RFC 8325,
+/// section 4, as in cfg80211 (net/wireless/util.c, cfg80211_classify8021d, since Linux 6.8).
+pub const fn user_priority(dscp: u8) -> u8 {
+    match dscp & 0x3f {
+        // AF11 to AF13 (high-throughput data) and CS2 (administration): best effort.
+        10 | 12 | 14 | 16 => 0,
+        // AF21 to AF23: low-latency data.
+        18 | 20 | 22 => 3,
+        // CS3 and AF31 to AF33: video.
+        24 | 26 | 28 | 30 => 4,
+        // VOICE-ADMIT and EF.
+        44 | 46 => 6,
+        // CS6: network control.
+        48 => 7,
+        // The precedence: the upper three bits.
+        other => other >> 3,
+    }
+}
+
+/// Sets Congestion Experienced and says whether the packet is ECN-capable; if it is not, nothing is changed. The checksum of
+/// an IPv4 header is brought up to date (RFC 1624, equation 3).
+pub fn mark_congestion(packet: &mut [u8]) -> bool {
+    let Some((class, header)) = traffic_class(packet).zip(header_len(packet)) else { return false };
+    match class & CE {
+        NOT_ECT => return false,
+        CE => return true,
+        _ => {}
+    }
+    if header != IPV4_HEADER {
+        packet[1] |= CE << 4;
+        return true;
+    }
+    let before = u16::from_be_bytes([packet[0], packet[1]]);
+    packet[1] |= CE;
+    let after = u16::from_be_bytes([packet[0], packet[1]]);
+    let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checksum(header: &[u8]) -> u16 {
+        let mut sum: u32 = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+        while sum > 0xffff {
+            sum = (sum & 0xffff) + (sum >> 16);
+        }
+        !(sum as u16)
+    }
+
+    fn ipv4(class: u8, protocol: u8, ports: [u8; 4]) -> Vec<u8> {
+        let mut packet = vec![0x45, class, 0, 24, 0x12, 0x34, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        let check = checksum(&packet);
+        packet[10..12].copy_from_slice(&check.to_be_bytes());
+        packet.extend(ports);
+        packet
+    }
+
+    #[test]
+    fn flows() {
+        let packet = ipv4(0, TCP, [0x13, 0x88, 0, 80]);
+        let flow = Flow::of(&packet).unwrap();
+        assert_eq!((flow.source.to_string(), flow.destination.to_string()), ("10.0.0.1".into(), "10.0.0.2".into()));
+        assert_eq!((flow.protocol, flow.ports), (TCP, (5_000, 80)));
+        assert_eq!(Flow::of(&ipv4(0, 1, [8, 0, 0, 0])).unwrap().ports, (0, 0));
+        let mut fragment = packet.clone();
+        fragment[6] = 0x20;
+        assert_eq!(Flow::of(&fragment).unwrap().ports, (0, 0));
+        let mut six = vec![0; 48];
+        (six[0], six[6], six[23], six[39]) = (0x60, UDP, 1, 2);
+        six[40..44].copy_from_slice(&[0, 53, 0, 54]);
+        let flow = Flow::of(&six).unwrap();
+        assert_eq!((flow.source.to_string(), flow.ports), ("::1".into(), (53, 54)));
+        assert_eq!(Flow::of(&packet[..19]), None);
+        assert_eq!(Flow::of(&six[..39]), None);
+    }
+
+    #[test]
+    fn priorities_of_rfc_8325() {
+        let rows = [(0, 0), (8, 1), (10, 0), (16, 0), (18, 3), (24, 4), (26, 4), (32, 4), (34, 4), (40, 5), (46, 6)];
+        for (dscp, priority) in rows.into_iter().chain([(44, 6), (48, 7), (56, 7), (1, 0)]) {
+            assert_eq!(user_priority(dscp), priority, "DSCP {dscp}");
+        }
+    }
+
+    #[test]
+    fn only_ecn_capable_packets_are_marked() {
+        for ecn in 0..4 {
+            for dscp in 0..64 {
+                let mut packet = ipv4(dscp << 2 | ecn, TCP, [0; 4]);
+                let before = packet.clone();
+                assert_eq!(mark_congestion(&mut packet), ecn != NOT_ECT);
+                assert_eq!(checksum(&packet[..IPV4_HEADER]), 0);
+                assert_eq!(traffic_class(&packet), Some(dscp << 2 | if ecn == NOT_ECT { NOT_ECT } else { CE }));
+                packet[1] = before[1];
+                packet[10..12].copy_from_slice(&before[10..12]);
+                assert_eq!(packet, before);
+                let mut six = vec![0; 40];
+                (six[0], six[1]) = (0x60 | dscp >> 2, dscp << 6 | ecn << 4 | 0x0f);
+                assert_eq!(traffic_class(&six), Some(dscp << 2 | ecn));
+                assert_eq!(mark_congestion(&mut six), ecn != NOT_ECT);
+                assert_eq!(traffic_class(&six), Some(dscp << 2 | if ecn == NOT_ECT { NOT_ECT } else { CE }));
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(mut bytes: Vec<u8>) {
+            let flow = Flow::of(&bytes);
+            assert_eq!(flow.is_some(), traffic_class(&bytes).is_some());
+            let len = bytes.len();
+            mark_congestion(&mut bytes);
+            assert_eq!(bytes.len(), len);
+        }
+
+        #[test]
+        fn checksums_stay_right(header: [u8; 20], ecn in 1u8..3) {
+            let mut packet = header;
+            packet[0] = 0x45;
+            packet[1] = packet[1] & 0xfc | ecn;
+            packet[10..12].fill(0);
+            let check = checksum(&packet);
+            packet[10..12].copy_from_slice(&check.to_be_bytes());
+            assert!(mark_congestion(&mut packet));
+            assert_eq!(checksum(&packet), 0);
+        }
+    }
+}

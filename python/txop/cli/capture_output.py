@@ -1,0 +1,66 @@
+"""Where the report of one or more captures goes: checks before minutes of reading, and CSV tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import IO
+
+from txop.cli import console
+from txop.cli.errors import UserError
+
+STDIN = "-"
+"""Standard input as a capture, standard output for CSV."""
+
+
+def check_output(
+    files: Sequence[str], *, json: bool, html: Path | None, csv: str | None, table: Sequence[str] | None
+) -> None:
+    """Refuse options that cannot go together, and pages that could not be written."""
+    if html is not None and os.fspath(html) == STDIN:
+        raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
+    if html is not None and not html.parent.is_dir():
+        raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
+    if table and csv is None:
+        raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
+    if json and csv == STDIN:
+        raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
+    if list(files).count(STDIN) > 1:
+        raise UserError("stdin (-) can be read only once")
+
+
+def chosen_sections(text: str | None, known: Collection[str]) -> tuple[str, ...]:
+    """The names in the value of ``--section``."""
+    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    for name in names:
+        if name not in known:
+            raise UserError(f'there is no section "{name}"', what_to_do=f"choose from {', '.join(known)}")
+    return names
+
+
+def write_tables(
+    write: Callable[[str, IO[str]], None], known: Sequence[str], target: str, names: Sequence[str] | None, example: str
+) -> None:
+    """Write CSV tables, all ``known`` ones or those in ``names``, into the folder ``target`` or one to standard output.
+
+    ``write(name, out)`` writes one; ``example`` is a table to name in an error.
+    """
+    from txop.report.whole_file import whole_file
+
+    for name in names or ():
+        if name not in known:
+            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(known)}")
+    if target == STDIN:
+        if not names or len(names) != 1:
+            what_to_do = f"name it with --table, for example --table {example}"
+            raise UserError("--csv - writes one table", what_to_do=what_to_do)
+        write(names[0], sys.stdout)
+        return
+    folder = Path(target)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names or known:
+        with whole_file(folder / f"{name}.csv", newline="") as out:
+            write(name, out)
+    console.stderr().print(console.safe_text(f"Wrote {len(names or known)} tables to {folder}"))

@@ -1,0 +1,75 @@
+"""Options that the ``txop guest`` commands have in common, and how what goes wrong in a guest is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import safe_text
+from txop.cli.errors import ExitCode, MissingTool, UserError
+
+if TYPE_CHECKING:
+    from txop.guest.image import Image
+    from txop.guest.packages.lock import Lock
+
+Kernel = Annotated[
+    str, typer.Option("--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.")
+]
+LockFile = Annotated[
+    Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of one's own or the shipped one.")
+]
+KernelFile = Annotated[
+    Path | None,
+    typer.Option("--kernel-file", metavar="FILE", help="A kernel of your own (bzImage); with --modules-dir."),
+]
+ModulesDir = Annotated[
+    Path | None, typer.Option("--modules-dir", metavar="DIR", help="Its modules, as /lib/modules/RELEASE.")
+]
+
+
+def note(words: str) -> None:
+    """One line about what is being done, on stderr."""
+    console.stderr().print(safe_text(words))
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what goes wrong with a guest into what the user reads."""
+    from txop.guest.error import GuestError, MissingForGuest
+    from txop.guest.running import GuestFailed
+
+    try:
+        yield
+    except MissingForGuest as error:
+        raise MissingTool(error.what, what_to_do=error.what_to_do) from None
+    except GuestFailed as error:
+        if error.console:
+            note("The console of the guest, where it went wrong:")
+            for row in error.console.splitlines():
+                note(f"  {row}")
+        raise UserError(error.what, what_to_do=error.what_to_do, exit_code=ExitCode.VERDICT_NO) from None
+    except GuestError as error:
+        raise UserError(error.what, what_to_do=error.what_to_do) from None
+
+
+def the_image(
+    kernel: str, lock_file: Path | None, kernel_file: Path | None, modules_dir: Path | None
+) -> tuple[Image, Lock]:
+    """The image that the options ask for, made if needed."""
+    from txop.guest.image import build_image, build_image_of
+    from txop.guest.locks import find_lock
+
+    lock = find_lock(kernel, lock_file)
+    if kernel_file is None and modules_dir is None:
+        return build_image(lock, progress=note), lock
+    if kernel_file is None or modules_dir is None:
+        raise UserError("a kernel of one's own takes both --kernel-file and --modules-dir")
+    for path in (kernel_file, modules_dir):
+        if not path.exists():
+            raise UserError("there is no such file", where=str(path))
+    return build_image_of(kernel_file, modules_dir, lock, progress=note), lock

@@ -1,0 +1,310 @@
+"""``txop guest run`` and ``txop guest shell``."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
+from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from txop.guest.chips import Chip
+    from txop.guest.image import Image
+    from txop.guest.overlay import Overlay
+    from txop.guest.qemu import Computer
+    from txop.guest.results import Event
+    from txop.guest.running import Ended
+
+ModeOption = Annotated[
+    str,
+    typer.Option(
+        "--mode", metavar="fast|exact", help="Time as the host's, or by instructions: then runs are identical."
+    ),
+]
+Mips = Annotated[
+    int,
+    typer.Option(
+        "--mips", help="In exact mode: million instructions a second; 1000 halved some times (500, 250, 125...)."
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of what differs between samples.")]
+Module = Annotated[
+    list[Path] | None,
+    typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be given again."),
+]
+FileOption = Annotated[
+    list[str] | None,
+    typer.Option("--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); again."),
+]
+OutputDir = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="DIR", help="Folder for console, output, kernel log and /txop/out."),
+]
+Limit = Annotated[
+    int, typer.Option("--limit", min=1, max=86_400, help="Seconds, by the guest's clock, for the command.")
+]
+WallLimit = Annotated[
+    float, typer.Option("--wall-limit", min=1.0, max=86_400.0, help="Seconds, by this machine's clock, for everything.")
+]
+Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")]
+Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
+Device = Annotated[
+    str | None,
+    typer.Option("--device", metavar="CHIP", help="Plug a virtual chip in and associate it: rtl8188cus, rtl8723au."),
+]
+DriverOption = Annotated[
+    str | None, typer.Option("--driver", metavar="NAME", help="Its driver; default: the stock one that knows it.")
+]
+Parameter = Annotated[
+    list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
+]
+Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
+PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
+Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
+
+
+def register(group: typer.Typer) -> None:
+    """Add the two commands."""
+    group.command(
+        name="run",
+        epilog=epilog(
+            [
+                ("txop guest run -- uname -a", "a command in a guest"),
+                ("txop guest run --mode exact --mips 500 --output out -- /root/test.sh", "identical each time"),
+                ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
+                ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
+            ],
+            [
+                "The command's exit status is txop's own, unless the guest itself fails (1, with its console). "
+                "What the command leaves in /txop/out comes back into the folder of --output.",
+            ],
+        ),
+    )(run)
+    group.command(
+        name="shell",
+        epilog=epilog(
+            [
+                ("txop guest shell", "a prompt; `exit` or Ctrl-A x ends the guest"),
+                ("txop guest shell --device rtl8188cus --driver rtl8xxxu", "with a dongle plugged in and associated"),
+            ]
+        ),
+    )(shell)
+
+
+def run(
+    command: Command = None,
+    kernel: Kernel = "6.12",
+    device: Device = None,
+    driver: DriverOption = None,
+    parameter: Parameter = None,
+    security: Security = "wpa2",
+    plug_only: PlugOnly = False,
+    mode: ModeOption = "fast",
+    mips: Mips = 500,
+    seed: SeedOption = 0,
+    module: Module = None,
+    file: FileOption = None,
+    output: OutputDir = None,
+    limit: Limit = 300,
+    wall_limit: WallLimit = 900.0,
+    memory: Memory = 512,
+    kvm: Kvm = "auto",
+    lock: LockFile = None,
+    kernel_file: KernelFile = None,
+    modules_dir: ModulesDir = None,
+    json: JsonFlag = False,
+) -> None:
+    """Run a command in a guest, and end the guest."""
+    import tempfile
+
+    from txop.guest.running import run_guest
+
+    if not command:
+        raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
+    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    with told():
+        computer = _computer(mode, mips, seed, limit, memory, kvm)
+        image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        with tempfile.TemporaryDirectory(prefix="txop-guest-") as scratch:
+            results = output or Path(scratch)
+            ended = asyncio.run(
+                run_guest(
+                    image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
+                )
+            )
+            if json:
+                console.write_json(_document(image, computer, ended, results))
+    note(f"The guest ended after {ended.seconds:.1f} s ({ended.guest_seconds:.1f} s by its clock).")
+    if output is not None:
+        note(f"In {output}: console, stdout, stderr, events, {', '.join(ended.files)}.")
+    if ended.status == _TIMED_OUT:
+        raise UserError(
+            f"the command did not end within {limit} s of the guest's time",
+            what_to_do="give it more with --limit",
+            exit_code=ExitCode.VERDICT_NO,
+        )
+    if ended.status != 0:
+        raise typer.Exit(ended.status)
+
+
+def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> dict[str, object]:
+    said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
+    return {
+        "format": "txop-guest-run",
+        "version": 1,
+        "origin": f"guest-{computer.mode.value}",
+        "release": image.release,
+        "image": image.key,
+        "instructions_per_second": computer.instructions_per_second,
+        "seed": computer.seed,
+        "status": ended.status,
+        "seconds": round(ended.seconds, 3),
+        "guest_seconds": ended.guest_seconds,
+        "events": [{"uptime_s": event.uptime_s, "kind": event.kind, "words": event.words} for event in ended.events],
+        "files": list(ended.files),
+        **{name: data.decode("utf-8", "replace") for name, data in said.items()},
+    }
+
+
+MAX_SAID_BYTES = 1 << 20
+"""Of the end of each output, in the JSON document."""
+
+_TIMED_OUT = 124
+"""What timeout(1) ends with."""
+
+
+def shell(
+    kernel: Kernel = "6.12",
+    device: Device = None,
+    driver: DriverOption = None,
+    parameter: Parameter = None,
+    security: Security = "wpa2",
+    plug_only: PlugOnly = False,
+    module: Module = None,
+    file: FileOption = None,
+    memory: Memory = 512,
+    kvm: Kvm = "auto",
+    lock: LockFile = None,
+    kernel_file: KernelFile = None,
+    modules_dir: ModulesDir = None,
+) -> None:
+    """Open a prompt in a guest."""
+    from txop.guest.running import interactive_guest
+
+    if not sys.stdin.isatty():
+        raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
+    size = shutil.get_terminal_size()
+    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    with told():
+        computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
+        image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
+        status = interactive_guest(image, overlay, computer)
+    if status:
+        raise typer.Exit(status)
+
+
+def _chip(
+    device: str | None, driver: str | None, parameter: list[str] | None, security: str, plug_only: bool
+) -> Chip | None:
+    from txop.guest.chips import DRIVERS, Chip
+
+    if device is None:
+        if driver is not None or parameter:
+            raise UserError("--driver and --parameter go with --device")
+        return None
+    with told():
+        name = driver or DRIVERS.get(device, "")
+        return Chip(device, name, tuple(parameter or ()), security, plug_only=plug_only)
+
+
+def _overlay(
+    command: list[str],
+    module: list[Path] | None,
+    file: list[str] | None,
+    chip: Chip | None,
+    kernel: str,
+    lock: Path | None,
+) -> Overlay:
+    from txop.guest.chips import IN_GUEST, NEEDS_BUILD, find_chips
+    from txop.guest.driver import DriverBuild, build_driver
+    from txop.guest.locks import find_lock
+    from txop.guest.overlay import Overlay, guest_files
+
+    modules = tuple(module or ())
+    with told():
+        files = guest_files(file or [])
+        if chip is None:
+            return Overlay(command=tuple(command), files=files, modules=modules)
+        files.setdefault(IN_GUEST, find_chips())
+        if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
+            built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
+            modules = (*modules, built.module)
+        last = f"exec {shlex.join(command)}" if command else ":"
+        return Overlay(
+            script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules
+        )
+
+
+def _computer(
+    mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
+) -> Computer:
+    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+
+    if mode not in set(Mode):
+        raise UserError(f"{mode!r} is no mode", what_to_do="give fast or exact")
+    if kvm not in ("auto", "yes", "no"):
+        raise UserError(f"{kvm!r} is not auto, yes or no", where="--kvm")
+    exact = mode == Mode.EXACT
+    if exact and kvm == "yes":
+        raise UserError("an exact guest cannot run with KVM: only QEMU's translator counts instructions")
+    return Computer(
+        mode=Mode(mode),
+        memory_mb=memory,
+        shift=shift_of(mips),
+        kvm=not exact and (kvm == "yes" or (kvm == "auto" and kvm_works())),
+        seed=seed,
+        limit_s=limit,
+        shell=terminal is not None,
+        terminal_size=terminal,
+    )
+
+
+class _Terminal:
+    """Shows a guest's progress on stderr, and passes its command's output through."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        """``quiet``: the command's output is left out."""
+        self._quiet = quiet
+
+    def event(self, event: Event) -> None:
+        if event.kind == "stage":
+            note(f"[{event.uptime_s:7.2f} s] {event.words}")
+
+    def output(self, stream: str, data: bytes) -> None:
+        if self._quiet:
+            return
+        out = sys.stdout if stream == "stdout" else sys.stderr
+        if out.isatty():
+            out.write(_harmless(data))
+        else:
+            out.buffer.write(data)
+        out.flush()
+
+
+def _harmless(data: bytes) -> str:
+    """Text of a guest for a terminal: lines, tabs and what prints."""
+    from txop.visible import visible
+
+    text = data.decode("utf-8", "replace").replace("\r\n", "\n")
+    return "".join(c if c in "\n\t" else visible(c) for c in text)

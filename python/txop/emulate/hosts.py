@@ -1,0 +1,40 @@
+"""The hosts that an emulated link joins: their names and addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+
+INTERFACE = "link0"
+"""Name of the interface in every namespace."""
+FIRST_ADDRESS = IPv4Address("10.80.208.1")
+"""Of host 0, the server behind the access point or modem; host 1 has the next one, and so on."""
+PREFIX_LENGTH = 20
+MOST_HOSTS = 256
+"""Each is a namespace and a few processes."""
+
+
+@dataclass(frozen=True)
+class Host:
+    """An end of the link."""
+
+    number: int
+    """0 behind the access point or modem; 1 and up at the near ends."""
+    name: str
+    address: str
+    interface: str = INTERFACE
+
+    @property
+    def variable(self) -> str:
+        """The name as a part of the name of an environment variable."""
+        return "".join(letter if letter.isalnum() else "_" for letter in self.name.upper())
+
+
+def hosts_of(names: Sequence[str]) -> tuple[Host, ...]:
+    """Hosts with these names, by number.
+
+    >>> [host.address for host in hosts_of(["server", "dut"])]
+    ['10.80.208.1', '10.80.208.2']
+    """
+    return tuple(Host(number, name, str(FIRST_ADDRESS + number)) for number, name in enumerate(names))

@@ -1,0 +1,143 @@
+"""Building a driver for a guest: from the distribution's kernel source or a folder of one's own, with patches."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.arms.build import BuildFailed, Built, Recipe, build
+from txop.guest.cache import default_cache, new_folder
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
+from txop.guest.packages.apt import Progress
+from txop.guest.packages.lock import Lock
+
+TIMEOUT_S = 1800.0
+
+SWITCHES: dict[str, tuple[str, ...]] = {"rtl8xxxu": ("CONFIG_RTL8XXXU_UNTESTED",)}
+"""By module: configuration symbols that Debian leaves off and txop turns on. Without this one rtl8xxxu does not know
+the RTL8188CUS (Linux drivers/net/wireless/realtek/rtl8xxxu/8192c.c is one #ifdef of it)."""
+
+TOOLS = {"make": "make", "ld": "binutils", "xz": "xz-utils"}
+"""What building takes beside a compiler, and the packages."""
+
+_DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}
+"""How many parts of its path a driver's folder has where that is not three: below it lies all that belongs to it."""
+
+
+@dataclass(frozen=True)
+class DriverBuild:
+    """What to build."""
+
+    driver: str
+    """Name of the module."""
+    patches: tuple[Path, ...] = ()
+    """Applied in this order with ``-p1``, to the kernel's source or to ``source``."""
+    reverse: bool = False
+    """Take them back instead, the last one first."""
+    source: Path | None = None
+    """A folder of one's own; ``None``: the distribution's kernel source."""
+    switches: tuple[str, ...] = ()
+    """Configuration symbols to turn on, beside :data:`SWITCHES`."""
+
+
+async def build_driver(
+    what: DriverBuild, lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None
+) -> Built:
+    """Build a module, or take it from the cache.
+
+    Raises:
+        GuestError: The source has no such driver, or it cannot be built; the message has the patch and hunk, or the
+            compiler's first errors.
+        MissingForGuest: No compiler.
+    """
+    check_tools(what.source is None)
+    folder = cache or default_cache()
+    kernel = build_folder(lock, cache=folder, progress=progress)
+    check_compiler(kernel)
+    if what.source is None:
+        whole = source_folder(lock, cache=folder, progress=progress)
+        inside, symbol = folder_of_module(whole, what.driver)
+        top = _top(inside)
+        source = folder / "kernels" / f"{whole.name}_{top.as_posix().replace('/', '-')}"
+        _one_driver(whole, top, source)
+        variables = [f"{symbol}=m"]
+    else:
+        inside, source, variables = Path(), what.source, []
+        if not (source / "Makefile").is_file() and not (source / "Kbuild").is_file():
+            raise GuestError(f"{source} has no Makefile to build a module with")
+    flags = [f"-D{name}=1" for name in (*SWITCHES.get(what.driver, ()), *what.switches)]
+    # names of source files are in every WARN: without this the same source makes another module in another folder
+    flags.append("-ffile-prefix-map={tree}/=")
+    recipe = Recipe(
+        arm=what.driver,
+        source=source,
+        patches=what.patches,
+        command=(
+            *("make", "-C", str(kernel), f"M={{tree}}/{inside.as_posix()}".removesuffix("/.")),
+            *variables,
+            *(f"KCFLAGS={' '.join(flags)}", f"-j{os.cpu_count() or 1}", "modules"),
+        ),
+        module=(inside / f"{what.driver}.ko").as_posix(),
+        kernel=kernel,
+        timeout_s=TIMEOUT_S,
+        reverse=what.reverse,
+    )
+    progress(f"building {what.driver} for {lock.release}")
+    try:
+        return await build(recipe, cache=folder / "modules")
+    except BuildFailed as error:
+        log = f" (all of it: {error.log})" if error.log is not None else ""
+        raise GuestError(f"{error.what}{log}") from None
+
+
+def check_tools(kernel_source: bool = True) -> None:
+    """Raise :class:`MissingForGuest` for a program that building takes."""
+    for program, package in TOOLS.items():
+        if shutil.which(program) is None and (kernel_source or program != "xz"):
+            raise MissingForGuest(f"building a driver takes {program}", what_to_do=f"install the package {package}")
+
+
+def check_compiler(kernel: Path) -> None:
+    """Raise :class:`MissingForGuest` when the compiler that the kernel's build folder names is not here."""
+    try:
+        text = (kernel / ".kernelvariables").read_text(encoding="utf-8")
+    except OSError:
+        return
+    values = dict(row.removeprefix("override ").split(" = ", 1) for row in text.splitlines() if " = " in row)
+    compiler = values.get("CC", "gcc").split()[-1].replace("$(CROSS_COMPILE)", values.get("CROSS_COMPILE", ""))
+    if shutil.which(compiler) is None:
+        package = compiler.rsplit("linux-gnu-", 1)[-1]
+        raise MissingForGuest(
+            f"the kernel was built with {compiler}, which is not here", what_to_do=f"install the package {package}"
+        )
+
+
+def _top(folder: Path) -> Path:
+    """The folder that holds all of a driver.
+
+    >>> _top(Path("drivers/net/wireless/realtek/rtlwifi/rtl8192cu")).as_posix()
+    'drivers/net/wireless/realtek/rtlwifi'
+    """
+    above = "/".join(folder.parts[:3])
+    depth = _DEPTH.get(above, 2 if folder.parts[0] == "net" else 3)
+    return Path(*folder.parts[:depth])
+
+
+def _one_driver(whole: Path, top: Path, source: Path) -> None:
+    """A tree with one driver's folder, at its place in the kernel's source; nothing else has to be copied to build."""
+    if source.is_dir():
+        return
+    with new_folder(source) as work:
+        shutil.copytree(whole / top, work / top)
+
+
+def patch_files(paths: Sequence[Path]) -> tuple[Path, ...]:
+    """The patches as whole paths. Raises :class:`GuestError`."""
+    for path in paths:
+        if not path.is_file():
+            raise GuestError(f"{path} is no file")
+    return tuple(path.absolute() for path in paths)

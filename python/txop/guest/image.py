@@ -1,0 +1,263 @@
+"""The image of a guest: a kernel, and an initramfs made of packages. Built once for each lock, kept in the cache.
+
+On disk the initramfs is compressed, but a guest gets it as it was: so two machines with the same lock and the same
+txop give it the same bytes, whatever their compressors, and it does not spend its first seconds on unpacking them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import shutil
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import IO
+
+from txop.guest import recipe
+from txop.guest.cache import default_cache, new_folder, sha256_of
+from txop.guest.cpio import Cpio
+from txop.guest.error import GuestError
+from txop.guest.firmware import firmware_files
+from txop.guest.libraries import libraries_of
+from txop.guest.modules import KernelModule, ModuleFolder, alias_text, closure, dependency_text
+from txop.guest.packages.apt import Progress
+from txop.guest.packages.lock import Lock, LockedPackage
+from txop.guest.packages.resolve import is_runtime
+from txop.guest.packages.store import FileTree, PackageStore
+
+RECIPE = 1
+"""Raised when this module builds differently: older images are then not used again."""
+
+KERNEL_SELECTION = "kernel-2"
+RUNTIME_SELECTION = "runtime"
+
+
+@dataclass(frozen=True)
+class Image:
+    """A kernel and an initramfs."""
+
+    folder: Path
+    release: str
+    """``uname -r``."""
+    modules_folder: Path
+    """Where the rest of the kernel's modules are."""
+    modules: tuple[str, ...]
+    """Names of those that are in the image."""
+    key: str
+    """Hash of kernel and initramfs."""
+    cached: bool
+
+    @property
+    def kernel(self) -> Path:
+        """The kernel's file."""
+        return self.folder / "vmlinuz"
+
+    def write_initramfs(self, out: IO[bytes]) -> None:
+        """Write the archive as a guest gets it. Raises :class:`GuestError` when it is damaged."""
+        try:
+            with gzip.open(self.folder / "initramfs.gz", "rb") as packed:
+                shutil.copyfileobj(packed, out, 1 << 20)
+        except (OSError, EOFError, zlib.error) as error:
+            raise GuestError(
+                f"the image in {self.folder} is damaged: {error}", what_to_do="remove that folder"
+            ) from None
+
+    @property
+    def size_bytes(self) -> int:
+        """Of the initramfs, on disk."""
+        return (self.folder / "initramfs.gz").stat().st_size
+
+
+def build_image(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> Image:
+    """The image of a lock, from the cache or made now.
+
+    Raises:
+        GuestError: A package cannot be had, or something in it is missing.
+    """
+    folder = cache or default_cache()
+    kernel_package = lock.find("linux-image-")
+    if kernel_package is None:
+        raise GuestError("the lock has no kernel (linux-image-...)")
+    store = PackageStore(folder, progress)
+    place = folder / "images" / _lock_key(lock)
+    if not (place / "image.json").is_file():
+        kernel = store.unpacked(kernel_package, _wanted_of_kernel, KERNEL_SELECTION)
+        progress("making the image")
+        with new_folder(place) as work:
+            _build(work, kernel / "boot" / f"vmlinuz-{lock.release}", modules_of(kernel, lock), _userland(store, lock))
+    # again, for those who have the image but not the unpacked kernel any more
+    kernel = store.unpacked(kernel_package, _wanted_of_kernel, KERNEL_SELECTION)
+    return _open(place, modules_of(kernel, lock).folder, cached=True)
+
+
+def build_image_of(
+    kernel: Path, modules: Path, lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None
+) -> Image:
+    """The image of a kernel of one's own, with the programs of a lock.
+
+    Args:
+        kernel: A bzImage.
+        modules: Folder of its modules, as ``/lib/modules/RELEASE``.
+        lock: Where the programs come from.
+        cache: Folder for it; default the user's.
+        progress: Hears what is done.
+    """
+    folder = cache or default_cache()
+    source = ModuleFolder(modules)
+    progress("making the image")
+    work_name = hashlib.sha256(f"{kernel.resolve()}{modules.resolve()}".encode()).hexdigest()[:24]
+    with new_folder(folder / "images" / f"own-{work_name}") as work:
+        _build(work, kernel, source, _userland(PackageStore(folder, progress), lock))
+        place = folder / "images" / json.loads((work / "image.json").read_text())["key"]
+        if not place.is_dir():
+            shutil.copytree(work, place, dirs_exist_ok=True)
+        shutil.rmtree(work)
+    return _open(place, modules, cached=False)
+
+
+def modules_of(kernel: Path, lock: Lock) -> ModuleFolder:
+    """The modules of an unpacked kernel package."""
+    return ModuleFolder(kernel / "usr" / "lib" / "modules" / lock.release)
+
+
+def module_members(modules: Iterable[KernelModule], release: str) -> dict[str, bytes]:
+    """Files of an image with modules, by name: the modules and their index."""
+    listed = list(modules)
+    folder = f"usr/lib/modules/{release}"
+    members = {f"{folder}/{module.name}.ko": module.data for module in listed}
+    members[f"{folder}/modules.dep"] = dependency_text(listed).encode()
+    members[f"{folder}/modules.alias"] = alias_text(listed).encode()
+    members[f"{folder}/modules.symbols"] = b""
+    return members
+
+
+def _lock_key(lock: Lock) -> str:
+    parts = {
+        "recipe": [RECIPE, recipe.PROGRAMS, recipe.LIBRARIES, recipe.FILES, recipe.MODULES],
+        "packages": [package.sha256 for package in lock.of_role("image")],
+        "own": [hashlib.sha256(data).hexdigest() for data in _own_files().values()],
+        "firmware": [hashlib.sha256(data).hexdigest() for data in firmware_files().values()],
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _open(place: Path, modules: Path, *, cached: bool) -> Image:
+    try:
+        facts = json.loads((place / "image.json").read_text(encoding="utf-8"))
+        names = tuple(str(name) for name in facts["modules"])
+        return Image(place, str(facts["release"]), modules, names, str(facts["key"]), cached)
+    except (OSError, ValueError, KeyError) as error:
+        raise GuestError(f"the image in {place} is damaged: {error}", what_to_do="remove that folder") from None
+
+
+def _wanted_of_kernel(name: str) -> bool:
+    if name.startswith("boot/vmlinuz-"):
+        return True
+    parts = name.split("/", 4)
+    if parts[:3] != ["usr", "lib", "modules"] or len(parts) < 5:
+        return False
+    if parts[4].startswith("modules."):
+        return True
+    return parts[4].startswith(tuple(f"kernel/{place}{end}" for place in recipe.KERNEL_PLACES for end in ("/", ".ko")))
+
+
+def _userland(store: PackageStore, lock: Lock) -> FileTree:
+    packages: list[LockedPackage] = [p for p in lock.of_role("image") if not p.name.startswith("linux-image-")]
+    return FileTree([store.unpacked(package, is_runtime, RUNTIME_SELECTION) for package in packages])
+
+
+def _build(folder: Path, kernel: Path, source: ModuleFolder, tree: FileTree) -> None:
+    release = source.release
+    modules = closure(recipe.MODULES, source.find, source.builtin)
+    archive = Cpio()
+    _skeleton(archive)
+    programs = [name for names in recipe.PROGRAMS.values() for name in names]
+    for name in [*programs, *libraries_of(tree, programs, recipe.LIBRARIES)]:
+        archive.add_file(name, _contents(tree, name), program=True)
+    for pairs in recipe.FILES.values():
+        for name, target in pairs:
+            archive.add_file(target, _contents(tree, name))
+    _applets(archive, tree)
+    for name, data in {**module_members(modules, release), **firmware_files()}.items():
+        archive.add_file(name, data)
+    _builtin_index(archive, source, release)
+    for name, data in _own_files().items():
+        archive.add_file(name, data, program=True)
+    packed = io.BytesIO()
+    archive.write(packed)
+    digest = hashlib.sha256(packed.getbuffer()).hexdigest()
+    with gzip.GzipFile(folder / "initramfs.gz", "wb", compresslevel=1, mtime=0) as out:
+        out.write(packed.getbuffer())
+    shutil.copyfile(kernel, folder / "vmlinuz")
+    key = hashlib.sha256(f"{sha256_of(folder / 'vmlinuz')} {digest}".encode()).hexdigest()[:32]
+    facts: Mapping[str, object] = {"key": key, "release": release, "modules": [module.name for module in modules]}
+    (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def _skeleton(archive: Cpio) -> None:
+    for folder in ("proc", "sys", "dev", "tmp", "run", "root", "etc", "mnt", "txop", "usr/bin", "usr/sbin", "usr/lib"):
+        archive.add_folder(folder)
+    for name in ("bin", "sbin", "lib", "lib64"):
+        archive.add_link(name, f"usr/{name}")
+    archive.add_link("var", "tmp")
+    archive.add_link("etc/mtab", "/proc/mounts")
+    archive.add_device("dev/console", 5, 1)
+    archive.add_device("dev/null", 1, 3)
+    archive.add_file("etc/passwd", b"root:x:0:0::/root:/bin/sh\n")
+    archive.add_file("etc/group", b"root:x:0:\nnetdev:x:1:\n")
+    archive.add_file("etc/hosts", b"127.0.0.1 localhost\n")
+    archive.add_file("etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files\n")
+
+
+def _applets(archive: Cpio, tree: FileTree) -> None:
+    """Links to BusyBox for what no real program is there for. Its own list would have to be asked by running it."""
+    del tree
+    for name in APPLETS:
+        if f"usr/bin/{name}" not in archive and f"usr/sbin/{name}" not in archive:
+            archive.add_link(f"usr/bin/{name}", "busybox")
+    for name in ("modprobe", "insmod", "rmmod", "lsmod", "poweroff"):
+        archive.add_link(f"usr/sbin/{name}", "../bin/busybox")
+    archive.add_link("usr/bin/sh", "dash")
+
+
+APPLETS = (
+    "[", "awk", "base64", "basename", "cat", "chmod", "chown", "clear", "cmp", "cp", "cut", "date", "dd", "df",
+    "diff", "dirname", "du", "echo", "expr", "false", "find", "fold", "free", "grep", "gunzip", "gzip", "head",
+    "hexdump", "hostname", "id", "ifconfig", "kill", "killall", "less", "ln", "ls", "md5sum", "mkdir", "mkfifo",
+    "mknod", "mktemp", "more", "mount", "mv", "nc", "nproc", "od", "pidof", "printf", "ps", "pwd", "readlink",
+    "realpath", "renice", "reset", "rm", "rmdir", "route", "sed", "seq", "sleep", "sort", "stat", "strings",
+    "stty", "sync", "sysctl", "tail", "tar", "tee", "test", "time", "top", "touch", "tr", "true", "truncate",
+    "tty", "umount", "uname", "uniq", "uptime", "usleep", "vi", "watch", "wc", "which", "xargs", "xxd", "xz",
+    "yes", "zcat",
+)  # fmt: skip
+"""Of BusyBox."""
+
+
+def _builtin_index(archive: Cpio, source: ModuleFolder, release: str) -> None:
+    for name in ("modules.builtin", "modules.order"):
+        path = source.folder / name
+        if path.is_file():
+            archive.add_file(f"usr/lib/modules/{release}/{name}", path.read_bytes())
+
+
+def _contents(tree: FileTree, name: str) -> bytes:
+    place = tree.find(name)
+    if place is None:
+        raise GuestError(f"no package of the lock has {name}")
+    return place.read_bytes()
+
+
+def _own_files() -> dict[str, bytes]:
+    """What is txop's own in an image, by name."""
+    package = resources.files("txop.guest")
+    return {
+        "init": package.joinpath("init").read_bytes(),
+        "usr/sbin/txop-lab": package.joinpath("lab.sh").read_bytes(),
+        "usr/bin/dut": b'#!/usr/bin/dash\nexec ip netns exec dut "$@"\n',
+        "usr/bin/peer": b'#!/usr/bin/dash\nexec ip netns exec ap "$@"\n',
+    }

@@ -1,0 +1,131 @@
+#!/usr/bin/dash
+# The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
+# each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it; `dut` and `peer` run a
+# command at an end. What it is made of comes in variables:
+#   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
+#   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
+#   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
+#   LAB_ONLY=plug  stop when the interface is there: no association
+set -u
+export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
+channel=${LAB_CHANNEL:-6} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
+run=/run/txop-lab out=/txop/out
+PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab
+
+stage() { { echo "stage $(cut -d ' ' -f 1 /proc/uptime) $*" >&3; } 2>/dev/null || echo "txop-lab: $*"; }
+
+fail() { # say why, with the last words of the logs
+    echo "txop-lab: $*" >&2
+    for log in "$out/vusb.log" "$out/hostapd.log" "$out/wpa_supplicant.log"; do
+        [ -s "$log" ] && { echo "--- the end of ${log##*/}:"; tail -n 5 "$log"; } >&2
+    done
+    { echo "--- the end of the kernel log:"; dmesg | tail -n 12; } >&2
+    exit 70
+}
+
+wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never does
+    read -r now rest </proc/uptime
+    until_s=$((${now%.*} + $1))
+    shift
+    until "$@" >/dev/null 2>&1; do
+        read -r now rest </proc/uptime
+        [ "${now%.*}" -lt "$until_s" ] || return 1
+        sleep 0.1
+    done
+}
+
+wireless() { # the first wireless interface of this namespace
+    for interface in /sys/class/net/*/phy80211; do
+        [ -e "$interface" ] && { interface=${interface%/phy80211}; echo "${interface##*/}"; return 0; }
+    done
+    return 1
+}
+
+move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with its radio
+    from=$(wireless) || return 1
+    iw phy "$(cat "/sys/class/net/$from/phy80211/name")" set netns name "$1" || return 1
+    ip -n "$1" link set "$from" down
+    [ "$from" = "$2" ] || ip -n "$1" link set "$from" name "$2"
+}
+
+access_point() {
+    modprobe mac80211_hwsim radios=1 || fail "the simulated radio of the access point cannot be made"
+    wait_for 10 wireless || fail "the access point's radio has no interface"
+    move ap ap0 || fail "the access point's radio cannot be moved"
+    {
+        printf 'interface=ap0\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$NAME" "$channel"
+        printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
+        case $security in
+        open) ;;
+        wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+        wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
+        *) fail "LAB_SECURITY is open, wpa2 or wpa3, not $security" ;;
+        esac
+    } >"$run/hostapd.conf"
+}
+
+plug() {
+    modprobe vhci_hcd || fail "this kernel has no virtual USB host"
+    # words on purpose: parameters and options are lists
+    # shellcheck disable=SC2086
+    modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
+    # shellcheck disable=SC2086
+    txop-vusb attach --device "$device" --ap hostapd --channel "$channel" --seed "${TXOP_SEED:-0}" \
+        --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
+    echo $! >"$run/vusb.pid"
+    wait_for 40 wireless || fail "the driver $driver made no wireless interface"
+    stage "the driver has the chip: $(wireless)"
+}
+
+associate() {
+    ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
+        fail "hostapd does not start"
+    ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
+    move dut wlan0 || fail "the interface under test cannot be moved"
+    ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
+    {
+        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n scan_freq=%s\n' "$run" "$NAME" $((2407 + 5 * channel))
+        case $security in
+        open) printf ' key_mgmt=NONE\n' ;;
+        wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
+        wpa3) printf ' key_mgmt=SAE\n ieee80211w=2\n sae_password="%s"\n' "$PASSPHRASE" ;;
+        esac
+        echo '}'
+    } >"$run/wpa.conf"
+    ip netns exec dut wpa_supplicant -B -t -f "$out/wpa_supplicant.log" -P "$run/wpa.pid" -Dnl80211 -iwlan0 \
+        -c "$run/wpa.conf" >/dev/null || fail "wpa_supplicant does not start"
+    wait_for 60 associated || fail "no association in 60 s"
+    ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
+    stage "associated ($security, channel $channel)"
+}
+
+associated() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
+
+up() {
+    command -v txop-vusb >/dev/null || fail "there is no txop-vusb in this guest"
+    mkdir -p "$run" "$out"
+    for namespace in ap dut; do
+        ip netns add "$namespace" && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
+    done
+    access_point
+    plug
+    [ "${LAB_ONLY:-}" = plug ] || associate
+}
+
+down() {
+    for name in wpa hostapd vusb; do
+        [ -s "$run/$name.pid" ] && kill "$(cat "$run/$name.pid")" 2>/dev/null
+    done
+    # the chip writes its files when it is told to end
+    wait_for 10 gone "$(cat "$run/vusb.pid" 2>/dev/null)"
+    rm -rf "$run"
+}
+
+gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
+
+case ${1:-} in
+up) up ;;
+down) [ ! -d "$run" ] || down ;;
+*) echo "usage: txop-lab up|down" >&2; exit 2 ;;
+esac

@@ -1,0 +1,121 @@
+"""What this machine's APT offers: the archive's index, whose signature APT has checked, and the packages in it.
+
+As any user: packages are fetched into a folder, nothing is installed. When the machine's own package lists are old,
+lists of one's own are fetched, from the same sources, into the user's cache.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from txop.guest.cache import sha256_of
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.packages.control import IndexEntry, read_index
+from txop.guest.packages.lock import LockedPackage
+
+SHOW_TIMEOUT_S = 120.0
+FETCH_TIMEOUT_S = 1800.0
+
+_PROGRAMS = ("apt-cache", "apt-get")
+
+
+class NotOffered(GuestError):  # noqa: N818
+    """The archive has no such package, or not any more in that version."""
+
+
+class Apt:
+    """APT, with the machine's package lists or with those in ``lists``."""
+
+    def __init__(self, lists: Path | None = None) -> None:
+        self._lists = lists
+
+    @staticmethod
+    def check() -> None:
+        """Raise :class:`MissingForGuest` on a machine without APT."""
+        for program in _PROGRAMS:
+            if shutil.which(program) is None:
+                raise MissingForGuest(
+                    f"there is no {program}: guests are made of Debian packages",
+                    what_to_do="on another distribution, copy txop's cache folder from a Debian machine "
+                    "(its path: `txop guest build --where`)",
+                )
+
+    def refresh(self) -> None:
+        """Fetch package lists into :attr:`lists`. Raises :class:`GuestError`."""
+        if self._lists is None:
+            raise ValueError("the machine's own lists are for root to refresh")
+        for folder in ("lists/partial", "cache/archives/partial"):
+            (self._lists / folder).mkdir(parents=True, exist_ok=True)
+        self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
+
+    def show(self, names: Iterable[str]) -> dict[str, list[IndexEntry]]:
+        """What the archive offers of packages, per name, newest first. A name that it lacks has no entry."""
+        found: dict[str, list[IndexEntry]] = {}
+        wanted = sorted(set(names))
+        for start in range(0, len(wanted), 200):
+            ran = self._call(["apt-cache", "show", *wanted[start : start + 200]], SHOW_TIMEOUT_S)
+            for entry in read_index(ran.stdout.decode("utf-8", "replace")):
+                found.setdefault(entry.name, []).append(entry)
+        return found
+
+    def fetch(self, package: LockedPackage, folder: Path) -> Path:
+        """Fetch a package into a folder; its hash agrees.
+
+        Raises:
+            NotOffered: The archive does not have this version any more.
+            GuestError: It could not be fetched, or is another one.
+        """
+        what = f"{package.name}={package.version}"
+        offered = self.show([package.name]).get(package.name, [])
+        if all(entry.version != package.version for entry in offered):
+            now = f"it has {offered[0].version} now" if offered else "it has none"
+            raise NotOffered(f"the package lists do not have {package.name} in version {package.version}: {now}")
+        before = set(folder.glob("*.deb"))
+        self._run(["apt-get", "-q", "download", what], FETCH_TIMEOUT_S, f"{what} cannot be fetched", folder)
+        got = next(iter(set(folder.glob("*.deb")) - before), None)
+        if got is None:
+            raise GuestError(f"apt-get said it fetched {what}, but there is no such file")
+        if sha256_of(got) != package.sha256:
+            got.unlink()
+            raise GuestError(
+                f"{what} is not the package that the lock pins: its hash differs",
+                what_to_do="if the archive was rebuilt, pin it anew with `txop guest build --update`",
+            )
+        return got
+
+    def _run(self, argv: Sequence[str], timeout_s: float, what: str, folder: Path | None = None) -> None:
+        ran = self._call(argv, timeout_s, folder)
+        if ran.returncode != 0:
+            said = ran.stderr.decode("utf-8", "replace").strip().splitlines()
+            errors = (
+                [row.removeprefix("E: ") for row in said if row.startswith("E: ")] or said[-1:] or ["no reason given"]
+            )
+            raise GuestError(f"{what}: {errors[0][:300]}")
+
+    def _call(
+        self, argv: Sequence[str], timeout_s: float, folder: Path | None = None
+    ) -> subprocess.CompletedProcess[bytes]:
+        self.check()
+        options = ["-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=2"] if argv[0] == "apt-get" else []
+        if self._lists is not None:
+            options += ["-o", f"Dir::State::Lists={self._lists}/lists", "-o", f"Dir::Cache={self._lists}/cache"]
+        try:
+            return subprocess.run(
+                [argv[0], *options, *argv[1:]],
+                cwd=folder,
+                env={**os.environ, "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise GuestError(f"`{' '.join(argv[:2])}` did not end within {timeout_s:g} s") from None
+
+
+Progress = Callable[[str], None]
+"""Hears, in a few words, what is being done."""

@@ -1,0 +1,166 @@
+"""The command line of QEMU for a guest, as a pure function; and whether KVM works here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from txop.guest.error import GuestError, MissingForGuest
+
+PROGRAM = "qemu-system-x86_64"
+
+PORTS = ("events", "stdout", "stderr", "files")
+"""What the guest says on ports of their own, beside its console; see ``init``."""
+
+MACHINE = "pc-i440fx-7.2"
+"""A versioned machine, so that another QEMU is the same computer (QEMU, docs/system/i386/pc.rst)."""
+
+CLOCK_START = "2026-01-01T00:00:00"
+"""Of an exact guest's own clock."""
+
+MAX_SHIFT = 10
+"""Of ``-icount shift``: one instruction takes 2^shift ns."""
+
+
+class Mode(StrEnum):
+    """How time passes in a guest."""
+
+    FAST = "fast"
+    """As the host's does."""
+    EXACT = "exact"
+    """With the instructions it executes; nothing from outside, two runs are identical."""
+
+
+@dataclass(frozen=True)
+class Computer:
+    """The virtual computer."""
+
+    mode: Mode = Mode.FAST
+    memory_mb: int = 512
+    shift: int = 1
+    """In exact mode: one instruction takes 2^shift ns."""
+    kvm: bool = False
+    seed: int = 0
+    """Of what differs between samples."""
+    limit_s: int = 300
+    """The command is ended after that time of the guest."""
+    shell: bool = False
+    """Interactive, on the terminal of QEMU."""
+    terminal_size: tuple[int, int] | None = None
+    """Rows and columns, for a shell."""
+
+    @property
+    def instructions_per_second(self) -> int | None:
+        """Of the virtual CPU in exact mode; ``None``: not fixed."""
+        return 1_000_000_000 >> self.shift if self.mode is Mode.EXACT else None
+
+
+def find_qemu() -> str:
+    """Path of QEMU. Raises :class:`MissingForGuest`."""
+    path = shutil.which(PROGRAM)
+    if path is None:
+        raise MissingForGuest(
+            f"there is no {PROGRAM}", what_to_do="install the package qemu-system-x86 (`txop doctor` says how)"
+        )
+    return path
+
+
+KVM_TRIAL_S = 10.0
+_KVM = Path("/dev/kvm")
+
+
+def kvm_works() -> bool:
+    """Whether a virtual machine can be made with KVM here. It is tried: the device alone does not tell."""
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        return False
+    try:
+        tried = subprocess.run(
+            [
+                find_qemu(),
+                "-accel",
+                "kvm",
+                "-cpu",
+                "host",
+                "-nodefaults",
+                "-display",
+                "none",
+                "-S",
+                "-monitor",
+                "stdio",
+            ],
+            input=b"quit\n",
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=KVM_TRIAL_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return tried.returncode == 0
+
+
+def shift_of(mips: int) -> int:
+    """The ``-icount`` shift of a virtual CPU with so many million instructions a second. Raises :class:`GuestError`.
+
+    >>> shift_of(1000), shift_of(500), shift_of(125)
+    (0, 1, 3)
+    """
+    speeds = {round(1000 / 2**shift): shift for shift in range(MAX_SHIFT + 1)}
+    if mips not in speeds:
+        raise GuestError(
+            f"a virtual CPU cannot have {mips} million instructions a second: {', '.join(map(str, speeds))}"
+        )
+    return speeds[mips]
+
+
+def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -> list[str]:
+    """What QEMU is started with. ``folder``: for the console and the ports, each a file of its name."""
+    if computer.mode is Mode.EXACT and computer.kvm:
+        raise GuestError("an exact guest cannot run with KVM: only QEMU's own translator counts instructions")
+    if not 0 <= computer.shift <= MAX_SHIFT:
+        raise GuestError(f"the shift {computer.shift} is not between 0 and {MAX_SHIFT}")
+    settings = {"mode": computer.mode.value, "limit": computer.limit_s, "seed": computer.seed}
+    if computer.shell:
+        settings["shell"] = 1
+        if computer.terminal_size is not None:
+            settings["size"] = "{}x{}".format(*computer.terminal_size)
+    line = [
+        "console=ttyS0",
+        "quiet",
+        "panic=-1",
+        "oops=panic",
+        *(f"txop.{key}={value}" for key, value in settings.items()),
+    ]
+    if computer.shell:
+        line.remove("oops=panic")
+    argv = [
+        PROGRAM,
+        *("-machine", MACHINE, "-m", str(computer.memory_mb), "-smp", "1"),
+        *("-no-user-config", "-nodefaults", "-display", "none", "-nic", "none", "-no-reboot"),
+        *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", " ".join(line)),
+    ]
+    if computer.mode is Mode.EXACT:
+        argv += ["-accel", "tcg,thread=single", "-cpu", "qemu64", "-icount", f"shift={computer.shift},sleep=off"]
+        argv += ["-rtc", f"base={CLOCK_START},clock=vm", "-seed", str(computer.seed)]
+    else:
+        argv += ["-accel", "kvm", "-cpu", "host"] if computer.kvm else ["-accel", "tcg", "-cpu", "qemu64"]
+        argv += ["-object", "rng-random,id=rng0,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng0"]
+    if computer.shell:
+        argv += ["-serial", "mon:stdio"]
+    else:
+        argv += ["-chardev", f"file,id=console,path={_escaped(folder / 'console')}", "-serial", "chardev:console"]
+    # ioeventfd would hand the guest's writes to another thread, at a time of its own
+    argv += ["-device", f"virtio-serial-pci,max_ports={len(PORTS) + 1},ioeventfd=off"]
+    for name in PORTS:
+        argv += ["-chardev", f"file,id={name},path={_escaped(folder / name)}"]
+        argv += ["-device", f"virtserialport,chardev={name},name=txop.{name}"]
+    return argv
+
+
+def _escaped(path: Path) -> str:
+    """A path in an option of QEMU, where a comma ends it."""
+    return str(path).replace(",", ",,")

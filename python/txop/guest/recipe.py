@@ -1,0 +1,96 @@
+"""What is in the image of a guest: programs and the packages they come from, kernel modules, libraries, files.
+
+Everything is data; :mod:`~txop.guest.image` does it. A change here changes the image, and its hash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KERNELS = ("6.1", "6.12")
+"""Kernel series that txop ships a lock for."""
+
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    "busybox-static": ("usr/bin/busybox",),
+    # BusyBox' own shell prefers its applets to the programs in PATH (its `ip` knows no `netns`): dash does not
+    "dash": ("usr/bin/dash",),
+    "coreutils": ("usr/bin/env", "usr/bin/nice", "usr/bin/sha256sum", "usr/bin/stdbuf", "usr/bin/timeout"),
+    "util-linux": (
+        "usr/bin/chrt",
+        "usr/bin/dmesg",
+        "usr/bin/nsenter",
+        "usr/bin/setpriv",
+        "usr/bin/setsid",
+        "usr/bin/taskset",
+        "usr/bin/unshare",
+    ),
+    "iproute2": ("usr/bin/ip", "usr/bin/ss", "usr/sbin/tc"),
+    "iputils-ping": ("usr/bin/ping",),
+    "ethtool": ("usr/sbin/ethtool",),
+    "iw": ("usr/sbin/iw",),
+    "wpasupplicant": ("usr/sbin/wpa_supplicant", "usr/sbin/wpa_cli"),
+    "hostapd": ("usr/sbin/hostapd", "usr/sbin/hostapd_cli"),
+    "iperf3": ("usr/bin/iperf3",),
+    "tcpdump": ("usr/bin/tcpdump",),
+}
+"""By package. Names are those in a tree with ``/usr`` merged."""
+
+LIBRARIES = ("libgcc_s.so.1",)
+"""Loaded at run time, so that no program says it needs them (pthread_cancel in iperf3)."""
+
+LIBRARY_PACKAGES = ("libgcc-s1",)
+
+FILES: dict[str, tuple[tuple[str, str], ...]] = {
+    "wireless-regdb": (
+        ("usr/lib/firmware/regulatory.db-debian", "usr/lib/firmware/regulatory.db"),
+        ("usr/lib/firmware/regulatory.db.p7s-debian", "usr/lib/firmware/regulatory.db.p7s"),
+    ),
+}
+"""By package: name in the tree, name in the image."""
+
+MODULES = (
+    # the guest's ways out
+    "virtio_pci", "virtio_console", "virtio_rng",
+    # USB over a socket, and what watches it
+    "vhci_hcd", "usbmon",
+    # the drivers under test
+    "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
+    # the air
+    "mac80211_hwsim", "ccm", "gcm", "cmac", "ctr", "aesni_intel",
+    # hosts and networks around them
+    "af_packet", "veth", "tun", "bridge", "sch_netem", "sch_fq_codel", "sch_fq", "tcp_bbr",
+)  # fmt: skip
+"""With everything they need. Those that are built into the kernel are left out by themselves."""
+
+KERNEL_PLACES = (
+    "arch/x86/crypto",
+    "crypto",
+    "drivers/base",
+    "drivers/bcma",
+    "drivers/block/virtio_blk",
+    "drivers/char/hw_random",
+    "drivers/char/virtio_console",
+    "drivers/leds",
+    "drivers/mmc",
+    "drivers/net",
+    "drivers/ssb",
+    "drivers/usb",
+    "drivers/virtio",
+    "lib",
+    "net",
+)
+"""Of a kernel package's modules, the folders and files that are unpacked: the rest cannot be asked for."""
+
+
+@dataclass(frozen=True)
+class KernelPackages:
+    """Names of a kernel's packages."""
+
+    meta: tuple[str, ...]
+    """Packages that name the current release of a series, the first that exists counts."""
+    source: str
+
+    @staticmethod
+    def of(series: str) -> KernelPackages:
+        """Those of a series, as in ``6.12``."""
+        return KernelPackages((f"linux-image-{series}-amd64", "linux-image-amd64"), f"linux-source-{series}")

@@ -1,0 +1,95 @@
+"""What a guest hands out: events, line by line, and a tar of files. All of it is from a machine that is not trusted."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.guest.error import GuestError
+from txop.visible import visible
+
+MAX_EVENTS_BYTES = 1 << 20
+MAX_FILES_BYTES = 1 << 30
+"""Of all that a guest hands out."""
+MAX_FILES = 4096
+
+_EVENT = re.compile(r"(stage|end) (\d{1,9}\.\d{1,6}) (.{1,400})")
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a guest."""
+
+    kind: str
+    """``stage`` or ``end``."""
+    uptime_s: float
+    """By the guest's clock."""
+    words: str
+
+    @property
+    def status(self) -> int | None:
+        """Of the ``end``: how the command ended."""
+        return int(self.words) if self.kind == "end" and re.fullmatch(r"\d{1,3}", self.words) else None
+
+
+def read_events(data: bytes) -> list[Event]:
+    """The events in what has come so far; lines that are none, and a last one that is not complete, are left out."""
+    whole = data[:MAX_EVENTS_BYTES].decode("utf-8", "replace").split("\n")[:-1]
+    events = []
+    for row in whole:
+        match = _EVENT.fullmatch(row)
+        if match:
+            events.append(Event(match[1], float(match[2]), visible(match[3])))
+    return events
+
+
+def unpack_files(packed: Path, folder: Path) -> list[str]:
+    """Write the files of a guest's tar below a folder; their names, sorted.
+
+    Ordinary files and folders only: links, devices, names that lead out of the folder and files that are there twice
+    are left out. Raises :class:`GuestError` when the tar is damaged or too large.
+    """
+    names: list[str] = []
+    total = 0
+    try:
+        with tarfile.open(packed, mode="r:") as files:
+            for number, member in enumerate(files):
+                if number >= MAX_FILES:
+                    raise GuestError(f"the guest hands out more than {MAX_FILES} files")
+                name = safe_name(member.name)
+                if name is None or not member.isreg():
+                    continue
+                total += member.size
+                if total > MAX_FILES_BYTES:
+                    raise GuestError(f"the guest hands out more than {MAX_FILES_BYTES >> 20} MB")
+                content = files.extractfile(member)
+                place = folder / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if content is None or place.exists() or place.is_symlink():
+                    continue
+                with place.open("xb") as out:
+                    while piece := content.read(1 << 20):
+                        out.write(piece)
+                names.append(name)
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+        raise GuestError(f"the files of the guest are damaged: {error}") from None
+    except (FileExistsError, NotADirectoryError) as error:
+        raise GuestError(f"the guest hands out a file and a folder of one name: {error.filename}") from None
+    return sorted(names)
+
+
+def safe_name(name: str) -> str | None:
+    """A name below a folder; ``None`` for one that leads out of it, or is no name.
+
+    >>> safe_name("./a/b"), safe_name("../x"), safe_name("/etc/passwd"), safe_name(".")
+    ('a/b', None, None, None)
+    """
+    if not name or name.startswith("/") or "\0" in name or not name.isprintable() or len(name) > 1000:
+        return None
+    clean = posixpath.normpath(name)
+    if clean in (".", "..") or clean.startswith("../"):
+        return None
+    return clean if all(len(part.encode()) <= 255 for part in clean.split("/")) else None

@@ -1,0 +1,287 @@
+"""A guest on its way: QEMU is started, watched, and ended; what the guest hands out is collected.
+
+QEMU lives no longer than this process (PR_SET_PDEATHSIG), and its folder is swept by the next guest if this one is
+killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from txop.emulate.held import DIES_WITH_PARENT
+from txop.guest.cache import default_cache
+from txop.guest.console import excerpt
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.image import Image
+from txop.guest.overlay import Overlay, overlay_archive
+from txop.guest.qemu import PORTS, Computer, arguments, find_qemu
+from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
+
+POLL_S = 0.05
+INITRAMFS = "initramfs"
+FILES = "files"
+"""Folder of what a guest handed out."""
+MAX_CONSOLE_BYTES = 64 << 20
+"""Of the console, and of each output: a guest that says more is ended."""
+
+_GRACE_S = 5.0
+
+
+class GuestFailed(GuestError):  # noqa: N818 - the guest failed
+    """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
+
+    def __init__(self, what: str, console: str = "", *, what_to_do: str | None = None) -> None:
+        super().__init__(what, what_to_do=what_to_do)
+        self.console = console
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A guest that ended as it should."""
+
+    status: int
+    """Exit status of the command; 124: it was ended at its time limit."""
+    events: tuple[Event, ...]
+    files: tuple[str, ...]
+    """Names of what it handed out, in ``files`` of the folder given."""
+    seconds: float
+    """By this machine's clock."""
+
+    @property
+    def guest_seconds(self) -> float:
+        """By the guest's clock, from its kernel's start."""
+        return self.events[-1].uptime_s if self.events else 0.0
+
+
+class Listener(Protocol):
+    """Hears of a guest. Must not raise."""
+
+    def event(self, event: Event) -> None:
+        """A stage was reached."""
+
+    def output(self, stream: str, data: bytes) -> None:
+        """``stdout`` or ``stderr`` of the command."""
+
+
+class Silence:
+    """The listener that ignores everything."""
+
+    def event(self, event: Event) -> None:
+        """See :class:`Listener`."""
+
+    def output(self, stream: str, data: bytes) -> None:
+        """See :class:`Listener`."""
+
+
+async def run_guest(
+    image: Image,
+    overlay: Overlay,
+    computer: Computer,
+    *,
+    results: Path,
+    wall_limit_s: float,
+    listener: Listener | None = None,
+    cache: Path | None = None,
+) -> Ended:
+    """Run a guest to its end.
+
+    Args:
+        image: What it boots.
+        overlay: What it runs.
+        computer: Where.
+        results: Folder for what it hands out: ``console``, ``stdout``, ``stderr`` and ``events``, and its files in
+            ``files``, which are those of the last guest. Made if needed; filled as far as possible when it fails.
+        wall_limit_s: It is ended after that long by this machine's clock.
+        listener: Hears of progress and output.
+        cache: Folder for its temporary files; default the user's.
+
+    Raises:
+        GuestFailed: It ended without a result, or not in its time.
+        MissingForGuest: No QEMU here.
+    """
+    find_qemu()
+    check_results(results)
+    with _work_folder(cache, image, overlay) as work:
+        watch = _Watch(work, listener or Silence())
+        begun = time.monotonic()
+        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
+        try:
+            problem = await _supervise(argv, watch, wall_limit_s)
+        finally:
+            _keep(work, results)
+        ended = Ended(-1, (), (), time.monotonic() - begun)
+        return _outcome(work, results, ended, problem)
+
+
+def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cache: Path | None = None) -> int:
+    """A guest on this terminal, until its shell ends; the exit status of QEMU. Raises :class:`GuestError`."""
+    find_qemu()
+    with _work_folder(cache, image, overlay) as work:
+        argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
+        # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            return subprocess.run(argv, check=False).returncode
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator[Path]:
+    """A folder for a run, with what the guest boots; gone afterwards."""
+    check_setpriv()
+    runs = (cache or default_cache()) / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    sweep(runs)
+    work = runs / f"{os.getpid()}-{time.monotonic_ns()}"
+    work.mkdir()
+    try:
+        with (work / INITRAMFS).open("wb") as out:
+            image.write_initramfs(out)
+            overlay_archive(overlay, image).write(out)
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def check_setpriv() -> None:
+    """Raise :class:`MissingForGuest` where the program that ties QEMU to this process is missing."""
+    if shutil.which("setpriv") is None:
+        raise MissingForGuest("there is no setpriv", what_to_do="install the package util-linux")
+
+
+def sweep(runs: Path) -> None:
+    """Remove folders of runs whose process was killed."""
+    for old in runs.iterdir():
+        pid = old.name.partition("-")[0]
+        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+class _Watch:
+    """Follows the files that QEMU writes."""
+
+    def __init__(self, folder: Path, listener: Listener) -> None:
+        self._folder = folder
+        self._listener = listener
+        self._seen = dict.fromkeys(PORTS, 0)
+        self._events = 0
+
+    def look(self) -> str | None:
+        """Tell the listener what is new; a reason to end the guest, if there is one."""
+        for stream in ("stdout", "stderr"):
+            piece = self._new(stream)
+            if piece:
+                self._listener.output(stream, piece)
+        events = read_events(self._whole("events", MAX_EVENTS_BYTES))
+        for event in events[self._events :]:
+            self._listener.event(event)
+        self._events = max(self._events, len(events))
+        for name, limit in (
+            *((n, MAX_CONSOLE_BYTES) for n in ("console", "stdout", "stderr")),
+            ("files", MAX_FILES_BYTES),
+        ):
+            if self._size(name) > limit:
+                return f"its {name} grew beyond {limit >> 20} MB"
+        return None
+
+    @property
+    def more(self) -> bool:
+        """Whether output is left to be told of."""
+        return any(self._size(name) > self._seen[name] for name in ("stdout", "stderr"))
+
+    def _new(self, name: str) -> bytes:
+        with contextlib.suppress(OSError), (self._folder / name).open("rb") as source:
+            source.seek(self._seen[name])
+            piece = source.read(1 << 20)
+            self._seen[name] += len(piece)
+            return piece
+        return b""
+
+    def _whole(self, name: str, limit: int) -> bytes:
+        with contextlib.suppress(OSError), (self._folder / name).open("rb") as source:
+            return source.read(limit)
+        return b""
+
+    def _size(self, name: str) -> int:
+        with contextlib.suppress(OSError):
+            return (self._folder / name).stat().st_size
+        return 0
+
+
+async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str | None:
+    """Run QEMU to its end; what went wrong, ``None`` if nothing did."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    complaint = asyncio.create_task(_last_bytes(process.stderr))
+    problem: str | None = None
+    deadline = time.monotonic() + wall_limit_s
+    try:
+        ended = False
+        while not ended and problem is None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), POLL_S)
+                ended = True
+            problem = watch.look()
+            if problem is None and not ended and time.monotonic() > deadline:
+                problem = f"it did not end within {wall_limit_s:g} s"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        said = await complaint
+    while watch.look() is None and watch.more:
+        pass
+    if problem is None and process.returncode:
+        rows = said.decode("utf-8", "replace").strip().splitlines()
+        problem = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
+    return problem
+
+
+async def _last_bytes(stream: asyncio.StreamReader | None, keep: int = 8192) -> bytes:
+    kept = b""
+    while stream is not None and (chunk := await stream.read(4096)):
+        kept = (kept + chunk)[-keep:]
+    return kept
+
+
+def check_results(results: Path) -> None:
+    """Raise :class:`GuestError` for a folder whose files are not those of an earlier guest."""
+    if (results / FILES).exists() and not (results / "events").is_file():
+        raise GuestError(f"{results / FILES} is there and is not from a guest", what_to_do="give another folder")
+
+
+def _keep(work: Path, results: Path) -> None:
+    results.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(results / FILES, ignore_errors=True)
+    for name in ("console", "events", "stdout", "stderr"):
+        if (work / name).is_file():
+            shutil.copyfile(work / name, results / name)
+
+
+def _outcome(work: Path, results: Path, ended: Ended, problem: str | None) -> Ended:
+    console = (work / "console").read_bytes()[-MAX_CONSOLE_BYTES:] if (work / "console").is_file() else b""
+    events = read_events((work / "events").read_bytes()) if (work / "events").is_file() else []
+    status = next((event.status for event in events if event.kind == "end"), None)
+    if problem is None and status is None:
+        last = events[-1].words if events else "nothing: it did not boot"
+        problem = f"it turned itself off before it handed out its results; the last it said was {last!r}"
+    if problem is not None or status is None:
+        raise GuestFailed(f"the guest failed: {problem}", excerpt(console))
+    names = unpack_files(work / "files", results / FILES)
+    return Ended(status, tuple(events), tuple(names), ended.seconds)

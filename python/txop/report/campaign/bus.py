@@ -1,0 +1,95 @@
+"""The chapter about the bus: what the USB captures of the runs say, arm by arm."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from txop.archive.reader import Archive
+from txop.archive.run_file import RunFile
+from txop.compare.result import CompareResult
+from txop.report import format as fmt
+from txop.report.blocks import Cell, Column, Grid, Lines
+from txop.report.campaign.captures import capture_links
+from txop.report.campaign.pieces import Fold, Paragraph, Piece
+from txop.report.campaign.wording import listed, missing
+
+COLUMNS = {
+    "usb_out_urbs_per_s": "URBs out /s",
+    "usb_in_urbs_per_s": "URBs in /s",
+    "usb_interrupt_urbs_per_s": "interrupt URBs /s",
+    "usb_out_datagrams_per_urb": "datagrams per URB out",
+    "usb_in_datagrams_per_urb": "datagrams per URB in",
+    "usb_out_turnaround_us": "turnaround out (median)",
+}
+_MOST_TEXTS = 3
+_MOST_CHARACTERS = 500
+
+
+def chapter(archive: Archive, result: CompareResult, target: Path) -> list[Piece]:
+    """What the USB captures explain; links are relative to ``target``. Nothing where the plan asked for none."""
+    if not archive.plan.collect.usbmon:
+        return []
+    pieces: list[Piece] = []
+    for test in result.tests:
+        counted = {point.run for f in result.figures if f.test == test.name for v in f.arms for point in v.points}
+        runs = [run for run in archive.runs if run.run in counted]
+        if not any(run.bus for run in runs):
+            continue
+        arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in result.arms]
+        pieces.append(_table(test.name, arms))
+        told = [f"{name}: {text}" for name, mine in arms for text in _verdicts(mine)]
+        if told:
+            pieces.append(Fold(f"What the USB captures of {test.name} say", [Lines(told[:40])]))
+    if not pieces:
+        return [Paragraph(f"No USB capture: {_why_not(archive.runs)}.")]
+    links = capture_links(archive, target, of_bus=True)
+    return pieces if links is None else [*pieces, links]
+
+
+def _table(test: str, arms: Sequence[tuple[str, list[RunFile]]]) -> Grid:
+    columns = [Column("arm", right=False), Column("runs with a capture"), *map(Column, COLUMNS.values())]
+    columns.append(Column("errors"))
+    rows = []
+    for name, runs in arms:
+        with_capture = [run for run in runs if run.bus]
+        cells = [Cell(name), Cell(f"{len(with_capture)} of {len(runs)}", len(with_capture))]
+        for key in COLUMNS:
+            value = _median(run.metrics[key].value for run in with_capture if key in run.metrics)
+            text = fmt.duration_us(value) if key.endswith("_us") else fmt.number(value)
+            cells.append(missing() if value is None else Cell(text, value))
+        errors = _median(_number(run.bus.get("errors")) for run in with_capture if run.bus)
+        cells.append(missing() if errors is None else Cell(fmt.number(errors), errors))
+        rows.append(cells)
+    note = "Medians over runs, of the device under test; errors: transfers that neither succeeded nor were cancelled."
+    return Grid(test, columns, rows, note=note, unit_of_rows="arms")
+
+
+def _verdicts(runs: Iterable[RunFile]) -> list[str]:
+    """What is said most often, the most frequent first."""
+    seen: dict[str, int] = {}
+    for run in runs:
+        verdicts: Any = run.bus.get("verdicts") if isinstance(run.bus, Mapping) else None
+        for text in verdicts[:6] if isinstance(verdicts, list) else []:
+            if isinstance(text, str) and len(seen) < 200:
+                seen[text[:_MOST_CHARACTERS]] = seen.get(text[:_MOST_CHARACTERS], 0) + 1
+    return sorted(seen, key=lambda text: -seen[text])[:_MOST_TEXTS]
+
+
+def _why_not(runs: Iterable[RunFile]) -> str:
+    reasons = {run.metrics[key].reason for run in runs for key in list(COLUMNS)[:1] if key in run.metrics}
+    return listed(sorted(reason for reason in reasons if reason)) or "the runs that count have no digest of one"
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -1,0 +1,24 @@
+"""Scenarios in virtual time: :func:`simulate` gives one :class:`~txop.simulate.model.Simulation`.
+
+>>> from txop.simulate import simulate
+>>> done = simulate("two-stations", settings=[("run.duration_s", "1"), ("run.warm_up_s", "0.5")])
+>>> done.origin, len(done.points[0].runs)
+(<Origin.SIMULATED: 'simulated'>, 1)
+"""
+
+from __future__ import annotations
+
+from txop.simulate.engine import ScenarioError, check, simulate, simulate_json
+from txop.simulate.model import FormatError, Simulation
+from txop.simulate.shipped import Shipped, shipped
+
+__all__ = [
+    "FormatError",
+    "ScenarioError",
+    "Shipped",
+    "Simulation",
+    "check",
+    "shipped",
+    "simulate",
+    "simulate_json",
+]

@@ -1,0 +1,116 @@
+"""From a scenario to results: the calls into the native simulator (``crates/simulate``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from txop.simulate.model import Simulation
+from txop.simulate.shipped import Library
+
+Progress = Callable[[int, int], None]
+"""Called now and then with the runs done, and all there are."""
+
+Settings = Sequence[tuple[str, str]]
+"""Dotted keys and TOML values to set over the scenario."""
+
+
+class ScenarioError(ValueError):
+    """A scenario, setting or sweep that cannot be; the message names the place, the key and what it may be."""
+
+
+def check(name: str, *, settings: Settings = ()) -> dict[str, Any]:
+    """Check the scenario ``name`` (a file, or one that is shipped); returns every setting, defaults filled in.
+
+    Raises:
+        ScenarioError: it cannot be.
+
+    >>> check("two-stations")["wlan"]["dut"]["mcs"]
+    7
+    """
+    from txop import _native
+
+    library = Library(name)
+    try:
+        found: dict[str, Any] = json.loads(_native.check_scenario(library.name, library.read, settings=list(settings)))
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None
+    return found
+
+
+def simulate(
+    name: str,
+    *,
+    settings: Settings = (),
+    sweeps: Sequence[str] = (),
+    seeds: int = 1,
+    threads: int = 0,
+    air: Path | None = None,
+    usb: Path | None = None,
+    waterfall: bool = False,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Run the scenario ``name`` (a file, or one that is shipped).
+
+    Args:
+        name: The scenario.
+        settings: Keys to set over it.
+        sweeps: ``key=first..last``, ``key=first..last:step`` or ``key=a,b``; every combination is run.
+        seeds: Runs of each combination, with seeds from the scenario's upwards.
+        threads: Runs at the same time; 0 for as many as there are processors.
+        air: File for what a perfect monitor would have captured of the first run.
+        usb: File for what usbmon would have captured of the first run.
+        waterfall: Say where the goodput of the first run went, as ``txop air`` does.
+        progress: Told how far it is; what it raises ends the simulation.
+
+    Raises:
+        ScenarioError: the scenario, a setting or a sweep cannot be.
+        OSError: a capture cannot be written.
+    """
+    document = simulate_json(
+        name,
+        settings=settings,
+        sweeps=sweeps,
+        seeds=seeds,
+        threads=threads,
+        air=air,
+        usb=usb,
+        waterfall=waterfall,
+        progress=progress,
+    )
+    return Simulation.parse(document)
+
+
+def simulate_json(
+    name: str,
+    *,
+    settings: Settings = (),
+    sweeps: Sequence[str] = (),
+    seeds: int = 1,
+    threads: int = 0,
+    air: Path | None = None,
+    usb: Path | None = None,
+    waterfall: bool = False,
+    progress: Progress | None = None,
+) -> bytes:
+    """The same as the JSON document itself (UTF-8); see ``docs/simulate.md``."""
+    from txop import _native
+
+    library = Library(name)
+    try:
+        return _native.simulate_scenario(
+            library.name,
+            library.read,
+            settings=list(settings),
+            sweeps=list(sweeps),
+            seeds=seeds,
+            threads=threads,
+            air=air,
+            usb=usb,
+            waterfall=waterfall,
+            progress=progress,
+        )
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None

@@ -1,0 +1,229 @@
+"""The plots of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from txop.report import format as fmt
+from txop.report.plot import INK, SERIES, plain
+from txop.simulate.model import Series, Simulation
+
+if TYPE_CHECKING:
+    import altair as alt
+
+MAX_LINES = len(SERIES)
+"""Flows or stations drawn into one plot; the tables have them all."""
+
+MAX_POINTS = 600
+"""Points of one line over time; more are averaged."""
+
+WIDTH = 640
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A Vega-Lite chart and what it shows."""
+
+    spec: dict[str, Any]
+    caption: str
+
+
+def draw(simulation: Simulation, name: str) -> Drawing | None:
+    """The plot ``name``; ``None`` when there is nothing to draw."""
+    return _PLOTS[name](simulation)
+
+
+def _series(simulation: Simulation) -> Drawing | None:
+    run = simulation.points[0].runs[0]
+    flows = [(n, flow.name) for n, flow in enumerate(run.flows) if flow.goodput_mbit_s is not None][:MAX_LINES]
+    rows = [
+        {"s": s, "flow": name, "rate": value}
+        for number, name in flows
+        for s, value in _thinned(run.series.goodput_mbit_s[number] or [], run.series)
+    ]
+    if not rows:
+        return None
+    import altair as alt
+
+    chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.2).encode(
+        x=alt.X("s:Q", title="s from the end of the warm-up", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
+        y=alt.Y("rate:Q", title="goodput, Mbit/s"),
+        color=_inks("flow", [name for _, name in flows]),
+    )  # fmt: skip
+    return _drawing(chart, f"Goodput over time, warm-up included (seed {run.seed}).", 150)
+
+
+def _latency(simulation: Simulation) -> Drawing | None:
+    run = simulation.points[0].runs[0]
+    shown = [flow for flow in run.flows if flow.latency is not None]
+    shown = sorted(shown, key=lambda flow: flow.kind != "ping")[:MAX_LINES]
+    rows = [
+        {"ms": ms, "share": share, "flow": f"{flow.name} ({flow.kind})"}
+        for flow in shown
+        for ms, share in (flow.latency.cdf if flow.latency is not None else ())
+    ]
+    if not rows:
+        return None
+    import altair as alt
+
+    chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.4).encode(
+        x=alt.X("ms:Q", title="latency, ms", scale=alt.Scale(zero=True, nice=False)),
+        y=alt.Y("share:Q", title="share of packets", axis=alt.Axis(format="~%")),
+        color=_inks("flow", [f"{flow.name} ({flow.kind})" for flow in shown]),
+    )  # fmt: skip
+    return _drawing(chart, f"Latency: share of packets that took no longer (seed {run.seed}).", 170)
+
+
+def _waterfall(simulation: Simulation) -> Drawing | None:
+    falls = simulation.points[0].runs[0].waterfalls
+    if not falls:
+        return None
+    from txop.air.page.plots import waterfall
+
+    fall = max(falls, key=lambda fall: fall.payload_mbit_s)
+    drawn = waterfall(fall)
+    return Drawing(drawn.spec, f"{fall.ta} to {fall.ra}. {drawn.caption}")
+
+
+def _airtime(simulation: Simulation) -> Drawing | None:
+    run = simulation.points[0].runs[0]
+    if run.air is None or len(run.air.stations) < 2:
+        return None
+    import altair as alt
+
+    rows = [
+        {"station": station.name, "share": station.airtime_share, "label": fmt.share(station.airtime_share)}
+        for station in run.air.stations[:40]
+    ]
+    base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
+        y=alt.Y("station:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False)),
+        x=alt.X("share:Q", title="share of the time", axis=alt.Axis(format="~%")),
+    )
+    chart = base.mark_bar(height=11, color=INK["one"]) + base.mark_text(align="left", dx=4).encode(text="label:N")
+    return _drawing(chart, f"Airtime by station, both ways (seed {run.seed}).", 18 * len(rows))
+
+
+def _aggregates(simulation: Simulation) -> Drawing | None:
+    run = simulation.points[0].runs[0]
+    rows = [
+        {"mpdus": size, "ppdus": ppdus, "direction": f"{station.name} {way}"}
+        for station in (run.air.stations if run.air is not None else ())[:4]
+        for way, direction in (("down", station.down), ("up", station.up))
+        for size, ppdus in direction.aggregates
+    ]
+    if len({row["mpdus"] for row in rows}) < 2:
+        return None
+    import altair as alt
+
+    names = list(dict.fromkeys(str(row["direction"]) for row in rows))[:MAX_LINES]
+    kept = [row for row in rows if row["direction"] in names]
+    chart = alt.Chart(alt.InlineData(values=plain(kept))).mark_bar().encode(
+        x=alt.X("mpdus:O", title="MPDUs in a data PPDU", axis=alt.Axis(labelAngle=0)),
+        xOffset="direction:N",
+        y=alt.Y("ppdus:Q", title="PPDUs"),
+        color=_inks("direction", names),
+    )  # fmt: skip
+    return _drawing(chart, f"Aggregate sizes (seed {run.seed}).", 130)
+
+
+def _sweep(simulation: Simulation) -> Drawing | None:
+    run = simulation.points[0].runs[0]
+    names = [flow.name for flow in run.flows if flow.goodput_mbit_s is not None][:MAX_LINES]
+    return _over_sweep(simulation, "goodput_mbit_s", names, "goodput, Mbit/s", "Goodput by flow")
+
+
+def _sweep_latency(simulation: Simulation) -> Drawing | None:
+    run = simulation.points[0].runs[0]
+    pings = [flow.name for flow in run.flows if flow.kind == "ping"]
+    names = (pings or [flow.name for flow in run.flows])[:MAX_LINES]
+    return _over_sweep(simulation, "latency_p50_ms", names, "median latency, ms", "Median latency by flow")
+
+
+def _over_sweep(simulation: Simulation, figure: str, of: list[str], title: str, what: str) -> Drawing | None:
+    """A figure against the values of the axis that has most; the other axes are in the names of the lines."""
+    if not simulation.axes or len(simulation.points) < 2:
+        return None
+    along = max(range(len(simulation.axes)), key=lambda number: len(simulation.axes[number].values))
+    rows: list[dict[str, Any]] = []
+    for point in simulation.points:
+        others = ", ".join(
+            f"{axis.key.rpartition('.')[2]} {point.values[number]}"
+            for number, axis in enumerate(simulation.axes)
+            if number != along
+        )
+        for name in of:
+            entry = point.find(figure, name)
+            if entry is not None:
+                line = f"{name}, {others}" if others else name
+                half = entry.sd or 0.0
+                rows.append(
+                    {"x": point.values[along], "y": entry.mean, "low": entry.mean - half, "high": entry.mean + half,
+                     "line": line}
+                )  # fmt: skip
+    lines = list(dict.fromkeys(str(row["line"]) for row in rows))[:MAX_LINES]
+    rows = [row for row in rows if row["line"] in lines]
+    if not rows:
+        return None
+    import altair as alt
+
+    axis = simulation.axes[along]
+    numbers = all(_is_number(value) for value in axis.values)
+    if numbers:
+        for row in rows:
+            row["x"] = float(row["x"])
+    base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
+        x=alt.X("x:Q", title=axis.key, scale=alt.Scale(zero=False))
+        if numbers
+        else alt.X("x:N", title=axis.key, sort=None, axis=alt.Axis(labelAngle=0)),
+        color=_inks("line", lines),
+    )
+    chart = base.mark_line(point=True, strokeWidth=1.3).encode(y=alt.Y("y:Q", title=title))
+    seeds = len(simulation.points[0].runs)
+    if seeds > 1:
+        chart = base.mark_rule(strokeWidth=1).encode(y=alt.Y("low:Q", title=title), y2="high:Q") + chart
+    caption = f"{what}, against {axis.key}" + (
+        f"; bars: ± one standard deviation of {seeds} seeds." if seeds > 1 else "."
+    )
+    return _drawing(chart, caption, 190)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _thinned(values: list[float], series: Series) -> Iterable[tuple[float, float]]:
+    """Times and means of as many neighbours as it takes to keep to :data:`MAX_POINTS`."""
+    by = -(-len(values) // MAX_POINTS)
+    for start in range(0, len(values), by):
+        part = values[start : start + by]
+        yield round(series.start_s + start * series.interval_s, 6), sum(part) / len(part)
+
+
+def _inks(field: str, names: list[str]) -> alt.Color:
+    import altair as alt
+
+    shown = [str(plain([{"n": name}])[0]["n"]) for name in names]
+    scale = alt.Scale(domain=shown, range=[INK[name] for name in SERIES[: len(shown)]])
+    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(title=None, columns=3, symbolType="square"))
+
+
+def _drawing(chart: Any, caption: str, height: int) -> Drawing:
+    spec: dict[str, Any] = chart.properties(width=WIDTH, height=height).to_dict()
+    return Drawing(spec, caption)
+
+
+_PLOTS: dict[str, Callable[[Simulation], Drawing | None]] = {
+    "series": _series,
+    "latency": _latency,
+    "waterfall": _waterfall,
+    "airtime": _airtime,
+    "aggregates": _aggregates,
+    "sweep": _sweep,
+    "sweep_latency": _sweep_latency,
+}

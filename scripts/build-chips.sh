@@ -1,0 +1,27 @@
+#!/bin/sh
+# Builds txop-vusb, the virtual chips that run inside a guest, as one program without libraries, and puts it where
+# `txop guest` looks for it. Run with the Rust toolchain in PATH (scripts/with-rust.sh).
+set -eu
+cd "$(dirname "$0")/.."
+
+[ -d crates/vusb ] || exit 0
+machine=$(uname -m)
+if [ "$machine" != x86_64 ]; then
+    echo "Guests are x86-64 machines: not building the virtual chips on $machine." >&2
+    exit 0
+fi
+
+# musl where this toolchain has it or can get it, else glibc linked statically: a guest has neither's libraries.
+target=x86_64-unknown-linux-musl
+if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ] &&
+    ! { command -v rustup >/dev/null 2>&1 && rustup target add "$target" </dev/null; }; then
+    target=x86_64-unknown-linux-gnu
+    RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
+    export RUSTFLAGS
+fi
+cargo build --release --locked --quiet -p txop-vusb --target "$target"
+built="${CARGO_TARGET_DIR:-target}/$target/release/txop-vusb"
+mkdir -p python/txop/guest/bin
+cp "$built" python/txop/guest/bin/.txop-vusb.part
+strip python/txop/guest/bin/.txop-vusb.part 2>/dev/null || true
+mv -f python/txop/guest/bin/.txop-vusb.part python/txop/guest/bin/txop-vusb

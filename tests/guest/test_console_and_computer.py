@@ -1,0 +1,91 @@
+"""The console of a guest as text, and the command line of QEMU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txop.guest.chips import Chip
+from txop.guest.console import console_lines, excerpt
+from txop.guest.error import GuestError
+from txop.guest.overlay import guest_files
+from txop.guest.qemu import MAX_SHIFT, Computer, Mode, arguments, shift_of
+
+
+@given(st.binary(max_size=500))
+def test_no_console_acts_on_a_terminal(data: bytes) -> None:
+    for row in console_lines(data):
+        assert row.isprintable()
+        assert len(row) <= 4000
+
+
+def test_the_excerpt_begins_where_the_trouble_does() -> None:
+    rows = [b"[    0.1] line %d" % n for n in range(50)]
+    rows[20] = b"[    0.2] \x1b[1mKernel panic\x1b[0m - not syncing: VFS"
+    assert excerpt(b"\r\n".join(rows), 3).splitlines()[0] == "[    0.2] Kernel panic - not syncing: VFS"
+    assert excerpt(b"\r\n".join(rows[:20]), 2).splitlines() == ["[    0.1] line 18", "[    0.1] line 19"]
+
+
+def test_a_line_without_end_is_cut() -> None:
+    assert len(console_lines(b"x" * 10**6)[0]) == 400
+
+
+def line(computer: Computer) -> list[str]:
+    return arguments(computer, Path("/k"), Path("/i"), Path("/a,b"))
+
+
+def test_an_exact_guest_gets_nothing_from_outside() -> None:
+    argv = line(Computer(mode=Mode.EXACT, shift=3, seed=7))
+    assert "shift=3,sleep=off" in argv
+    assert argv[argv.index("-smp") + 1] == "1"
+    assert not [word for word in argv if "netdev" in word or "9p" in word or "rng" in word or "stdio" in word]
+    assert argv[argv.index("-nic") + 1] == "none"
+    assert "txop.seed=7" in argv[argv.index("-append") + 1]
+    assert any("clock=vm" in word for word in argv)
+
+
+def test_a_comma_in_a_path_is_no_new_option() -> None:
+    assert any(word.endswith("path=/a,,b/events") for word in line(Computer()))
+
+
+def test_exact_and_kvm_exclude_each_other() -> None:
+    with pytest.raises(GuestError, match="KVM"):
+        line(Computer(mode=Mode.EXACT, kvm=True))
+
+
+@given(st.integers(0, MAX_SHIFT))
+def test_speeds_are_what_the_shift_means(shift: int) -> None:
+    computer = Computer(mode=Mode.EXACT, shift=shift)
+    assert computer.instructions_per_second == 10**9 // 2**shift
+    assert shift_of(round(1000 / 2**shift)) == shift
+
+
+def test_a_speed_that_cannot_be_is_refused_with_those_that_can() -> None:
+    with pytest.raises(GuestError, match="500"):
+        shift_of(300)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"device": "rtl1"},
+        {"security": "wep"},
+        {"channel": 14},
+        {"parameters": ("a=1; reboot",)},
+        {"options": ("$(x)",)},
+    ],
+)
+def test_a_chip_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(GuestError):
+        Chip(**wrong)  # type: ignore[arg-type]
+
+
+def test_files_go_to_root_or_where_they_are_told(tmp_path: Path) -> None:
+    here = tmp_path / "a:b"
+    here.write_text("x")
+    assert guest_files([str(here), f"{here}:/usr/bin/x"]) == {"/root/a:b": here, "/usr/bin/x": here}
+    with pytest.raises(GuestError, match="no file"):
+        guest_files([str(tmp_path / "none")])

@@ -1,0 +1,92 @@
+"""Lock files: written, read, refused."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txop.guest import recipe
+from txop.guest.locks import find_lock
+from txop.guest.packages.lock import Lock, LockedPackage, LockError, in_order, lock_text, read_lock
+
+names = st.from_regex(r"[a-z0-9][a-z0-9+.-]{1,30}", fullmatch=True)
+packages = st.builds(
+    LockedPackage,
+    name=names,
+    version=st.from_regex(r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,30}", fullmatch=True),
+    architecture=st.sampled_from(["amd64", "all"]),
+    sha256=st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
+    size_bytes=st.integers(1, 2**40),
+    role=st.sampled_from(["image", "build"]),
+)
+locks = st.builds(
+    Lock,
+    kernel=st.sampled_from(["6.1", "6.12"]),
+    release=st.from_regex(r"6\.[0-9]{1,3}\.[0-9]{1,3}\+deb12-amd64", fullmatch=True),
+    distribution=st.just("debian-12"),
+    packages=st.lists(packages, max_size=8, unique_by=lambda package: package.name).map(in_order),
+)
+
+GOOD = lock_text(
+    Lock("6.12", "6.12.1-amd64", "debian-12", (LockedPackage("iw", "5.19-1", "amd64", "0" * 64, 9, "image"),))
+)
+
+
+@given(locks)
+def test_a_lock_is_read_as_it_was_written(lock: Lock) -> None:
+    assert read_lock(lock_text(lock), "x") == lock
+
+
+def test_one_package_is_one_line() -> None:
+    assert sum('name = "iw"' in row and "sha256" in row for row in GOOD.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("txop-guest-lock", "something", "no lock file"),
+        ("version = 1", "version = 9", "version 9"),
+        ('"6.12.1-amd64"', '"../x"', "release"),
+        ('name = "iw"', 'name = "../../etc"', "no package name"),
+        ("0" * 64, "0" * 63, "no SHA-256"),
+        ("size = 9", "size = -9", "no size"),
+        ("size = 9", "size = true", "no size"),
+        ("size = 9", 'size = 9, url = "x"', "exactly"),
+        ("image = [", "image = 1\nx = [", "no list"),
+        ("format =", "format ==", "x: "),
+    ],
+)
+def test_what_is_no_lock_is_refused_with_the_reason(old: str, new: str, words: str) -> None:
+    assert old in GOOD
+    with pytest.raises(LockError, match=words):
+        read_lock(GOOD.replace(old, new), "x")
+
+
+def test_a_package_that_is_there_twice_is_refused() -> None:
+    row = next(row for row in GOOD.splitlines() if '"iw"' in row)
+    with pytest.raises(LockError, match="iw more than once"):
+        read_lock(GOOD.replace(row, f"{row}\n{row}"), "x")
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_lock_or_an_error(text: str) -> None:
+    with suppress(LockError):
+        read_lock(text, "x")
+
+
+@pytest.mark.parametrize("series", recipe.KERNELS)
+def test_the_shipped_locks_have_what_an_image_and_a_build_take(series: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/nonexistent")
+    lock = find_lock(series)
+    assert lock.kernel == series
+    assert lock.release.startswith(f"{series}.")
+    have = {package.name for package in lock.of_role("image")}
+    assert have >= {*recipe.PROGRAMS, *recipe.FILES, f"linux-image-{lock.release}", "libc6"}
+    assert len(lock.of_role("build")) == 4
+    kernel = lock.find("linux-image-")
+    sources = [package for package in lock.packages if package.name.startswith(("linux-source", "linux-headers"))]
+    assert kernel is not None
+    assert {package.version for package in sources} == {kernel.version}

@@ -1,0 +1,191 @@
+"""Guests that really boot."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from txop.guest.cache import default_cache
+from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.driver import DriverBuild, build_driver
+from txop.guest.error import GuestError
+from txop.guest.image import Image
+from txop.guest.locks import find_lock
+from txop.guest.overlay import Overlay
+from txop.guest.qemu import Computer, Mode
+from txop.guest.results import Event
+from txop.guest.running import Ended, GuestFailed, run_guest
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from txop.guest.image import build_image
+from txop.guest.locks import find_lock
+from txop.guest.overlay import Overlay
+from txop.guest.qemu import Computer
+from txop.guest.running import run_guest
+asyncio.run(run_guest(build_image(find_lock("6.12")), Overlay(("sleep", "1000")), Computer(), results=Path(sys.argv[1]),
+                      wall_limit_s=1000))
+"""
+
+
+class Heard:
+    """A listener that keeps everything."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.streams = {"stdout": b"", "stderr": b""}
+
+    def event(self, event: Event) -> None:
+        self.events.append(event)
+
+    def output(self, stream: str, data: bytes) -> None:
+        self.streams[stream] += data
+
+
+def run(
+    image: Image,
+    overlay: Overlay,
+    results: Path,
+    computer: Computer | None = None,
+    wall_limit_s: float = 120,
+    heard: Heard | None = None,
+) -> Ended:
+    return asyncio.run(
+        run_guest(image, overlay, computer or Computer(), results=results, wall_limit_s=wall_limit_s, listener=heard)
+    )
+
+
+def test_a_command_runs_in_a_guest_and_what_it_leaves_comes_back(image: Image, tmp_path: Path) -> None:
+    script = """
+echo "$(uname -r) $GREETING"; echo wrong >&2
+head -c 3000000 /dev/zero >/txop/out/zeros; mkdir /txop/out/deep; echo text >/txop/out/deep/file
+modprobe mac80211_hwsim radios=1 && iw dev | grep -c Interface >/txop/out/radios
+modprobe vhci_hcd && modprobe rtl8192cu && modprobe rtl8xxxu dma_aggregation=1 && lsmod >/txop/out/modules
+ls -l /root/here /usr/bin/timeout >/dev/null && ip netns add x && ip netns exec x ip -br link | grep -q lo && exit 3
+"""
+    here = tmp_path / "here"
+    here.write_text("x")
+    heard = Heard()
+    overlay = Overlay(script=script, environment={"GREETING": 'it\'s "me"'}, files={"/root/here": here})
+    ended = run(image, overlay, tmp_path / "out", heard=heard)
+    assert ended.status == 3
+    assert heard.streams == {"stdout": f'{image.release} it\'s "me"\n'.encode(), "stderr": b"wrong\n"}
+    assert next(event.words for event in heard.events if event.kind == "stage").startswith("booted ")
+    files = tmp_path / "out" / "files"
+    assert (files / "zeros").read_bytes() == bytes(3_000_000)
+    assert (files / "deep/file").read_text() == "text\n"
+    assert (files / "radios").read_text() == "1\n"
+    loaded = (files / "modules").read_text()
+    assert all(name in loaded for name in ("rtl8xxxu", "rtl8192cu", "vhci_hcd", "mac80211_hwsim"))
+    assert "Linux version" in (files / "kernel.log").read_text()
+
+
+def processes_with(text: str) -> list[int]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if text.encode() in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_nothing_of_a_guest_outlives_the_program_that_started_it(image: Image, tmp_path: Path) -> None:
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
+    marker = f"{default_cache()}/runs/{program.pid}-"
+    try:
+        until = time.monotonic() + 60
+        while not processes_with(marker) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert processes_with(marker)
+    finally:
+        os.kill(program.pid, signal.SIGKILL)
+        program.wait()
+    until = time.monotonic() + 10
+    while processes_with(marker) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert processes_with(marker) == []
+    with pytest.raises(GuestFailed):  # the next guest sweeps what the killed one left
+        run(image, Overlay(("true",)), tmp_path / "next", wall_limit_s=0.2)
+    assert not list((default_cache() / "runs").glob(f"{program.pid}-*"))
+
+
+def test_a_guest_that_takes_too_long_is_ended_and_says_so(image: Image, tmp_path: Path) -> None:
+    with pytest.raises(GuestFailed, match=r"did not end within 1 s"):
+        run(image, Overlay(("sleep", "1000")), tmp_path / "out", wall_limit_s=1)
+
+
+@pytest.mark.slow
+def test_a_guest_that_panics_says_why(image: Image, tmp_path: Path) -> None:
+    with pytest.raises(GuestFailed) as failed:
+        run(image, Overlay(script="echo c >/proc/sysrq-trigger; sleep 100"), tmp_path / "out")
+    assert "turned itself off" in failed.value.what
+    assert "sysrq triggered crash" in failed.value.console
+
+
+@pytest.mark.slow
+def test_a_command_is_ended_at_its_limit_and_results_still_come(image: Image, tmp_path: Path) -> None:
+    ended = run(image, Overlay(script="echo x >/txop/out/x; sleep 1000"), tmp_path / "out", Computer(limit_s=2))
+    assert ended.status == 124
+    assert "x" in ended.files
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+EXACT = """
+modprobe mac80211_hwsim radios=2
+head -c 200000 /dev/urandom >/txop/out/random
+iperf3 -s -D; sleep 0.2; iperf3 -c 127.0.0.1 -t 1 -J
+cat /proc/interrupts /proc/stat; date; dmesg
+"""
+
+
+@pytest.mark.slow
+def test_two_exact_guests_are_identical_and_another_seed_is_not(image: Image, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        run(image, Overlay(script=EXACT), tmp_path / name, Computer(mode=Mode.EXACT, seed=seed), wall_limit_s=300)
+    one, same, other = (everything(tmp_path / name) for name in "abc")
+    assert len(one["stdout"]) > 1000
+    assert one == same
+    assert one["stdout"] != other["stdout"]
+
+
+def chips() -> Path:
+    try:
+        return find_chips()
+    except GuestError as error:
+        pytest.skip(f"NO CHIP WAS PLUGGED IN: {error}")
+
+
+@pytest.mark.slow
+def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, tmp_path: Path) -> None:
+    program = chips()
+    try:
+        built = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12")))
+    except GuestError as error:
+        pytest.skip(f"NO DRIVER WAS BUILT: {error}")
+    assert built.info.kernel_release == image.release
+    script = "txop-lab up || exit\ndut ping -c 3 -W 2 10.80.210.1"
+    overlay = Overlay(
+        script=script,
+        environment=Chip(driver="rtl8xxxu").variables(),
+        files={IN_GUEST: program},
+        modules=(built.module,),
+    )
+    for name in "ab":
+        ended = run(image, overlay, tmp_path / name, Computer(mode=Mode.EXACT), wall_limit_s=400)
+        assert ended.status == 0, (tmp_path / name / "stderr").read_text()
+    assert " 0% packet loss" in (tmp_path / "a" / "stdout").read_text()
+    assert "RTL8188CU" in (tmp_path / "a/files/kernel.log").read_text()
+    assert everything(tmp_path / "a") == everything(tmp_path / "b")
