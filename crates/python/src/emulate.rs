@@ -26,8 +26,7 @@ pub(crate) fn check_link_scenario<'py>(py: Python<'py>, scenario: &str) -> PyRes
 }
 
 fn head_of(json: &str) -> PyResult<Head> {
-    let head: Head =
-        serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("scenario: {error}")))?;
+    let head: Head = serde_json::from_str(json).map_err(|error| PyValueError::new_err(format!("scenario: {error}")))?;
     head.check().map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok(head)
 }
