@@ -69,6 +69,16 @@ def find_qemu() -> str:
     return path
 
 
+def qemu_version() -> str:
+    """What QEMU says of itself. Raises :class:`MissingForGuest`."""
+    try:
+        said = subprocess.run([find_qemu(), "--version"], capture_output=True, timeout=KVM_TRIAL_S, check=False).stdout
+    except subprocess.TimeoutExpired:
+        said = b""
+    rows = said.decode("utf-8", "replace").splitlines()
+    return rows[0][:200] if rows else "unknown"
+
+
 KVM_TRIAL_S = 10.0
 _KVM = Path("/dev/kvm")
 
