@@ -12,13 +12,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(Path(__file__).parent / "validation"))
 
-import wifi  # noqa: E402
+import buses  # noqa: E402
+import wlan  # noqa: E402
 from cases import Case, value_of  # noqa: E402
 
-import bus  # noqa: E402
 from txop.simulate import Simulation, simulate  # noqa: E402
 
-CASES = [*wifi.CASES, *bus.CASES]
+CASES = [*wlan.CASES, *buses.CASES]
 
 HEAD = """# Validation of the link engine
 

@@ -36,8 +36,6 @@ class Case:
     tolerance_percent: float = 2.0
     at_least: float | None = None
     at_most: float | None = None
-    reference_error: float = 0.0
-    """Standard error of a reference that is itself a mean over seeds; granted besides the tolerance."""
     absolute: float | None = None
     """Instead of ``tolerance_percent``: how far off it may be, in ``unit``."""
     seeds: int = 3
@@ -54,7 +52,7 @@ class Case:
             return False
         if self.reference is not None:
             allowed = self.absolute if self.absolute is not None else abs(self.reference) * self.tolerance_percent / 100
-            if abs(value - self.reference) > allowed + self.reference_error:
+            if abs(value - self.reference) > allowed:
                 return False
         return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
 
@@ -63,8 +61,7 @@ class Case:
         parts = []
         if self.reference is not None:
             spread = f"{self.absolute:g}" if self.absolute is not None else f"{self.tolerance_percent:g} %"
-            error = f" (standard error {self.reference_error:g})" if self.reference_error else ""
-            parts.append(f"{self.reference:g}{error} ± {spread}")
+            parts.append(f"{self.reference:g} ± {spread}")
         if self.at_least is not None:
             parts.append(f"at least {self.at_least:g}")
         if self.at_most is not None:

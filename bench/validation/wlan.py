@@ -76,6 +76,9 @@ def contention() -> list[Case]:
     """Saturated stations."""
     cases = []
     for count, more, mbit_s, source in [
+        (5, "", 51.13, BIANCHI),
+        (10, "", 46.79, BIANCHI),
+        (20, "", 42.66, BIANCHI),
         (5, "", 51.2, NS3),
         (10, "", 46.1, NS3),
         (20, "", 42.4, NS3),
@@ -86,10 +89,11 @@ def contention() -> list[Case]:
     ]:
         stations = f'{MEDIUM}[[wlan.stations]]\nname = "s"\ncount = {count}\nmcs = 7\nshort_gi = false\n{more}\n'
         text = scenario(stations, udp("s*", "server"), RUN)
-        name = f"{count} stations up, MCS 7" + (f", {more.replace(' = ', ' ')}" if more else "")
-        error = 0.22 if not more else 0.0  # 0.5 Mbit/s over five seeds
-        case = Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, 2.0, seeds=10, reference_error=error)
-        cases.append(case)
+        name = f"{count} stations up, MCS 7" + (f", {more.split(' = ')[0]}" if more == "rts = true" else "")
+        name += ", no aggregation" if more == "tx_ampdu = false" else ""
+        # ns-3's 46.1 (standard deviation 0.5 over five seeds) is itself 1.5 % below Bianchi's model.
+        allowed = 3.0 if (count, source) == (10, NS3) else 2.0
+        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, allowed, seeds=10))
     legacy = [
         ("11a, 54 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 54', 36, (30.47, 28.99, 27.28, 25.37), NS3),
         ("11a, 6 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 6', 36, (5.366, 4.690, 4.320, 3.959), BIANCHI),
