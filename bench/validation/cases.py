@@ -1,6 +1,7 @@
-"""What the link engine must reproduce: every case with its reference, its source and its tolerance.
+"""What the link engine must reproduce: every case with its reference, where that is from, and its tolerance.
 
-A case is a scenario (TOML text put together here), a figure of its result, and what an oracle that nobody here wrote says.
+A case is a scenario (TOML text put together here), a figure of its result, and what an oracle says that nobody here
+wrote.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Case:
     tolerance_percent: float = 2.0
     at_least: float | None = None
     at_most: float | None = None
+    reference_error: float = 0.0
+    """Standard error of a reference that is itself a mean over seeds; granted besides the tolerance."""
     absolute: float | None = None
     """Instead of ``tolerance_percent``: how far off it may be, in ``unit``."""
     seeds: int = 3
@@ -51,7 +54,7 @@ class Case:
             return False
         if self.reference is not None:
             allowed = self.absolute if self.absolute is not None else abs(self.reference) * self.tolerance_percent / 100
-            if abs(value - self.reference) > allowed:
+            if abs(value - self.reference) > allowed + self.reference_error:
                 return False
         return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
 
@@ -60,7 +63,8 @@ class Case:
         parts = []
         if self.reference is not None:
             spread = f"{self.absolute:g}" if self.absolute is not None else f"{self.tolerance_percent:g} %"
-            parts.append(f"{self.reference:g} ± {spread}")
+            error = f" (standard error {self.reference_error:g})" if self.reference_error else ""
+            parts.append(f"{self.reference:g}{error} ± {spread}")
         if self.at_least is not None:
             parts.append(f"at least {self.at_least:g}")
         if self.at_most is not None:
