@@ -91,8 +91,11 @@ format: setup ## put Rust and Python files into their standard form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup $(TEST_TOOLS) ## speed and memory, side by side with peers
+bench: setup $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side with peers
 	$(RUST) bench/run
+	$(RUST) bench/bus
+	bench/link
+	bench/emulate
 
 validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
 	$(BIN)/python bench/validate.py
