@@ -3,7 +3,7 @@
 pub mod builtin;
 mod ethernet;
 pub mod hostapd;
-mod hwsim;
+pub(crate) mod hwsim;
 mod queue;
 mod rates;
 pub mod silent;
