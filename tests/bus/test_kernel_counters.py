@@ -125,16 +125,18 @@ def test_blocks_of_cdc_ncm(image: Image, tmp_path: Path, made: Set) -> None:
     up, down = phase.way("out"), phase.way("in")
     assert {up.framing, down.framing} == {"ntb32" if "ntb32" in made.options else "ntb16"}
 
-    # towards the device: usbnet counts datagrams and their bytes when the URB has completed, cdc_ncm counts blocks and their
-    # overhead (headers, tables, padding) when it has filled them; those that never got onto the bus are tx_dropped
+    # towards the device: usbnet counts datagrams and their bytes when the URB has completed, cdc_ncm counts blocks and
+    # their overhead (headers, tables, padding) when it has filled them. A block that its timer ends while the queue is
+    # stopped is thrown away (usbnet_start_xmit): tx_dropped, and its number is missing on the bus.
     assert up.datagrams == counted["tx_packets"]
     assert up.payload_bytes == counted["tx_bytes"]
     lost = counted["tx_dropped"]
     assert up.transfers == counted["driver_tx_ntbs"] - lost
     assert up.missing_blocks == lost
-    if lost == 0:
-        assert up.bytes - up.payload_bytes == counted["driver_tx_overhead"]
-        assert up.header_bytes + up.padding_bytes == counted["driver_tx_overhead"]
+    overhead = up.bytes - up.payload_bytes
+    assert overhead == up.header_bytes + up.padding_bytes
+    assert (overhead == counted["driver_tx_overhead"]) == (lost == 0)
+    assert 0 <= counted["driver_tx_overhead"] - overhead <= lost * 16_384
     reasons = [value for key, value in counted.items() if key.startswith("driver_tx_reason_")]
     assert sum(reasons) >= counted["driver_tx_ntbs"]
 
@@ -157,6 +159,10 @@ def test_raw_ip_of_qmi_wwan(image: Image, tmp_path: Path) -> None:
         assert way.bytes == way.payload_bytes == phase.counters[f"wwan0/{letter}x_bytes"]
 
 
+def uplink_verdict(phase: Phase) -> str:
+    return next(verdict.text for verdict in phase.report.verdicts if verdict.text.startswith("Uplink"))
+
+
 def test_qmap_of_rmnet_without_and_with_aggregation(image: Image, tmp_path: Path) -> None:
     try:
         built = asyncio.run(build_driver(DriverBuild("rmnet"), find_lock("6.12")))
@@ -170,8 +176,8 @@ def test_qmap_of_rmnet_without_and_with_aggregation(image: Image, tmp_path: Path
         # wwan0 counts transfers as they are on the bus
         assert (up.transfers, up.bytes) == (counted["wwan0/tx_packets"], counted["wwan0/tx_bytes"])
         assert (down.transfers, down.bytes) == (counted["wwan0/rx_packets"], counted["wwan0/rx_bytes"])
-        # rmnet0 counts datagrams: behind their headers towards the host, with them and their padding towards the device,
-        # there when it hands them on: what wwan0's queue then drops is counted too
+        # rmnet0 counts datagrams: behind their headers towards the host; with headers and padding towards the device,
+        # when it hands them on: what wwan0's queue then drops is counted too
         assert (down.datagrams, down.payload_bytes) == (counted["rmnet0/rx_packets"], counted["rmnet0/rx_bytes"])
         lost = counted["rmnet0/tx_packets"] - up.datagrams
         lost_bytes = counted["rmnet0/tx_bytes"] - up.bytes
@@ -180,7 +186,9 @@ def test_qmap_of_rmnet_without_and_with_aggregation(image: Image, tmp_path: Path
         assert (lost == 0) == (dropped == 0) == (lost_bytes == 0)
         assert 0 <= lost <= 16 * dropped
     assert plain.way("out").datagrams_per_transfer == 1
-    assert aggregated.way("out").datagrams_per_transfer > 1.5
-    texts = [next(v.text for v in phase.report.verdicts if v.text.startswith("Uplink")) for phase in (plain, aggregated)]
+    assert (aggregated.way("out").datagrams_per_transfer or 0) > 1.5
+    texts = [
+        next(v.text for v in phase.report.verdicts if v.text.startswith("Uplink")) for phase in (plain, aggregated)
+    ]
     assert texts[0].startswith("Uplink is not aggregated: 1.0 datagram per URB")
     assert texts[1].startswith("Uplink is aggregated")

@@ -27,7 +27,7 @@ pub(super) fn identity(settings: &NcmSettings) -> Identity {
     };
     let data = (0x0a, 0, 1);
     let [low, high] = SEGMENT_MAX.to_le_bytes();
-    let functional = vec![
+    let functional = [
         vec![5, 0x24, 0, 0x10, 1],
         vec![5, 0x24, 6, CONTROL_INTERFACE, DATA_INTERFACE],
         vec![13, 0x24, 0x0f, 4, 0, 0, 0, 0, low, high, 0, 0, 0],

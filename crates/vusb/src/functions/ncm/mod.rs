@@ -76,7 +76,7 @@ pub struct NcmCounters {
     pub out_of_sequence: u64,
     /// Frames that the wired end did not take.
     pub not_taken: u64,
-    /// Frames for the host that came while it had no link, or that fit into no block.
+    /// Frames for the host that came before it read, or that fit into no block.
     pub dropped: u64,
 }
 
@@ -87,8 +87,9 @@ pub struct Ncm<W> {
     parameters: Vec<u8>,
     wired: W,
     notifications: VecDeque<Vec<u8>>,
-    /// The host has been told of the link.
-    link: bool,
+    /// The host has begun to read. That it was told of the link is no sign: Linux' huawei_cdc_ncm leaves notifications to
+    /// whoever opens its control device.
+    reading: bool,
     width: Width,
     input_size: u32,
     sequence: u16,
@@ -112,7 +113,7 @@ impl<W: Wired> Ncm<W> {
             settings,
             wired,
             notifications: VecDeque::new(),
-            link: false,
+            reading: false,
             width: Width::Bits16,
             sequence: 0,
             expected: None,
@@ -144,7 +145,7 @@ impl<W: Wired> Ncm<W> {
             }
             let Some(frame) = self.wired.receive() else { return };
             let layout = self.layout(self.settings.to_host.datagrams);
-            if self.link && layout.next_offset(layout.head_len()) + frame.len() <= self.limit() {
+            if self.reading && layout.next_offset(layout.head_len()) + frame.len() <= self.limit() {
                 self.downlink.push(now_ns, frame);
             } else {
                 self.counters.dropped += 1;
@@ -219,7 +220,7 @@ impl<W: Wired> Device for Ncm<W> {
         match (setup.request_type, setup.request) {
             // GET_NTB_PARAMETERS begins every set-up of the function.
             (0xa1, 0x80) => {
-                self.link = false;
+                self.reading = false;
                 self.expected = None;
                 self.sequence = 0;
                 self.notifications = link_notifications(SPEED_BIT_S).into();
@@ -265,10 +266,10 @@ impl<W: Wired> Device for Ncm<W> {
             NOTIFICATIONS => {
                 let Some(notification) = self.notifications.pop_front() else { return InReply::Nak };
                 transfer.extend(notification);
-                self.link |= self.notifications.is_empty();
                 InReply::Transfer
             }
             TO_HOST => {
+                self.reading = true;
                 // A table has room for all datagrams of a block, so it grows with each.
                 let head = self.layout(0).head_len();
                 let pointer = self.layout(1).head_len() - head;
@@ -302,7 +303,7 @@ impl<W: Wired> Device for Ncm<W> {
 
     fn reset(&mut self, _now_ns: u64) {
         self.notifications.clear();
-        self.link = false;
+        self.reading = false;
         self.width = Width::Bits16;
         self.input_size = self.settings.in_max;
         self.downlink.clear();
