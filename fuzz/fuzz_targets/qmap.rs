@@ -3,15 +3,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::usb::qmap::{Trailer, Walk, HEADER};
+use wire::usb::qmap::{Checksums, Walk, HEADER};
 use wire::usb::{realtek, rndis};
 
 fuzz_target!(|input: &[u8]| {
     let Some((cut, bytes)) = input.split_first_chunk::<2>() else { return };
     let len = bytes.len() + usize::from(u16::from_le_bytes(*cut));
-    for trailer in [Trailer::None, Trailer::Checksum] {
+    for checksums in [Checksums::None, Checksums::Before, Checksums::Behind] {
         let mut end = 0;
-        for item in Walk::new(bytes, len, trailer).flatten() {
+        for item in Walk::new(bytes, len, checksums).flatten() {
             assert!(item.offset >= end && item.payload.len() <= item.payload_len);
             end = item.offset + HEADER;
         }

@@ -1,7 +1,7 @@
 //! What one transfer carries: its framing, its datagrams, and what in it breaks the rules.
 
 use wire::pcap::ByteOrder;
-use wire::usb::qmap::{self, Trailer};
+use wire::usb::qmap::{self, Checksums};
 use wire::usb::{ntb, realtek, rndis, Fault};
 
 /// How datagrams are packed into transfers.
@@ -168,7 +168,7 @@ pub fn inspect(data: &[u8], len: usize, is_in: bool, hints: Hints) -> (Framing, 
         return (Framing::Realtek, received(data, len));
     }
     if hints.qmap {
-        return (Framing::Qmap, qmap_chain(data, len, Trailer::None));
+        return (Framing::Qmap, qmap_chain(data, len, Checksums::None));
     }
     (Framing::Other, Found::default())
 }
@@ -242,9 +242,9 @@ fn end(found: &mut Found, offset: usize, len: usize) {
     found.rest = if found.whole { 0 } else { (len - offset) as u64 };
 }
 
-fn qmap_chain(data: &[u8], len: usize, trailer: Trailer) -> Found {
+fn qmap_chain(data: &[u8], len: usize, checksums: Checksums) -> Found {
     let mut found = Found::default();
-    let mut walk = qmap::Walk::new(data, len, trailer);
+    let mut walk = qmap::Walk::new(data, len, checksums);
     for item in walk.by_ref() {
         match item {
             Ok(item) if item.header.is_command => {
@@ -253,9 +253,8 @@ fn qmap_chain(data: &[u8], len: usize, trailer: Trailer) -> Found {
             }
             Ok(item) => {
                 found.mux(item.header.mux_id);
-                let skipped = uplink_checksum(item.payload, item.payload_len);
-                found.take(item.payload_len - skipped, item.overhead + skipped);
-                found.judge(item.payload.get(skipped..).unwrap_or_default(), false);
+                found.take(item.payload_len, item.overhead);
+                found.judge(item.payload, false);
             }
             Err(fault) => found.fault = Some(fault),
         }
@@ -264,33 +263,22 @@ fn qmap_chain(data: &[u8], len: usize, trailer: Trailer) -> Found {
     found
 }
 
-/// Bytes of a version 4 checksum header in front of the IP packet.
-fn uplink_checksum(payload: &[u8], payload_len: usize) -> usize {
-    let behind = payload.get(qmap::UPLINK_CHECKSUM_HEADER..).unwrap_or_default();
-    let is_behind = ip_len(payload) != Some(payload_len)
-        && payload_len.checked_sub(qmap::UPLINK_CHECKSUM_HEADER).is_some_and(|rest| ip_len(behind) == Some(rest));
-    if is_behind {
-        qmap::UPLINK_CHECKSUM_HEADER
-    } else {
-        0
-    }
-}
-
-/// Whether a transfer begins with a QMAP header in front of an IP packet of the length that the header says, and what
-/// follows each datagram.
-fn looks_like_qmap(data: &[u8], len: usize) -> Option<Trailer> {
-    let first = qmap::Walk::new(data, len, Trailer::None).next()?.ok()?;
+/// Whether a transfer begins with a QMAP header in front of an IP packet of the length that the header says, and where
+/// its checksums are.
+fn looks_like_qmap(data: &[u8], len: usize) -> Option<Checksums> {
+    let first = qmap::Walk::new(data, len, Checksums::None).next()?.ok()?;
     if first.header.is_command {
         // Commands are acknowledged, and their first byte is one of few.
         let known = first.payload.first().copied().and_then(qmap::command_name).is_some();
-        return (known && first.header.length >= 12).then_some(Trailer::None);
+        return (known && first.header.length >= 12).then_some(Checksums::None);
     }
-    let skipped = uplink_checksum(first.payload, first.payload_len);
-    if ip_len(first.payload.get(skipped..)?)? != first.payload_len - skipped {
-        return None;
-    }
-    let is_clean = |trailer| qmap::Walk::new(data, len, trailer).all(|item| item.is_ok());
-    Some(if !is_clean(Trailer::None) && is_clean(Trailer::Checksum) { Trailer::Checksum } else { Trailer::None })
+    let fits = |checksums| {
+        let first = qmap::Walk::new(data, len, checksums).next()?.ok()?;
+        (ip_len(first.payload)? == first.payload_len).then_some(checksums)
+    };
+    let is_clean = |&checksums: &Checksums| qmap::Walk::new(data, len, checksums).all(|item| item.is_ok());
+    let behind = || fits(Checksums::Behind).filter(is_clean);
+    fits(Checksums::None).filter(is_clean).or_else(behind).or_else(|| fits(Checksums::Before)).or(fits(Checksums::None))
 }
 
 /// Bytes of the IP packet at the start of `data`, by its own header.
@@ -391,7 +379,7 @@ mod tests {
     #[test]
     fn version_4_uplink_headers_are_not_payload() {
         let datagram = tcp(0, 0x10);
-        let mut bytes = qmap::Header::for_datagram(1, datagram.len() + 4).unwrap().to_bytes().to_vec();
+        let mut bytes = qmap::Header::for_datagram(1, datagram.len()).unwrap().to_bytes().to_vec();
         bytes.extend([0, 0, 0, 0]);
         bytes.extend(&datagram);
         let (framing, found) = inspect(&bytes, bytes.len(), false, Hints::default());

@@ -7,7 +7,7 @@ use link::scenario::{Head, LinkSettings};
 use link::sdio::{SdioLink, SdioSettings};
 use link::{wlan, Link, Pipe, PipeSettings, ScenarioError, WlanLink};
 use monitor::Network;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::datagram::Datagram;
 use crate::device::HostSettings;
@@ -64,7 +64,7 @@ pub fn emulate(
         }
         LinkSettings::Pipe(pipe) => {
             let link = Pipe::new(PipeSettings { seed, ..*pipe })?;
-            emulate_link("pipe", link, None, false, settings, stop, ready, |_| json(()))
+            emulate_link("pipe", link, None, false, settings, stop, ready, |_| Value::Object(Map::new()))
         }
     }
 }

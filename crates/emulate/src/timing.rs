@@ -28,6 +28,8 @@ pub struct Timing {
     pub late_share: Option<f64>,
     /// Packets that overflowed the queues of the devices before the emulator fetched them.
     pub lost_in_devices: u64,
+    /// Whether the emulator had real-time scheduling (sched(7)).
+    pub real_time: bool,
     /// CPU time of the emulator's process, of one CPU; `None` for a run of no length.
     pub cpu_share: Option<f64>,
     /// How late the releases were.
@@ -56,8 +58,19 @@ impl Timing {
         } else {
             None
         };
-        Self { valid: reason.is_none(), reason, releases, late, late_share, lost_in_devices, cpu_share, late_release }
+        let (valid, real_time) = (reason.is_none(), is_real_time());
+        Self { valid, reason, releases, late, late_share, lost_in_devices, real_time, cpu_share, late_release }
     }
+}
+
+/// Where the scheduling policy stands behind the name of the program in `/proc/PID/stat` (proc(5): field 41).
+const POLICY: usize = 38;
+
+/// Whether this thread is scheduled as `SCHED_FIFO` (1) or `SCHED_RR` (2).
+fn is_real_time() -> bool {
+    let Ok(text) = std::fs::read_to_string("/proc/thread-self/stat") else { return false };
+    let fields = text.rsplit(')').next().unwrap_or_default();
+    matches!(fields.split_ascii_whitespace().nth(POLICY), Some("1" | "2"))
 }
 
 #[cfg(test)]

@@ -41,8 +41,9 @@
 //! categories for each radio, internal collisions and TXOPs, or the DCF for radios without QoS; binary exponential backoff,
 //! collisions among any number, EIFS, NAV; A-MPDU under immediate Block Ack with a window of 64 and a reorder buffer for each
 //! station and category, Block Ack requests; single MPDUs with ACK; RTS/CTS; control response rates; beacons; the queues of
-//! [`queue`] above the hardware; a host cost per packet, acknowledgements that are late or missing. Airtime is computed by
-//! [`wire::phy`].
+//! [`queue`] above the hardware, PPDUs that wait in the hardware; losses at a given rate or by noise; fixed rates or rate
+//! control in the manner of minstrel_ht; a host cost per packet, USB URBs and interrupts; acknowledgements that are late or
+//! missing. Airtime is computed by [`wire::phy`].
 //!
 //! # What is not
 //!

@@ -32,7 +32,7 @@ pub(crate) fn run(
     Run {
         seed: found.seed,
         measured_s,
-        goodput_mbit_s: flows.iter().filter_map(|flow| flow.goodput_mbit_s).sum(),
+        goodput_mbit_s: flows.iter().filter_map(|flow| flow.goodput_mbit_s).reduce(|a, b| a + b),
         series: series(found, kinds, air),
         flows,
         air: air.map(|air| air_result(air, &hosts[1..], measured_s)),

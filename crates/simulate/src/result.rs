@@ -72,8 +72,8 @@ pub struct Run {
     pub seed: u64,
     /// Time that counts, s.
     pub measured_s: f64,
-    /// Goodput of all flows, Mbit/s.
-    pub goodput_mbit_s: f64,
+    /// Goodput of all flows that carry data, Mbit/s; `null`: there is none.
+    pub goodput_mbit_s: Option<f64>,
     /// The flows, in the order of the scenario.
     pub flows: Vec<FlowResult>,
     /// The air, if the link has one.

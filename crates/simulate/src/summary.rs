@@ -18,7 +18,7 @@ pub(crate) fn summarize(runs: &[Run]) -> Vec<Summary> {
 }
 
 fn figures(run: &Run) -> Vec<(String, Option<String>, Option<f64>)> {
-    let mut found = vec![("goodput_mbit_s".to_owned(), None, Some(run.goodput_mbit_s))];
+    let mut found = vec![("goodput_mbit_s".to_owned(), None, run.goodput_mbit_s)];
     for flow in &run.flows {
         let mut add = |figure: &str, value| found.push((figure.to_owned(), Some(flow.name.clone()), value));
         add("goodput_mbit_s", flow.goodput_mbit_s);

@@ -43,6 +43,16 @@ def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> l
     return [*instruments, *_traffic(plan, test, cycler)]
 
 
+def in_guest(plan: Plan, test: Test) -> list[Instrument]:
+    """The instruments whose files a run in a guest leaves by itself (:mod:`txop.campaign.guest_script`)."""
+    instruments: list[Instrument] = [InterfaceCounters("dut"), HostCounters("dut", shared=True), Wireless("dut")]
+    if plan.collect.kernel_log:
+        instruments.append(KernelLog())
+    if plan.collect.air:
+        instruments.append(AirAnalysis())
+    return [*instruments, *_traffic(plan, test, None)]
+
+
 def _of_machines(plan: Plan, test: Test) -> list[Instrument]:
     """Probes of what only a machine with a driver has."""
     wireless = ["dut"]

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from txop.campaign.instrument import Instrument
+from txop.campaign.instrument import Instrument, RunContext
 from txop.plan.model import Arm, Test
 from txop.targets.contract import Targets
 
@@ -31,6 +31,8 @@ class Placed:
     """From the start of the load until it was up and verified."""
     verified: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    clock: str = "clock of this machine"
+    """By which ``seconds`` are counted."""
 
 
 class Laboratory(Protocol):
@@ -62,3 +64,16 @@ class Laboratory(Protocol):
 
     async def close(self) -> None:
         """Let go of everything. Never raises."""
+
+
+@runtime_checkable
+class RunsByItself(Protocol):
+    """A laboratory in which a run, once begun, goes on without txop: nothing may come from outside while it lasts."""
+
+    async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
+        """Do all of a run: idle, warm-up, window. Leaves the files that the instruments read, and sets the marks, by
+        the clock of the machine itself. Completes ``placed``, which had only been prepared.
+
+        Raises :class:`ArmError` when the arm could not be put in place, :class:`~txop.targets.contract.TargetError`
+        when something else went wrong.
+        """

@@ -19,7 +19,7 @@ from txop.archive.text import storable
 from txop.campaign.gates import CLOCK_JUMP_S, judge, settle
 from txop.campaign.instrument import GateFinding, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
 from txop.campaign.joined import join
-from txop.campaign.laboratory import ArmError, Laboratory, Placed
+from txop.campaign.laboratory import ArmError, Laboratory, Placed, RunsByItself
 from txop.campaign.reporter import Reporter
 from txop.plan.model import ModuleCycleTest, Plan, Test
 from txop.report.whole_file import whole_file
@@ -111,7 +111,12 @@ async def carry_out(
             course.placed = await laboratory.place(arm, folder)
             course.warnings += course.placed.warnings
         instruments = laboratory.instruments(test)
-        await _measure(instruments, began, context, course, reporter)
+        if isinstance(laboratory, RunsByItself) and course.placed is not None:
+            reporter.phase("measure", plan.design.idle_s + plan.warm_up_s(test) + test.duration_s)
+            await laboratory.run_through(context, course.placed, label.block)
+            began += instruments
+        else:
+            await _measure(instruments, began, context, course, reporter)
     except ArmError as error:
         course.spoil(error.gate, error.cause, error.target)
     except TargetLost as error:
@@ -243,7 +248,7 @@ def _conclude(
     """Make ``run.json`` and ``series.json`` of what the instruments read."""
     reading = Reading().merge(readings)
     if course.placed is not None:
-        reading.put("load_time_s", course.placed.seconds, "clock of this machine")
+        reading.put("load_time_s", course.placed.seconds, course.placed.clock)
     join(facts, reading)
     reading.gates = settle([*reading.gates, *judge(facts, reading)])
     gates = _gate_table(reading.gates)

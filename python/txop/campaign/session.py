@@ -76,6 +76,10 @@ def make_laboratory(plan: Plan, folder: Path, layout: Layout, listener: Listener
         from txop.campaign.emulated import EmulatedLaboratory
 
         return EmulatedLaboratory(plan, listener)
+    if any(target.kind == "guest" for target in plan.target.values()):
+        from txop.campaign.guests import GuestLaboratory
+
+        return GuestLaboratory(plan, folder, reporter)
     from txop.campaign.machines import FOUND, MachineLaboratory
     from txop.plan.check_files import with_absolute_files
 

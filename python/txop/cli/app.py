@@ -24,6 +24,7 @@ from txop.cli import (
     demo,
     doctor,
     emulate,
+    guest,
     log,
     note,
     plan,
@@ -33,7 +34,6 @@ from txop.cli import (
     specimen,
     version,
 )
-from txop.cli import air, bus, compare, console, demo, doctor, guest, log, note, plan, report, run, specimen, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from txop.emulate.session import Done
 
 _WHOLE = 1 << 16
-"""Bytes of a frame or transfer that are kept with ``--whole``: more than any has."""
+"""Bytes of a frame that are kept with ``--whole``: more than any has."""
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +71,7 @@ def emulate(
     usb: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write what usbmon would have captured of the bus.")
     ] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Keep whole frames in captures, not 128 bytes.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Keep whole frames of the air, not 128 bytes.")] = False,
     max_capture_mb: Annotated[
         int | None, typer.Option(min=1, metavar="MB", help="Each capture ends before it gets larger.")
     ] = None,

@@ -84,6 +84,9 @@ def loads_what(arm: Arm) -> str:
         parts.append(f"link with its own {', '.join(arm.emulated)}" if arm.emulated else "link as it is")
     if arm.load:
         parts.append(f"{len(arm.load)} command{'s' if len(arm.load) > 1 else ''}")
+    if arm.guest is not None:
+        set_here = arm.guest.model_dump(exclude_unset=True)
+        parts.append("in the guest " + ", ".join(f"{key} = {value}" for key, value in set_here.items()))
     return "; ".join(parts) or "nothing: the target as it is"
 
 

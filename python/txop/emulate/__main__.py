@@ -71,7 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--hosts", required=True, metavar="JSON", help=text)
     parser.add_argument("--air", type=Path, metavar="FILE", help="pcapng of what a monitor would have captured")
     parser.add_argument("--usb", type=Path, metavar="FILE", help="pcapng of what usbmon would have captured")
-    parser.add_argument("--snap-bytes", type=int, default=128, metavar="BYTES", help="default %(default)s")
+    parser.add_argument(
+        "--snap-bytes", type=int, default=128, metavar="BYTES", help="of each data frame, default %(default)s"
+    )
     parser.add_argument("--limit-bytes", type=int, metavar="BYTES", help="each file ends before this")
     return parser
 

@@ -20,6 +20,7 @@ from txop.emulate.held import ASKED_TO_END_WITH_PARENT, HeldProcess, start
 from txop.emulate.hosts import INTERFACE, MOST_HOSTS, PREFIX_LENGTH, Host, hosts_of
 from txop.emulate.leftovers import VARIABLE, end_marked, mark
 from txop.emulate.namespaces import Namespaces, tool_environment
+from txop.emulate.real_time import real_time_prefix
 from txop.emulate.scenario import LinkScenario
 from txop.emulate.status import EmulationStatus
 
@@ -42,7 +43,7 @@ class Captures:
     usb: Path | None = None
     """What usbmon would have captured of the bus."""
     snap_bytes: int = 128
-    """Bytes of each data frame or transfer that are kept."""
+    """Bytes of each data frame that are kept; transfers are whole."""
     limit_bytes: int | None = None
     """Each file ends before this."""
 
@@ -190,6 +191,7 @@ class EmulatedNetwork:
         ]
         argv = [
             *namespaces.enter_user(),
+            *await real_time_prefix(),
             *ASKED_TO_END_WITH_PARENT,
             *(sys.executable, "-P", "-m", "txop.emulate", "--json", self._scenario.json),
             *("--hosts", json.dumps(hosts), *self._captures.options()),

@@ -99,6 +99,8 @@ class Timing(_Part):
     late_share: float | None
     lost_in_devices: int
     """Packets that overflowed the queues of the devices before the emulator fetched them."""
+    real_time: bool
+    """Whether the emulator had real-time scheduling."""
     cpu_share: float | None
     """CPU time of the emulator, of one CPU."""
     late_release: Delays

@@ -76,12 +76,13 @@ def _airtime(status: EmulationStatus) -> Section:
 def _timing(status: EmulationStatus) -> Section:
     timing = status.timing
     late = timing.late_release
+    scheduling = "real-time" if timing.real_time else "ordinary"
     facts = [
         Fact("Verdict", verdict(status), tone="good" if timing.valid else "bad"),
         Fact("Released late", f"{_us(late.p50_us)} (median), {_us(late.p99_us)} (99 %), {_us(late.max_us)} (most)"),
         Fact("More than 1 ms late", f"{fmt.count(timing.late)} of {fmt.count(timing.releases)} packets"),
         Fact("Lost before the link", f"{fmt.count(timing.lost_in_devices)} packets"),
-        Fact("CPU of the emulator", f"{fmt.share(timing.cpu_share)} of one"),
+        Fact("CPU of the emulator", f"{fmt.share(timing.cpu_share)} of one, {scheduling} scheduling"),
     ]
     for what, file in (("Capture of the air", status.air), ("Capture of the bus", status.usb)):
         if file is not None:

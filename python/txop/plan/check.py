@@ -14,7 +14,7 @@ from txop.plan.figures import figures_of, own_figures
 from txop.plan.hazards import hazards as hazards_of
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import CommandTest, ModuleCycleTest, StationsTest
+from txop.plan.model import CommandTest, LatencyTest, ModuleCycleTest, RrulTest, StationsTest, TcpTest, UdpTest
 from txop.plan.problem import PlanError, Problem
 
 Found = Iterator[tuple[Path, str, str | None]]
@@ -33,7 +33,7 @@ class Checked:
 
 def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     """Check the meaning of a plan. ``files``: also that the files it names are there and can be read."""
-    parts = [_names, _targets, _emulation, _tests, _figures, _arms, _interface, _collect]
+    parts = [_names, _targets, _emulation, _guest, _tests, _figures, _arms, _interface, _collect]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
         found += list(check_files.missing(loaded))
@@ -217,7 +217,7 @@ def _arms(loaded: LoadedPlan) -> Found:
             if module.startswith("/") or ".." in module.split("/") or not module.endswith(".ko"):
                 said = "must be a .ko inside the tree, relative to it"
                 yield ("arm", index, "build", "module"), said, None
-        else:
+        elif not any(target.kind == "guest" for target in loaded.plan.target.values()):
             for number, patch in enumerate(arm.patches):
                 if patch.file is not None:
                     said = "there is no build that would apply it"
@@ -228,6 +228,27 @@ def _arms(loaded: LoadedPlan) -> Found:
                     )
         if arm.qdisc is not None and not re.fullmatch(r"[a-z][a-z0-9_]*", arm.qdisc.discipline[0]):
             yield ("arm", index, "qdisc", "discipline"), "must begin with the name of a queue discipline", None
+
+
+def _guest(loaded: LoadedPlan) -> Found:
+    plan = loaded.plan
+    guests = [name for name, target in plan.target.items() if target.kind == "guest"]
+    if plan.guest is not None and not guests:
+        yield ("guest",), "there is no target of kind guest", 'give dut and peer kind = "guest", or take [guest] out'
+    if not guests:
+        return
+    if plan.guest is None:
+        yield ("target", guests[0], "kind"), "a target in a guest needs a table [guest]", None
+    for name, target in plan.target.items():
+        if target.kind != "guest" or name not in ("dut", "peer"):
+            yield ("target", name), "a guest has two ends, dut and peer, and no other target takes part", "take it out"
+    for index, arm in enumerate(plan.arm):
+        for key in ("module", "build", "firmware", "qdisc", "remove", "blacklist", "load", "unload"):
+            if getattr(arm, key):
+                yield ("arm", index, key), "arms in a guest are made with [arm.guest]", "take it out"
+    for index, test in enumerate(plan.test):
+        if not isinstance(test, (TcpTest, UdpTest, LatencyTest, RrulTest)) or test.latency == "irtt":
+            yield ("test", index), "cannot be done in a guest", "tcp, udp, rrul and latency tests with ping can"
 
 
 def _interface(loaded: LoadedPlan) -> Found:

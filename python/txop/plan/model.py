@@ -134,8 +134,6 @@ class GuestTarget(_Target):
 
     kind: Literal["guest"]
     """How the machine is reached."""
-    guest: str = "default"
-    """Name of the guest."""
 
 
 Target = Annotated[
@@ -242,6 +240,45 @@ class VerifySpec(Strict):
     """Each must exit with 0 on the device under test."""
 
 
+class GuestVariant(Strict):
+    """What is in a guest: kernel, virtual chip, driver, access point; see docs/guest.md."""
+
+    kernel: Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=12)] = "6.12"
+    """Kernel series of the distribution."""
+    lock: str | None = None
+    """Lock file of its packages; default: your own for that series, else the one that txop ships."""
+    device: Literal["rtl8188cus", "rtl8723au"] = "rtl8188cus"
+    """The virtual chip."""
+    driver: Module = "rtl8192cu"
+    """Module of the driver under test."""
+    parameters: dict[Module, str | int | bool] = {}
+    """Module parameters; true and false become 1 and 0."""
+    source: str | None = None
+    """Source folder of the driver; default: the kernel's own source, when it has to be built."""
+    reverse: bool = False
+    """Take the arm's patches back instead of applying them."""
+    security: Literal["open", "wpa2", "wpa3"] = "wpa2"
+    """Of the access point."""
+    channel: Annotated[int, Field(ge=1, le=13)] = 6
+    """Of the 2.4 GHz band."""
+
+
+class GuestSpec(GuestVariant):
+    """The guest of a plan: what is in it, and the virtual computer."""
+
+    mode: Literal["fast", "exact"] = "exact"
+    """Time as the host's, or by instructions: then runs with the same inputs are identical."""
+    mips: Literal[1000, 500, 250, 125, 62, 31] = 500
+    """In exact mode: million instructions a second."""
+    memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
+    """Of the guest."""
+
+    def varied(self, variant: GuestVariant | None) -> GuestSpec:
+        """This guest with what a variant sets."""
+        given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
+        return self.model_copy(update=given)
+
+
 class Arm(Strict):
     """A driver build, or any other variant that is compared."""
 
@@ -265,6 +302,8 @@ class Arm(Strict):
     """The queue discipline to set."""
     emulated: dict[str, Any] | None = None
     """Variant of the plan's ``[link]``: tables given here are laid over it."""
+    guest: GuestVariant | None = None
+    """Variant of the plan's ``[guest]``: keys given here take the place of those there."""
     remove: list[Module] = []
     """Modules that must not be loaded beside it (``modprobe -r``, most dependent first)."""
     blacklist: list[Module] = []
@@ -533,6 +572,8 @@ class Plan(Strict):
     """The machines by name: ``dut`` (device under test) and ``peer``, when wanted ``sniffer``, and further stations."""
     link: dict[str, Any] | None = None
     """The emulated link between targets of kind ``emulated``; see docs/emulated-link.md."""
+    guest: GuestSpec | None = None
+    """The guest whose ends are the targets of kind ``guest``; see docs/guest.md."""
     arm: Annotated[list[Arm], Field(min_length=1, max_length=64)]
     """What is compared."""
     bring_up: BringUp = BringUp()
@@ -556,7 +597,7 @@ class Plan(Strict):
         """What the figures of this plan will be."""
         kinds = {target.kind for target in self.target.values()}
         if "guest" in kinds:
-            return Origin.GUEST_FAST
+            return Origin.GUEST_FAST if self.guest is not None and self.guest.mode == "fast" else Origin.GUEST_EXACT
         return Origin.EMULATED if "emulated" in kinds else Origin.HARDWARE
 
     def find_arm(self, name: str) -> Arm:

@@ -20,7 +20,8 @@ from txop.probes.device_interrupts import lines_of_device
 from txop.report.whole_file import whole_file
 from txop.targets.contract import Running
 
-_PATHS = ("/proc/stat", "/proc/softirqs", "/proc/interrupts")
+PATHS = ("/proc/stat", "/proc/softirqs", "/proc/interrupts")
+"""What is sampled."""
 _RATES = ("context_switches_per_s", "interrupts_per_s", "softirqs_net_per_s", "device_interrupts_per_s")
 _ALL = ("cpu_busy_percent", *_RATES)
 MIN_SPAN_S = 0.5
@@ -66,10 +67,10 @@ class HostCounters:
                 out.write(json.dumps(sorted(lines)) + "\n")
         self._running = await sampler.start(
             target,
-            _PATHS,
+            PATHS,
             interval_s=run.plan.collect.counters_interval_s,
             longest_s=run.seconds_left,
-            output=run.folder / _file(self._target),
+            output=run.folder / samples_file(self._target),
         )
 
     async def start(self, run: RunContext) -> None:
@@ -88,7 +89,7 @@ class HostCounters:
             snapshots = _snapshots(facts, self._target)
         except OSError:
             return self._nothing(facts, reading, "the counters could not be read")
-        reading.files[_file(self._target)] = f"counters of {self._target}"
+        reading.files[samples_file(self._target)] = f"counters of {self._target}"
         window_s = facts.marks.window_s
         inside = [s for s in snapshots if window_s is not None and 0 <= s.at_s <= window_s]
         if len(inside) < 2 or inside[-1].at_s - inside[0].at_s < MIN_SPAN_S:
@@ -148,7 +149,8 @@ class HostCounters:
         return reading
 
 
-def _file(target: str) -> str:
+def samples_file(target: str) -> str:
+    """Raw file of a target's samples, in the run's folder."""
     return f"counters-{target}.txt"
 
 
@@ -164,7 +166,7 @@ def _snapshots(facts: RunFacts, target: str) -> list[_Snapshot]:
     window_s = facts.marks.window_s or 0.0
     snapshots: list[_Snapshot] = []
     edges: list[_Snapshot] = []
-    for at_s, sample in sampler.timed(facts, target, facts.folder / _file(target)):
+    for at_s, sample in sampler.timed(facts, target, facts.folder / samples_file(target)):
         try:
             stat = proc_stat.parse(sample.files["/proc/stat"])
         except (FormatError, KeyError):

@@ -91,7 +91,11 @@ def growth(folder: Path, target: str) -> Growth | None:
 
 
 async def _read(target: Target, interface: str) -> dict[str, int | None]:
-    table = await target.read("/proc/net/dev", limit_bytes=1 << 20)
+    return counters_in(await target.read("/proc/net/dev", limit_bytes=1 << 20), interface)
+
+
+def counters_in(table: bytes | None, interface: str) -> dict[str, int | None]:
+    """The counters of an interface in the bytes of /proc/net/dev; ``None`` for those that are not there."""
     try:
         found = parse_dev(table or b"").get(interface)
     except FormatError:

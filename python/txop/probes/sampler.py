@@ -57,10 +57,15 @@ def interval_for(interval_s: float, longest_s: float) -> float:
 
 async def start(target: Target, paths: Sequence[str], *, interval_s: float, longest_s: float, output: Path) -> Running:
     """Start sampling ``paths`` on ``target`` into ``output``."""
+    argv = command(paths, interval_s=interval_s, longest_s=longest_s)
+    return await target.start(argv, stdout=output, limit_bytes=MAX_SAMPLES_BYTES, max_seconds=longest_s)
+
+
+def command(paths: Sequence[str], *, interval_s: float, longest_s: float) -> list[str]:
+    """The loop as a command; what it prints is what :func:`read` reads."""
     interval_s = interval_for(interval_s, longest_s)
     count = int(longest_s / interval_s) + 2
-    argv = ["sh", "-c", _SCRIPT, "txop-sampler", str(count), f"{interval_s:g}", *paths]
-    return await target.start(argv, stdout=output, limit_bytes=MAX_SAMPLES_BYTES, max_seconds=longest_s)
+    return ["sh", "-c", _SCRIPT, "txop-sampler", str(count), f"{interval_s:g}", *paths]
 
 
 def read(path: Path) -> Iterator[Sample]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 
 from txop.campaign.instrument import Reading, RunContext, RunFacts
+from txop.plan.model import Plan, Test
 from txop.probes import sampler
 from txop.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
 from txop.report.whole_file import whole_file
@@ -61,13 +62,8 @@ class Wireless:
             out.write(json.dumps({"interface": target.interface, "missing": missing}) + "\n")
         if target.interface is None or program is None:
             return
-        wanted_s = max(SHORTEST_INTERVAL_S, run.plan.collect.counters_interval_s)
-        interval_s = sampler.interval_for(wanted_s, run.seconds_left)
-        every = max(1, round(min(SURVEY_S, run.test.duration_s / 4) / interval_s))
-        count = int(run.seconds_left / interval_s) + 2
-        argv = ["sh", "-c", _LOOP, "txop-wireless", program, target.interface, str(count), f"{interval_s:g}"]
         self._running = await target.start(
-            [*argv, str(every)],
+            command(run.plan, run.test, program, target.interface, run.seconds_left),
             stdout=run.folder / SAMPLES.format(self._target),
             limit_bytes=sampler.MAX_SAMPLES_BYTES,
             root=True,  # for debugfs
@@ -93,3 +89,11 @@ class Wireless:
     def read(self, facts: RunFacts) -> Reading:
         """See :mod:`txop.probes.wireless_reading`."""
         return read_wireless(facts, self._target, gated=self._target != "peer")
+
+
+def command(plan: Plan, test: Test, program: str, interface: str, longest_s: float) -> list[str]:
+    """The loop as a command; what it prints is what :func:`~txop.probes.wireless_reading.read_wireless` reads."""
+    interval_s = sampler.interval_for(max(SHORTEST_INTERVAL_S, plan.collect.counters_interval_s), longest_s)
+    every = max(1, round(min(SURVEY_S, test.duration_s / 4) / interval_s))
+    count = int(longest_s / interval_s) + 2
+    return ["sh", "-c", _LOOP, "txop-wireless", program, interface, str(count), f"{interval_s:g}", str(every)]

@@ -254,8 +254,8 @@ class Run(Model):
     """Its seed."""
     measured_s: float
     """Time that counts."""
-    goodput_mbit_s: float
-    """Goodput of all flows."""
+    goodput_mbit_s: float | None
+    """Goodput of all flows that carry data; `null`: there is none."""
     flows: list[Flow]
     """The flows, in the order of the scenario."""
     air: Air | None

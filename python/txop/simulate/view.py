@@ -112,9 +112,10 @@ def _flows(point: Point, number: int) -> Section:
     note = "Latency: one way for udp, round trip for ping, the sender's own round trips for tcp."
     if len(point.runs) > 1:
         note += f" Mean ± standard deviation of {len(point.runs)} seeds."
-    total = _spread(point, "goodput_mbit_s", None, 2, " Mbit/s").text
+    total = point.find("goodput_mbit_s")
+    facts = [] if total is None else [Fact("Goodput of all", _spread(point, "goodput_mbit_s", None, 2, " Mbit/s").text)]
     blocks: list[Block] = [
-        Facts([Fact("Goodput of all", total)]),
+        Facts(facts),
         Grid("", columns, rows, note, "flows"),
         Plot("series"),
         Plot("latency"),

@@ -177,6 +177,12 @@ fn with_base(
             }
         }
     }
+    // So does another kind of stations.
+    for (own, other) in [("stations", "dut"), ("dut", "stations")] {
+        if tree.get("wlan").is_some_and(|wlan| wlan.get(own).is_some() && wlan.get(other).is_none()) {
+            below.take_below("wlan", other);
+        }
+    }
     below.lay(tree);
     Ok(below)
 }

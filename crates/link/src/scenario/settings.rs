@@ -203,7 +203,9 @@ impl ScenarioFile {
             return Err((key, "is the only station: there can be no [[wlan.stations]] beside it".to_owned()));
         }
         let head: Head = serde_path_to_error::deserialize(&document).map_err(|error| {
-            words::locate(words::key_of(error.path()), &error.inner().to_string(), &["traffic", "base"])
+            let key = words::key_of(error.path());
+            let beside: &[&str] = if key.0.len() < 2 { &["traffic", "base"] } else { &[] };
+            words::locate(key, &error.inner().to_string(), beside)
         })?;
         let read = |(index, table): (usize, &Value)| {
             let mut flow = FlowSettings::read(table, &element("traffic", index))?;

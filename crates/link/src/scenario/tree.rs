@@ -159,6 +159,13 @@ impl Node {
         }
     }
 
+    /// Takes a key of a table in this table away.
+    pub(super) fn take_below(&mut self, table: &str, name: &str) {
+        if let Kind::Table(tables) = &mut self.kind {
+            tables.get_mut(table).and_then(|table| table.take(name));
+        }
+    }
+
     /// Where the innermost thing around `key` stands, and whether that is the key itself.
     pub(super) fn place_of(&self, key: &Key) -> Option<&Place> {
         let mut node = self;

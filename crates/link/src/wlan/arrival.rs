@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 
+use wire::phy::{ACK_LEN, BLOCK_ACK_64_LEN};
+
 use crate::engine::{AccessCategory, DropCause, Packet, Sink};
 use crate::wlan::exchange::{host, Answer};
-use crate::wlan::link::WlanLink;
+use crate::wlan::link::{Flow, WlanLink};
 use crate::wlan::make::{overhead, psdu_len};
 use crate::wlan::originator::{psdu_with, Outcome};
 use crate::wlan::radio::Made;
@@ -45,11 +47,13 @@ impl<P: Packet + 'static> WlanLink<P> {
         let mut received = self.spare.pop().unwrap_or_default();
         let mut bytes = 0;
         for &sequence in &made.sequences {
-            let Some(originator) = &self.radios[from].peers[made.peer].originators[category.index()] else { break };
+            let peer = &mut self.radios[from].peers[made.peer];
+            let Some(originator) = &peer.originators[category.index()] else { break };
             let packet = &originator.mpdu(sequence).packet;
             let len = packet.size_bytes() + overhead;
             bytes = if made.ampdu { psdu_with(bytes, len) } else { len };
-            if self.rng.chance(error_rate) {
+            let noise = peer.errors.of(usize::from(rate_id), &rate.mode, len);
+            if self.rng.chance(error_rate) || self.rng.chance(noise) {
                 continue;
             }
             // Its last bit: as far into the data as its last byte is into the PSDU.
@@ -97,6 +101,15 @@ impl<P: Packet + 'static> WlanLink<P> {
                 arrival.answer = Some(Answer::Ack);
             }
         }
+        if arrival.answer.is_some() {
+            let len = if made.ampdu { BLOCK_ACK_64_LEN } else { ACK_LEN };
+            let errors = &mut self.radios[to].peers[mirror].errors;
+            let lost = self
+                .phy
+                .known(&rate.response)
+                .map_or(0.0, |number| errors.of(usize::from(number), &rate.response, len));
+            arrival.answer_lost = self.rng.chance(lost);
+        }
         received.clear();
         self.spare.push(received);
         self.radios[from].lanes[category.index()].made.push_front(made);
@@ -104,7 +117,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 
     /// Sees to it that a gap in what was received is given up in time.
-    fn watch_gap(&mut self, (to, mirror, category): (usize, usize, AccessCategory)) {
+    fn watch_gap(&mut self, (to, mirror, category): Flow) {
         let recipient = self.radios[to].peers[mirror].recipient(category);
         if !recipient.watched {
             if let Some(ns) = recipient.gap_ends_ns() {
@@ -142,6 +155,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         } else {
             self.phy.data_ns(made.chain.rate(made.attempts), made.psdu_len)
         };
+        let rate = made.chain.rate(made.attempts);
         made.attempts += 1;
         let settings = &own.settings;
         let peer = &mut own.peers[made.peer];
@@ -164,9 +178,11 @@ impl<P: Packet + 'static> WlanLink<P> {
         if made.request.is_some() && !outcome.stays {
             originator.request_done();
         }
-        let mut released = 0;
+        let mpdus = made.sequences.len() as u32;
+        let (mut released, mut acknowledged_mpdus) = (0, 0);
         let freed = |packet: &crate::wlan::carried::Carried<P>, cause: Option<DropCause>| {
             released += 1;
+            acknowledged_mpdus += u32::from(cause.is_none());
             if let Some(cause) = cause {
                 sink.dropped(at_ns, packet.from, &packet.packet, cause);
             }
@@ -174,7 +190,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 sink.freed(at_ns, packet.from, &packet.packet);
             }
         };
-        let given_up = originator.concluded(&mut made.sequences, outcome, acknowledged, freed);
+        let given_up = originator.concluded(at_ns, &mut made.sequences, outcome, acknowledged, freed);
         self.counts[radio].drops.retry_limit += given_up;
         let done = made.request.map_or(made.sequences.is_empty(), |_| !outcome.stays);
         let (to, estimated_us) = (made.peer, if done { made.estimated_us } else { 0 });
@@ -193,6 +209,9 @@ impl<P: Packet + 'static> WlanLink<P> {
         originator.advance(|sequence| lane.made.iter().any(|made| held(made, sequence)));
         lane.starved = false;
         peer.counts.given_up += given_up;
+        if mpdus > 0 {
+            peer.rates.report(rate, mpdus, acknowledged_mpdus.min(mpdus));
+        }
         own.queue.completed(at_ns, to, category, estimated_us, (airtime_ns / 1_000) as u32);
         own.hardware_us -= u64::from(estimated_us);
         own.tell_again(at_ns, to, category);

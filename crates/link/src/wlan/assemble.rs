@@ -1,18 +1,19 @@
 //! From settings to radios.
 
-use wire::phy::EdcaParameters;
+use wire::phy::{EdcaParameters, Mode};
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, Packet};
 use crate::queue::{AnyScheduler, Fifo, MacQueue};
 use crate::wlan::contention::Parameters;
 use crate::wlan::counters::DirectionCounters;
+use crate::wlan::error_rate::ErrorRates;
 use crate::wlan::host::Host;
 use crate::wlan::link::Queue;
 use crate::wlan::phy::{self, speech_down, speech_up, Speech};
 use crate::wlan::radio::{Lane, Peer, Radio};
-use crate::wlan::rate::RateControl;
-use crate::wlan::settings::{Phy, Scenario, Station};
+use crate::wlan::rate::{Minstrel, RateControl};
+use crate::wlan::settings::{self, Phy, Scenario, Station};
 
 /// AIFSN of the DCF, which waits DIFS.
 const DCF_AIFSN: u32 = 2;
@@ -53,6 +54,45 @@ pub(crate) fn parameters(scenario: &Scenario) -> Vec<Parameters> {
     all.flat_map(|(station, is_ap)| AccessCategory::ALL.map(|category| edca(station, is_ap, category).0)).collect()
 }
 
+/// Modes up to one: HT of the same width and guard interval with as many streams or fewer, or of the same legacy PHY.
+fn up_to(mode: Mode) -> Vec<Mode> {
+    match mode {
+        Mode::Ht(ht) => (0..=ht.mcs).map(|mcs| Mode::Ht(wire::phy::Ht { mcs, ..ht })).collect(),
+        Mode::Ofdm { rate_500kbps, bandwidth } => [12, 18, 24, 36, 48, 72, 96, 108]
+            .into_iter()
+            .filter(|&rate| rate <= rate_500kbps)
+            .map(|rate_500kbps| Mode::Ofdm { rate_500kbps, bandwidth })
+            .collect(),
+        Mode::Dsss { rate_500kbps, short_preamble } => [2, 4, 11, 22]
+            .into_iter()
+            .filter(|&rate| rate <= rate_500kbps)
+            .map(|rate| phy::legacy_mode(rate, short_preamble == Some(true)))
+            .collect(),
+        other => vec![other],
+    }
+}
+
+fn rate_control(
+    phy: &mut phy::Phy,
+    kind: settings::RateControl,
+    rate: phy::RateId,
+    aggregates: bool,
+) -> Option<RateControl> {
+    if kind == settings::RateControl::Fixed {
+        return Some(RateControl::Fixed(rate));
+    }
+    let mut rates = Vec::new();
+    for mode in up_to(phy.rate(rate).mode) {
+        let id = phy.rate_id(mode)?;
+        rates.push((id, phy.rate(id).kbit_s));
+    }
+    let fastest = phy.rate(rate);
+    // DIFS, half of a contention window of 15 slots, preamble, SIFS, answer.
+    let contention_ns = phy.sifs_ns + 2 * phy.slot_ns + 15 * phy.slot_ns / 2;
+    let overhead_ns = contention_ns + fastest.preamble_ns + fastest.gap_ns + fastest.block_ack_ns;
+    Some(RateControl::Minstrel(Box::new(Minstrel::new(rates.into_iter(), overhead_ns, aggregates))))
+}
+
 fn peer<P: Packet>(
     phy: &mut phy::Phy,
     speech: &Speech,
@@ -63,6 +103,8 @@ fn peer<P: Packet>(
 ) -> Result<Peer<P>, ScenarioError> {
     let no_mode = || ScenarioError::new(key, "no such modulation at this channel width");
     let rate = phy.rate_id(speech.mode).ok_or_else(no_mode)?;
+    let aggregates = own.phy == Phy::Ht && other.phy == Phy::Ht && own.tx_ampdu;
+    let rates = rate_control(phy, own.rate_control, rate, aggregates).ok_or_else(no_mode)?;
     let both_ht = own.phy == Phy::Ht && other.phy == Phy::Ht;
     Ok(Peer {
         radio,
@@ -70,8 +112,9 @@ fn peer<P: Packet>(
         qos: both_ht,
         session_to: both_ht && own.tx_ampdu,
         session_from: both_ht && other.tx_ampdu,
-        rates: RateControl::Fixed(rate),
+        rates,
         mpdu_error_rate: speech.mpdu_error_rate,
+        errors: ErrorRates::new(speech.snr_db),
         originators: Default::default(),
         recipients: Default::default(),
         counts: DirectionCounters::default(),
@@ -89,7 +132,7 @@ fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P
         queue,
         lanes: std::array::from_fn(|_| Lane::default()),
         peers,
-        host: Host::new(settings.per_packet_cost_us),
+        host: Host::new(settings),
         txop_ns: AccessCategory::ALL.map(|category| edca(settings, is_ap, category).1),
         hardware_us: 0,
         settings: settings.clone(),

@@ -3,8 +3,9 @@
 use wire::phy::Mode;
 
 use crate::engine::{AccessCategory, HostId, Packet, Sink};
-use crate::ppdu::{Contents, DataMpdu, Ppdu};
+use crate::ppdu::Contents;
 use crate::wlan::link::WlanLink;
+use crate::wlan::monitor::Plain;
 use crate::wlan::phy::{Rate, RateId};
 use crate::wlan::recipient::Shown;
 
@@ -59,24 +60,9 @@ pub(crate) enum Answer {
     BlockAck(Shown),
 }
 
-/// The Duration field: what is reserved after the end of a PPDU, rounded up to µs (9.2.5).
-fn duration_us(ns: u64) -> u16 {
-    ns.div_ceil(1_000).min(32_767) as u16
-}
-
 /// The host that a radio has the number of.
 pub(crate) const fn host(radio: usize) -> HostId {
     HostId(radio as u16)
-}
-
-/// A control frame or beacon as the monitor sees it.
-struct Plain {
-    span_ns: (u64, u64),
-    from: usize,
-    to: Option<usize>,
-    mode: Mode,
-    reserved_ns: u64,
-    collided: bool,
 }
 
 impl<P: Packet + 'static> WlanLink<P> {
@@ -111,7 +97,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         made.map_or(0, |made| self.phy.data_ns(made.chain.rate(made.attempts), made.psdu_len))
     }
 
-    fn answer_ns(&self, radio: usize, category: AccessCategory) -> u64 {
+    pub(crate) fn answer_ns(&self, radio: usize, category: AccessCategory) -> u64 {
         let rate = self.phy.rate(self.first_rate(radio, category));
         let ampdu = self.radios[radio].lanes[category.index()].made.front().is_some_and(|made| made.ampdu);
         if ampdu {
@@ -437,71 +423,4 @@ impl<P: Packet + 'static> WlanLink<P> {
         let Exchange { radio, category, .. } = *exchange;
         self.data_ns(radio, category) + self.rate_of(exchange).gap_ns + self.answer_ns(radio, category)
     }
-
-    fn signal_dbm(&self, from: usize, to: Option<usize>) -> i8 {
-        let snr_db = match (from, to) {
-            (0, Some(station)) => self.snr_down_db.get(station - 1).copied().flatten(),
-            (0, None) => self.radios[0].settings.snr_db,
-            (station, _) => self.radios[station].settings.snr_db,
-        };
-        match snr_db {
-            Some(snr_db) => (NOISE_DBM + snr_db).clamp(-127.0, 20.0) as i8,
-            None if from == 0 => -40,
-            None => -45,
-        }
-    }
-
-    fn show(&self, plain: &Plain, contents: Contents<'_, P>, sink: &mut impl Sink<P>) {
-        if !sink.wants_air() {
-            return;
-        }
-        let (start_ns, end_ns) = plain.span_ns;
-        sink.air(&Ppdu {
-            start_ns,
-            end_ns,
-            duration_us: duration_us(plain.reserved_ns),
-            mode: plain.mode,
-            from: host(plain.from),
-            to: plain.to.map(host),
-            signal_dbm: self.signal_dbm(plain.from, plain.to),
-            collided: plain.collided,
-            contents,
-        });
-    }
-
-    fn show_data(
-        &self,
-        from: usize,
-        category: AccessCategory,
-        span_ns: (u64, u64),
-        collided: bool,
-        sink: &mut impl Sink<P>,
-    ) {
-        if !sink.wants_air() {
-            return;
-        }
-        let own = &self.radios[from];
-        let Some(made) = own.lanes[category.index()].made.front() else { return };
-        let peer = &own.peers[made.peer];
-        let Some(originator) = &peer.originators[category.index()] else { return };
-        let mpdu = |&sequence: &u16| {
-            let mpdu = originator.mpdu(sequence);
-            // This transmission is counted already.
-            DataMpdu { sequence, retry: mpdu.sent > 1, packet: &mpdu.packet.packet }
-        };
-        let mpdus: Vec<DataMpdu<'_, P>> = made.sequences.iter().map(mpdu).collect();
-        let rate = self.phy.rate(made.chain.rate(made.attempts));
-        let plain = Plain {
-            span_ns,
-            from,
-            to: Some(peer.radio),
-            mode: rate.mode,
-            reserved_ns: rate.gap_ns + self.answer_ns(from, category),
-            collided,
-        };
-        self.show(&plain, Contents::Data { category, ampdu: made.ampdu, qos: peer.qos, mpdus: &mpdus }, sink);
-    }
 }
-
-/// Thermal noise in 20 MHz with a receiver of 6 dB noise figure, dBm.
-const NOISE_DBM: f64 = -95.0;

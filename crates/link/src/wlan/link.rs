@@ -24,6 +24,9 @@ pub(crate) const MAX_PACKET_BYTES: usize = 2_304 - 8;
 /// The queues of a radio: asked for with the number of its host and of those it can send to.
 pub(crate) type Queue<P> = Box<dyn Scheduler<Carried<P>>>;
 
+/// What a radio (the first number) receives from one of its peers in a category.
+pub(crate) type Flow = (usize, usize, AccessCategory);
+
 /// An access point and its stations on one channel. See the crate's documentation.
 pub struct WlanLink<P> {
     pub(crate) scenario: Scenario,
@@ -46,7 +49,7 @@ pub struct WlanLink<P> {
     /// When the host of a radio is done with a packet.
     hosts: BinaryHeap<Reverse<(u64, usize)>>,
     /// When a gap in what a radio has received from a peer is given up.
-    pub(crate) gaps: BinaryHeap<Reverse<(u64, (usize, usize, AccessCategory))>>,
+    pub(crate) gaps: BinaryHeap<Reverse<(u64, Flow)>>,
     /// What queues have dropped and no sink was told yet, by radio.
     pub(crate) gone: Vec<(usize, Carried<P>, DropCause)>,
     /// What a queue has just dropped.
@@ -125,14 +128,14 @@ impl<P: Packet + 'static> WlanLink<P> {
 
     /// Packets in the queues of a host's radio (those on the way to it through the host included).
     pub fn queued(&self, host: HostId) -> usize {
-        self.radios.get(host.index()).map_or(0, |radio| radio.backlog() + radio.host.waiting(Way::Down))
+        self.radios.get(host.index()).map_or(0, |radio| radio.backlog() + radio.host.waiting_down())
     }
 
     /// A radio takes no more packets: its queue is full, or (where it has better queues) what waits for its host.
     fn is_full(&self, radio: usize) -> bool {
         let own = &self.radios[radio];
         let queued = if own.settings.queueing.is_some() { 0 } else { own.backlog() };
-        queued + own.host.waiting(Way::Down) >= own.settings.queue_packets as usize
+        queued + own.host.waiting_down() >= own.settings.queue_packets as usize
     }
 
     /// The number of a channel access function.
@@ -195,10 +198,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 
     fn host_done(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
-        let done = self.radios[radio].host.pop();
-        if let Some(ns) = self.radios[radio].host.next_ns() {
-            self.hosts.push(Reverse((ns, radio)));
-        }
+        let done = self.radios[radio].host.finish();
         match done {
             Some((Way::Down, packet)) => {
                 self.enqueue_accepted(at_ns, radio, packet);
@@ -206,6 +206,14 @@ impl<P: Packet + 'static> WlanLink<P> {
             Some((Way::Up, packet)) => self.deliver(radio, at_ns, packet, sink),
             None => {}
         }
+        self.start_host(radio, at_ns);
+    }
+
+    /// Lets the host of a radio take its next packet in hand.
+    pub(crate) fn start_host(&mut self, radio: usize, now_ns: u64) {
+        let own = &mut self.radios[radio];
+        let in_device = own.backlog();
+        self.hosts.extend(own.host.start(now_ns, in_device).map(|ns| Reverse((ns, radio))));
     }
 
     /// Puts a packet into the queues of a radio. Gives it back when they have no room for it.
@@ -268,22 +276,25 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// Hands what a radio has received in order to its host, or on to the station that it is for.
     pub(crate) fn hand_up(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
         let mut up = std::mem::take(&mut self.up);
+        let mut handed_up = 0;
         for packet in up.drain(..) {
             let own = &mut self.radios[radio];
             if packet.to != host(radio) {
                 self.enqueue_accepted(at_ns, radio, packet);
             } else if own.host.is_free() {
                 self.deliver(radio, at_ns, packet, sink);
-            } else if own.host.waiting(Way::Up) < own.settings.queue_packets as usize {
-                if own.host.push(at_ns, Way::Up, packet) {
-                    self.hosts.extend(own.host.next_ns().map(|ns| Reverse((ns, radio))));
-                }
+            } else if !own.host.is_full_up() {
+                own.host.push(Way::Up, packet, handed_up);
+                handed_up += 1;
             } else {
                 self.counts[packet.from.index()].drops.receiver_full += 1;
                 sink.dropped(at_ns, packet.from, &packet.packet, DropCause::ReceiverFull);
             }
         }
         self.up = up;
+        if handed_up > 0 {
+            self.start_host(radio, at_ns);
+        }
     }
 
     /// Takes note of whether a radio has something to send in a category.
@@ -321,8 +332,9 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
                 self.counts[radio].drops.count(DropCause::QueueFull);
                 return Offer::Dropped(DropCause::QueueFull);
             }
-        } else if own.host.push(self.now_ns, Way::Down, packet) {
-            self.hosts.extend(own.host.next_ns().map(|ns| Reverse((ns, radio))));
+        } else {
+            own.host.push(Way::Down, packet, 0);
+            self.start_host(radio, self.now_ns);
         }
         Offer::Accepted
     }

@@ -80,6 +80,8 @@ impl<P: Packet + 'static> WlanLink<P> {
                 let count = &mut self.counts[radio];
                 count.hardware_max_us = count.hardware_max_us.max(own.hardware_us);
                 lane.made.push_back(made);
+                // The device has room again.
+                self.start_host(radio, now_ns);
                 return true;
             }
             if !own.peers[peer].originator(category, &own.settings).has_room() {
@@ -116,10 +118,11 @@ impl<P: Packet + 'static> WlanLink<P> {
                 estimated_us: 0,
             });
         }
-        let chain = peer.rates.chain(now_ns);
+        let chain = peer.rates.chain(now_ns, &mut self.rng);
         let aggregates = peer.session(category) && !chain.probe;
         let max_bytes = own.settings.ampdu_max_bytes as usize;
         let max_ns = limit_ns.min(u64::from(own.settings.ampdu_max_us) * 1_000);
+        // What takes too long at any of the rates is not put in.
         let within = chain.rates().map(|rate| self.phy.psdu_within(rate, max_bytes, max_ns)).min();
         let mut room = Room {
             max_mpdus: if aggregates { usize::from(own.settings.ampdu_max_subframes) } else { 1 },
@@ -155,7 +158,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             let packet_us = estimated_airtime_us(packet.size_bytes(), reference_us, streams, aggregates);
             own.queue.put_on_air_queue(to, category, packet_us);
             estimated_us += packet_us;
-            sequences.push(originator.take_new(packet));
+            sequences.push(originator.take_new(now_ns, packet));
         }
         if sequences.is_empty() {
             self.spare.push(sequences);

@@ -5,6 +5,7 @@ mod assemble;
 mod carried;
 mod contention;
 mod counters;
+mod error_rate;
 mod exchange;
 mod host;
 mod link;

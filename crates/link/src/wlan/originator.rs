@@ -9,6 +9,9 @@ pub(crate) const SEQUENCES: u16 = 4096;
 /// MPDUs under way at most: the Block Ack buffer of 802.11n.
 pub(crate) const WINDOW: usize = 64;
 
+/// How long an MPDU is tried at most: the default of dot11EDCATableMSDULifetime (IEEE 802.11-2020 annex C), 500 TU.
+const LIFETIME_NS: u64 = 512_000_000;
+
 /// How far `to` is ahead of `from`.
 pub(crate) const fn ahead(to: u16, from: u16) -> u16 {
     to.wrapping_sub(from) % SEQUENCES
@@ -37,6 +40,8 @@ pub(crate) struct Mpdu<P> {
     pub(crate) sent: u32,
     /// Transmissions that count against the retry limit.
     counted: u32,
+    /// When it first got into a PPDU.
+    since_ns: u64,
     state: State,
 }
 
@@ -137,9 +142,9 @@ impl<P: Packet> Originator<P> {
     }
 
     /// Puts a new packet into a PPDU; gives its sequence number.
-    pub(crate) fn take_new(&mut self, packet: P) -> u16 {
+    pub(crate) fn take_new(&mut self, now_ns: u64, packet: P) -> u16 {
         let sequence = (self.start + self.window.len() as u16) % SEQUENCES;
-        self.window.push_back(Mpdu { packet, sent: 0, counted: 0, state: State::InPpdu });
+        self.window.push_back(Mpdu { packet, sent: 0, counted: 0, since_ns: now_ns, state: State::InPpdu });
         sequence
     }
 
@@ -158,6 +163,7 @@ impl<P: Packet> Originator<P> {
     /// Calls `freed` with each packet that is done. What stays in the PPDU stays in `chosen`; gives how many were given up.
     pub(crate) fn concluded(
         &mut self,
+        now_ns: u64,
         chosen: &mut Vec<u16>,
         outcome: Outcome,
         acknowledged: impl Fn(u16) -> bool,
@@ -182,7 +188,7 @@ impl<P: Packet> Originator<P> {
                 return false;
             }
             mpdu.counted += u32::from(counts);
-            if mpdu.counted > limit {
+            if mpdu.counted > limit || now_ns - mpdu.since_ns > LIFETIME_NS {
                 mpdu.state = State::Done;
                 freed(&mpdu.packet, Some(DropCause::RetryLimit));
                 given_up += 1;
@@ -226,7 +232,7 @@ mod tests {
 
     fn filled(terms: Terms, packets: usize) -> (Originator<usize>, Vec<u16>) {
         let mut originator = Originator::new(terms);
-        let chosen: Vec<u16> = (0..packets).map(|_| originator.take_new(1500)).collect();
+        let chosen: Vec<u16> = (0..packets).map(|_| originator.take_new(0, 1500)).collect();
         originator.sent(&chosen);
         (originator, chosen)
     }
@@ -236,13 +242,13 @@ mod tests {
         let (mut originator, mut chosen) = filled(SESSION, 64);
         assert!(!originator.has_room());
         let mut freed = 0;
-        let given_up = originator.concluded(&mut chosen, ANSWERED, |seq| seq != 1 && seq != 5, |_, _| freed += 1);
+        let given_up = originator.concluded(0, &mut chosen, ANSWERED, |seq| seq != 1 && seq != 5, |_, _| freed += 1);
         originator.advance(|_| false);
         assert_eq!((given_up, freed, chosen.len()), (0, 62, 0));
         originator.take_again(|_| true, &mut chosen);
         // Sequence number 0 is done, so the window reaches one further: 64.
         assert!(originator.has_room());
-        chosen.push(originator.take_new(1500));
+        chosen.push(originator.take_new(0, 1500));
         assert_eq!(chosen, [1, 5, 64]);
         assert!(!originator.has_room() && !originator.has_again());
         assert_eq!(originator.sent(&chosen), 2);
@@ -255,9 +261,9 @@ mod tests {
         let mut drops = Vec::new();
         for given_up in [0, 0, 2] {
             let unanswered = Outcome { answered: false, stays: false };
-            assert_eq!(originator.concluded(&mut chosen, unanswered, |_| false, |_, _| {}), 0, "not counted");
+            assert_eq!(originator.concluded(0, &mut chosen, unanswered, |_| false, |_, _| {}), 0, "not counted");
             originator.take_again(|_| true, &mut chosen);
-            let now = originator.concluded(&mut chosen, ANSWERED, |_| false, |_, cause| drops.extend(cause));
+            let now = originator.concluded(0, &mut chosen, ANSWERED, |_| false, |_, cause| drops.extend(cause));
             originator.advance(|_| false);
             assert_eq!(now, given_up);
             originator.take_again(|_| true, &mut chosen);
@@ -273,9 +279,9 @@ mod tests {
     fn what_stays_in_its_ppdu_is_not_taken_again() {
         let (mut originator, mut chosen) = filled(Terms { session: false, retry_limit: 1, ..SESSION }, 1);
         let unanswered = Outcome { answered: false, stays: true };
-        assert_eq!(originator.concluded(&mut chosen, unanswered, |_| false, |_, _| {}), 0);
+        assert_eq!(originator.concluded(0, &mut chosen, unanswered, |_| false, |_, _| {}), 0);
         assert_eq!((chosen.as_slice(), originator.has_again()), (&[0][..], false));
-        assert_eq!(originator.concluded(&mut chosen, unanswered, |_| false, |_, _| {}), 1);
+        assert_eq!(originator.concluded(0, &mut chosen, unanswered, |_| false, |_, _| {}), 1);
         assert!(chosen.is_empty());
         assert!(!originator.has_again(), "without a session nobody waits for a gap");
     }
@@ -283,10 +289,10 @@ mod tests {
     #[test]
     fn the_window_does_not_pass_what_a_ppdu_still_holds() {
         let (mut originator, mut first) = filled(SESSION, 2);
-        let second = originator.take_new(1500);
-        originator.concluded(&mut first, ANSWERED, |_| true, |_, _| {});
+        let second = originator.take_new(0, 1500);
+        originator.concluded(0, &mut first, ANSWERED, |_| true, |_, _| {});
         originator.advance(|sequence| sequence == second);
         assert_eq!(originator.mpdu(second).packet, 1500);
-        originator.concluded(&mut vec![second], ANSWERED, |_| false, |_, _| panic!("done already"));
+        originator.concluded(0, &mut vec![second], ANSWERED, |_| false, |_, _| panic!("done already"));
     }
 }

@@ -108,12 +108,20 @@ impl Phy {
             silence_ns: if extended { 6_000 } else { 0 },
         };
         self.rates.push(rate);
-        RateId::try_from(self.rates.len() - 1).ok()
+        let number = RateId::try_from(self.rates.len() - 1).ok();
+        // What is lost of an answer depends on its rate.
+        self.rate_id(response)?;
+        number
     }
 
     fn duration_ns(&self, mode: &Mode, psdu_len: usize) -> u64 {
         // `rate_id` has made sure that every mode in use has durations.
         mode.duration(psdu_len, Some(self.band)).map_or(0, |duration| duration.ns)
+    }
+
+    /// The number of a mode that is in the table.
+    pub(crate) fn known(&self, mode: &Mode) -> Option<RateId> {
+        self.rates.iter().position(|rate| rate.mode == *mode).and_then(|number| RateId::try_from(number).ok())
     }
 
     pub(crate) fn rate(&self, id: RateId) -> &Rate {

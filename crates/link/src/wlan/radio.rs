@@ -6,6 +6,7 @@ use crate::engine::{AccessCategory, Packet};
 use crate::queue::Scheduler;
 use crate::wlan::carried::Carried;
 use crate::wlan::counters::DirectionCounters;
+use crate::wlan::error_rate::ErrorRates;
 use crate::wlan::host::Host;
 use crate::wlan::originator::{Originator, Terms};
 use crate::wlan::rate::{Chain, RateControl};
@@ -55,6 +56,8 @@ pub(crate) struct Peer<P> {
     pub(crate) session_from: bool,
     pub(crate) rates: RateControl,
     pub(crate) mpdu_error_rate: f64,
+    /// Of what is sent to it.
+    pub(crate) errors: ErrorRates,
     pub(crate) originators: [Option<Box<Originator<Carried<P>>>>; 4],
     pub(crate) recipients: [Option<Box<Recipient<Carried<P>>>>; 4],
     pub(crate) counts: DirectionCounters,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use txop_link::engine::{DropCause, HostId, Link, Offer, Packet, Sink};
 use txop_link::modem::{Framing, ModemLink, ModemSettings, QmapAggregation, Speed, NEAR_HOST};
 use txop_link::urb::{Urb, UrbEvent};
-use wire::usb::qmap::{self, Trailer};
+use wire::usb::qmap::{self, Checksums};
 use wire::usb::{ntb, qmap::Walk};
 
 /// An IPv4 packet that carries its number.
@@ -120,20 +120,13 @@ fn decode(settings: &ModemSettings, is_in: bool, data: &[u8]) -> Vec<u32> {
     };
     match settings.driver.framing {
         Framing::RawIp => vec![number(data)],
-        // The uplink checksum header of version 4 is in no length, so a walk does not know of it.
-        Framing::Qmap if settings.driver.qmap_version == 4 && !is_in => {
-            let (mut found, mut at) = (Vec::new(), 0);
-            while at < data.len() {
-                let header = qmap::Header::from_bytes(data[at..at + 4].try_into().unwrap());
-                at += 8;
-                found.push(number(&data[at..at + usize::from(header.length)]));
-                at += usize::from(header.length);
-            }
-            found
-        }
         Framing::Qmap => {
-            let trailer = if settings.driver.qmap_version == 4 { Trailer::Checksum } else { Trailer::None };
-            let mut walk = Walk::new(data, data.len(), trailer);
+            let checksums = match (settings.driver.qmap_version, is_in) {
+                (4, true) => Checksums::Behind,
+                (4, false) => Checksums::Before,
+                _ => Checksums::None,
+            };
+            let mut walk = Walk::new(data, data.len(), checksums);
             let found = walk.by_ref().map(|item| number(item.expect("a valid chain").payload)).collect();
             assert_eq!(walk.next_offset(), data.len());
             found

@@ -9,6 +9,7 @@ use serde::Serialize;
 use tun_rs::{DeviceBuilder, Layer, SyncDevice};
 use wire::phy::{Bandwidth, EdcaParameters, Ht, Mode, RateSet};
 
+use super::agreements::Agreements;
 use super::ethernet::{from_station, to_station};
 use super::queue::{Done, Queue, Queued};
 use super::{AccessPoint, ApError};
@@ -19,7 +20,7 @@ use crate::device::Source;
 const BEACON_INTERVAL_NS: u64 = 102_400_000;
 /// Frames that wait at most; the TAP is not read while so many do.
 const QUEUE_MAX: usize = 128;
-/// Status "declined" of responses (IEEE 802.11-2020, table 9-50).
+/// Window of its agreements.
 const BLOCK_ACK_WINDOW: u16 = 32;
 /// WMM parameters with the default EDCA parameters (WMM specification 2.2.2).
 const WMM: [u8; 24] =
@@ -69,8 +70,7 @@ pub struct Builtin {
     station: Option<[u8; 6]>,
     /// It has QoS and HT.
     station_ht: bool,
-    agreed_down: u16,
-    agreed_up: u16,
+    agreements: Agreements,
     asked_down: bool,
     next_beacon_ns: u64,
     started_ns: Option<u64>,
@@ -96,8 +96,7 @@ impl Builtin {
             done: Vec::new(),
             station: None,
             station_ht: false,
-            agreed_down: 0,
-            agreed_up: 0,
+            agreements: Agreements::default(),
             asked_down: false,
             next_beacon_ns: 0,
             started_ns: None,
@@ -197,35 +196,25 @@ impl Builtin {
                 let elements = wire::ieee80211::Elements::new(body.get(fixed..).unwrap_or_default());
                 self.station_ht = elements.find(45).is_some();
                 self.station = Some(from);
-                (self.agreed_down, self.agreed_up, self.asked_down) = (0, 0, false);
+                self.asked_down = false;
                 let mut response = vec![0x21, 0x04, 0, 0, 0x01, 0xc0];
                 self.elements(false, &mut response);
                 self.manage(now_ns, if *kind == 0 { 0x10 } else { 0x30 }, from, &response);
             }
             Some(0xa0 | 0xc0) if to_us && self.station == Some(from) => self.station = None,
-            Some(0xd0) if to_us && body.first() == Some(&3) => self.block_ack_action(now_ns, from, body),
+            Some(0xd0) if to_us && body.starts_with(&[3, 0]) => self.block_ack_request(now_ns, from, body),
             _ => {}
         }
     }
 
-    fn block_ack_action(&mut self, now_ns: u64, from: [u8; 6], body: &[u8]) {
+    fn block_ack_request(&mut self, now_ns: u64, from: [u8; 6], body: &[u8]) {
         let half = |at: usize| body.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
-        match body.get(1) {
-            Some(0) => {
-                let parameters = half(3) & 0x003e | 1 | BLOCK_ACK_WINDOW << 6;
-                self.agreed_up |= 1 << (parameters >> 2 & 15);
-                let mut response = vec![3, 1, body.get(2).copied().unwrap_or(0), 0, 0];
-                response.extend(parameters.to_le_bytes());
-                response.extend([0, 0]);
-                self.manage(now_ns, 0xd0, from, &response);
-            }
-            Some(1) if half(3) == 0 => self.agreed_down |= 1 << (half(5) >> 2 & 15),
-            Some(2) => {
-                let (initiator, bit) = (half(2) >> 11 & 1 == 1, 1 << (half(2) >> 12));
-                *(if initiator { &mut self.agreed_up } else { &mut self.agreed_down }) &= !bit;
-            }
-            _ => {}
-        }
+        let parameters = half(3) & 0x003e | 1 | BLOCK_ACK_WINDOW << 6;
+        self.agreements.up |= 1 << (parameters >> 2 & 15);
+        let mut response = vec![3, 1, body.get(2).copied().unwrap_or(0), 0, 0];
+        response.extend(parameters.to_le_bytes());
+        response.extend([0, 0]);
+        self.manage(now_ns, 0xd0, from, &response);
     }
 
     fn ethernet_received(&mut self, now_ns: u64, len: usize) {
@@ -322,7 +311,7 @@ impl Station for Builtin {
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        self.queue.begin(self.agreed_down)
+        self.queue.begin(self.agreements.down)
     }
 
     fn ended(&mut self, _now_ns: u64, _ppdu: Ppdu, outcome: &Outcome) {
@@ -332,11 +321,16 @@ impl Station for Builtin {
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
         let to_us = mpdu.get(4..10) == Some(&self.address);
         let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
-        if reception.ampdu.is_some() && self.agreed_up >> tid & 1 == 0 {
+        if reception.ampdu.is_some() && self.agreements.up >> tid & 1 == 0 {
             return false;
         }
         match mpdu.first().map(|first| first & 0x0c) {
-            Some(0x00) => self.manage_received(now_ns, mpdu),
+            Some(0x00) => {
+                if to_us {
+                    self.agreements.watch(mpdu, true);
+                }
+                self.manage_received(now_ns, mpdu);
+            }
             Some(0x08) if to_us => {
                 if let Some(ethernet) = from_station(mpdu) {
                     self.counters.to_wire += 1;

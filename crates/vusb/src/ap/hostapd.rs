@@ -11,6 +11,7 @@ use netlink_sys::{protocols::NETLINK_GENERIC, Socket, SocketAddr};
 use serde::Serialize;
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
+use super::agreements::Agreements;
 use super::hwsim::{
     attribute, rate_flag, Incoming, Incomings, Message, FRAME, REGISTER, TX_CTL_NO_ACK, TX_INFO_FRAME, TX_STAT_ACK,
 };
@@ -67,9 +68,8 @@ pub struct Hostapd {
     done: Vec<Done>,
     /// Frames from the chip for the kernel.
     received: Vec<(Vec<u8>, Mode, i8, u16)>,
-    /// TIDs for which the chip's host has agreed to receive A-MPDUs, and those for which the access point has.
-    agreed_down: u16,
-    agreed_up: u16,
+    /// Who may send A-MPDUs.
+    agreements: Agreements,
     basic: Option<RateSet>,
     rates: DownRates,
     counters: RelayCounters,
@@ -106,8 +106,7 @@ impl Hostapd {
             tickets: Vec::new(),
             done: Vec::new(),
             received: Vec::new(),
-            agreed_down: 0,
-            agreed_up: 0,
+            agreements: Agreements::default(),
             basic: None,
             rates: DownRates::default(),
             counters: RelayCounters::default(),
@@ -143,7 +142,7 @@ impl Hostapd {
             self.done.push(Done { cookie, acknowledged: false, attempts: 0 });
             return;
         }
-        self.watch(frame, false);
+        self.agreements.watch(frame, false);
         self.rates.watch(frame);
         let modes = if is_unicast_data(frame) { self.rates.chain().unwrap_or(asked) } else { asked };
         self.tickets.push(ticket);
@@ -176,32 +175,6 @@ impl Hostapd {
             .with(attribute::COOKIE, &cookie.to_le_bytes())
             .finish();
         self.send(message);
-    }
-
-    /// Looks for the answers to Block Ack requests, in either direction.
-    fn watch(&mut self, frame: &[u8], up: bool) {
-        // Action, not encrypted: category Block Ack (3).
-        if frame.first() != Some(&0xd0)
-            || frame.get(1).is_none_or(|flags| flags & 0x40 != 0)
-            || frame.get(24) != Some(&3)
-        {
-            return;
-        }
-        let half = |at: usize| frame.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
-        match frame.get(25) {
-            // Response: token, status, parameters with the TID in bits 5:2. Who answers receives.
-            Some(1) if half(27) == 0 => {
-                let bit = 1 << (half(29) >> 2 & 15);
-                *(if up { &mut self.agreed_down } else { &mut self.agreed_up }) |= bit;
-            }
-            // End: parameters with the initiator in bit 11 and the TID in bits 15:12.
-            Some(2) => {
-                let parameters = half(26);
-                let (by_sender, bit) = (parameters >> 11 & 1 == 1, 1 << (parameters >> 12));
-                *(if up == by_sender { &mut self.agreed_up } else { &mut self.agreed_down }) &= !bit;
-            }
-            _ => {}
-        }
     }
 }
 
@@ -362,7 +335,7 @@ impl Station for Hostapd {
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        self.queue.begin(self.agreed_down)
+        self.queue.begin(self.agreements.down)
     }
 
     fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
@@ -378,11 +351,11 @@ impl Station for Hostapd {
         if reception.ampdu.is_some() {
             // An A-MPDU without an agreement is not answered.
             let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
-            if self.agreed_up >> tid & 1 == 0 {
+            if self.agreements.up >> tid & 1 == 0 {
                 return false;
             }
         }
-        self.watch(mpdu, true);
+        self.agreements.watch(mpdu, true);
         self.rates.watch(mpdu);
         self.received.push((mpdu.to_vec(), reception.mode, reception.signal_dbm, reception.tuned.frequency_mhz));
         true

@@ -1,5 +1,6 @@
 //! Access points.
 
+mod agreements;
 pub mod builtin;
 mod ethernet;
 pub mod hostapd;

@@ -84,6 +84,8 @@ struct Loop<'a, D: Device> {
     session: Session,
     buffer: Vec<u8>,
     sources: Vec<Source>,
+    /// The time up to which everything has happened.
+    reached_ns: u64,
 }
 
 impl Host<'_> {
@@ -98,7 +100,8 @@ impl Host<'_> {
         until_present: bool,
     ) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
-        let mut state = Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new() };
+        let mut state =
+            Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: Clock.now_ns() };
         let ended = loop {
             if let Some(ended) = state.turn(self, until_present)? {
                 break ended;
@@ -114,18 +117,8 @@ impl<D: Device> Loop<'_, D> {
     fn turn(&mut self, host: &Host<'_>, until_present: bool) -> Result<Option<Ended>, ServeError> {
         let connection = host.connection.as_ref().map(AsFd::as_fd);
         let now_ns = Clock.now_ns();
-        // One event after the other, each at its time, with the bus between them: transfers that the host has queued take
-        // data off the device when these come, even if this process was kept waiting.
-        for _ in 0..EVENTS_MAX {
-            let Some(at_ns) = self.device.next_event().filter(|&at_ns| at_ns < now_ns) else { break };
-            self.device.advance(at_ns);
-            if connection.is_some() {
-                self.session.pump(at_ns, self.device);
-            }
-        }
-        self.device.advance(now_ns);
+        self.catch_up(now_ns, connection.is_some());
         if let Some(connection) = connection {
-            self.session.pump(now_ns, self.device);
             if !self.flush(connection)? {
                 return Ok(Some(Ended::HostGone));
             }
@@ -138,6 +131,25 @@ impl<D: Device> Loop<'_, D> {
             return Ok(Some(Ended::HostGone));
         }
         self.wait(host, connection)
+    }
+
+    /// Lets everything happen that is due: one event after the other, each at its time, with the bus between them.
+    /// Transfers that the host has queued take data off the device when these come, even if this process was kept waiting.
+    fn catch_up(&mut self, now_ns: u64, connected: bool) {
+        for _ in 0..EVENTS_MAX {
+            let Some(at_ns) = self.device.next_event().filter(|&at_ns| at_ns < now_ns) else { break };
+            let at_ns = at_ns.max(self.reached_ns);
+            self.reached_ns = at_ns;
+            self.device.advance(at_ns);
+            if connected {
+                self.session.pump(at_ns, self.device);
+            }
+        }
+        self.reached_ns = now_ns;
+        self.device.advance(now_ns);
+        if connected {
+            self.session.pump(now_ns, self.device);
+        }
     }
 
     fn wait(&mut self, host: &Host<'_>, connection: Option<BorrowedFd<'_>>) -> Result<Option<Ended>, ServeError> {
@@ -176,7 +188,9 @@ impl<D: Device> Loop<'_, D> {
             drain(&host.signals.report);
             self.report(host)?;
         }
+        // What happened before the news happened before the news.
         let now_ns = Clock.now_ns();
+        self.catch_up(now_ns, connection.is_some());
         let wanted = self.sources.iter().filter(|source| source.wanted);
         for (at, source) in wanted.enumerate() {
             if is_ready(first_source + at) {

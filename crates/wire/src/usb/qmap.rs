@@ -2,7 +2,8 @@
 //! device_drivers/cellular/qualcomm/rmnet.rst, include/linux/if_rmnet.h). Big endian.
 //!
 //! A transfer is a chain: a header of four bytes, in version 5 a second one of four, the datagram, padding to four
-//! bytes; in version 4 towards the host a checksum trailer of eight bytes after each, which the length does not count.
+//! bytes; in version 4 towards the host a checksum trailer of eight bytes after each, and towards the device a checksum header
+//! of four in front of each, which the length does not count.
 
 use super::Fault;
 
@@ -68,13 +69,16 @@ pub const fn command_name(command: u8) -> Option<&'static str> {
     })
 }
 
-/// What a transfer carries between its headers.
+/// Where version 4 has checksums that the length does not count (`rmnet_map_add_map_header` and
+/// `rmnet_map_checksum_downlink_packet` in rmnet_map_data.c).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trailer {
-    /// Nothing: version 1, version 5, and version 4 towards the device.
+pub enum Checksums {
+    /// Nowhere: versions 1 and 5.
     None,
-    /// Version 4 towards the host.
-    Checksum,
+    /// In a header in front of each datagram: version 4 towards the device.
+    Before,
+    /// In a trailer behind each datagram: version 4 towards the host.
+    Behind,
 }
 
 /// One link of the chain.
@@ -98,15 +102,15 @@ pub struct Item<'a> {
 pub struct Walk<'a> {
     captured: &'a [u8],
     transfer_len: usize,
-    trailer: Trailer,
+    checksums: Checksums,
     offset: usize,
     finished: bool,
 }
 
 impl<'a> Walk<'a> {
     /// At the start of a transfer.
-    pub fn new(captured: &'a [u8], transfer_len: usize, trailer: Trailer) -> Self {
-        Self { captured, transfer_len: transfer_len.max(captured.len()), trailer, offset: 0, finished: false }
+    pub fn new(captured: &'a [u8], transfer_len: usize, checksums: Checksums) -> Self {
+        Self { captured, transfer_len: transfer_len.max(captured.len()), checksums, offset: 0, finished: false }
     }
 
     /// Where the next header would be: the length of the transfer when the walk saw all of it.
@@ -136,9 +140,13 @@ impl<'a> Iterator for Walk<'a> {
             return None;
         };
         let header = Header::from_bytes(bytes);
-        let first = if header.has_next { HEADER + CHECKSUM_HEADER } else { HEADER };
-        let trailer = match self.trailer {
-            Trailer::Checksum if !header.is_command => CHECKSUM_TRAILER,
+        let first = match self.checksums {
+            _ if header.has_next => HEADER + CHECKSUM_HEADER,
+            Checksums::Before if !header.is_command => HEADER + UPLINK_CHECKSUM_HEADER,
+            _ => HEADER,
+        };
+        let trailer = match self.checksums {
+            Checksums::Behind if !header.is_command => CHECKSUM_TRAILER,
             _ => 0,
         };
         let length = usize::from(header.length);
@@ -190,7 +198,7 @@ mod tests {
         let mut bytes = transfer(&[52, 53], false);
         let at = 4 + 52 + 2;
         bytes[at] = 0x40;
-        let found: Vec<_> = Walk::new(&bytes, bytes.len(), Trailer::None).collect();
+        let found: Vec<_> = Walk::new(&bytes, bytes.len(), Checksums::None).collect();
         assert_eq!(found.len(), 2);
         assert_eq!(found[1].unwrap_err().offset, at);
     }
@@ -198,7 +206,7 @@ mod tests {
     #[test]
     fn a_cut_transfer_ends_without_a_fault() {
         let bytes = transfer(&[1500, 1500, 1500], false);
-        let mut walk = Walk::new(&bytes[..136], bytes.len(), Trailer::None);
+        let mut walk = Walk::new(&bytes[..136], bytes.len(), Checksums::None);
         assert_eq!(walk.next().unwrap().unwrap().payload_len, 1500);
         assert!(walk.next().is_none());
         assert_eq!(walk.next_offset(), 1504);
@@ -211,7 +219,7 @@ mod tests {
             bytes.extend(transfer(&[41], false));
             bytes.extend([0u8, 1, 0, 0, 0, 40, 0xab, 0xcd]);
         }
-        let found: Result<Vec<_>, _> = Walk::new(&bytes, bytes.len(), Trailer::Checksum).collect();
+        let found: Result<Vec<_>, _> = Walk::new(&bytes, bytes.len(), Checksums::Behind).collect();
         assert_eq!(found.unwrap().iter().map(|item| item.payload_len).collect::<Vec<_>>(), [41, 41, 41]);
     }
 
@@ -219,15 +227,15 @@ mod tests {
         #[test]
         fn what_is_written_is_read(lengths in proptest::collection::vec(1usize..2_000, 1..40), version_5: bool) {
             let bytes = transfer(&lengths, version_5);
-            let found: Result<Vec<_>, _> = Walk::new(&bytes, bytes.len(), Trailer::None).collect();
+            let found: Result<Vec<_>, _> = Walk::new(&bytes, bytes.len(), Checksums::None).collect();
             let found = found.unwrap();
             assert_eq!(found.iter().map(|item| item.payload_len).collect::<Vec<_>>(), lengths);
             assert_eq!(found.last().map(|i| i.offset + i.overhead + usize::from(i.header.length)), Some(bytes.len()));
         }
 
         #[test]
-        fn any_bytes_end(bytes: Vec<u8>, longer in 0usize..70_000, checksum: bool) {
-            let trailer = if checksum { Trailer::Checksum } else { Trailer::None };
+        fn any_bytes_end(bytes: Vec<u8>, longer in 0usize..70_000, checksum in 0usize..3) {
+            let trailer = [Checksums::None, Checksums::Before, Checksums::Behind][checksum];
             let transfer_len = bytes.len() + longer;
             assert!(Walk::new(&bytes, transfer_len, trailer).count() <= transfer_len / HEADER + 1);
         }

@@ -1,5 +1,10 @@
 //! Which rate a PPDU is sent with.
 
+mod minstrel;
+
+pub(crate) use minstrel::Minstrel;
+
+use crate::rng::Rng;
 use crate::wlan::phy::RateId;
 
 /// Attempts at a PPDU without an answer, and the rate of each, before what it carries goes back to the driver.
@@ -15,6 +20,14 @@ impl Chain {
     /// One attempt at this rate.
     pub(crate) const fn one(rate: RateId) -> Self {
         Self { stages: [(rate, 1); 4], len: 1, probe: false }
+    }
+
+    /// These rates with so many attempts each, four at most.
+    pub(crate) fn of(given: &[(RateId, u8)], probe: bool) -> Self {
+        let mut stages = [(0, 0); 4];
+        let len = given.len().min(stages.len());
+        stages[..len].copy_from_slice(&given[..len]);
+        Self { stages, len: len as u8, probe }
     }
 
     fn stages(&self) -> &[(RateId, u8)] {
@@ -49,13 +62,23 @@ impl Chain {
 pub(crate) enum RateControl {
     /// Always the same.
     Fixed(RateId),
+    /// See [`Minstrel`].
+    Minstrel(Box<Minstrel>),
 }
 
 impl RateControl {
     /// The rates for a PPDU that is made now.
-    pub(crate) fn chain(&mut self, _now_ns: u64) -> Chain {
+    pub(crate) fn chain(&mut self, now_ns: u64, rng: &mut Rng) -> Chain {
         match self {
             Self::Fixed(rate) => Chain::one(*rate),
+            Self::Minstrel(minstrel) => minstrel.chain(now_ns, rng),
+        }
+    }
+
+    /// What came of an attempt: MPDUs sent, and of these acknowledged.
+    pub(crate) fn report(&mut self, rate: RateId, mpdus: u32, acknowledged: u32) {
+        if let Self::Minstrel(minstrel) = self {
+            minstrel.report(rate, mpdus, acknowledged);
         }
     }
 }

@@ -35,9 +35,7 @@ pub enum RateControl {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Usb {
-    /// OUT URBs under way at most; packets for which there is none wait in the queues above.
-    pub tx_urbs: u32,
-    /// Packets that the device holds at most; OUT URBs for which it has no room wait.
+    /// Packets that the device holds at most before they get a sequence number; OUT URBs for which it has no room wait.
     pub device_packets: u32,
     /// What an OUT URB (one packet) costs the host beside `per_packet_cost_us`, µs.
     pub tx_urb_cost_us: f64,
@@ -56,7 +54,6 @@ pub struct Usb {
 impl Default for Usb {
     fn default() -> Self {
         Self {
-            tx_urbs: 64,
             device_packets: 32,
             tx_urb_cost_us: 0.0,
             rx_urbs: 32,
@@ -272,7 +269,6 @@ impl Station {
 
 impl Usb {
     fn check(&self, key: &str) -> Result<(), ScenarioError> {
-        in_range(key, "tx_urbs", self.tx_urbs, 1..=10_000, " URBs")?;
         in_range(key, "device_packets", self.device_packets, 1..=10_000, " packets")?;
         in_range(key, "tx_urb_cost_us", self.tx_urb_cost_us, 0.0..=1_000_000.0, " µs")?;
         in_range(key, "rx_urbs", self.rx_urbs, 1..=10_000, " URBs")?;

@@ -1,0 +1,91 @@
+//! Block Ack agreements, as far as the frames that make them can be read.
+
+/// TIDs for which one side has agreed to receive A-MPDUs, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Agreements {
+    /// Towards the station.
+    pub(super) down: u16,
+    /// Towards the access point.
+    pub(super) up: u16,
+}
+
+/// Every user priority.
+const ALL: u16 = 0x00ff;
+
+impl Agreements {
+    /// Looks at a frame that passed; `up`: the station sent it.
+    pub(super) fn watch(&mut self, frame: &[u8], up: bool) {
+        match frame.first() {
+            // Authentication, deauthentication, disassociation, (re)association request: nothing is agreed any more.
+            Some(0xb0 | 0xc0 | 0xa0 | 0x00 | 0x20) => *self = Self::default(),
+            Some(0xd0) if frame.get(1).is_some_and(|flags| flags & 0x40 != 0) => {
+                // Encrypted, with management frame protection: taken for an agreement of all TIDs by who sent it.
+                *self.receives(up) = ALL;
+            }
+            // Category Block Ack.
+            Some(0xd0) if frame.get(24) == Some(&3) => self.action(frame, up),
+            _ => {}
+        }
+    }
+
+    /// What the sender of a frame has agreed to receive.
+    fn receives(&mut self, up: bool) -> &mut u16 {
+        if up {
+            &mut self.down
+        } else {
+            &mut self.up
+        }
+    }
+
+    fn action(&mut self, frame: &[u8], up: bool) {
+        let half = |at: usize| frame.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
+        match frame.get(25) {
+            // Response: token, status, parameters with the TID in bits 5:2. Who answers receives.
+            Some(1) if half(27) == 0 => *self.receives(up) |= 1 << (half(29) >> 2 & 15),
+            // End: parameters with the initiator in bit 11 and the TID in bits 15:12. The initiator is who sends data.
+            Some(2) => {
+                let by_initiator = half(26) >> 11 & 1 == 1;
+                *self.receives(up != by_initiator) &= !(1 << (half(26) >> 12));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn action(flags: u8, body: &[u8]) -> Vec<u8> {
+        let mut frame = vec![0xd0, flags];
+        frame.resize(24, 0);
+        frame.extend(body);
+        frame
+    }
+
+    #[test]
+    fn agreements_are_made_and_ended() {
+        let mut agreements = Agreements::default();
+        // The access point agrees to receive TID 5: token 1, success, immediate.
+        agreements.watch(&action(0, &[3, 1, 1, 0, 0, 5 << 2 | 2, 0, 0, 0]), false);
+        assert_eq!(agreements, Agreements { down: 0, up: 1 << 5 });
+        // The station agrees to TID 0, and declines TID 1.
+        agreements.watch(&action(0, &[3, 1, 1, 0, 0, 2, 0, 0, 0]), true);
+        agreements.watch(&action(0, &[3, 1, 1, 37, 0, 1 << 2, 0, 0, 0]), true);
+        assert_eq!(agreements, Agreements { down: 1, up: 1 << 5 });
+        // The station, which initiated TID 5, ends it; then the recipient of TID 0 does.
+        agreements.watch(&action(0, &[3, 2, 0, 0x58, 1, 0]), true);
+        assert_eq!(agreements, Agreements { down: 1, up: 0 });
+        agreements.watch(&action(0, &[3, 2, 0, 0x00, 1, 0]), true);
+        assert_eq!(agreements, Agreements::default());
+    }
+
+    #[test]
+    fn encrypted_ones_are_taken_for_all() {
+        let mut agreements = Agreements::default();
+        agreements.watch(&action(0x40, &[1, 2, 3]), false);
+        assert_eq!(agreements, Agreements { down: 0, up: ALL });
+        agreements.watch(&[0xc0, 0], true);
+        assert_eq!(agreements, Agreements::default());
+    }
+}

@@ -1,0 +1,114 @@
+//! The program as a server: a host imports the device over TCP, and over an inherited socket.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use wire::usb::setup::Setup;
+use wire::usb::usbip::{self, Completion, Submit, BUS_ID, DEVICE, HEADER, REQUEST};
+
+/// Ends the program, whatever becomes of the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn program() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_txop-vusb"))
+}
+
+fn import(stream: &mut TcpStream, bus_id: &str) -> [u8; 8] {
+    let mut request = vec![0x01, 0x11, 0x80, 0x03, 0, 0, 0, 0];
+    request.extend(bus_id.bytes());
+    request.resize(REQUEST + BUS_ID, 0);
+    stream.write_all(&request).unwrap();
+    let mut reply = [0; 8];
+    stream.read_exact(&mut reply).unwrap();
+    reply
+}
+
+fn control(stream: &mut TcpStream, sequence: u32, setup: Setup) -> (i32, Vec<u8>) {
+    let length = u32::from(setup.length);
+    let submit = Submit { sequence, is_in: true, endpoint: 0, flags: 0, length, iso_packets: 0, interval: 0, setup };
+    stream.write_all(&usbip::Command::Submit(submit).emit(0x0001_0002)).unwrap();
+    let mut header = [0; HEADER];
+    stream.read_exact(&mut header).unwrap();
+    let Some(Completion::Submit { sequence: of, status, actual }) = Completion::parse(&header) else { panic!() };
+    assert_eq!(of, sequence);
+    let mut data = vec![0; actual as usize];
+    stream.read_exact(&mut data).unwrap();
+    (status, data)
+}
+
+#[test]
+fn a_host_imports_the_device_and_comes_back() {
+    // A port that nobody uses now.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = tempfile::tempdir().unwrap();
+    let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
+    let mut server = Server(
+        program()
+            .args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")])
+            .args(["--stats".as_ref(), statistics.as_os_str(), "--usb".as_ref(), usb.as_os_str()])
+            .spawn()
+            .unwrap(),
+    );
+    let started = Instant::now();
+    let connect = || loop {
+        match TcpStream::connect(("127.0.0.1", port)) {
+            Ok(stream) => break stream,
+            Err(error) if started.elapsed() > Duration::from_secs(20) => panic!("{error}"),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
+    for round in 0..2 {
+        let mut stream = connect();
+        assert_eq!(import(&mut stream, "1-1"), [0x01, 0x11, 0, 3, 0, 0, 0, 0]);
+        let mut device = [0; DEVICE];
+        stream.read_exact(&mut device).unwrap();
+        assert_eq!(device[300..304], [0x73, 0x92, 0x78, 0x11], "round {round}");
+        let descriptor = Setup { request_type: 0x80, request: 6, value: 0x0100, index: 0, length: 18 };
+        let (status, data) = control(&mut stream, 1, descriptor);
+        assert_eq!((status, data.len(), data[8]), (0, 18, 0x92));
+        // A register: the MAC is off.
+        let register = Setup { request_type: 0xc0, request: 5, value: 0x100, index: 0, length: 1 };
+        assert_eq!(control(&mut stream, 2, register), (0, vec![0xea]));
+    }
+    // Garbage ends the connection, not the server.
+    let mut stream = connect();
+    import(&mut stream, "1-1");
+    stream.write_all(&[0xff; 48]).unwrap();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert_eq!(rest.len(), DEVICE);
+    assert!(server.0.try_wait().unwrap().is_none());
+}
+
+#[test]
+fn mistakes_are_said() {
+    let said = |arguments: &[&str]| {
+        let mut child =
+            program().args(arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().map(Server).unwrap();
+        let mut text = String::new();
+        let stderr = child.0.stderr.take().unwrap();
+        BufReader::new(stderr).lines().map_while(Result::ok).for_each(|line| text += &line);
+        (child.0.wait().unwrap().code(), text)
+    };
+    let (code, text) = said(&["serve", "--ap", "none", "--efuse", "/does/not/exist"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("/does/not/exist"), "{text}");
+    let (code, text) = said(&["serve", "--ap", "none", "--loss", "2"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("0 to 1"), "{text}");
+    if !std::path::Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
+        let (code, text) = said(&["attach", "--ap", "none"]);
+        assert_eq!(code, Some(3));
+        assert!(text.contains("modprobe vhci_hcd"), "{text}");
+    }
+}

@@ -1,0 +1,236 @@
+"""Campaigns in guests: real drivers on virtual chips. Every run is a guest of its own, which nothing from outside
+disturbs; runs of one block have the same seed, so that arms are paired by it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from txop.campaign.guest_script import INTERFACE, LAB_FAILED, PEER_ADDRESS, marks_in, run_script, take_over
+from txop.campaign.instrument import Instrument, Reading, RunContext, RunFacts
+from txop.campaign.instruments import in_guest
+from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.reporter import Reporter
+from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
+from txop.guest.driver import DriverBuild, build_driver, patch_files
+from txop.guest.error import GuestError
+from txop.guest.image import Image, build_image
+from txop.guest.locks import find_lock
+from txop.guest.overlay import Overlay
+from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of
+from txop.guest.running import FILES, Ended, GuestFailed, run_guest
+from txop.plan.model import Arm, GuestSpec, Plan, Test
+from txop.probes.air_analysis import CAPTURE_FILE
+from txop.targets.contract import TargetError, Targets
+
+SLOWEST = 30
+"""How many seconds of this machine's a guest's second may take, loaded as it may be."""
+BOOT_S = 120
+"""What booting and associating may take, by the guest's clock."""
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """An arm as far as it can be prepared outside."""
+
+    spec: GuestSpec
+    image: Image
+    modules: tuple[Path, ...]
+    facts: dict[str, Any]
+
+
+class GuestLaboratory:
+    """A :class:`~txop.campaign.laboratory.Laboratory`, and one that
+    :class:`~txop.campaign.laboratory.RunsByItself`."""
+
+    peer_address = PEER_ADDRESS
+
+    def __init__(self, plan: Plan, folder: Path, reporter: Reporter) -> None:
+        """``folder``: what file names in the plan are relative to."""
+        self._plan = plan
+        self._folder = folder
+        self._reporter = reporter
+        self._ready: dict[str, _Ready] = {}
+        self._chips: Path | None = None
+        self._kvm = False
+        self._placed: _Ready | None = None
+        self.targets = Targets()
+
+    async def open(self) -> dict[str, dict[str, Any]]:
+        """Make every arm's image and driver."""
+        try:
+            self._chips = find_chips()
+            for arm in self._plan.arm:
+                self._ready[arm.name] = await self._prepare(arm)
+            self._kvm = self._mode is Mode.FAST and kvm_works()
+            facts = {"machine": "guest", "qemu": qemu_version(), "kvm": self._kvm}
+        except GuestError as error:
+            advice = f"; {error.what_to_do}" if error.what_to_do else ""
+            raise TargetError("dut", f"{error.what}{advice}") from None
+        releases = sorted({ready.image.release for ready in self._ready.values()})
+        facts["kernel"] = ", ".join(releases)
+        facts["interface"] = INTERFACE
+        facts["chips_sha256"] = hashlib.sha256(self._chips.read_bytes()).hexdigest()
+        return {"dut": facts}
+
+    async def place(self, arm: Arm, folder: Path) -> Placed:
+        """Choose the arm: it is loaded when the guest of a run boots."""
+        del folder
+        self._placed = self._ready[arm.name]
+        return Placed(0.0, dict(self._placed.facts))
+
+    async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
+        """See :class:`~txop.campaign.laboratory.RunsByItself`."""
+        ready = self._placed
+        if ready is None or self._chips is None:
+            raise TargetError("dut", "no arm was placed")
+        overlay = Overlay(
+            script=run_script(self._plan, context.test, context.seconds_left),
+            environment=self._chip(ready.spec).variables(),
+            files={IN_GUEST: self._chips},
+            modules=ready.modules,
+        )
+        computer = self._computer(ready.spec, block, context.seconds_left)
+        guest = context.folder / "guest"
+        ended = await self._boot(ready, overlay, computer, guest)
+        if ended.status == LAB_FAILED:
+            raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
+        if ended.status != 0:
+            why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
+            raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
+        for key, value in marks_in(guest / FILES):
+            setattr(context.marks, key, value)
+        driver = take_over(guest / FILES, context.folder)
+        if driver != ready.spec.driver:
+            raise ArmError("arm-not-verified", f"the driver of {INTERFACE} is {driver}, not {ready.spec.driver}")
+        placed.verified["driver"] = driver
+        placed.seconds, placed.clock = _load_s(ended), "clock of the guest"
+
+    async def remove(self, folder: Path) -> list[str]:
+        """Nothing: the guest is gone."""
+        del folder
+        return []
+
+    async def recover(self, target: str, *, cold: bool) -> bool:
+        """Nothing is lost: the next run boots anew."""
+        del target, cold
+        return True
+
+    def instruments(self, test: Test) -> Sequence[Instrument]:
+        """Those whose files the guest leaves."""
+        return [_FromFiles(instrument) for instrument in in_guest(self._plan, test)]
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    @property
+    def _mode(self) -> Mode:
+        return Mode(self._spec.mode)
+
+    @property
+    def _spec(self) -> GuestSpec:
+        return self._plan.guest or GuestSpec()
+
+    async def _prepare(self, arm: Arm) -> _Ready:
+        spec = self._spec.varied(arm.guest)
+        lock = find_lock(spec.kernel, self._file(spec.lock) if spec.lock is not None else None)
+        image = build_image(lock, progress=self._reporter.notice)
+        patches = patch_files([self._file(patch.file) for patch in arm.patches if patch.file is not None])
+        facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
+        modules: tuple[Path, ...] = ()
+        if patches or spec.source is not None or (spec.device, spec.driver) in NEEDS_BUILD:
+            source = self._file(spec.source) if spec.source is not None else None
+            what = DriverBuild(spec.driver, patches, spec.reverse, source)
+            built = await build_driver(what, lock, progress=self._reporter.notice)
+            modules = (built.module,)
+            facts["build_id"] = built.info.build_id
+        self._chip(spec)  # now, rather than in the first run
+        return _Ready(spec, image, modules, facts)
+
+    def _chip(self, spec: GuestSpec) -> Chip:
+        values = {name: int(v) if isinstance(v, bool) else v for name, v in spec.parameters.items()}
+        return Chip(
+            device=spec.device,
+            driver=spec.driver,
+            parameters=tuple(f"{name}={value}" for name, value in values.items()),
+            security=spec.security,
+            channel=spec.channel,
+            options=("--air", f"/txop/out/{CAPTURE_FILE}") if self._plan.collect.air else (),
+        )
+
+    def _computer(self, spec: GuestSpec, block: int, seconds: float) -> Computer:
+        return Computer(
+            mode=self._mode,
+            memory_mb=spec.memory_mb,
+            shift=shift_of(spec.mips),
+            kvm=self._kvm,
+            seed=seed_of(self._plan.design.seed, block),
+            limit_s=int(seconds) + BOOT_S,
+        )
+
+    async def _boot(self, ready: _Ready, overlay: Overlay, computer: Computer, guest: Path) -> Ended:
+        wall_limit_s = float(SLOWEST * computer.limit_s)
+        begun = time.monotonic()
+        try:
+            return await run_guest(ready.image, overlay, computer, results=guest, wall_limit_s=wall_limit_s)
+        except GuestFailed as error:
+            said = error.console.splitlines()
+            raise TargetError("dut", f"{error.what}{f' ({said[0]})' if said else ''}") from None
+        except GuestError as error:
+            raise TargetError("dut", error.what) from None
+        finally:
+            self._reporter.notice(f"the guest took {time.monotonic() - begun:.0f} s")
+
+    def _file(self, name: str) -> Path:
+        return self._folder.absolute() / Path(name).expanduser()
+
+
+class _FromFiles:
+    """An instrument that only reads: what it would have done, the guest has done."""
+
+    def __init__(self, instrument: Instrument) -> None:
+        self._instrument = instrument
+        self.name = instrument.name
+        self.essential = instrument.essential
+
+    async def prepare(self, run: RunContext) -> None:
+        """Nothing."""
+
+    async def start(self, run: RunContext) -> None:
+        """Nothing."""
+
+    async def stop(self, run: RunContext) -> None:
+        """Nothing."""
+
+    def read(self, facts: RunFacts) -> Reading:
+        """Figures from the files that the guest left."""
+        return self._instrument.read(facts)
+
+
+def seed_of(seed: int, block: int) -> int:
+    """Of a block's guests: from 1 to 2^31 - 1, drawn from the plan's seed.
+
+    >>> seed_of(1, 1) == seed_of(1, 1), seed_of(1, 1) == seed_of(1, 2)
+    (True, False)
+    """
+    digest = hashlib.sha256(f"txop-guest:{seed}:{block}".encode()).digest()
+    return int.from_bytes(digest[:4]) % (2**31 - 1) + 1
+
+
+def _load_s(ended: Ended) -> float:
+    """From the boot to the association, by the guest's clock."""
+    up = [event.uptime_s for event in ended.events if event.words.startswith("associated")]
+    return round(up[0] - ended.events[0].uptime_s, 3) if up else 0.0
+
+
+def _last_words(path: Path) -> str:
+    try:
+        rows = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        rows = []
+    first = next((row for row in rows if row.startswith("txop-lab:")), rows[-1] if rows else "it said nothing")
+    return first[:300]

@@ -1,0 +1,154 @@
+"""A run as a script for a guest, and what is made of the files that it leaves."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
+from txop.campaign.guests import seed_of
+from txop.origin import Origin
+from txop.plan.check import check
+from txop.plan.load import LoadedPlan, parse_plan
+from txop.plan.model import GuestSpec, GuestVariant, Plan
+
+TEXT = """
+title = "x"
+[target.dut]
+kind = "guest"
+[target.peer]
+kind = "guest"
+[guest]
+mips = 250
+channel = 11
+[[arm]]
+name = "a"
+[[arm]]
+name = "b"
+[arm.guest]
+driver = "rtl8xxxu"
+[[test]]
+name = "both"
+kind = "tcp-both"
+duration_s = 7
+warm_up_s = 2
+latency = "ping"
+[design]
+idle_s = 3
+"""
+
+
+def loaded(text: str) -> LoadedPlan:
+    return parse_plan(text.encode(), Path("plan.toml"))
+
+
+def plan(text: str = TEXT) -> Plan:
+    return loaded(text).plan
+
+
+def test_the_script_is_one_that_the_shell_understands(tmp_path: Path) -> None:
+    script = run_script(plan(), plan().test[0], 130)
+    shell = shutil.which("dash") or "sh"
+    subprocess.run([shell, "-n"], input=script.encode(), check=True)
+
+
+def test_the_script_has_every_phase_and_flow_in_its_order() -> None:
+    rows = run_script(plan(), plan().test[0], 130).splitlines()
+    wanted = [
+        "dmesg >kernel-log-before.txt", "mark idle", "sleep 3", "mark load", "sleep 2", "mark window", "sleep 7",
+        "mark end", "dmesg >kernel-log-after.txt", "exit 0",
+    ]  # fmt: skip
+    places = [rows.index(row) for row in wanted]
+    assert places == sorted(places)
+    clients = [row for row in rows if "dut iperf3 -c" in row]
+    assert len(clients) == 2
+    assert sum(" -R" in row for row in clients) == 1
+    assert all(rows.index("mark load") < rows.index(row) < rows.index("mark window") for row in clients)
+    assert len([row for row in rows if "peer iperf3 -s -1" in row]) == 2
+
+
+@given(st.text(max_size=200))
+def test_marks_are_read_from_anything(text: str) -> None:
+    read_marks(text)
+
+
+def test_marks_are_the_guests_own_clock() -> None:
+    marks = read_marks("idle 10.50\nload 13.50\nwall 1767225620\nwindow 15.51\nend 22.52\nnoise 1\n")
+    assert (marks.idle, marks.load, marks.window, marks.end) == (10.5, 13.5, 15.51, 22.52)
+    assert marks.window_s == pytest.approx(7.01)
+    assert marks.wall_minus_monotonic_s == 1767225620 - 13.5
+    assert marks.uptime_minus_monotonic_s["dut"] == 0
+
+
+DEV = """Inter-|   Receive |  Transmit
+ face |bytes packets errs drop fifo frame compressed multicast|bytes packets errs drop fifo colls carrier compressed
+ wlan0: {} 10 0 0 0 0 0 0 2000 20 0 0 0 0 0 0
+"""
+
+
+def test_files_are_taken_over_in_the_form_of_the_instruments(tmp_path: Path) -> None:
+    out, folder = tmp_path / "files", tmp_path / "run"
+    for place in (out, folder):
+        place.mkdir()
+    (out / "net-dev-before.txt").write_text(DEV.format(1000))
+    (out / "net-dev-after.txt").write_text(DEV.format(5000))
+    (out / "driver.txt").write_text("../../../bus/usb/drivers/rtl8xxxu\n")
+    (out / "marks.txt").write_text("load 1.5\n")
+    (out / "ping.txt").write_text("PING\n")
+    (folder / "run.json").write_text("mine")
+    (out / "run.json").write_text("the guest's")
+    assert take_over(out, folder) == "rtl8xxxu"
+    both = json.loads((folder / "interface-dut.json").read_text())
+    assert (both["before"]["rx_bytes"], both["after"]["rx_bytes"]) == (1000, 5000)
+    assert (folder / "ping.txt").read_text() == "PING\n"
+    assert (folder / "run.json").read_text() == "mine"  # a guest does not replace what is there
+    assert marks_in(out).load == 1.5
+
+
+def test_an_arm_varies_the_guest_and_only_what_it_sets() -> None:
+    spec = GuestSpec(mips=250, channel=11).varied(GuestVariant(driver="rtl8xxxu"))
+    assert (spec.driver, spec.channel, spec.mips, spec.mode) == ("rtl8xxxu", 11, 250, "exact")
+    assert GuestSpec(driver="rtl8xxxu").varied(None).driver == "rtl8xxxu"
+
+
+def test_the_origin_says_how_time_passed() -> None:
+    assert plan().origin is Origin.GUEST_EXACT
+    assert plan(TEXT.replace("mips = 250", 'mode = "fast"')).origin is Origin.GUEST_FAST
+
+
+def test_arms_are_paired_by_the_seed_of_their_block() -> None:
+    seeds = [seed_of(1, block) for block in range(50)]
+    assert len(set(seeds)) == 50
+    assert all(0 < seed < 2**31 for seed in seeds)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('[target.peer]\nkind = "guest"', '[target.peer]\nkind = "local"\naddress = "10.0.0.1"', "target.peer"),
+        ("[guest]\nmips = 250\nchannel = 11\n", "", "target.dut.kind"),
+        ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module"),
+        ('kind = "tcp-both"', 'kind = "command"\ncommand = ["true"]', "test[0]"),
+        ('latency = "ping"', 'latency = "irtt"', "test[0]"),
+    ],
+)
+def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: str) -> None:
+    assert old in TEXT
+    text = TEXT.replace(old, new)
+    if "command" in new:
+        text = text.replace('latency = "ping"\n', "")
+    assert [problem for problem in check(loaded(text), files=False).problems if problem.key == key]
+    assert not check(loaded(TEXT), files=False).problems
+
+
+def test_the_shipped_plan_is_one() -> None:
+    path = Path(__file__).parents[2] / "examples/plans/guest-two-drivers.toml"
+    tomllib.loads(path.read_text(encoding="utf-8"))
+    assert not check(loaded(path.read_text(encoding="utf-8")), files=False).problems
