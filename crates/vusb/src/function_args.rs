@@ -72,7 +72,7 @@ pub struct FunctionArgs {
     /// Datagrams of a transfer to the host, at most [default: ncm 40, qmi-modem 32].
     #[arg(long, value_name = "N")]
     pub aggregate_datagrams: Option<usize>,
-    /// Bytes of a transfer to the host, at most [default: 16384].
+    /// Bytes of a transfer to the host, at most [default: ncm 16384, qmi-modem 15872].
     #[arg(long, value_name = "BYTES")]
     pub aggregate_bytes: Option<usize>,
     /// How long a datagram for the host waits for more [default: ncm 0, qmi-modem 1000].

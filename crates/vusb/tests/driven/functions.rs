@@ -9,7 +9,7 @@ use vusb::functions::wired::WiredQueues;
 use vusb::functions::Aggregation;
 use wire::usb::descriptors::{configuration, is_whole_configuration, Part};
 use wire::usb::ntb::{parse, Builder, Header, Width};
-use wire::usb::qmap::{self, Trailer, Walk};
+use wire::usb::qmap::{self, Checksums, Walk};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::Completion;
 
@@ -253,7 +253,7 @@ proptest! {
         for (_, completion, data) in run(&mut host) {
             let ended = matches!(completion, Completion::Submit { status: 0, .. });
                 prop_assert!(ended);
-            let items: Result<Vec<_>, _> = Walk::new(&data, data.len(), Trailer::None).collect();
+            let items: Result<Vec<_>, _> = Walk::new(&data, data.len(), Checksums::None).collect();
             let items = items.unwrap();
             prop_assert!(items.len() <= datagrams && (items.len() == 1 || data.len() <= bytes));
             found.extend(items.iter().map(|item| item.payload.to_vec()));

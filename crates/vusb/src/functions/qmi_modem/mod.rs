@@ -10,7 +10,7 @@ mod uplink;
 use std::os::fd::RawFd;
 
 use serde::Serialize;
-use wire::usb::qmap::{Header, Trailer, Walk};
+use wire::usb::qmap::{Checksums, Header, Walk};
 use wire::usb::setup::Setup;
 
 use super::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
@@ -171,7 +171,7 @@ impl<W: Wired> QmiModem<W> {
         match self.settings.framing {
             Framing::RawIp => send(data),
             Framing::Qmap => {
-                for item in Walk::new(data, data.len(), Trailer::None) {
+                for item in Walk::new(data, data.len(), Checksums::None) {
                     match item {
                         Ok(item) if item.header.is_command => self.counters.commands += 1,
                         Ok(item) if item.header.mux_id == self.settings.mux_id => send(item.payload),
