@@ -33,8 +33,8 @@ TAIL = """
 |---|---|---|
 | CoDel, FQ-CoDel: 13,768 packets, every drop to the nanosecond | ns-3.44 | `crates/link/tests/data`, `bench/oracles` |
 | CoDel with ECN, FQ-CoDel, mac80211's flow queues, its choice of stations, AQL | Linux 6.12's code | the same |
-| TCP (Reno, CUBIC, BBR): goodput, round trip, window | Linux' own TCP over the same emulated pipe | `tests/tcp_linux.rs` |
-| what the air carried: frames, retries, Block Acks, airtime | `txop air` on the link's capture | `crates/monitor/tests` |
+| TCP (Reno, CUBIC, BBR): goodput, round trip, window | Linux' own TCP over the same pipe | `crates/link/tests/tcp_linux.rs` |
+| what the air carried: frames, retries, Block Acks | `txop air` on the link's capture | `crates/monitor/tests` |
 | contention, 20 seeds | ns-3.44, Bianchi's model | `crates/link/tests/contention.rs` |
 """
 
