@@ -94,8 +94,8 @@ format: setup ## put Rust and Python files into their standard form
 bench: setup $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side with peers
 	$(RUST) bench/run
 	$(RUST) bench/bus
-	bench/link
-	bench/emulate
+	$(RUST) bench/link
+	$(RUST) bench/emulate
 
 validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
 	$(BIN)/python bench/validate.py
