@@ -15,6 +15,8 @@ use crate::sweep::Axis;
 const MOST_RUNS: usize = 100_000;
 /// Seeds of one batch at most.
 pub const MOST_SEEDS: u32 = 10_000;
+/// Threads of one batch at most.
+const MOST_THREADS: usize = 1_024;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -82,7 +84,8 @@ pub fn batch(
         return Err(BatchError::TooMuch(what));
     }
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(batch.threads)
+        // Threads without a run would only look for one.
+        .num_threads(batch.threads.min(all).min(MOST_THREADS))
         .build()
         .map_err(|error| BatchError::Threads(error.to_string()))?;
     let done = AtomicUsize::new(0);

@@ -65,6 +65,13 @@ fn a_run_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
+fn no_more_threads_are_started_than_there_are_runs() {
+    // A million threads would take minutes, or fail.
+    let many = json(&wanted(TWO, &[], 2, 1_000_000));
+    assert_eq!(many, json(&wanted(TWO, &[], 2, 1)));
+}
+
+#[test]
 fn monitors_change_nothing() {
     let watched = once(TWO, &Captures { waterfall: true, ..Captures::default() });
     let bare = once(TWO, &Captures::default());
