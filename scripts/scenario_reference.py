@@ -110,7 +110,7 @@ def _defaults(key: str) -> dict[str, object]:
     if not key or key in ("traffic", "wlan.ap.usb", "wlan.ap.queueing"):
         return {}
     if key.startswith("traffic "):
-        text = f"[pipe]\n[[traffic]]\nkind='{key.split()[1]}'\nfrom='dut'\nto='server'\n"
+        text = f"[pipe]\nrate_mbit_s=1\n[[traffic]]\nkind='{key.split()[1]}'\nfrom='dut'\nto='server'\n"
         return dict(json.loads(_native.check_scenario("defaults", lambda _: text))["traffic"][0])
     kind = key.split(".")[0] if key.split(".")[0] in DEFAULTS else "wlan"
     text = f"{DEFAULTS[kind]}[[traffic]]\nkind='ping'\nfrom='dut'\nto='server'\n"

@@ -66,6 +66,17 @@ impl PipeSettings {
         }
     }
 
+    /// Whether sending takes no time: of the server, or of the other hosts.
+    pub(crate) fn sends_at_once(&self, from_server: bool) -> bool {
+        let wire = if from_server { self.down() } else { self.up() };
+        wire.rate_mbit_s.is_none()
+    }
+
+    /// Both delays together, ms.
+    pub(crate) fn round_trip_ms(&self) -> f64 {
+        self.down().delay_ms + self.up().delay_ms
+    }
+
     /// # Errors
     /// Names the key (`key.name`) of a setting that is out of its range.
     pub fn check(&self, key: &str) -> Result<(), ScenarioError> {

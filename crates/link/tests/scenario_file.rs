@@ -289,3 +289,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_pipe_without_a_rate_takes_only_traffic_that_something_limits() {
+    let flow =
+        |pipe: &str, flow: &str| format!("[pipe]\n{pipe}\n[[traffic]]\nfrom = \"dut\"\nto = \"server\"\n{flow}\n");
+    let (udp, tcp) = ("kind = \"udp\"", "kind = \"tcp\"");
+    for endless in [flow("", udp), flow("", tcp), flow("delay_ms = 10", udp)] {
+        assert!(said(&endless).contains("pipe.rate_mbit_s: must be given"), "{endless}");
+    }
+    for limited in [
+        flow("rate_mbit_s = 10", udp),
+        flow("up = { rate_mbit_s = 10 }", tcp),
+        flow("delay_ms = 10", tcp),
+        flow("", "kind = \"tcp\"\nbytes = 1000000"),
+        flow("", "kind = \"udp\"\nrate_mbit_s = 5"),
+        flow("", "kind = \"ping\""),
+        flow("", tcp) + "[path]\n",
+    ] {
+        assert!(check(&limited).is_ok(), "{limited}: {:?}", check(&limited));
+    }
+}
+
+#[test]
+fn a_base_is_a_file_and_is_not_set() {
+    assert!(said("base = \".\"").contains("base: is a folder"));
+    let mut draft = Draft::from_text("a.toml", PLAIN).expect("a draft");
+    assert!(draft.set("base", "other.toml").expect_err("base").to_string().contains("cannot be set"));
+}

@@ -51,6 +51,9 @@ impl Draft {
         let place = Place { source: format!("{key}={value}").into(), line: 0 };
         let refuse = |what: String| Problem::of_source(place.clone(), what);
         let parsed = Key::parse(key).map_err(refuse)?;
+        if parsed.0.first() == Some(&Part::Name("base".to_owned())) {
+            return Err(refuse("what a scenario is based on is written in its file; it cannot be set".to_owned()));
+        }
         let node = Node::parse_value(&place, value)?;
         for key in self.meant(&parsed).map_err(refuse)? {
             self.tree.set(&key, &node).map_err(|what| Problem::of_key(Some(place.clone()), key.to_string(), what))?;
@@ -203,6 +206,9 @@ fn beside(file: &str, relative: &str) -> Result<String, String> {
             }
             other => joined.push(other),
         }
+    }
+    if joined.as_os_str().is_empty() {
+        return Err("is a folder, not a file".to_owned());
     }
     joined.into_os_string().into_string().map_err(|_| "is not text".to_owned())
 }

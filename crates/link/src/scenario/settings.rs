@@ -14,6 +14,7 @@ use crate::path::PathSettings;
 use crate::pipe::PipeSettings;
 use crate::sdio::SdioSettings;
 use crate::simulation::SimulationSettings;
+use crate::traffic::Traffic;
 use crate::wlan;
 
 /// Name of host 0.
@@ -22,6 +23,8 @@ const SERVER: &str = "server";
 const MAC80211_PACING_SHIFT: u8 = 7;
 /// Bytes of a title at most.
 const MOST_TITLE: usize = 200;
+/// Least delay there and back that is enough to hold TCP back where sending takes no time, ms.
+const LEAST_ROUND_TRIP_MS: f64 = 0.1;
 /// Flows at most.
 const MOST_FLOWS: usize = 10_000;
 /// Intervals of all flows' time series at most.
@@ -256,6 +259,7 @@ impl ScenarioFile {
         let mut found = Vec::new();
         for (index, table) in self.traffic.iter().enumerate() {
             found.extend(table.flows(&element("traffic", index).to_string(), &hosts, end_s)?);
+            self.check_pace(&found)?;
             if found.len() > MOST_FLOWS {
                 return Err(ScenarioError::new("traffic", format!("there are more than {MOST_FLOWS} flows")));
             }
@@ -277,6 +281,30 @@ impl ScenarioFile {
             flow.settings.name = Some(candidate);
         }
         Ok(found)
+    }
+
+    /// Refuses senders that would send for ever in no time: over a pipe without a rate, when nothing else holds them back.
+    fn check_pace(&self, flows: &[Flow]) -> Result<(), ScenarioError> {
+        let Ok(LinkSettings::Pipe(pipe)) = self.link() else { return Ok(()) };
+        let has_path = self.head.path.is_some();
+        let endless = |flow: &Flow| {
+            let is_server = flow.settings.from == 0;
+            match flow.settings.traffic {
+                Traffic::Udp(udp) => {
+                    udp.rate_mbit_s.is_none() && pipe.sends_at_once(is_server) && !(is_server && has_path)
+                }
+                Traffic::Tcp(tcp) => {
+                    let at_once = pipe.sends_at_once(true) && pipe.sends_at_once(false);
+                    tcp.bytes.is_none() && at_once && !has_path && pipe.round_trip_ms() < LEAST_ROUND_TRIP_MS
+                }
+                Traffic::Echo(_) => false,
+            }
+        };
+        if flows.iter().any(endless) {
+            let what = "must be given: traffic without a limit of its own would never come to an end in no time";
+            return Err(ScenarioError::new("pipe.rate_mbit_s", what));
+        }
+        Ok(())
     }
 
     /// As JSON, every default filled in.
