@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -95,6 +96,8 @@ def test_the_list_names_what_can_be_run(run):
     [
         ((), "no scenario was given"),
         (("two-statoins",), "Did you mean two-stations?"),
+        (("zzz",), "`txop simulate --list` shows those"),
+        (("two-stations", *SHORT, "--parquet", "/dev/full"), "No space left on device"),
         (("nothing/here.toml",), "No such file"),
         (("two-stations", "--set", "mcs"), "is not a setting"),
         (("two-stations", "--set", "wlan.ap.mcs=99"), "wlan.ap.mcs=99: 99 is not in the range from 0 to 31"),
@@ -137,3 +140,11 @@ def test_nothing_is_captured_that_is_not_there(run, tmp_path, scenario, option, 
     assert (code, out) == (2, "")
     assert what in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_base_that_is_no_ordinary_file_is_refused(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "over.toml").write_text("base = 'pipe'\n")
+    code, out, err = run(str(tmp_path / "over.toml"))
+    assert (code, out) == (2, "")
+    assert "not an ordinary file" in " ".join(err.split())

@@ -178,7 +178,7 @@ def _check_name(name: str) -> None:
     if Path(name).exists() or name in (known := shipped()) or "/" in name or name.endswith(".toml"):
         return
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "txop simulate --list shows those that come with txop"
+    hint = f"did you mean {near[0]}?" if near else "`txop simulate --list` shows those that come with txop"
     raise UserError("neither a file nor a scenario that comes with txop", where=name, what_to_do=hint)
 
 

@@ -73,7 +73,7 @@ class EmulatedNetwork:
         if len(self.hosts) > MOST_HOSTS:
             raise EmulationError(
                 f"the link joins {len(self.hosts)} hosts, and {MOST_HOSTS} can be emulated",
-                what_to_do="txop simulate has no such limit",
+                what_to_do="use `txop simulate`, which has no such limit",
             )
         self._scenario = scenario
         self._captures = captures or Captures()

@@ -44,11 +44,19 @@ class Library:
         self._folder = folder
 
     def read(self, name: str) -> str:
-        """The text of a file. Raises ``ValueError`` with the reason in a few words."""
+        """The text of a file. Raises ``ValueError`` with the reason in a few words.
+
+        The first file may be a pipe; a file that names others may not make txop wait for what nobody writes.
+        """
         if self.is_shipped:
             if "/" in name or not (self._folder / name).is_file():
                 raise ValueError("no scenario of this name is shipped")
             return (self._folder / name).read_text(encoding="utf-8")
+        try:
+            if name != self.name and Path(name).exists() and not Path(name).is_file():
+                raise ValueError("not an ordinary file")
+        except OSError as error:
+            raise ValueError(error.strerror or str(error)) from None
         try:
             with Path(name).open("rb") as file:
                 data = file.read(MOST_BYTES + 1)

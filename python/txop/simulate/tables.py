@@ -6,6 +6,7 @@ available*.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
@@ -234,4 +235,7 @@ def frame(simulation: Simulation, name: str = "figures") -> polars.DataFrame:
 
 def write_parquet(simulation: Simulation, out: IO[bytes]) -> None:
     """The table ``figures`` as Parquet."""
-    frame(simulation).write_parquet(out)
+    # Into memory first: polars reports a full disk as an error of its own kind.
+    written = io.BytesIO()
+    frame(simulation).write_parquet(written)
+    out.write(written.getbuffer())
