@@ -173,8 +173,11 @@ def _over_sweep(simulation: Simulation, figure: str, of: list[str], title: str, 
     if numbers:
         for row in rows:
             row["x"] = float(row["x"])
+    # There is nothing between MCS 1 and MCS 2.
+    whole = numbers and all(row["x"].is_integer() for row in rows)
+    ticks = alt.Axis(tickMinStep=1, format="~r") if whole else alt.Axis()
     base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
-        x=alt.X("x:Q", title=axis.key, scale=alt.Scale(zero=False))
+        x=alt.X("x:Q", title=axis.key, scale=alt.Scale(zero=False), axis=ticks)
         if numbers
         else alt.X("x:N", title=axis.key, sort=None, axis=alt.Axis(labelAngle=0)),
         color=_inks("line", lines),
