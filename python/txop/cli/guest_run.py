@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
 import sys
@@ -127,15 +128,21 @@ def run(
     """Run a command in a guest, and end the guest."""
     import tempfile
 
+    from txop.guest.cache import default_cache
     from txop.guest.running import run_guest
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
     overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
     with told():
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
-        with tempfile.TemporaryDirectory(prefix="txop-guest-") as scratch:
+        runs = default_cache() / "runs"
+        runs.mkdir(parents=True, exist_ok=True)
+        # there the next guest sweeps it away when this process is killed
+        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs) as scratch:
             results = output or Path(scratch)
             ended = asyncio.run(
                 run_guest(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
+from txop.visible import visible
 
 TIMEOUT_S = 1800.0
 
@@ -23,6 +25,9 @@ the RTL8188CUS (Linux drivers/net/wireless/realtek/rtl8xxxu/8192c.c is one #ifde
 
 TOOLS = {"make": "make", "ld": "binutils", "xz": "xz-utils"}
 """What building takes beside a compiler, and the packages."""
+
+_SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}", re.ASCII)
+"""A configuration symbol. make would expand other text, and the compiler take it for an option."""
 
 _DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}
 """How many parts of its path a driver's folder has where that is not three: below it lies all that belongs to it."""
@@ -54,6 +59,9 @@ async def build_driver(
             compiler's first errors.
         MissingForGuest: No compiler.
     """
+    for name in what.switches:
+        if not _SYMBOL.fullmatch(name):
+            raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
     check_tools(what.source is None)
     folder = cache or default_cache()
     kernel = build_folder(lock, cache=folder, progress=progress)
