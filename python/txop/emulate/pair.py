@@ -84,8 +84,8 @@ class EmulatedPair:
     ) -> EmulationStatus | None:
         """Put another link in place of this one; the interfaces go and come again, with the same addresses.
 
-        Gives the account of the former link (``None`` if it was stopped already). ``air`` and ``usb`` are the new link's
-        captures.
+        Gives the account of the former link (``None`` if it was stopped already). ``air`` and ``usb`` are captures of
+        the new one.
         """
         return await self.network.replace(station_scenario(scenario), replace(self._bounds, air=air, usb=usb))
 
