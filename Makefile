@@ -19,7 +19,7 @@ GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools demo test test-all test-rust test-python test-slow lint format bench fuzz requirements clean
+.PHONY: help setup guest-tools demo test test-all test-rust test-python test-slow lint format bench validate fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -91,8 +91,14 @@ format: setup ## put Rust and Python files into their standard form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup $(TEST_TOOLS) ## speed and memory, side by side with peers
+bench: setup $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side with peers
 	$(RUST) bench/run
+	$(RUST) bench/bus
+	$(RUST) bench/link
+	$(RUST) bench/emulate
+
+validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
+	$(BIN)/python bench/validate.py
 
 fuzz: $(SYSTEM) ## fuzz every parser for a few minutes in all (FUZZ_SECONDS each)
 	$(RUST) fuzz/run

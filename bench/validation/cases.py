@@ -1,6 +1,7 @@
-"""What the link engine must reproduce: every case with its reference, its source and its tolerance.
+"""What the link engine must reproduce: every case with its reference, where that is from, and its tolerance.
 
-A case is a scenario (TOML text put together here), a figure of its result, and what an oracle that nobody here wrote says.
+A case is a scenario (TOML text put together here), a figure of its result, and what an oracle says that nobody here
+wrote.
 """
 
 from __future__ import annotations

@@ -121,3 +121,19 @@ def test_a_capture_that_was_not_finished_leaves_nothing(run, tmp_path):
     code, _, _ = run("two-stations", "--set", "wlan.ap.mcs=99", "--pcap", str(tmp_path / "a.pcapng"))
     assert code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "option", "what"),
+    [
+        ("pipe", "--pcap", "this link has none"),
+        ("modem-up", "--pcap", "this link has none"),
+        ("sdio-polling", "--usb", "no host of this link has one"),
+        ("two-stations", "--usb", "no host of this link has one"),
+    ],
+)
+def test_nothing_is_captured_that_is_not_there(run, tmp_path, scenario, option, what):
+    code, out, err = run(scenario, *SHORT, option, str(tmp_path / "capture.pcapng"))
+    assert (code, out) == (2, "")
+    assert what in err
+    assert list(tmp_path.iterdir()) == []

@@ -54,10 +54,10 @@ fn saturate(scenario: Scenario, flows: &[(u16, u16)], seconds: u64) -> Counters 
         link.advance(now_ns, &mut freed);
     }
     let counters = link.counters();
-    for host in 0..hosts {
-        assert!(freed.0[host] <= offered[host]);
-        let inside = (link.queued(HostId(host as u16)) + 64 * hosts) as u64;
-        assert!(freed.0[host] + inside >= offered[host], "every packet is freed once it is done with");
+    for ((host, &offered), &freed) in (0u16..).zip(&offered).zip(&freed.0) {
+        assert!(freed <= offered);
+        let inside = (link.queued(HostId(host)) + 64 * hosts) as u64;
+        assert!(freed + inside >= offered, "every packet is freed once it is done with");
     }
     counters
 }

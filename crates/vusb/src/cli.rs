@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::function_args::{FunctionArgs, TxAggregationArgs};
+
 /// A virtual USB device that unmodified Linux drivers drive.
 #[derive(Debug, Parser)]
 #[command(
@@ -15,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 Examples:
   txop-vusb attach --device rtl8188cus --stats stats.json     in a guest: hostapd on mac80211_hwsim is the access point
   txop-vusb attach --device rtl8188cus --ap builtin           an open network \"txop\"; its wired end is TAP device vap0
+  txop-vusb attach --device ncm --wired wired0                a wired network function; its other end is TAP device wired0
   txop-vusb serve --device rtl8723au --ap builtin             for usbip attach -r THIS_MACHINE -b 1-1 elsewhere
 SIGUSR1 writes the counters; SIGTERM writes all files and ends the run."
 )]
@@ -31,6 +34,8 @@ pub enum Command {
     Attach(DeviceArgs),
     /// Serve the device over USB/IP.
     Serve(ServeArgs),
+    /// Set how a network interface packs datagrams for its device (ethtool's tx-aggr-*; rmnet).
+    TxAggregation(TxAggregationArgs),
 }
 
 /// Serving.
@@ -54,6 +59,10 @@ pub enum DeviceKind {
     Rtl8188cus,
     /// The same posing as an RTL8723AU, 0bda:1724 (rtl8xxxu).
     Rtl8723au,
+    /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
+    Ncm,
+    /// Data path of a QMI modem, 2c7c:0125 (qmi_wwan).
+    QmiModem,
 }
 
 /// Which access point.
@@ -70,7 +79,7 @@ pub enum ApKind {
 /// The device and its surroundings.
 #[derive(Debug, Args)]
 pub struct DeviceArgs {
-    /// The chip.
+    /// The chip or function.
     #[arg(long, value_enum, default_value = "rtl8188cus")]
     pub device: DeviceKind,
     /// The access point.
@@ -127,6 +136,9 @@ pub struct DeviceArgs {
     /// Built-in access point: name of its TAP device.
     #[arg(long, value_name = "NAME", default_value = "vap0")]
     pub tap: String,
+    /// Network functions.
+    #[command(flatten)]
+    pub function: FunctionArgs,
 }
 
 fn probability(text: &str) -> Result<f64, String> {

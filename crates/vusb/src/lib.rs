@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! driver -> usbcore -> vhci-hcd -> socket -> Session -> [fault::Faulty] -> Device (chips::*) -> air::Medium -> ap::*
+//!                                                                       (functions::*) -> network interface
 //! ```
 //!
 //! [`session::Session`] speaks USB/IP and does what a bus and a host controller do: packets, queues, stalls, babble.
@@ -13,6 +14,7 @@ pub mod ap;
 pub mod chips;
 pub mod device;
 pub mod fault;
+pub mod functions;
 pub mod record;
 pub mod rng;
 pub mod serve;

@@ -1,6 +1,7 @@
 //! `txop-vusb`: a virtual USB device for this machine, or for another one.
 
 mod cli;
+mod function_args;
 mod run;
 
 use std::process::ExitCode;

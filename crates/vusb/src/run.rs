@@ -19,6 +19,7 @@ use vusb::session::UrbCounters;
 use wire::usb::usbip::ExportedDevice;
 
 use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
+use crate::function_args::FunctionError;
 
 /// Bus and device number that this program gives its device.
 const BUS: u32 = 1;
@@ -36,6 +37,9 @@ pub enum RunError {
     /// The access point.
     #[error("{0}")]
     Ap(#[from] ApError),
+    /// A network function, or the interface behind it.
+    #[error("{0}")]
+    Function(#[from] FunctionError),
     /// The way to the host.
     #[error("{0}")]
     Serve(#[from] ServeError),
@@ -53,6 +57,7 @@ impl RunError {
     /// The exit code: 2 for wrong input, 3 for what the machine lacks.
     pub const fn code(&self) -> u8 {
         match self {
+            Self::Function(error) => error.code(),
             Self::Efuse(_) | Self::Script(_) | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
@@ -68,6 +73,7 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
     let signals = Signals::install().map_err(|source| ServeError::System { what: "catching signals", source })?;
     match &cli.command {
         Command::Attach(args) => Run::new(args, &signals)?.attach(),
+        Command::TxAggregation(args) => Ok(args.apply()?),
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
@@ -88,10 +94,19 @@ struct Run<'a> {
 }
 
 fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
-    let model = match args.device {
-        DeviceKind::Rtl8188cus => Model::Rtl8188cus,
-        DeviceKind::Rtl8723au => Model::Rtl8723au,
+    let device = match args.device {
+        DeviceKind::Rtl8188cus => chip(args, Model::Rtl8188cus)?,
+        DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au)?,
+        DeviceKind::Ncm => args.function.ncm()?,
+        DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
+    Ok(match &args.faults {
+        Some(path) => Box::new(Faulty::new(device, Script::open(path)?)),
+        None => device,
+    })
+}
+
+fn chip(args: &DeviceArgs, model: Model) -> Result<Box<dyn Device>, RunError> {
     let mut settings = Settings::new(model);
     settings.interrupt_ns = args.interrupt_us * 1_000;
     if let Some(path) = &args.efuse {
@@ -115,11 +130,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             tap: args.tap.clone(),
         })?),
     };
-    let chip = Rtl8188cus::new(settings, medium, ap);
-    Ok(match &args.faults {
-        Some(path) => Box::new(Faulty::new(chip, Script::open(path)?)),
-        None => Box::new(chip),
-    })
+    Ok(Box::new(Rtl8188cus::new(settings, medium, ap)))
 }
 
 impl<'a> Run<'a> {

@@ -93,6 +93,7 @@ def simulate(
     changed = [_setting(text) for text in settings or ()]
     if duration is not None:
         changed.append(("run.duration_s", repr(duration)))
+    _check_captures(scenario, changed, pcap, usb)
     if waterfall is None:
         waterfall = seeds == 1 and not sweep
     with ExitStack() as files:
@@ -147,6 +148,25 @@ def _run(
             )
     except ScenarioError as error:
         raise UserError(str(error)) from error
+
+
+def _check_captures(scenario: str, settings: list[tuple[str, str]], pcap: Path | None, usb: Path | None) -> None:
+    """Refuse a capture of something that the link does not have, rather than write an empty file."""
+    if pcap is None and usb is None:
+        return
+    from txop.simulate import ScenarioError, check
+
+    _check_name(scenario)
+    try:
+        found = check(scenario, settings=settings)
+    except ScenarioError as error:
+        raise UserError(str(error)) from error
+    if pcap is not None and "wlan" not in found:
+        raise UserError("--pcap captures the air, and this link has none", what_to_do="leave it out, or use --usb")
+    wlan = found.get("wlan", {})
+    radios = [wlan.get("ap", {}), wlan.get("dut", {}), *wlan.get("stations", [])]
+    if usb is not None and "modem" not in found and not any(radio.get("usb") for radio in radios):
+        raise UserError("--usb captures a USB, and no host of this link has one", what_to_do="leave it out")
 
 
 def _check_name(name: str) -> None:

@@ -11,6 +11,10 @@ from pathlib import Path
 
 from txop.guest.error import GuestError, MissingForGuest
 
+CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+aes,+pclmulqdq"
+"""The processor of a guest without KVM. It has AES as single instructions, for the kernel and for the virtual chip:
+with CCMP a link is about six times as fast."""
+
 PROGRAM = "qemu-system-x86_64"
 
 PORTS = ("events", "stdout", "stderr", "files")
@@ -154,10 +158,10 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
         *("-kernel", str(kernel), "-initrd", str(initramfs), "-append", " ".join(line)),
     ]
     if computer.mode is Mode.EXACT:
-        argv += ["-accel", "tcg,thread=single", "-cpu", "qemu64", "-icount", f"shift={computer.shift},sleep=off"]
+        argv += ["-accel", "tcg,thread=single", "-cpu", CPU, "-icount", f"shift={computer.shift},sleep=off"]
         argv += ["-rtc", f"base={CLOCK_START},clock=vm", "-seed", str(computer.seed)]
     else:
-        argv += ["-accel", "kvm", "-cpu", "host"] if computer.kvm else ["-accel", "tcg", "-cpu", "qemu64"]
+        argv += ["-accel", "kvm", "-cpu", "host"] if computer.kvm else ["-accel", "tcg", "-cpu", CPU]
         argv += ["-object", "rng-random,id=rng0,filename=/dev/urandom", "-device", "virtio-rng-pci,rng=rng0"]
     if computer.shell:
         argv += ["-serial", "mon:stdio"]

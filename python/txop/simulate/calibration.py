@@ -15,8 +15,8 @@ MEASURED: dict[str, tuple[float, float, float, float]] = {
 }
 """TX Mbit/s, TX retry %, RX Mbit/s, RX retry %, of one run each.
 
-Imported from the linux-wireless wiki, "rtl8xxxu on RTL8188CUS on GARDENA smart gateway": gateway and Linksys access point,
-1 m; of the vendor's two TX runs the second."""
+Imported from the linux-wireless wiki, "rtl8xxxu on RTL8188CUS on GARDENA smart gateway": gateway and Linksys access
+point, 1 m; of the vendor's two TX runs the second."""
 
 
 @dataclass(frozen=True)

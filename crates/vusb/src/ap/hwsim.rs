@@ -48,10 +48,10 @@ pub(super) mod rate_flag {
 
 /// A message that is being made.
 #[derive(Debug)]
-pub(super) struct Message(Vec<u8>);
+pub(crate) struct Message(Vec<u8>);
 
 impl Message {
-    pub(super) fn new(family: u16, command: u8, acknowledge: bool) -> Self {
+    pub(crate) fn new(family: u16, command: u8, acknowledge: bool) -> Self {
         let flags = NLM_F_REQUEST | if acknowledge { NLM_F_ACK } else { 0 };
         let mut bytes = vec![0; 4];
         bytes.extend(family.to_le_bytes());
@@ -62,13 +62,13 @@ impl Message {
     }
 
     /// Asks nlctrl for the number of a family.
-    pub(super) fn family(name: &str) -> Self {
+    pub(crate) fn family(name: &str) -> Self {
         let mut value = name.as_bytes().to_vec();
         value.push(0);
         Self::new(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, false).with(CTRL_ATTR_FAMILY_NAME, &value)
     }
 
-    pub(super) fn with(mut self, attribute: u16, value: &[u8]) -> Self {
+    pub(crate) fn with(mut self, attribute: u16, value: &[u8]) -> Self {
         let len = (4 + value.len()) as u16;
         self.0.extend(len.to_le_bytes());
         self.0.extend(attribute.to_le_bytes());
@@ -77,7 +77,7 @@ impl Message {
         self
     }
 
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    pub(crate) fn finish(mut self) -> Vec<u8> {
         let len = self.0.len() as u32;
         self.0[..4].copy_from_slice(&len.to_le_bytes());
         self.0
@@ -86,14 +86,14 @@ impl Message {
 
 /// A message that came.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Incoming<'a> {
+pub(crate) struct Incoming<'a> {
     pub(super) family: u16,
     pub(super) command: u8,
     body: &'a [u8],
 }
 
 /// The messages in a datagram.
-pub(super) struct Incomings<'a>(pub(super) &'a [u8]);
+pub(crate) struct Incomings<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Iterator for Incomings<'a> {
     type Item = Incoming<'a>;
@@ -110,12 +110,12 @@ impl<'a> Iterator for Incomings<'a> {
 
 impl<'a> Incoming<'a> {
     /// An acknowledgement (0) or an error (a negative error number).
-    pub(super) fn error(&self) -> Option<i32> {
+    pub(crate) fn error(&self) -> Option<i32> {
         (self.family == NLMSG_ERROR).then(|| self.body.first_chunk().map_or(-22, |b| i32::from_le_bytes(*b)))
     }
 
     /// The number of the family that was asked for.
-    pub(super) fn family_id(&self) -> Option<u16> {
+    pub(crate) fn family_id(&self) -> Option<u16> {
         let value = self.get(CTRL_ATTR_FAMILY_ID).filter(|_| self.family == GENL_ID_CTRL)?;
         value.first_chunk().map(|b| u16::from_le_bytes(*b))
     }

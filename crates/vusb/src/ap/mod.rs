@@ -4,7 +4,7 @@ mod agreements;
 pub mod builtin;
 mod ethernet;
 pub mod hostapd;
-mod hwsim;
+pub(crate) mod hwsim;
 mod queue;
 mod rates;
 pub mod silent;

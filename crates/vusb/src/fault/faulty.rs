@@ -274,15 +274,18 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn next_event(&self) -> Option<u64> {
-        let origin_ns = self.origin_ns.unwrap_or(0);
+        // Before it was plugged in nothing has a time.
         let waiting = self.armed.iter().filter(|armed| armed.fault.endpoint.is_none() && !armed.done);
-        let starts = waiting.map(|armed| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
+        let starts = waiting
+            .zip(self.origin_ns.into_iter().cycle())
+            .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
         let ends = [self.unplugged_until_ns, self.loss_until_ns, self.inner.next_event()].into_iter().flatten();
         starts.chain(silences).chain(ends).min()
     }
 
     fn reset(&mut self, now_ns: u64) {
+        self.origin_ns.get_or_insert(now_ns);
         self.unplugged_until_ns = None;
         for armed in &mut self.armed {
             armed.silent_until_ns = None;

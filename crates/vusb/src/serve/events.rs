@@ -100,7 +100,8 @@ impl Host<'_> {
         until_present: bool,
     ) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
-        let mut state = Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: 0 };
+        let mut state =
+            Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: Clock.now_ns() };
         let ended = loop {
             if let Some(ended) = state.turn(self, until_present)? {
                 break ended;

@@ -163,9 +163,14 @@ fn faults_strike_when_the_script_says() {
 fn faults_of_the_whole_device_come_by_time() {
     use vusb::device::Device;
     let mut host = faulty("[[fault]]\nfrom_ms = 10\nfor_ms = 20\naction = \"disconnect\"\n");
+    // The clock does not begin with the device.
+    let plugged_ns = 3_600_000_000_000;
+    assert_eq!(host.device.next_event(), None);
+    host.device.reset(plugged_ns);
+    assert_eq!(host.device.next_event(), Some(plugged_ns + 10_000_000));
     let mut present = Vec::new();
     for ms in [0, 9, 10, 29, 30, 31] {
-        host.now_ns = ms * 1_000_000;
+        host.now_ns = plugged_ns + ms * 1_000_000;
         host.completions();
         present.push(host.device.is_present(host.now_ns));
     }

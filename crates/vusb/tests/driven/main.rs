@@ -2,4 +2,5 @@
 
 mod bus;
 mod chip;
+mod functions;
 mod host;

