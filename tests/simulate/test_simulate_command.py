@@ -137,3 +137,15 @@ def test_nothing_is_captured_that_is_not_there(run, tmp_path, scenario, option, 
     assert (code, out) == (2, "")
     assert what in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_host_and_the_bus_had_to_do(run):
+    code, out, _ = run("sdio-polling", *SHORT)
+    assert code == 0
+    assert "Context switches" in out
+    assert "found something" in out
+    code, out, _ = run("modem-crash", "--duration", "5")
+    assert code == 0
+    assert "it was fed beyond the limits it had named" in out
+    code, out, _ = run("modem-both", *SHORT, "--seeds", "2")
+    assert "Means of the run with seed 1, warm-up included" in out
