@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from itertools import groupby
 from pathlib import Path
 
@@ -40,24 +39,21 @@ TAIL = """
 """
 
 
-def run(cases: list[Case]) -> dict[str, Simulation]:
+def run(cases: list[Case]) -> dict[tuple[str, int], Simulation]:
     """The simulations of all cases, each once."""
-    done: dict[str, Simulation] = {}
+    done: dict[tuple[str, int], Simulation] = {}
+    wanted = list(dict.fromkeys(key for case in cases for key in case.simulations()))
     with tempfile.TemporaryDirectory(prefix="validation-") as folder:
-        for number, case in enumerate(cases, 1):
-            if case.key in done:
-                continue
-            path = Path(folder) / "scenario.toml"
-            path.write_text(case.scenario)
-            started = time.perf_counter()
-            done[case.key] = simulate(str(path), seeds=case.seeds, settings=case.settings)
+        path = Path(folder) / "scenario.toml"
+        for number, (text, seeds) in enumerate(wanted, 1):
+            path.write_text(text)
+            done[text, seeds] = simulate(str(path), seeds=seeds)
             if sys.stderr.isatty():
-                took = time.perf_counter() - started
-                print(f"\r{number}/{len(cases)} {took:6.2f} s  {case.name[:60]:<60}", end="", file=sys.stderr)
+                print(f"\r{number} of {len(wanted)} simulations", end="", file=sys.stderr)
     return done
 
 
-def rows(cases: list[Case], done: dict[str, Simulation]) -> tuple[str, list[str]]:
+def rows(cases: list[Case], done: dict[tuple[str, int], Simulation]) -> tuple[str, list[str]]:
     """The page, and what is out of its tolerance."""
     out, failed = [HEAD], []
     for section, members in groupby(cases, key=lambda case: case.section):
@@ -65,7 +61,7 @@ def rows(cases: list[Case], done: dict[str, Simulation]) -> tuple[str, list[str]
         sources = list(dict.fromkeys(case.source for case in listed))
         out.append(f"\n## {section}\n\n| case | txop | reference | off | n |\n|---|---|---|---|---|\n")
         for case in listed:
-            value, known = value_of(case, done[case.key])
+            value, known = value_of(case, done)
             ok = case.verdict(value)
             shown = "not available" if value is None else f"{value:.4g} {case.unit}".strip()
             off = f"{100 * (value / case.reference - 1):+.2f} %" if value is not None and case.reference else ""

@@ -6,8 +6,8 @@ wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from statistics import mean
 
 from txop.simulate.model import Run, Simulation
@@ -39,12 +39,12 @@ class Case:
     absolute: float | None = None
     """Instead of ``tolerance_percent``: how far off it may be, in ``unit``."""
     seeds: int = 3
-    settings: list[tuple[str, str]] = field(default_factory=list)
+    beside: str | None = None
+    """Another scenario: the value is how many times its figure this one's is."""
 
-    @property
-    def key(self) -> str:
-        """Cases with the same key are one simulation."""
-        return f"{self.scenario}\n{self.seeds}\n{self.settings}"
+    def simulations(self) -> list[tuple[str, int]]:
+        """Scenarios and seeds that it needs."""
+        return [(text, self.seeds) for text in (self.scenario, self.beside) if text is not None]
 
     def verdict(self, value: float | None) -> bool:
         """Whether ``value`` is what it should be."""
@@ -69,9 +69,10 @@ class Case:
         return ", ".join(parts)
 
 
-def value_of(case: Case, simulation: Simulation) -> tuple[float | None, list[float]]:
+def value_of(case: Case, done: Mapping[tuple[str, int], Simulation]) -> tuple[float | None, list[float]]:
     """The mean over seeds, and the values."""
-    values = [case.figure(run) for run in simulation.points[0].runs]
+    columns = [[case.figure(run) for run in done[key].points[0].runs] for key in case.simulations()]
+    values = columns[0] if len(columns) == 1 else [a and b and a / b for a, b in zip(*columns, strict=True)]
     known = [value for value in values if value is not None]
     return (mean(known) if known and len(known) == len(values) else None), known
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from cases import (
     BIANCHI,
+    CLOSED,
     MEDIUM,
     NS3,
     QDISC,
@@ -28,6 +31,8 @@ ONE = "One station, UDP"
 ONE_TCP = "One station, TCP"
 MANY = "Contention"
 ANOMALY = "The anomaly: two stations at MCS 15, one at MCS 0"
+PRICE = "The price of shorter turns (TXOPs)"
+OURS = "no outside reference: what the engine gives, held so that a change shows"
 FLAT = "Latency under load, airtime-fair access point"
 
 
@@ -164,6 +169,40 @@ LAN = "[path]\nrate_mbit_s = 1000\ndelay_ms = 0.1\n"
 """Its own round trip is small beside what is induced."""
 
 
+def closed_goodput(limit_us: int) -> float:
+    """Mbit/s of one saturated station at MCS 7, 20 MHz, long guard interval, with PPDUs of at most ``limit_us``."""
+
+    def ppdu_us(mpdus: int) -> int:
+        # 1472 bytes in UDP, IP, LLC, QoS data and FCS are 1538; a delimiter of 4, all but the last padded to 4.
+        psdu = 1544 * mpdus - 2
+        return 36 + 4 * math.ceil((16 + 6 + 8 * psdu) / 260)
+
+    most = max((mpdus for mpdus in range(1, 43) if ppdu_us(mpdus) <= limit_us), default=1)
+    answer_us = 32 if most > 1 else 28
+    return 8 * 1472 * most / (ppdu_us(most) + 16 + answer_us + 43 + 67.5)
+
+
+def shorter_txops() -> list[Case]:
+    """What shorter turns cost in goodput, and what they bring in latency."""
+    cases = []
+    for limit_us in (5484, 4096, 2000, 1000, 500):
+        limits = f"ampdu_max_us = {limit_us}\nhardware_ppdus = 2\n"
+        keys = "mcs = 7\nshort_gi = false\n"
+        link = f"{MEDIUM}[wlan.ap]\n{keys}{limits}[wlan.dut]\n{keys}"
+        text = scenario(link, udp("server", "dut", "socket_packets = 1000"), RUN)
+        wanted = closed_goodput(limit_us)
+        name = f"turns of {limit_us / 1000:g} ms at most, UDP down"
+        cases.append(Case(PRICE, name, text, goodput(), "Mbit/s", CLOSED, round(wanted, 2), 1.0))
+    for limit_us, most_ms in ((4096, 20.0), (2000, 12.0), (1000, 8.0)):
+        limits = f"ampdu_max_us = {limit_us}\nhardware_ppdus = 2\n"
+        keys = "mcs = 7\nshort_gi = false\n"
+        link = f"{MEDIUM}[wlan.ap]\n{keys}{limits}[wlan.dut]\n{keys}"
+        text = scenario(link, queueing("airtime"), LAN, tcp("server", "dut"), ping("dut", "ping"), RUN)
+        name = f"turns of {limit_us / 1000:g} ms at most, TCP down: median round trip"
+        cases.append(Case(PRICE, name, text, latency("ping"), "ms", OURS, at_most=most_ms))
+    return cases
+
+
 def flat_latency() -> list[Case]:
     """Induced latency at every rate from 6 to 150 Mbit/s (fq_codel'd ath9k)."""
     cases = []
@@ -180,6 +219,9 @@ def flat_latency() -> list[Case]:
         link = f"{medium}[wlan.ap]\n{keys}\n{limits}[wlan.dut]\n{keys}\n"
         flows = tcp("server", "dut") + ping("dut", "ping")
         text = scenario(link, queueing("airtime"), LAN, flows, RUN)
+        deep = scenario(link, queueing("fifo"), LAN, flows, RUN)
+        against = f"a transfer at {name}: goodput, times that of a FIFO of 1000 packets"
+        cases.append(Case(FLAT, against, text, goodput(), "", SEED_FQ, at_least=0.95, beside=deep))
         cases.append(Case(FLAT, f"a transfer at {name}: median round trip", text, latency("ping"), "ms", SEED_FQ,
                           at_most=20.0))  # fmt: skip
     stations = f'{MEDIUM}[wlan.ap]\n{limits}[[wlan.stations]]\nname = "s"\ncount = 4\nmcs = 7\nshort_gi = true\n'
@@ -189,4 +231,4 @@ def flat_latency() -> list[Case]:
     return cases
 
 
-CASES = [*one_station(), *contention(), *anomaly(), *flat_latency()]
+CASES = [*one_station(), *contention(), *anomaly(), *flat_latency(), *shorter_txops()]

@@ -33,6 +33,7 @@ def emulate_link(
     air: str | os.PathLike[str] | None = None,
     usb: str | os.PathLike[str] | None = None,
     snap_bytes: int = 128,
+    usb_snap_bytes: int | None = None,
     limit_bytes: int | None = None,
 ) -> bytes: ...
 def check_scenario(name: str, read: Callable[[str], str], *, settings: Sequence[tuple[str, str]] = ()) -> bytes: ...

@@ -48,15 +48,27 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
         assert status.air.dropped == 0
         assert run.metrics["air_retry_percent"].value == pytest.approx(side.retry_percent, abs=0.5)
         assert sum(step["share"] for step in run.air["waterfall"]) == pytest.approx(1)
+        # And txop bus finds the URBs that it counted.
+        counted = status.counters["dut"]["usb"]
+        completions = {each["address"]: each["completions"] for each in run.bus["endpoints"]}
+        assert status.usb.dropped == 0
+        assert (completions["0x02"], completions["0x81"]) == (counted["out_urbs"], counted["in_urbs"])
+        assert run.metrics["usb_out_datagrams_per_urb"].value == 1
     tx = {arm: valid[arm, "tx"].metrics for arm in ("vanilla", "aggregation")}
     assert tx["aggregation"]["throughput_mbit_s"].value > 1.3 * tx["vanilla"]["throughput_mbit_s"].value
     assert tx["vanilla"]["air_ampdu_mpdus"].value == pytest.approx(1, abs=0.01)
     assert tx["aggregation"]["air_ampdu_mpdus"].value > 2
     assert tx["vanilla"]["rtt_p50_ms"].value > 0
+    assert tx["vanilla"]["usb_interrupt_urbs_per_s"].value == pytest.approx(4000, rel=0.01)
+    assert tx["aggregation"]["usb_interrupt_urbs_per_s"].value == pytest.approx(200, rel=0.02)
+    per_urb = {arm: valid[arm, "rx"].metrics["usb_in_datagrams_per_urb"].value for arm in ("vanilla", "aggregation")}
+    assert per_urb["vanilla"] == 1
+    assert per_urb["aggregation"] > 2
     result = json.loads(done.stdout)
     assert result["origin"] == "emulated"
     page = (root / "report.html").read_text(encoding="utf-8")
     assert "emulated" in page
+    assert "On the USB" in page
     assert (root / "derived" / "series.parquet").exists()
     again = txop("demo", "-o", str(tmp_path / "other"), "--blocks", "0", "--no-open")
     assert again.returncode == 2

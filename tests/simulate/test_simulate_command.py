@@ -148,3 +148,15 @@ def test_a_base_that_is_no_ordinary_file_is_refused(run, tmp_path):
     code, out, err = run(str(tmp_path / "over.toml"))
     assert (code, out) == (2, "")
     assert "not an ordinary file" in " ".join(err.split())
+
+
+def test_what_the_host_and_the_bus_had_to_do(run):
+    code, out, _ = run("sdio-polling", *SHORT)
+    assert code == 0
+    assert "Context switches" in out
+    assert "found something" in out
+    code, out, _ = run("modem-crash", "--duration", "5")
+    assert code == 0
+    assert "it was fed beyond the limits it had named" in out
+    code, out, _ = run("modem-both", *SHORT, "--seeds", "2")
+    assert "Means of the run with seed 1, warm-up included" in out

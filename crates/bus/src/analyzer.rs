@@ -24,6 +24,8 @@ const DEVICES_MAX: usize = 512;
 const PENDING_MAX: usize = 65_536;
 /// Register requests after which bulk transfers are read as Realtek's.
 const REALTEK_AFTER: u64 = 16;
+/// Transfers of a framing after which a doubtful one is taken for the same.
+const SURE_AFTER: u64 = 4;
 const EXAMPLES: usize = 5;
 
 /// A request under way. USBPcap's injected requests all have the identifier 0, hence device and endpoint.
@@ -302,13 +304,17 @@ impl Analyzer {
             return;
         }
         let device = self.devices.get(&(event.bus, event.device));
-        let realtek = device.is_some_and(|device| device.register_requests >= REALTEK_AFTER);
+        let realtek = device
+            .is_some_and(|device| device.register_requests >= REALTEK_AFTER || device.realtek_frames >= SURE_AFTER);
         let Some(endpoint) = self.at(place) else { return };
-        let seen = |framing| endpoint.framing(framing).is_some_and(|traffic| traffic.transfers >= 4);
+        let seen = |framing| endpoint.framing(framing).is_some_and(|traffic| traffic.transfers >= SURE_AFTER);
         let hints = Hints { qmap: seen(Framing::Qmap), rndis: seen(Framing::Rndis), realtek };
         let (framing, found) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
         if let Some(traffic) = endpoint.framing_mut(framing) {
             traffic.add(event.number, event.time_us, u64::from(len), &found);
+        }
+        if framing == Framing::Realtek && !event.endpoint.is_in() {
+            self.device(event.bus, event.device).into_iter().for_each(|device| device.realtek_frames += 1);
         }
     }
 

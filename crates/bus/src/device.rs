@@ -31,6 +31,8 @@ pub struct Device {
     /// Encapsulated commands and responses that are QMUX, and others.
     pub qmux: u64,
     pub encapsulated: u64,
+    /// OUT transfers with Realtek's transmit descriptor.
+    pub realtek_frames: u64,
     /// Reads and writes of registers as Realtek chips have them.
     pub register_requests: u64,
     /// Vendor requests that carry firmware as Atheros chips take it.

@@ -223,10 +223,12 @@ fn rndis_messages(data: &[u8], len: usize) -> Found {
 fn received(data: &[u8], len: usize) -> Found {
     let mut found = Found::default();
     let mut walk = realtek::RxWalk::new(data, len);
-    for packet in walk.by_ref() {
+    while let Some(packet) = walk.next() {
         match packet {
             Ok(packet) => {
                 found.take(packet.frame_len, packet.overhead);
+                // With what lies before the next one: so much of a cut transfer is one packet.
+                found.largest = found.largest.max((walk.next_offset() - packet.offset) as u64);
                 found.acks = [0, 0, found.datagrams];
             }
             Err(fault) => found.fault = Some(fault),

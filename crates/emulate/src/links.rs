@@ -51,8 +51,9 @@ pub fn emulate(
     match settings.scenario.link()? {
         LinkSettings::Wlan(wlan) => {
             let network = Network::from(wlan);
+            let bus = wlan.has_usb();
             let link = WlanLink::new(wlan::Scenario { seed, ..wlan.clone() })?;
-            emulate_link("wlan", link, Some(network), false, settings, stop, ready, |link| json(link.counters()))
+            emulate_link("wlan", link, Some(network), bus, settings, stop, ready, |link| json(link.counters()))
         }
         LinkSettings::Modem(modem) => {
             let link = ModemLink::new(modem.clone())?;

@@ -1,8 +1,7 @@
 //! The network that is captured: what its beacons say, and the addresses of its radios.
 
-use link::engine::HostId;
 use link::wlan;
-use wire::ieee80211::MacAddr;
+pub use link::wlan::address;
 
 /// 6, 12 and 24 Mbit/s basic, and the other OFDM rates, as in the element Supported Rates (IEEE 802.11-2020, 9.4.2.3).
 const OFDM_RATES: [u8; 8] = [0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c];
@@ -71,10 +70,4 @@ impl Network {
             channel => 5_000u16.saturating_add(channel.saturating_mul(5)),
         }
     }
-}
-
-/// MAC address of a radio: locally administered, `txop` in the middle, its number at the end.
-pub const fn address(host: HostId) -> MacAddr {
-    let [high, low] = host.0.to_be_bytes();
-    MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70_u8.wrapping_add(high), low])
 }

@@ -44,13 +44,14 @@ pub(crate) fn scenario_hosts(scenario: &str) -> PyResult<Vec<String>> {
 ///
 /// `scenario` as `check_link` returns it. `hosts` is a JSON array, by host number: `name`, `namespace` (a path such as `/proc/PID/ns/net`, or null), `device`, `mtu`
 /// and `addresses`, a list. The devices are made down and without an address; then `ready()` is called. `air` and `usb` are
-/// pcapng files for what monitors would have captured; `snap_bytes` of each data frame are kept, transfers are whole, and
-/// each file ends before `limit_bytes`.
+/// pcapng files for what monitors would have captured; `snap_bytes` of each data frame and `usb_snap_bytes` of each
+/// transfer (None: all) are kept, and each file ends before `limit_bytes`.
 ///
 /// Raises `ValueError` for a scenario that cannot be, `OSError` when a namespace, a device or a file is refused.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, hosts, *, ready, stop_fds, air=None, usb=None, snap_bytes=128, limit_bytes=None,
+    scenario, hosts, *, ready, stop_fds, air=None, usb=None, snap_bytes=128, usb_snap_bytes=None,
+    limit_bytes=None,
 ))]
 #[allow(clippy::too_many_arguments)] // keywords on the Python side
 pub(crate) fn emulate_link<'py>(
@@ -62,11 +63,13 @@ pub(crate) fn emulate_link<'py>(
     air: Option<PathBuf>,
     usb: Option<PathBuf>,
     snap_bytes: usize,
+    usb_snap_bytes: Option<usize>,
     limit_bytes: Option<u64>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let hosts = serde_json::from_str(hosts).map_err(|error| PyValueError::new_err(format!("hosts: {error}")))?;
     let file = |path, snap_bytes| FileSettings { path, snap_bytes, limit_bytes };
-    let (air, usb) = (air.map(|path| file(path, snap_bytes)), usb.map(|path| file(path, usize::MAX)));
+    let air = air.map(|path| file(path, snap_bytes));
+    let usb = usb.map(|path| file(path, usb_snap_bytes.unwrap_or(usize::MAX)));
     let settings = Settings { scenario: head_of(scenario)?, hosts, air, usb };
     let stop = stop_fds.into_iter().map(own).collect::<PyResult<Vec<OwnedFd>>>()?;
     let mut not_ready = None;

@@ -16,6 +16,7 @@ from txop.campaign.laboratory import ArmError, Placed
 from txop.emulate import EmulatedPair, EmulationError
 from txop.plan.model import Arm, BringUp, Plan, Test
 from txop.probes.air_analysis import CAPTURE_FILE
+from txop.probes.bus_capture import BUS_FILES
 from txop.probes.emulated_link import STATUS_FILE
 from txop.probes.provenance import provenance
 from txop.report.whole_file import whole_file
@@ -45,7 +46,10 @@ class EmulatedLaboratory:
         limit_bytes = int(self._plan.collect.max_capture_mb * 1e6)
         base = scenario_of(self._plan, None, "")
         try:
-            self._pair = EmulatedPair(base, air_snap_bytes=self._plan.collect.snap_bytes, air_limit_bytes=limit_bytes)
+            snap_bytes = self._plan.collect.snap_bytes
+            self._pair = EmulatedPair(
+                base, air_snap_bytes=snap_bytes, usb_snap_bytes=snap_bytes, limit_bytes=limit_bytes
+            )
             await self._pair.__aenter__()
         except EmulationError as error:
             self._pair = None
@@ -69,9 +73,10 @@ class EmulatedLaboratory:
         begun = time.monotonic()
         scenario = scenario_of(self._plan, arm, folder.name)
         air = folder / CAPTURE_FILE if self._plan.collect.air else None
+        usb = folder / BUS_FILES[0] if self._plan.collect.usbmon and has_usb(scenario) else None
         self._arm, self._link = LoadedArm(folder, restore=False), LinkUp(folder, folder)
         try:
-            await self._made.change(scenario, air=air)
+            await self._made.change(scenario, air=air, usb=usb)
             self._placed = True
             record = await self._arm.load(self.targets, arm, self._plan)
             if self._plan.bring_up != BringUp():
@@ -144,6 +149,15 @@ def scenario_of(plan: Plan, arm: Arm | None, run: str) -> dict[str, Any]:
         digest = hashlib.sha256(f"txop-link:{plan.design.seed}:{run}".encode()).digest()
         scenario["seed"] = int.from_bytes(digest[:6])
     return scenario
+
+
+def has_usb(scenario: Mapping[str, Any]) -> bool:
+    """Whether one of the link's radios is reached over USB: without that there is no bus to capture.
+
+    >>> has_usb({"dut": {"usb": {}}}), has_usb({"dut": {"mcs": 7}})
+    (True, False)
+    """
+    return any("usb" in scenario.get(radio, {}) for radio in ("dut", "ap"))
 
 
 def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,7 @@ def _emulate(options: argparse.Namespace) -> int:
             air=options.air,
             usb=options.usb,
             snap_bytes=options.snap_bytes,
+            usb_snap_bytes=options.usb_snap_bytes,
             limit_bytes=options.limit_bytes,
         )
     except ValueError as error:
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--snap-bytes", type=int, default=128, metavar="BYTES", help="of each data frame, default %(default)s"
     )
+    parser.add_argument("--usb-snap-bytes", type=int, metavar="BYTES", help="of each transfer, default all")
     parser.add_argument("--limit-bytes", type=int, metavar="BYTES", help="each file ends before this")
     return parser
 

@@ -43,7 +43,9 @@ class Captures:
     usb: Path | None = None
     """What usbmon would have captured of the bus."""
     snap_bytes: int = 128
-    """Bytes of each data frame that are kept; transfers are whole."""
+    """Bytes of each data frame that are kept."""
+    usb_snap_bytes: int | None = None
+    """Bytes of each transfer that are kept, 64 of header included; ``None``: all."""
     limit_bytes: int | None = None
     """Each file ends before this."""
 
@@ -52,6 +54,8 @@ class Captures:
         options = ["--snap-bytes", str(self.snap_bytes)]
         for name, value in (("air", self.air), ("usb", self.usb)):
             options += [f"--{name}", str(value.absolute())] if value is not None else []
+        if self.usb_snap_bytes is not None:
+            options += ["--usb-snap-bytes", str(self.usb_snap_bytes)]
         return options + (["--limit-bytes", str(self.limit_bytes)] if self.limit_bytes is not None else [])
 
 

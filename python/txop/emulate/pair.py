@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -34,23 +35,23 @@ class EmulatedPair:
         scenario: Mapping[str, Any],
         *,
         air: Path | None = None,
+        usb: Path | None = None,
         air_snap_bytes: int = 128,
-        air_limit_bytes: int | None = None,
+        usb_snap_bytes: int | None = None,
+        limit_bytes: int | None = None,
     ) -> None:
         """Nothing is made yet.
 
         Args:
             scenario: The link: tables ``medium``, ``dut``, ``ap`` and ``seed``. Raises :class:`ScenarioError`.
             air: pcapng file for what a monitor would have captured; replaced when it exists.
+            usb: The same for usbmon, where the link has a ``usb`` table.
             air_snap_bytes: Bytes of each data frame that are kept.
-            air_limit_bytes: The file ends before this.
+            usb_snap_bytes: Bytes of each transfer that are kept, usbmon's header of 64 included; ``None``: all.
+            limit_bytes: Each file ends before this.
         """
-        self._options = (air_snap_bytes, air_limit_bytes)
-        self.network = EmulatedNetwork(station_scenario(scenario), self._captures(air))
-
-    def _captures(self, air: Path | None) -> Captures:
-        snap_bytes, limit_bytes = self._options
-        return Captures(air=air, snap_bytes=snap_bytes, limit_bytes=limit_bytes)
+        self._bounds = Captures(snap_bytes=air_snap_bytes, usb_snap_bytes=usb_snap_bytes, limit_bytes=limit_bytes)
+        self.network = EmulatedNetwork(station_scenario(scenario), replace(self._bounds, air=air, usb=usb))
 
     async def __aenter__(self) -> Self:
         """Make the namespaces and start the link. Raises :class:`EmulationError`."""
@@ -78,12 +79,15 @@ class EmulatedPair:
         """Whether the link is up."""
         return self.network.running
 
-    async def change(self, scenario: Mapping[str, Any], *, air: Path | None = None) -> EmulationStatus | None:
+    async def change(
+        self, scenario: Mapping[str, Any], *, air: Path | None = None, usb: Path | None = None
+    ) -> EmulationStatus | None:
         """Put another link in place of this one; the interfaces go and come again, with the same addresses.
 
-        Gives the account of the former link (``None`` if it was stopped already). ``air`` is the new link's capture.
+        Gives the account of the former link (``None`` if it was stopped already). ``air`` and ``usb`` are captures of
+        the new one.
         """
-        return await self.network.replace(station_scenario(scenario), self._captures(air))
+        return await self.network.replace(station_scenario(scenario), replace(self._bounds, air=air, usb=usb))
 
     async def stop(self) -> EmulationStatus:
         """Stop the link; the namespaces stay, without interfaces. Raises :class:`EmulationError` if it had failed."""

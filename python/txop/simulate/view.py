@@ -9,6 +9,7 @@ from txop.air.view.names import capital
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section
 from txop.simulate.model import Flow, Point, Run, Simulation
+from txop.simulate.use import use_of
 
 MOST_POINTS_WITH_FLOWS = 1
 """Points whose flows and stations are shown one by one."""
@@ -37,6 +38,8 @@ def sections(simulation: Simulation) -> list[Section]:
             found.append(_stations(point, len(found) + 1))
         if point.runs[0].waterfalls:
             found.append(_waterfall(point.runs[0].waterfalls, len(found) + 1))
+        if used := use_of(simulation, point.runs[0]):
+            found.append(_use(used, point, len(found) + 1))
         if point.runs[0].bus:
             found.append(_bus(point, len(found) + 1))
     return found
@@ -192,6 +195,12 @@ def _waterfall(falls: Sequence[Waterfall], number: int) -> Section:
         note = f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}. The row Payload (IP packets) is what is left, not a cost."
         blocks.append(Grid(f"{fall.ta} to {fall.ra}", columns, rows, note, "causes", whole=True))
     return Section("waterfall", number, "Goodput waterfall", blocks)
+
+
+def _use(used: Sequence[tuple[str, str]], point: Point, number: int) -> Section:
+    facts = Facts([Fact(name, value) for name, value in used])
+    which = f" of the run with seed {point.runs[0].seed}" if len(point.runs) > 1 else ""
+    return Section("use", number, "Host and bus", [facts, Lines([f"Means{which}, warm-up included."])])
 
 
 def _bus(point: Point, number: int) -> Section:

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 
 use crate::engine::{AccessCategory, DropCause};
 use crate::wlan::originator::WINDOW;
+use crate::wlan::settings::Station;
 
 /// Everything that was counted since the link began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -174,6 +175,30 @@ pub struct SideCounters {
     pub queue_max_packets: u64,
     /// Airtime of the PPDUs that were made and not yet done with, at most, µs: what AQL limits.
     pub hardware_max_us: u64,
+    /// What was on its USB bus, where it is reached over one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usb: Option<UsbCounters>,
+}
+
+impl SideCounters {
+    pub(crate) fn new(station: &Station) -> Self {
+        Self { usb: station.usb.as_ref().map(|_| UsbCounters::default()), ..Self::default() }
+    }
+}
+
+/// Bulk transfers of a radio that is reached over USB.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UsbCounters {
+    /// OUT URBs completed, of one packet each.
+    pub out_urbs: u64,
+    /// Their bytes, descriptors included.
+    pub out_bytes: u64,
+    /// IN URBs completed.
+    pub in_urbs: u64,
+    /// Packets in them.
+    pub in_packets: u64,
+    /// Their bytes, descriptors and what lies between the packets included.
+    pub in_bytes: u64,
 }
 
 /// Packets that did not get through, by cause.

@@ -7,11 +7,12 @@ use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
 use crate::queue::Scheduler;
 use crate::rng::Rng;
+use crate::wlan::bus::{in_len, out_len, Bus};
 use crate::wlan::carried::Carried;
 use crate::wlan::contention::Contention;
 use crate::wlan::counters::{Counters, SideCounters, StationCounters};
 use crate::wlan::exchange::{host, Exchange};
-use crate::wlan::host::Way;
+use crate::wlan::host::{Done, Way};
 use crate::wlan::phy::Phy;
 use crate::wlan::radio::Radio;
 use crate::wlan::settings::Scenario;
@@ -45,7 +46,9 @@ pub struct WlanLink<P> {
     pub(crate) beacon_due_ns: u64,
     /// Nothing new is begun.
     pub(crate) settling: bool,
-    now_ns: u64,
+    pub(crate) now_ns: u64,
+    /// Where a radio is reached over USB.
+    pub(crate) bus: Option<Bus<P>>,
     /// When the host of a radio is done with a packet.
     hosts: BinaryHeap<Reverse<(u64, usize)>>,
     /// When a gap in what a radio has received from a peer is given up.
@@ -87,7 +90,8 @@ impl<P: Packet + 'static> WlanLink<P> {
         Ok(Self {
             rng: Rng::new(scenario.seed),
             contention: Contention::new(phy.slot_ns, phy.sifs_ns, parameters.into_iter()),
-            counts: vec![SideCounters::default(); radios.len()],
+            counts: radios.iter().map(|radio| SideCounters::new(&radio.settings)).collect(),
+            bus: radios.iter().any(|radio| radio.settings.usb.is_some()).then(|| Bus::new(&radios)),
             names: scenario.each_station().map(|(name, _)| name).collect(),
             snr_down_db,
             beacon_due_ns: if scenario.medium.beacons { BEACON_INTERVAL_NS } else { u64::MAX },
@@ -198,12 +202,23 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 
     fn host_done(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
-        let done = self.radios[radio].host.finish();
-        match done {
-            Some((Way::Down, packet)) => {
+        let own = &mut self.radios[radio];
+        match own.host.finish() {
+            Some(Done { way: Way::Down, packet, urb, .. }) => {
+                if let Some(count) = &mut self.counts[radio].usb {
+                    let len = out_len(own.qos, packet.size_bytes());
+                    count.out_urbs += 1;
+                    count.out_bytes += len as u64;
+                    self.bus.iter_mut().for_each(|bus| bus.complete_out(at_ns, radio, urb, len));
+                }
                 self.enqueue_accepted(at_ns, radio, packet);
             }
-            Some((Way::Up, packet)) => self.deliver(radio, at_ns, packet, sink),
+            Some(Done { way: Way::Up, packet, urb, ends_urb }) => {
+                if ends_urb {
+                    self.bus.iter_mut().for_each(|bus| bus.submit_in(at_ns, radio, urb));
+                }
+                self.deliver(radio, at_ns, packet, sink);
+            }
             None => {}
         }
         self.start_host(radio, at_ns);
@@ -214,6 +229,9 @@ impl<P: Packet + 'static> WlanLink<P> {
         let own = &mut self.radios[radio];
         let in_device = own.backlog();
         self.hosts.extend(own.host.start(now_ns, in_device).map(|ns| Reverse((ns, radio))));
+        if let (Some((urb, packet)), Some(bus)) = (own.host.submitted(), &mut self.bus) {
+            bus.submit_out(now_ns, radio, urb, packet);
+        }
     }
 
     /// Puts a packet into the queues of a radio. Gives it back when they have no room for it.
@@ -277,15 +295,29 @@ impl<P: Packet + 'static> WlanLink<P> {
     pub(crate) fn hand_up(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
         let mut up = std::mem::take(&mut self.up);
         let mut handed_up = 0;
+        // The IN URB that is being filled, and its bytes.
+        let (mut urb, mut urb_len) = (0, 0);
         for packet in up.drain(..) {
             let own = &mut self.radios[radio];
             if packet.to != host(radio) {
                 self.enqueue_accepted(at_ns, radio, packet);
             } else if own.host.is_free() {
                 self.deliver(radio, at_ns, packet, sink);
-            } else if !own.host.is_full_up() {
-                own.host.push(Way::Up, packet, handed_up);
+            } else if !own.host.is_full_up(handed_up) {
+                let (qos, bytes) = (own.qos, packet.size_bytes());
+                let received = self.bus.as_ref().is_some_and(Bus::is_wanted).then(|| packet.clone());
+                let into = own.host.push(Way::Up, packet, handed_up);
                 handed_up += 1;
+                if let Some(count) = &mut self.counts[radio].usb {
+                    let before = if into == urb { urb_len } else { 0 };
+                    count.in_urbs += u64::from(into != urb);
+                    (urb, urb_len) = (into, in_len(before, qos, bytes));
+                    count.in_packets += 1;
+                    count.in_bytes += (urb_len - before) as u64;
+                }
+                if let (Some(bus), Some(packet)) = (&mut self.bus, received) {
+                    bus.receive(at_ns, radio, into, packet);
+                }
             } else {
                 self.counts[packet.from.index()].drops.receiver_full += 1;
                 sink.dropped(at_ns, packet.from, &packet.packet, DropCause::ReceiverFull);
@@ -361,8 +393,10 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
                 }
                 Next::Contention => self.contend(at_ns),
             }
+            self.show_bus(sink);
         }
         self.now_ns = self.now_ns.max(now_ns);
+        self.show_bus(sink);
     }
 
     fn settle(&mut self, sink: &mut impl Sink<P>) {
@@ -372,6 +406,7 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
             self.step(sink);
         }
         self.tell_gone(self.now_ns, sink);
+        self.show_bus(sink);
         self.settling = false;
     }
 }

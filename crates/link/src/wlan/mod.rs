@@ -2,6 +2,7 @@
 
 mod arrival;
 mod assemble;
+mod bus;
 mod carried;
 mod contention;
 mod counters;
@@ -18,8 +19,9 @@ mod rate;
 mod recipient;
 mod settings;
 
+pub use bus::address;
 pub use counters::{
-    Categories, CategoryCounters, Counters, DirectionCounters, Drops, SideCounters, Sizes, StationCounters,
+    Categories, CategoryCounters, Counters, DirectionCounters, Drops, SideCounters, Sizes, StationCounters, UsbCounters,
 };
 pub use link::WlanLink;
 pub use monitor::beacon_len;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use txop_link::engine::{DropCause, HostId, Link, Offer, Packet, Sink};
 use txop_link::modem::{Framing, ModemLink, ModemSettings, QmapAggregation, Speed, NEAR_HOST};
 use txop_link::urb::{Urb, UrbEvent};
-use wire::usb::qmap::{self, Checksums};
+use wire::usb::qmap::Checksums;
 use wire::usb::{ntb, qmap::Walk};
 
 /// An IPv4 packet that carries its number.

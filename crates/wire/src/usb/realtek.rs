@@ -30,6 +30,29 @@ pub fn tx_frame_len(captured: &[u8], transfer_len: usize) -> Option<usize> {
         .then_some(frame_len)
 }
 
+/// A frame of that length is all that follows: own, first and last segment (`TXDESC_OWN` and its like).
+const TX_WHOLE: u8 = 0x8c;
+/// First and last segment (`ls` and `fs` of the receive descriptor).
+const RX_WHOLE: u32 = 3 << 28;
+
+/// The transmit descriptor of a frame of `frame_len` bytes; what the chip is to do with it is left out.
+pub fn tx_descriptor(frame_len: u16) -> [u8; TX_DESCRIPTOR] {
+    let mut descriptor = [0; TX_DESCRIPTOR];
+    let [low, high] = frame_len.to_le_bytes();
+    descriptor[..4].copy_from_slice(&[low, high, TX_DESCRIPTOR as u8, TX_WHOLE]);
+    let sum = frame_len ^ u16::from_le_bytes([TX_DESCRIPTOR as u8, TX_WHOLE]);
+    descriptor[28..30].copy_from_slice(&sum.to_le_bytes());
+    descriptor
+}
+
+/// The receive descriptor of a frame of `frame_len` bytes (16,383 at most) without driver information.
+pub fn rx_descriptor(frame_len: u16) -> [u8; RX_DESCRIPTOR] {
+    let mut descriptor = [0; RX_DESCRIPTOR];
+    let word = u32::from(frame_len & 0x3fff) | RX_WHOLE;
+    descriptor[..4].copy_from_slice(&word.to_le_bytes());
+    descriptor
+}
+
 /// One received packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
@@ -113,6 +136,18 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn what_is_written_is_read(frame_len in 1u16..0x4000, more in 1u16..0x4000) {
+            let len = usize::from(frame_len);
+            proptest::prop_assert_eq!(tx_frame_len(&tx_descriptor(frame_len), TX_DESCRIPTOR + len), Some(len));
+            let mut transfer = rx_descriptor(frame_len).to_vec();
+            transfer.resize((RX_DESCRIPTOR + len).next_multiple_of(RX_ALIGNMENT), 0);
+            transfer.extend(rx_descriptor(more));
+            transfer.resize(transfer.len() + usize::from(more), 0);
+            let lens: Vec<_> = RxWalk::new(&transfer, transfer.len()).map(|found| found.map(|r| r.frame_len)).collect();
+            proptest::prop_assert_eq!(lens, [Ok(len), Ok(usize::from(more))]);
+        }
+
         #[test]
         fn any_bytes_end(bytes: Vec<u8>, longer in 0usize..70_000) {
             let transfer_len = bytes.len() + longer;

@@ -148,6 +148,11 @@ impl Scenario {
         self.ap.phy == Phy::Dsss || self.each_station().any(|(_, station)| station.phy == Phy::Dsss)
     }
 
+    /// Whether a radio is reached over USB.
+    pub fn has_usb(&self) -> bool {
+        self.ap.usb.is_some() || self.each_station().any(|(_, station)| station.usb.is_some())
+    }
+
     /// The basic rates of the network, in units of 500 kbit/s: those of [`Medium`], or what stands for them.
     pub fn basic_rates(&self) -> Vec<u8> {
         match self.medium.basic_rates_mbit_s.as_slice() {
