@@ -164,6 +164,12 @@ def test_captures_are_read_by_air_and_bus(emulate: Emulate, tmp_path: Path) -> N
     assert "has no air to capture" in ran.stderr
 
 
+def test_a_scenario_may_be_longer_than_an_argument(emulate: Emulate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LINKS, "long", f'description = "{"x" * 200_000}"\n{SLOW_PIPE}')
+    ran = emulate("long", "-q", "--", "ping", "-c", "1", "{server}")
+    assert ran.returncode == 0, ran.stderr
+
+
 def test_the_exit_code_is_the_programs(emulate: Emulate) -> None:
     assert emulate("slow-pipe", "-q", "--", "sh", "-c", "exit 7").returncode == 7
     killed = emulate("slow-pipe", "-q", "--", "sh", "-c", "kill -TERM $$")

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _emulate(options: argparse.Namespace) -> int:
     try:
         status = _native.emulate_link(
-            options.json if options.json is not None else _read(options.scenario),
+            _read(options.scenario) if options.json is None else options.json.read_text(encoding="utf-8"),
             options.hosts,
             ready=lambda: print("ready", flush=True),  # noqa: T201 - this is a program
             stop_fds=_stop_descriptors(),
@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("scenario", nargs="?", type=Path, help="the scenario, a file in TOML or (named *.json) JSON")
-    source.add_argument("--json", metavar="TEXT", help="the scenario, as JSON")
+    source.add_argument("--json", type=Path, metavar="FILE", help="the scenario, a file in JSON")
     text = (
         'the hosts by number, as JSON: [{"name": "server", "namespace": "/proc/PID/ns/net" or null (where this runs), '
         '"device": "link0", "mtu": 1500, "addresses": ["10.80.208.1"]}, ...]'

@@ -100,8 +100,10 @@ class HeldProcess:
                 await self._stderr
 
 
-async def start(argv: Sequence[str], environment: dict[str, str]) -> HeldProcess:
-    """Start a process that ends at the end of its input. It does not get this terminal's Ctrl-C."""
+async def start(argv: Sequence[str], environment: dict[str, str], *, files: Sequence[int] = ()) -> HeldProcess:
+    """Start a process that ends at the end of its input. It does not get this terminal's Ctrl-C, but ``files``: open
+    files of this one, under the same numbers.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
             *argv,
@@ -111,6 +113,7 @@ async def start(argv: Sequence[str], environment: dict[str, str]) -> HeldProcess
             limit=MAX_LINE_BYTES,
             env=environment,
             start_new_session=True,
+            pass_fds=files,
         )
     except OSError as error:
         raise EmulationError(f"cannot start {argv[0]}: {error.strerror}") from None

@@ -193,14 +193,17 @@ class EmulatedNetwork:
             }
             for host in self.hosts
         ]
-        argv = [
-            *namespaces.enter_user(),
-            *await real_time_prefix(),
-            *ASKED_TO_END_WITH_PARENT,
-            *(sys.executable, "-P", "-m", "txop.emulate", "--json", self._scenario.json),
-            *("--hosts", json.dumps(hosts), *self._captures.options()),
-        ]
-        emulator = await start(argv, self._environment())
+        prefix = [*namespaces.enter_user(), *await real_time_prefix(), *ASKED_TO_END_WITH_PARENT]
+        # As a file without a name: a scenario may be longer than an argument can be (128 KiB).
+        with os.fdopen(os.memfd_create("scenario"), "wb") as scenario:
+            scenario.write(self._scenario.json.encode())
+            scenario.flush()
+            argv = [
+                *prefix,
+                *(sys.executable, "-P", "-m", "txop.emulate", "--json", f"/proc/self/fd/{scenario.fileno()}"),
+                *("--hosts", json.dumps(hosts), *self._captures.options()),
+            ]
+            emulator = await start(argv, self._environment(), files=[scenario.fileno()])
         try:
             if await emulator.line(_READY_S) != "ready":
                 emulator.close_input()
