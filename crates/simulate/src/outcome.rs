@@ -105,6 +105,7 @@ fn direction(found: &Direction, measured_s: f64) -> DirectionResult {
         mpdus: found.mpdus,
         mpdus_collided: found.mpdus_collided,
         retries: found.retries,
+        retries_collided: found.retries_collided,
         retry_percent: ratio(found.retries, found.mpdus).map(|share| 100.0 * share),
         data_airtime_share: found.data_ns as f64 / NS / measured_s,
         control_airtime_share: found.control_ns as f64 / NS / measured_s,

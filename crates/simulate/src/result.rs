@@ -181,6 +181,8 @@ pub struct DirectionResult {
     pub mpdus_collided: u64,
     /// Of the MPDUs: retransmissions.
     pub retries: u64,
+    /// Of these: in PPDUs lost in a collision.
+    pub retries_collided: u64,
     /// Retransmissions among the data MPDUs, %.
     pub retry_percent: Option<f64>,
     /// Time of the data PPDUs, as share of the run.

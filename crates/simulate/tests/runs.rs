@@ -153,18 +153,14 @@ fn the_analyzer_finds_in_the_capture_what_the_run_has_counted() {
         // The same analyzer in memory, on frames cut short: the same waterfall, but for the names.
         assert_eq!(serde_json::to_string(&fall.steps).ok(), serde_json::to_string(&own.steps).ok());
         // Collided frames are not in a capture; two of the run's frames may reach over its end.
-        let seen = direction.mpdus - collided_mpdus(&found, name);
+        let seen = direction.mpdus - direction.mpdus_collided;
         assert!(fall.mpdus.abs_diff(seen) <= 128, "{name}: {} and {seen}", fall.mpdus);
+        let link = report.links.iter().find(|link| link.direction == name && link.ta == fall.ta).expect(name);
+        let again = direction.retries - direction.retries_collided;
+        assert!(again > 0 && link.mpdu_retry.retries.abs_diff(again) <= 128, "{name}: {again}");
         assert!((fall.steps.iter().map(|step| step.share).sum::<f64>() - 1.0).abs() < 1e-6);
     }
     assert_eq!(found.waterfalls.as_ref().map(|falls| falls[0].ta.clone()), Some("server".to_owned()));
-}
-
-/// MPDUs in data PPDUs that collided: at most as many as such PPDUs could carry; exact counts are not in the result.
-fn collided_mpdus(run: &Run, direction: &str) -> u64 {
-    let station = &run.air.as_ref().expect("air").stations[0];
-    let way = if direction == "uplink" { &station.up } else { &station.down };
-    way.mpdus_collided
 }
 
 #[test]

@@ -165,6 +165,8 @@ class Direction(Model):
     """Of these: in PPDUs lost in a collision."""
     retries: int
     """Of the MPDUs: retransmissions."""
+    retries_collided: int
+    """Of these: in PPDUs lost in a collision; they are in no capture."""
     retry_percent: float | None
     """Retransmissions among the data MPDUs, %."""
     data_airtime_share: float

@@ -16,8 +16,10 @@ pub(crate) struct Direction {
     pub(crate) mpdus: u64,
     /// Of these: in PPDUs lost in a collision.
     pub(crate) mpdus_collided: u64,
-    /// Of these: with the retry bit.
+    /// Of the MPDUs: with the retry bit.
     pub(crate) retries: u64,
+    /// Of these: in PPDUs lost in a collision.
+    pub(crate) retries_collided: u64,
     /// Data PPDUs by their number of MPDUs.
     pub(crate) sizes: [u64; SIZES],
     /// Time of the data PPDUs, ns.
@@ -34,6 +36,7 @@ impl Default for Direction {
             mpdus: 0,
             mpdus_collided: 0,
             retries: 0,
+            retries_collided: 0,
             sizes: [0; SIZES],
             data_ns: 0,
             control_ns: 0,
@@ -100,7 +103,9 @@ impl Air {
                 direction.ppdus_collided += u64::from(ppdu.collided);
                 direction.mpdus += mpdus.len() as u64;
                 direction.mpdus_collided += if ppdu.collided { mpdus.len() as u64 } else { 0 };
-                direction.retries += mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
+                let retries = mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
+                direction.retries += retries;
+                direction.retries_collided += if ppdu.collided { retries } else { 0 };
                 direction.sizes[mpdus.len().min(SIZES - 1)] += 1;
                 direction.data_ns += took_ns;
             }
