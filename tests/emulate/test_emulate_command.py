@@ -200,7 +200,11 @@ STAYING = "setsid sleep 1000 & setsid iperf3 -s -D; echo started; sleep 1000"
 def test_nothing_stays(tmp_path: Path, how: signal.Signals) -> None:
     before = _marked()
     argv = _argv(tmp_path, "cell", ["-q", "--", "sh", "-c", STAYING])
-    program = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+    program = subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        # What runs in the background of a script is started with it ignored, and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     try:
         assert program.stdout is not None
         assert program.stdout.readline() == b"started\n"
