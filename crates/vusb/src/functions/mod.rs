@@ -2,6 +2,7 @@
 
 mod descriptors;
 mod downlink;
+mod histogram;
 pub mod ncm;
 pub mod qmi_modem;
 mod range;

@@ -13,7 +13,7 @@ use wire::usb::setup::Setup;
 
 use super::downlink::Downlink;
 use super::wired::Wired;
-use super::SettingsError;
+use super::{histogram, SettingsError};
 use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source};
 use descriptors::{identity, link_notifications, ntb_parameters, ALIGN, FROM_HOST, NOTIFICATIONS, TO_HOST};
 pub use settings::{NcmSettings, Posing};
@@ -26,8 +26,6 @@ const SPEED_BIT_S: u32 = 480_000_000;
 const READS: usize = 64;
 /// GET_NTB_INPUT_SIZE at least (NCM 1.0, 6.2.1: dwNtbInMaxSize is at least 2048).
 const INPUT_MIN: u32 = 2_048;
-/// Datagrams of the histogram; more count as these.
-const HISTOGRAM: usize = 64;
 
 /// One direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -53,11 +51,7 @@ impl NcmDirection {
             self.datagrams += 1;
             self.datagram_bytes += len as u64;
         }
-        let at = usize::try_from(self.datagrams - before).map_or(HISTOGRAM, |count| count.min(HISTOGRAM));
-        if self.histogram.len() <= at {
-            self.histogram.resize(at + 1, 0);
-        }
-        self.histogram[at] += 1;
+        histogram::count(&mut self.histogram, usize::try_from(self.datagrams - before).unwrap_or(usize::MAX));
     }
 }
 

@@ -16,7 +16,7 @@ use wire::usb::setup::Setup;
 use super::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
 use super::downlink::Downlink;
 use super::wired::Wired;
-use super::{Aggregation, SettingsError};
+use super::{histogram, Aggregation, SettingsError};
 use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source, Speed};
 pub use settings::{Framing, ModemSettings};
 use uplink::Uplink;
@@ -28,8 +28,6 @@ const FROM_HOST: u8 = 5;
 const INTERFACE: u8 = 4;
 /// Packets read from the wired end before the bus is looked at again.
 const READS: usize = 64;
-/// Datagrams of the histogram; more count as these.
-const HISTOGRAM: usize = 64;
 
 /// One direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -54,11 +52,7 @@ impl ModemDirection {
         self.transfer_bytes += transfer as u64;
         self.datagrams += datagrams as u64;
         self.datagram_bytes += bytes as u64;
-        let at = datagrams.min(HISTOGRAM);
-        if self.histogram.len() <= at {
-            self.histogram.resize(at + 1, 0);
-        }
-        self.histogram[at] += 1;
+        histogram::count(&mut self.histogram, datagrams);
     }
 }
 

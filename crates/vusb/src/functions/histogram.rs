@@ -1,0 +1,13 @@
+//! Transfers by their number of datagrams.
+
+/// Datagrams told apart; more count as these.
+const MOST: usize = 64;
+
+/// Counts a transfer with so many datagrams. The list is as long as the largest one; index 0 is those without.
+pub(super) fn count(histogram: &mut Vec<u64>, datagrams: usize) {
+    let at = datagrams.min(MOST);
+    if histogram.len() <= at {
+        histogram.resize(at + 1, 0);
+    }
+    histogram[at] += 1;
+}
