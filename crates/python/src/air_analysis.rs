@@ -16,9 +16,7 @@ use pyo3::types::PyBytes;
 use wire::ieee80211::MacAddr;
 
 use crate::errors::from_air;
-
-/// How long Ctrl-C may go unnoticed.
-const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+use crate::worker::{receive, StopAtEnd};
 
 /// From the analysis to the calling thread.
 enum News {
@@ -49,15 +47,6 @@ impl air::Progress for Relay {
     fn snapshot(&mut self, report: air::report::Report) {
         self.last = Instant::now();
         let _ = self.news.send(News::Snapshot(serde_json::to_vec(&report)));
-    }
-}
-
-/// Tells the analysis to stop when the call ends, however it ends.
-struct StopAtEnd(Arc<AtomicBool>);
-
-impl Drop for StopAtEnd {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -120,10 +109,7 @@ pub(crate) fn analyze_air<'py>(
         }
     };
     loop {
-        let (inbox_back, received) = py.detach(move || {
-            let received = inbox.recv_timeout(SIGNAL_CHECK);
-            (inbox, received)
-        });
+        let (inbox_back, received) = receive(py, inbox);
         inbox = inbox_back;
         py.check_signals().or_else(ends_call)?;
         let stopping = stop.load(Ordering::Relaxed); // nothing that still waits in the inbox is relayed then

@@ -5,16 +5,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::sync::Arc;
-use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{os_error, CaptureError};
-
-/// How long Ctrl-C may go unnoticed.
-const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+use crate::worker::{receive, StopAtEnd};
 
 /// From the analysis to the calling thread.
 enum News {
@@ -30,15 +27,6 @@ struct Relay {
 impl bus::Progress for Relay {
     fn tick(&mut self, bytes_read: u64, total_bytes: Option<u64>) -> bool {
         self.news.send(News::Progress(bytes_read, total_bytes)).is_ok() && !self.stop.load(Ordering::Relaxed)
-    }
-}
-
-/// Tells the analysis to stop when the call ends, however it ends.
-struct StopAtEnd(Arc<AtomicBool>);
-
-impl Drop for StopAtEnd {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -69,10 +57,7 @@ pub(crate) fn analyze_bus<'py>(
         }));
     })?;
     loop {
-        let (inbox_back, received) = py.detach(move || {
-            let received = inbox.recv_timeout(SIGNAL_CHECK);
-            (inbox, received)
-        });
+        let (inbox_back, received) = receive(py, inbox);
         inbox = inbox_back;
         py.check_signals()?;
         match received {

@@ -1,10 +1,9 @@
 //! `simulate`: scenarios in virtual time (`crates/simulate`), on threads of their own.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{channel, RecvTimeoutError};
 use std::sync::Arc;
-use std::time::Duration;
 
 use link::scenario::{Draft, Problem};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
@@ -12,20 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simulate::{batch, Axis, Batch, BatchError, Captures, Document};
 
-/// How long Ctrl-C may go unnoticed.
-const SIGNAL_CHECK: Duration = Duration::from_millis(50);
+use crate::worker::{receive, StopAtEnd};
 
 enum News {
     Progress(usize, usize),
     Done(Box<Result<Document, BatchError>>),
-}
-
-struct StopAtEnd(Arc<AtomicBool>);
-
-impl Drop for StopAtEnd {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Checks the scenario called `name`; returns every setting, defaults filled in, as JSON.
@@ -107,10 +97,7 @@ pub(crate) fn simulate_scenario<'py>(
         let _ = news.send(News::Done(Box::new(found)));
     })?;
     loop {
-        let (inbox_back, received) = py.detach(move || {
-            let received = inbox.recv_timeout(SIGNAL_CHECK);
-            (inbox, received)
-        });
+        let (inbox_back, received) = receive(py, inbox);
         inbox = inbox_back;
         py.check_signals()?;
         match received {
