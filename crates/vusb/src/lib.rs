@@ -16,6 +16,5 @@ pub mod device;
 pub mod fault;
 pub mod functions;
 pub mod record;
-pub mod rng;
 pub mod serve;
 pub mod session;

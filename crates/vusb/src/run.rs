@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use vusb::air::{AirRecorder, ChannelSettings, Medium};
+use vusb::air::{AirRecorder, ChannelSettings, Medium, Neighbour};
 use vusb::ap::builtin::{Builtin, BuiltinSettings};
 use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
@@ -117,7 +117,8 @@ fn chip(args: &DeviceArgs, model: Model) -> Result<Box<dyn Device>, RunError> {
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
-    let medium = Medium::new(channel, args.seed, recorder);
+    let neighbour = args.neighbour.map(Neighbour::new);
+    let medium = Medium::new(channel, args.seed, recorder).with_neighbour(neighbour);
     let ap: Box<dyn AccessPoint> = match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new()?),
         ApKind::None => Box::new(Silent),

@@ -157,6 +157,10 @@ impl Station for Mac {
         self.transmitter.access(&self.memory)
     }
 
+    fn access_function(&self) -> usize {
+        self.transmitter.access_function()
+    }
+
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
         self.transmitter.begin(&self.memory, self.radio.is_40mhz())
     }
