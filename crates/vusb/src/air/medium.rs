@@ -40,6 +40,8 @@ struct Transmission {
     /// For each MPDU that has ended: whether it was destroyed, and whether the receiver answers for it.
     lost: Vec<bool>,
     accepted: Vec<bool>,
+    /// The answer is lost on the way.
+    answer_lost: bool,
 }
 
 impl Transmission {
@@ -122,6 +124,15 @@ fn parameters(station: &dyn Station) -> Parameters {
         cw_min,
         cw_max: window(ecw_max).max(cw_min),
         retry_limit: station.retry_limit(),
+    }
+}
+
+/// The side that answers: the other one. The neighbour's access point is counted with it.
+const fn answering(side: usize) -> usize {
+    match side {
+        CHIP => AP,
+        AP => CHIP,
+        neighbour => neighbour,
     }
 }
 
@@ -329,6 +340,7 @@ impl Air {
             data_sent: true,
             lost: Vec::new(),
             accepted: Vec::new(),
+            answer_lost: false,
         })
     }
 
@@ -387,7 +399,7 @@ impl Air {
         if busy.transmissions.len() > 1 {
             return self.collision_ended(busy, stations);
         }
-        let Some(transmission) = busy.transmissions.pop() else { return };
+        let Some(mut transmission) = busy.transmissions.pop() else { return };
         let (side, function) = (transmission.side, transmission.function);
         let response = transmission.ppdu.response;
         let answered = transmission.accepted.iter().any(|&it| it) && response != Response::None;
@@ -404,9 +416,7 @@ impl Air {
         if let Some(slice) = answer {
             let len = if response == Response::BlockAck { BLOCK_ACK_64_LEN } else { ACK_LEN };
             let lost = self.loses(side, &slice.mode, len);
-            // The neighbour's access point is counted with it.
-            let answering = if side > AP { side } else { AP - side };
-            self.counters.side(answering).answered(response, lost);
+            transmission.answer_lost = lost;
             if !lost {
                 let end_ns = transmission.start_ns + slice.end_ns;
                 self.busy = Some(Busy { end_ns, answering: true, transmissions: vec![transmission] });
@@ -420,7 +430,7 @@ impl Air {
             silence_ns: transmission.silence_ns(),
             answer_ns: transmission.answer_ns(),
             dcf: false,
-            unread_by: (nothing_read && side <= AP).then_some(AP - side),
+            unread_by: Some(answering(side)).filter(|&other| nothing_read && other != side),
         };
         let acknowledged = vec![false; transmission.ppdu.mpdus.len()];
         self.conclude(transmission, end_ns, acknowledged, stations);
@@ -455,8 +465,10 @@ impl Air {
         let answer_heard = transmission.timeline.response.filter(|_| transmission.accepted.iter().any(|&it| it));
         let sent_ns = answer_heard.map_or(transmission.sent_until_ns() - start_ns, |slice| slice.end_ns);
         let airtime_ns = sent_ns + answer_heard.map_or(transmission.silence_ns(), |slice| slice.silence_ns);
-        let answering = if side > AP { side } else { AP - side };
-        self.counters.side(answering).cts += u64::from(timeline.cts.is_some() && data_sent);
+        if answer_heard.is_some() {
+            self.counters.side(answering(side)).answered(transmission.ppdu.response, transmission.answer_lost);
+        }
+        self.counters.side(answering(side)).cts += u64::from(timeline.cts.is_some() && data_sent);
         let counters = self.counters.side(side);
         counters.airtime_ns += airtime_ns;
         counters.sent(&transmission.ppdu, data_sent, collided, &acknowledged);
