@@ -261,6 +261,8 @@ class GuestVariant(Strict):
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
+    faults: str | None = None
+    """Fault script of the virtual chip (TOML); see docs/virtual-chips.md."""
 
 
 class GuestSpec(GuestVariant):
@@ -272,6 +274,9 @@ class GuestSpec(GuestVariant):
     """In exact mode: million instructions a second."""
     memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
     """Of the guest."""
+    parallel: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Guests at once; default: as many as there are processors in exact mode, where they do not disturb each other's
+    figures, and one in fast mode, where they do. ``txop run --jobs`` goes before it."""
 
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
@@ -521,7 +526,7 @@ class Collect(Strict):
     """What is recorded beside the figures, when the targets can."""
 
     air: bool = False
-    """Monitor capture on the sniffer, or of the emulated link."""
+    """Monitor capture on the sniffer, of the emulated link, or of the virtual chip's air."""
     usbmon: bool = False
     """The USB traffic of the device under test."""
     usb_bus: Annotated[int, Field(ge=0, le=255)] = 0

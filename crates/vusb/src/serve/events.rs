@@ -247,7 +247,7 @@ impl<D: Device> Loop<'_, D> {
     }
 }
 
-/// Writes the counters, whole or not at all.
+/// Writes the counters, whole or not at all, and when that was: by CLOCK_MONOTONIC, as /proc/uptime without suspend.
 ///
 /// # Errors
 /// Those of the file.
@@ -255,6 +255,7 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
     let value = serde_json::json!({
         "format": "txop-vusb-statistics",
         "version": 1,
+        "monotonic_ns": Clock.now_ns(),
         "urbs": urbs,
         "device": device.statistics(),
     });
