@@ -40,11 +40,13 @@ def note(words: str) -> None:
 @contextmanager
 def told() -> Iterator[None]:
     """Turn what goes wrong with a guest into what the user reads."""
+    from txop.guest.cache import default_cache, room
     from txop.guest.error import GuestError, MissingForGuest
     from txop.guest.running import GuestFailed
 
     try:
-        yield
+        with room(default_cache()):
+            yield
     except MissingForGuest as error:
         raise MissingTool(error.what, what_to_do=error.what_to_do) from None
     except GuestFailed as error:

@@ -266,7 +266,7 @@ def _overlay(
 def _computer(
     mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
 ) -> Computer:
-    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+    from txop.guest.qemu import Computer, Mode, check_kvm, kvm_works, shift_of
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give fast or exact")
@@ -275,6 +275,8 @@ def _computer(
     exact = mode == Mode.EXACT
     if exact and kvm == "yes":
         raise UserError("an exact guest cannot run with KVM: only QEMU's translator counts instructions")
+    if kvm == "yes":
+        check_kvm()
     return Computer(
         mode=Mode(mode),
         memory_mb=memory,
