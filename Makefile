@@ -95,11 +95,12 @@ format: setup ## put Rust and Python files into their standard form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-bench: setup $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side with peers
+bench: guest-image $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side with peers
 	$(RUST) bench/run
 	$(RUST) bench/bus
 	$(RUST) bench/link
 	$(RUST) bench/emulate
+	bench/guest
 
 validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
 	$(BIN)/python bench/validate.py

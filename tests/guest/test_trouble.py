@@ -98,7 +98,7 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 ) -> None:
     monkeypatch.setattr(qemu.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(qemu, "_KVM", tmp_path / "none")
-    with pytest.raises(MissingForGuest, match="there is no .*/none"):
+    with pytest.raises(MissingForGuest, match=r"there is no .*/none"):
         check_kvm()
     (tmp_path / "kvm").touch()
     monkeypatch.setattr(qemu, "_KVM", tmp_path / "kvm")
@@ -139,7 +139,7 @@ def test_a_guest_is_ended_before_the_disk_is_full(
 ) -> None:
     monkeypatch.setattr(running, "MIN_FREE_BYTES", 1 << 62)
     program(stand_ins, qemu.PROGRAM, f"{VERSION}exec sleep 1000")
-    with pytest.raises(GuestFailed, match="the disk that has .* is full"):
+    with pytest.raises(GuestFailed, match=r"the disk that has .* is full"):
         run(tmp_path)
 
 
@@ -170,7 +170,9 @@ run(Path(sys.argv[1]))' "$1"
 
 
 def test_a_disk_that_is_full_is_named(tmp_path: Path, stand_ins: Path) -> None:
-    program(stand_ins, qemu.PROGRAM, f"{VERSION}{PORTS}echo 'end 1.0 0' >\"$events\"; head -c 200000 /dev/zero >\"$files\"")
+    program(
+        stand_ins, qemu.PROGRAM, f'{VERSION}{PORTS}echo \'end 1.0 0\' >"$events"; head -c 200000 /dev/zero >"$files"'
+    )
     disk = tmp_path / "disk"
     disk.mkdir()
     argv = ["unshare", "-Urm", "sh", "-c", ON_A_SMALL_DISK, "sh", str(disk), sys.executable]
@@ -232,7 +234,9 @@ def building(cache: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", BUILD, str(cache)], stdout=subprocess.PIPE, text=True)
 
 
-def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_image(image: Image, tmp_path: Path) -> None:
+def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_image(
+    image: Image, tmp_path: Path
+) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
     for name in ("packages", "unpacked"):  # what takes long is there

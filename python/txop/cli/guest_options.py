@@ -12,13 +12,17 @@ import typer
 from txop.cli import console
 from txop.cli.console import safe_text
 from txop.cli.errors import ExitCode, MissingTool, UserError
+from txop.cli.guest_completion import kernels
 
 if TYPE_CHECKING:
     from txop.guest.image import Image
     from txop.guest.packages.lock import Lock
 
 Kernel = Annotated[
-    str, typer.Option("--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.")
+    str,
+    typer.Option(
+        "--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.", autocompletion=kernels
+    ),
 ]
 LockFile = Annotated[
     Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of one's own or the shipped one.")

@@ -15,6 +15,7 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
+from txop.cli.guest_completion import devices, drivers
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
@@ -61,10 +62,21 @@ Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of t
 Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
 Device = Annotated[
     str | None,
-    typer.Option("--device", metavar="CHIP", help="Plug a virtual chip in and associate it: rtl8188cus, rtl8723au."),
+    typer.Option(
+        "--device",
+        metavar="CHIP",
+        help="Plug a virtual chip in and associate it: rtl8188cus, rtl8723au.",
+        autocompletion=devices,
+    ),
 ]
 DriverOption = Annotated[
-    str | None, typer.Option("--driver", metavar="NAME", help="Its driver; default: the stock one that knows it.")
+    str | None,
+    typer.Option(
+        "--driver",
+        metavar="NAME",
+        help="Its driver; default: the stock one that knows it.",
+        autocompletion=drivers,
+    ),
 ]
 Parameter = Annotated[
     list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
@@ -139,6 +151,8 @@ def run(
     with told():
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
+        note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
         runs = default_cache() / "runs"
         runs.mkdir(parents=True, exist_ok=True)
         # there the next guest sweeps it away when this process is killed

@@ -120,7 +120,8 @@ def parse_version(said: str) -> tuple[int, int] | None:
 
 KVM_TRIAL_S = 10.0
 _KVM = Path("/dev/kvm")
-_X86 = ("x86_64", "amd64")
+X86 = ("x86_64", "amd64")
+"""What an x86-64 processor is called (uname(2))."""
 
 
 def kvm_works() -> bool:
@@ -141,7 +142,7 @@ def check_kvm() -> None:
 def kvm_trouble() -> str | None:
     """Why KVM does not work here; ``None``: it does."""
     machine = platform.machine()
-    if machine not in _X86:
+    if machine not in X86:
         return f"this is an {machine} machine, and guests are x86-64"
     if not _KVM.exists():
         return f"there is no {_KVM}"
