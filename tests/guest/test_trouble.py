@@ -54,14 +54,14 @@ def small_image(folder: Path) -> Image:
     return Image(folder, "6.12.1", folder, (), "key", cached=True)
 
 
-def run(tmp_path: Path, wall_limit_s: float = 60) -> running.Ended:
+def run(tmp_path: Path, *, results: Path | None = None) -> running.Ended:
     return asyncio.run(
         run_guest(
             small_image(tmp_path / "image"),
             Overlay(("true",)),
             Computer(),
-            results=tmp_path / "results",
-            wall_limit_s=wall_limit_s,
+            results=results or tmp_path / "results",
+            wall_limit_s=300,
             cache=tmp_path / "cache",
         )
     )
@@ -160,28 +160,30 @@ def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: 
 # Disks ---------------------------------------------------------------------------------------------------------------
 
 ON_A_SMALL_DISK = """
-mount -t tmpfs -o size=64k none "$1" && exec "$2" -c '
+mount -t tmpfs -o size="$1" none "$2" && exec "$3" -c '
 import sys
 sys.path.insert(0, "tests/guest")
 from pathlib import Path
 from test_trouble import run
-run(Path(sys.argv[1]))' "$1"
+run(Path(sys.argv[1]), results=Path(sys.argv[2]))' "$4" "$2/results"
 """
 
 
-def test_a_disk_that_is_full_is_named(tmp_path: Path, stand_ins: Path) -> None:
-    program(
-        stand_ins, qemu.PROGRAM, f'{VERSION}{PORTS}echo \'end 1.0 0\' >"$events"; head -c 200000 /dev/zero >"$files"'
-    )
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    argv = ["unshare", "-Urm", "sh", "-c", ON_A_SMALL_DISK, "sh", str(disk), sys.executable]
+@pytest.mark.parametrize(("size", "all_of_it"), [("64k", True), ("9m", True), ("64k", False)])
+def test_a_disk_that_is_full_is_named(tmp_path: Path, stand_ins: Path, size: str, all_of_it: bool) -> None:
+    """``all_of_it``: the cache too is on the small disk; else only the folder of the results."""
     if subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no disk could be made: this user may make no namespaces")
-    ran = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
-    assert ran.returncode != 0
+    say = 'echo \'end 1.0 0\' >"$events"; tar -cf "$files" -T /dev/null; head -c 3000000 /dev/zero >"$console"'
+    program(stand_ins, qemu.PROGRAM, f"{VERSION}{PORTS}{say}; sleep 1")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    argv = ["sh", "-c", ON_A_SMALL_DISK, "sh", size, str(disk), sys.executable, str(disk if all_of_it else tmp_path)]
+    ran = subprocess.run(
+        ["unshare", "-Urm", *argv], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
+    )
     last = ran.stderr.strip().splitlines()[-1]
-    assert "is full" in last or "no room is left for" in last, ran.stderr
+    assert "is full" in last or f"no room is left for {disk}" in last, ran.stderr
 
 
 def test_room_says_what_to_do_and_leaves_other_errors_alone(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ plug() {
     # shellcheck disable=SC2086
     modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
     # the residual loss that the seed of this guest brings, unless somebody says otherwise
-    case " $options " in *" --loss "*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
+    case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
     txop-vusb attach --device "$device" --ap hostapd --channel "$channel" --seed "${TXOP_SEED:-0}" \
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
