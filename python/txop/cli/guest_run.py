@@ -15,6 +15,7 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
+from txop.cli.guest_completion import devices, drivers
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
@@ -65,10 +66,17 @@ Device = Annotated[
         "--device",
         metavar="DEVICE",
         help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au), or a network function (ncm, qmi-modem).",
+        autocompletion=devices,
     ),
 ]
 DriverOption = Annotated[
-    str | None, typer.Option("--driver", metavar="NAME", help="Its driver; default: the stock one that knows it.")
+    str | None,
+    typer.Option(
+        "--driver",
+        metavar="NAME",
+        help="Its driver; default: the stock one that knows it.",
+        autocompletion=drivers,
+    ),
 ]
 Parameter = Annotated[
     list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
@@ -172,6 +180,8 @@ def run(
     with told():
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
+        note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
         runs = default_cache() / "runs"
         runs.mkdir(parents=True, exist_ok=True)
         # there the next guest sweeps it away when this process is killed
@@ -322,7 +332,7 @@ def _overlay(
 def _computer(
     mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
 ) -> Computer:
-    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+    from txop.guest.qemu import Computer, Mode, check_kvm, kvm_works, shift_of
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give fast or exact")
@@ -331,6 +341,8 @@ def _computer(
     exact = mode == Mode.EXACT
     if exact and kvm == "yes":
         raise UserError("an exact guest cannot run with KVM: only QEMU's translator counts instructions")
+    if kvm == "yes":
+        check_kvm()
     return Computer(
         mode=Mode(mode),
         memory_mb=memory,

@@ -119,7 +119,8 @@ def find_chips() -> Path:
     if not path.is_file():
         raise MissingForGuest(
             f"{named} is no file" if named else f"there is no {PROGRAM}, which is the virtual chips",
-            what_to_do=f"in a source tree: make setup; or name the program in {VARIABLE}",
+            what_to_do=f"in a source tree: make setup (on another processor than x86-64, with a Rust toolchain from "
+            f"rustup); or name the program, as built on an x86-64 machine, in {VARIABLE}",
         )
     try:
         needed = read_dynamic(path.read_bytes()).needed

@@ -75,6 +75,8 @@ load() {
 
 plug() {
     load
+    # the residual loss that the seed of this guest brings, unless somebody says otherwise
+    case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
     txop-vusb attach --device "$device" --ap hostapd --channel "$channel" --seed "${TXOP_SEED:-0}" \
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
@@ -151,6 +153,7 @@ up() {
     access_point
     plug
     [ "${LAB_ONLY:-}" = plug ] || associate
+    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
 }
 
 down() {
