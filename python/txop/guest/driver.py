@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.build import BuildFailed, Built, Recipe, build
+from txop.arms.edits.script import BadScript, read_script
+from txop.arms.patches import NOT_BACKWARDS, is_script
 from txop.guest.cache import default_cache, new_folder
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
@@ -40,9 +42,9 @@ class DriverBuild:
     driver: str
     """Name of the module."""
     patches: tuple[Path, ...] = ()
-    """Applied in this order with ``-p1``, to the kernel's source or to ``source``."""
+    """Applied in this order with ``-p1``, to the kernel's source or to ``source``; or edit scripts (``.toml``)."""
     reverse: bool = False
-    """Take them back instead, the last one first."""
+    """Take them back instead, the last one first. Edit scripts go one way only."""
     source: Path | None = None
     """A folder of one's own; ``None``: the distribution's kernel source."""
     switches: tuple[str, ...] = ()
@@ -62,6 +64,7 @@ async def build_driver(
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
+    check_scripts(what)
     check_tools(what.source is None)
     folder = cache or default_cache()
     kernel = build_folder(lock, cache=folder, progress=progress)
@@ -100,6 +103,20 @@ async def build_driver(
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
+
+
+def check_scripts(what: DriverBuild) -> None:
+    """Raise :class:`GuestError` for an edit script that cannot be used, before anything is fetched or built."""
+    for path in (patch for patch in what.patches if is_script(patch)):
+        if what.reverse:
+            wrong, _, advice = NOT_BACKWARDS.partition(": ")
+            raise GuestError(f"{path}: {wrong}", what_to_do=advice)
+        try:
+            read_script(path)
+        except BadScript as error:
+            raise GuestError(f"{path}: {error}") from None
+        except OSError as error:
+            raise GuestError(f"{path}: {error.strerror}") from None
 
 
 def check_tools(kernel_source: bool = True) -> None:

@@ -40,6 +40,7 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
             yield ("arm", index, "build", "source"), arm.build.source, True
             if arm.build.kernel is not None:
                 yield ("arm", index, "build", "kernel"), arm.build.kernel, True
+        if arm.build is not None or plan.guest is not None:
             for number, patch in enumerate(arm.patches):
                 if patch.file is not None:
                     yield ("arm", index, "patches", number, "file"), patch.file, False
