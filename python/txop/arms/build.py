@@ -21,6 +21,7 @@ from txop.arms.patches import apply_patches, is_script
 from txop.arms.source_tree import SourceTree
 from txop.arms.steps import StepFailed, line
 from txop.plan.model import Arm, BuildSpec
+from txop.plan.named_file import named_file
 from txop.report.whole_file import whole_file
 
 RECIPE = 1
@@ -267,7 +268,7 @@ def _is_kernel(source: Path) -> bool:
 
 
 def _file(folder: Path, name: str) -> Path:
-    return folder.absolute() / Path(name).expanduser()
+    return named_file(folder, name)
 
 
 def _runs(pid: str) -> bool:

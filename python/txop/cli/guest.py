@@ -77,8 +77,8 @@ def register(app: typer.Typer) -> None:
                 ("txop guest module --driver rtl8xxxu", "from the distribution's kernel source, RTL8188CUS turned on"),
                 ("txop guest module --driver rtl8xxxu --patch 0001.patch --reverse", "as it was before a patch"),
                 (
-                    "txop guest module --driver rtl8xxxu --patch examples/patches/rtl8xxxu/0010-interrupts.toml",
-                    "an edit",
+                    "txop guest module --driver rtl8xxxu --patch txop:rtl8xxxu/0010-interrupts.toml",
+                    "an edit script",
                 ),
                 ("txop guest module --driver 8192cu --source ~/rtl8192cu-vendor", "an out-of-tree driver"),
             ]

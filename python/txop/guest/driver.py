@@ -17,6 +17,7 @@ from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
+from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 from txop.visible import visible
 
 TIMEOUT_S = 1800.0
@@ -181,8 +182,12 @@ def _one_driver(whole: Path, top: Path, source: Path) -> None:
 
 
 def patch_files(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The patches as whole paths. Raises :class:`GuestError`."""
+    """The patches as whole paths; see :func:`txop.plan.named_file.named_file`. Raises :class:`GuestError`."""
+    found = []
     for path in paths:
-        if not path.is_file():
-            raise GuestError(f"{path} is no file")
-    return tuple(path.absolute() for path in paths)
+        place = named_file(Path(), str(path))
+        if not place.is_file():
+            names = f"choose from {', '.join(shipped_scripts())}" if str(path).startswith(SHIPPED) else None
+            raise GuestError(f"{path} is no file", what_to_do=names)
+        found.append(place)
+    return tuple(found)

@@ -154,7 +154,7 @@ class Patch(Strict):
     upstream: str | None = None
     """Upstream state in words."""
     file: str | None = None
-    """The patch itself, or an edit script (``.toml``), for a build."""
+    """The patch itself, or an edit script (``.toml``; ``txop:NAME`` for one that comes with txop), for a build."""
 
 
 class ModuleSpec(Strict):
@@ -261,6 +261,8 @@ class GuestVariant(Strict):
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
+    bus_first: bool = False
+    """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 
 
 class GuestSpec(GuestVariant):
