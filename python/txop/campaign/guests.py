@@ -28,6 +28,7 @@ from txop.guest.running import FILES, Ended, GuestFailed, run_guest
 from txop.plan import guest_time
 from txop.plan.guest_time import Spent, guests_at_once
 from txop.plan.model import Arm, GuestSpec, Plan, Test
+from txop.plan.named_file import named_file
 from txop.probes.air_analysis import CAPTURE_FILE
 from txop.probes.bus_capture import BUS_FILES
 from txop.targets.contract import TargetError, Targets
@@ -170,6 +171,7 @@ class GuestLaboratory:
             usb=BUS_FILES[0] if self._plan.collect.usbmon else None,
             usb_snap_bytes=self._plan.collect.snap_bytes,
             faults=self._file(spec.faults) if spec.faults is not None else None,
+            bus_first=spec.bus_first,
         )
 
     def _computer(self, spec: GuestSpec, block: int, seconds: float) -> Computer:
@@ -205,7 +207,7 @@ class GuestLaboratory:
             guest_time.remember(spec, test, Spent(watch.associated_s, slowdown))
 
     def _file(self, name: str) -> Path:
-        return self._folder.absolute() / Path(name).expanduser()
+        return named_file(self._folder, name)
 
 
 class _FromFiles:
