@@ -16,7 +16,7 @@ from txop.campaign.instrument import Marks
 from txop.plan.model import CommandTest, Plan, Test
 from txop.probes import chip, host, interface, kernel_log, sampler, wireless, wireless_reading
 from txop.report.whole_file import whole_file
-from txop.traffic.command import ERRORS_FILE, MAX_OUTPUT_BYTES, OUTPUT_FILE, STATUS_FILE
+from txop.traffic.command import ERRORS_FILE, OUTPUT_FILE, STATUS_FILE
 from txop.traffic.flows import flows_of
 from txop.traffic.iperf3 import FIRST_PORT, client_argv, client_file, server_argv, server_file
 from txop.traffic.ping import LINGER_S, PING_FILE
@@ -79,7 +79,7 @@ def run_script(plan: Plan, test: Test, seconds: float) -> str:
     rows += [f"sleep {warm_up_s:g}", "mark window", f"txop-lab counters {chip.WINDOW_FILE} &"]
     rows += [f"sleep {test.duration_s:g}", "mark end", f"txop-lab counters {chip.END_FILE}", "waiting 15 ended"]
     if isinstance(test, CommandTest):
-        rows.append("kill $commands 2>/dev/null")
+        rows.append("kill -TERM $commands 2>/dev/null")
     if test.latency == "ping":
         # a probe that is still under way is not lost
         rows.append(f'sleep {LINGER_S:g}; kill -INT $pinging; waiting 3 sh -c "! kill -0 $pinging 2>/dev/null"')
@@ -134,8 +134,7 @@ def marks_in(handed_out: Path) -> Marks:
 def _command(test: CommandTest) -> str:
     """Start a command test's program, in a process group of its own; how it ended is noted, if it does by itself."""
     argv = [*(["peer"] if test.on == "peer" else ["dut"]), *test.command]
-    kept = f"head -c {MAX_OUTPUT_BYTES}"
-    inside = f"{{ {shlex.join(argv)}; echo $? >{STATUS_FILE}; }} 2>{ERRORS_FILE} | {kept} >{OUTPUT_FILE}"
+    inside = f"{shlex.join(argv)} >{OUTPUT_FILE} 2>{ERRORS_FILE}; echo $? >{STATUS_FILE}"
     return f'setsid dash -c {shlex.quote(inside)} & commands="-$!"'
 
 
