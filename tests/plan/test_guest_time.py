@@ -66,13 +66,18 @@ def test_only_the_last_runs_are_kept() -> None:
     assert expected(plan(), plan().test[0])[0] == 2 * guest_time.KEPT
 
 
-def test_guests_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guests_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)))
+    monkeypatch.setattr(guest_time, "MEMINFO", tmp_path / "meminfo")
     assert guests_at_once(plan(arms=3, tests=3)) == 8
     assert guests_at_once(plan()) == 4  # no more than a block has runs
     assert guests_at_once(plan(mode="fast")) == 1
     assert guests_at_once(plan(mode="fast", parallel=2)) == 2
     assert guests_at_once(plan(parallel=2), jobs=3) == 3
+    (tmp_path / "meminfo").write_text(f"MemTotal: 16000000 kB\nMemAvailable: {3 * 712 * 1024 + 5} kB\n")
+    assert guests_at_once(plan(arms=3, tests=3)) == 3
+    assert guests_at_once(plan(arms=3, tests=3, memory_mb=8192)) == 1
+    assert guests_at_once(plan(arms=3, tests=3), jobs=5) == 5
 
 
 def test_the_time_of_a_campaign_is_that_of_its_rounds() -> None:

@@ -16,6 +16,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from txop.formats.error import FormatError
+from txop.formats.proc_system import parse_meminfo
 from txop.plan.model import GuestSpec, Plan, Test
 from txop.plan.noise import default_store as noise_store
 from txop.report.whole_file import whole_file
@@ -26,6 +28,11 @@ KEPT = 20
 """Runs kept of each sort, the last ones."""
 MAX_SORTS = 200
 MAX_BYTES = 1 << 20
+MOST = 256
+"""Guests at once."""
+MEMINFO = Path("/proc/meminfo")
+OVERHEAD_MB = 200
+"""Of QEMU, beside the guest's memory."""
 TAIL_S = 4.0
 """Of the guest's time, after the window: tools end, files are handed out."""
 
@@ -54,15 +61,24 @@ with others at work on it."""
 def guests_at_once(plan: Plan, jobs: int | None = None) -> int:
     """How many guests of a campaign run side by side on this machine.
 
-    What is asked for counts (``jobs``, else the plan); else as many as there are processors when instructions are
-    counted, and one when the guest's time is this machine's: there a neighbour would be in the figures. Never more than
-    a block has runs.
+    What is asked for counts (``jobs``, else the plan). Else: when instructions are counted, as many as there are
+    processors, and memory for; one when the guest's time is this machine's, as a neighbour would be in the figures.
+    Never more than a block has runs.
     """
     spec = plan.guest or GuestSpec()
     asked = jobs or spec.parallel
     if asked is None:
-        asked = len(os.sched_getaffinity(0)) if spec.mode == "exact" else 1
+        asked = min(len(os.sched_getaffinity(0)), _fit(spec.memory_mb)) if spec.mode == "exact" else 1
     return max(1, min(asked, len(plan.arm) * len(plan.test)))
+
+
+def _fit(memory_mb: int) -> int:
+    """How many guests this machine's free memory holds; no limit where it does not tell."""
+    try:
+        free = parse_meminfo(MEMINFO.read_bytes()).get("MemAvailable")
+    except (OSError, FormatError):
+        free = None
+    return MOST if free is None else max(1, free // ((memory_mb + OVERHEAD_MB) << 20))
 
 
 def expected(plan: Plan, test: Test, *, store: Path | None = None) -> tuple[float, float, float]:
