@@ -242,7 +242,7 @@ class Campaign:
         if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
             cause = file.void[0].cause if file.void else ""
             return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")
-        if self._plan.design.gap_s > 0:
+        if self._plan.design.gap_s > 0 and not isinstance(self._laboratory, RunsByItself):
             self._reporter.phase("pause", self._plan.design.gap_s)
             await asyncio.sleep(self._plan.design.gap_s)
         return None

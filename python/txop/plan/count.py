@@ -123,8 +123,7 @@ def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
     in_block = one_arm * arms
     # the last run of a block may be alone on the machine
     rounds = math.ceil(arms * tests / at_once) / (arms * tests)
-    gap_s = plan.design.gap_s * math.ceil(arms * tests / at_once)
-    low, usual, high = (seconds * rounds + gap_s for seconds in (in_block.low, in_block.expected, in_block.high))
+    low, usual, high = (seconds * rounds for seconds in (in_block.low, in_block.expected, in_block.high))
     total = Range(low, usual, high) * blocks
     per_run = usual / (arms * tests)
     budget = plan.design.time_budget_s

@@ -507,7 +507,7 @@ class Design(Strict):
     idle_s: Seconds = 5.0
     """Counted before the load, without traffic: what the CPU cost is measured against. 0: not measured."""
     gap_s: Seconds = 2.0
-    """Pause between runs."""
+    """Pause between runs; there is none between guests, each of which is a machine of its own."""
     primary: list[MetricName] = []
     """Judged together (Holm); default: throughput of every test that has one, else the median round trip."""
     margins: dict[MetricName, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
