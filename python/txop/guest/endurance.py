@@ -1,4 +1,4 @@
-"""Endurance: a driver, or the dongle under it, taken away under traffic again and again, and what that leaves behind."""
+"""Endurance: a driver, or the dongle under it, taken away under traffic again and again, and what that leaves."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class Endured:
             found.append(f"only {self.done} of {self.asked} cycles came to their end")
         for fault in self.log.faults:
             if fault.key in CRASHES | HANGS | WARNS:
-                found.append(f"{fault.title}, {fault.count} times: {fault.examples[0].strip() if fault.examples else ''}")
+                found.append(
+                    f"{fault.title}, {fault.count} times: {fault.examples[0].strip() if fault.examples else ''}"
+                )
         found += [f"memory grows with every cycle: {name}" for name in self.growth.leaks]
         if self.leaked_objects:
             found.append(f"kmemleak reports {self.leaked_objects} objects")

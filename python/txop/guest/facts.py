@@ -1,4 +1,4 @@
-"""What a trial in a guest wrote down: facts, and how many packets the interface carried. Text of an untrusted machine."""
+"""What a trial in a guest wrote down: facts, and packets that the interface carried. From an untrusted machine."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What grows with every cycle: the slope of a series, robustly, and which of the kernel's caches it is.
 
 The slope is Theil's and Sen's: the median of the slopes between all pairs of cycles, so that a few odd readings change
-nothing. The first cycles are left out: caches fill. A cache leaks when its slope is at least half an object per cycle and
-at least three of four pairs of cycles rise (Kendall's tau of 0.5 and more): growth that goes on, not a step.
+nothing. The first cycles are left out: caches fill. A cache leaks when its slope is at least half an object per cycle
+and at least three of four pairs of cycles rise (Kendall's tau of 0.5 and more): growth that goes on, not a step.
 """
 
 from __future__ import annotations

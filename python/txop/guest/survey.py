@@ -119,7 +119,9 @@ def rows_of(trials: dict[Case, Trial]) -> list[Row]:
             usual[case.driver] = usual.get(case.driver, frozenset()) | {line.form for line in trial.seen.lines}
     grouped: dict[tuple[str, str], list[Done]] = {}
     for case, trial in trials.items():
-        judgement = _control(trial) if case.script.name == NONE else judge(trial.seen, usual.get(case.driver, frozenset()))
+        judgement = (
+            _control(trial) if case.script.name == NONE else judge(trial.seen, usual.get(case.driver, frozenset()))
+        )
         grouped.setdefault((case.script.name, case.driver), []).append(Done(case, trial, judgement))
     return [Row(done[0].case.script, done[0].case.driver, tuple(done)) for done in grouped.values()]
 
