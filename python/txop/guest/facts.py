@@ -83,7 +83,7 @@ def read_samples(data: bytes) -> list[Sample]:
 
 
 def longest_silence_s(samples: list[Sample], from_s: float, until_s: float) -> float | None:
-    """The longest time without a received packet, s, between two moments; ``None`` without samples there."""
+    """The longest time without a received packet, s, between two moments, at least; ``None`` without samples there."""
     inside = [sample for sample in samples if from_s <= sample.uptime_s <= until_s]
     if not inside:
         return None

@@ -115,12 +115,14 @@ fn a_late_block_ack_lacks_frames_that_the_chip_has() {
     assert_eq!(whole.count(), 25);
 }
 
+/// What was told of, and when.
+type Told = Rc<RefCell<Vec<(u64, Effect)>>>;
+
 /// A device that only writes down what goes wrong inside it.
-#[derive(Clone)]
-struct Spy(Rc<RefCell<Vec<(u64, Effect)>>>, Identity);
+struct Spy(Told, Identity);
 
 impl Spy {
-    fn with(script: &str) -> (Faulty<Self>, Rc<RefCell<Vec<(u64, Effect)>>>) {
+    fn with(script: &str) -> (Faulty<Self>, Told) {
         let told = Rc::new(RefCell::new(Vec::new()));
         let device = Faulty::new(Self(told.clone(), Echo::default().identity), Script::parse(script).unwrap());
         (device, told)
