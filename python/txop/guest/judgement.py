@@ -7,7 +7,7 @@ The first that fits counts:
   in its time, or the guest does not end;
 * **warns**: the kernel log has a WARN;
 * **not reached**: the fault never happened;
-* **fails cleanly**: there is no traffic 45 s after the fault, also after joining the network again. ``back``
+* **fails cleanly**: there is no traffic 38 s after the fault, also after joining the network again. ``back``
   says what brings it back: ``reload`` (the driver out and in), ``replug`` (the dongle out and in), or nothing;
 * **recovers**: traffic goes again by itself, or once a new interface has joined the network as user space does;
   traffic stood still for 2 s or more, or the kernel log has a warning or an error that it has not without the fault;

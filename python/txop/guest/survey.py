@@ -105,7 +105,7 @@ async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Tri
     options = ("--faults", FAULTS_IN_GUEST) if case.script.name != NONE else ()
     chip = Chip(DEVICE, case.driver, security=survey.security, options=options)
     # the control is watched for as long as the others, and not until a fault happens
-    settings = {"WAIT_S": "15"} if case.script.name == NONE else {}
+    settings = {"WAIT_S": "8"} if case.script.name == NONE else {}
     overlay = trial_overlay("survey.sh", chip, settings, place, case.script.text if options else "")
     there = replace(place, computer=replace(place.computer, seed=case.seed))
     return await run_trial(overlay, there, results)

@@ -10,12 +10,16 @@ struck() { # how often the faults have happened so far
 }
 has_struck() { [ "$(struck)" -gt 0 ]; }
 
-back() { # back NAME: whether the interface carries traffic again; what a user's software does is done: it joins
+rejoin() { # what a user's software does with an interface that is new; 1: it cannot
+    [ "$(interface)" = root ] || return 0
+    within 120 txop-lab join || return 1
+    fact joined-again
+}
+new() { [ "$(interface)" = root ]; }
+
+back() { # back NAME: whether the interface carries traffic again
     name=$1
-    if [ "$(interface)" = root ]; then
-        within 120 txop-lab join || { fact "$name" no-association; return 1; }
-        fact joined-again
-    fi
+    rejoin || { fact "$name" no-association; return 1; }
     if present && answers; then fact "$name" ok; return 0; fi
     fact "$name" "no-traffic interface=$(interface)"
     return 1
@@ -40,7 +44,7 @@ if [ $up = yes ]; then
     until_true "${WAIT_S:-60}" has_struck
 fi
 fact struck "$(struck)"
-sleep "${WATCH_S:-15}"
+until_true "${WATCH_S:-8}" new && rejoin
 good=no
 for attempt in 1 2 3; do
     back "after-$attempt" && { good=yes; break; }
