@@ -115,13 +115,33 @@ def check_compiler(kernel: Path) -> None:
         text = (kernel / ".kernelvariables").read_text(encoding="utf-8")
     except OSError:
         return
-    values = dict(row.removeprefix("override ").split(" = ", 1) for row in text.splitlines() if " = " in row)
-    compiler = values.get("CC", "gcc").split()[-1].replace("$(CROSS_COMPILE)", values.get("CROSS_COMPILE", ""))
+    compiler = compiler_of(text)
     if shutil.which(compiler) is None:
         package = compiler.rsplit("linux-gnu-", 1)[-1]
         raise MissingForGuest(
             f"the kernel was built with {compiler}, which is not here", what_to_do=f"install the package {package}"
         )
+
+
+def compiler_of(text: str) -> str:
+    """The compiler that a ``.kernelvariables`` names. What stands in a conditional is for building for another
+    architecture (Debian's 6.1), which a build here is not.
+
+    >>> compiler_of("CC = $(if $(X),$(CCACHE)) $(CROSS_COMPILE)gcc-12\\noverride CROSS_COMPILE = x86_64-linux-gnu-")
+    'x86_64-linux-gnu-gcc-12'
+    >>> compiler_of("CC = $(CROSS_COMPILE)gcc-12\\nifneq ($(A),$(B))\\nCROSS_COMPILE = $(C)-\\nendif")
+    'gcc-12'
+    """
+    values: dict[str, str] = {}
+    depth = 0
+    for row in text.splitlines():
+        word = row.split(maxsplit=1)[0] if row.strip() else ""
+        depth += (word in ("ifeq", "ifneq", "ifdef", "ifndef")) - (word == "endif")
+        name, equals, value = row.removeprefix("override ").partition(" = ")
+        if equals and depth == 0:
+            values[name.strip()] = value
+    named = values.get("CC", "").split()
+    return named[-1].replace("$(CROSS_COMPILE)", values.get("CROSS_COMPILE", "")) if named else "gcc"
 
 
 def _top(folder: Path) -> Path:
