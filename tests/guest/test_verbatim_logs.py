@@ -1,8 +1,8 @@
-"""The two logs of the rtl8xxxu bug list, as real dongles wrote them, come out of the shipped fault scripts word for word.
+"""The two logs of the rtl8xxxu bug list, as real dongles wrote them, come out of shipped fault scripts word for word.
 
-The lines are those of ``tests/klog/wiki`` (the wiki page of the rtl8xxxu work on the GARDENA gateway, Linux 5.10 to 5.13).
-They are compared with what Debian's 6.1 says, whose driver still writes these messages; only the place of the device on
-the bus differs. Newer drivers try a download six times, so that a line may come several times in a row.
+The lines are those of ``tests/klog/wiki`` (the wiki page of the rtl8xxxu work on the GARDENA gateway, Linux 5.10 to
+5.13). They are compared with what Debian's 6.1 says, whose driver still writes these messages; only the place of the
+device on the bus differs. Newer drivers try a download six times, so that a line may come several times in a row.
 """
 
 from __future__ import annotations
