@@ -73,6 +73,8 @@ def test_the_log_of_a_real_dongle(script: str, wiki: str, tmp_path: Path) -> Non
     lines = [line.text for line in read_kernel_lines((tmp_path / "files/log").read_bytes())]
     expected = said_by_real_hardware(wiki)
     assert len(expected) >= 24
+    # the list's logs do not begin with the kernel's own; "Product" is said twice, by USB and by the driver
+    lines = lines[lines.index(expected[0]) :]
     # what only the debug mask of this kernel adds, register by register, is not in the list's logs
     wanted = set(expected)
     found = [line for line, _ in groupby(line for line in lines if line in wanted)]
