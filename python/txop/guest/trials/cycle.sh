@@ -3,6 +3,7 @@
 # stays in the kernel's memory each time.
 set -u
 . /txop/trials/lib.sh
+TRAFFIC_RATE=${TRAFFIC_RATE:-4M}
 
 memory() { # memory NUMBER: what is in use once nothing waits to be freed
     sync

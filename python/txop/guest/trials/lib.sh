@@ -70,10 +70,10 @@ load() { # parameters are a list
     modprobe "$driver" $parameters
 }
 
-traffic() { # traffic SECONDS: TCP in both directions and echo requests, in the background
+traffic() { # traffic SECONDS: TCP in both directions, a dozen frames at a time, and echo requests, in the background
     pidof iperf3 >/dev/null || ip netns exec ap iperf3 -s -D >/dev/null 2>&1
-    ip netns exec dut timeout -k 1 "$1" iperf3 -c "$PEER_ADDRESS" -t "$1" --bidir -b "${TRAFFIC_RATE:-400k}" \
-        >>"$out/traffic.log" 2>&1 &
+    ip netns exec dut timeout -k 1 "$1" iperf3 -c "$PEER_ADDRESS" -t "$1" --bidir -l 16K \
+        -b "${TRAFFIC_RATE:-400k}" >>"$out/traffic.log" 2>&1 &
     ip netns exec dut timeout -k 1 "$1" ping -n -q -i 0.1 "$PEER_ADDRESS" >/dev/null 2>&1 &
 }
 quiet() { # ends the traffic of the interface under test
