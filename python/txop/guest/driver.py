@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 from collections.abc import Sequence
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.build import BuildFailed, Built, Recipe, build
+from txop.arms.edits.script import BadScript, read_script
+from txop.arms.patches import NOT_BACKWARDS, is_script
 from txop.guest.cache import default_cache, new_folder
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
+from txop.guest.qemu import X86
+from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 from txop.visible import visible
 
 TIMEOUT_S = 1800.0
@@ -40,9 +45,9 @@ class DriverBuild:
     driver: str
     """Name of the module."""
     patches: tuple[Path, ...] = ()
-    """Applied in this order with ``-p1``, to the kernel's source or to ``source``."""
+    """Applied in this order with ``-p1``, to the kernel's source or to ``source``; or edit scripts (``.toml``)."""
     reverse: bool = False
-    """Take them back instead, the last one first."""
+    """Take them back instead, the last one first. Edit scripts go one way only."""
     source: Path | None = None
     """A folder of one's own; ``None``: the distribution's kernel source."""
     switches: tuple[str, ...] = ()
@@ -62,6 +67,8 @@ async def build_driver(
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
+    check_machine()
+    check_scripts(what)
     check_tools(what.source is None)
     folder = cache or default_cache()
     kernel = build_folder(lock, cache=folder, progress=progress)
@@ -100,6 +107,32 @@ async def build_driver(
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
+
+
+def check_machine() -> None:
+    """Raise :class:`MissingForGuest` on a processor that cannot run what the distribution builds modules with."""
+    machine = platform.machine()
+    if machine not in X86:
+        raise MissingForGuest(
+            f"drivers for guests are built on x86-64 machines, and this is an {machine} one: the programs in Debian's "
+            "kernel packages that build modules are x86-64 ones",
+            what_to_do="build the module on an x86-64 machine with `txop guest module --output FILE`, and give it with "
+            "--module",
+        )
+
+
+def check_scripts(what: DriverBuild) -> None:
+    """Raise :class:`GuestError` for an edit script that cannot be used, before anything is fetched or built."""
+    for path in (patch for patch in what.patches if is_script(patch)):
+        if what.reverse:
+            wrong, _, advice = NOT_BACKWARDS.partition(": ")
+            raise GuestError(f"{path}: {wrong}", what_to_do=advice)
+        try:
+            read_script(path)
+        except BadScript as error:
+            raise GuestError(f"{path}: {error}") from None
+        except OSError as error:
+            raise GuestError(f"{path}: {error.strerror}") from None
 
 
 def check_tools(kernel_source: bool = True) -> None:
@@ -164,8 +197,12 @@ def _one_driver(whole: Path, top: Path, source: Path) -> None:
 
 
 def patch_files(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The patches as whole paths. Raises :class:`GuestError`."""
+    """The patches as whole paths; see :func:`txop.plan.named_file.named_file`. Raises :class:`GuestError`."""
+    found = []
     for path in paths:
-        if not path.is_file():
-            raise GuestError(f"{path} is no file")
-    return tuple(path.absolute() for path in paths)
+        place = named_file(Path(), str(path))
+        if not place.is_file():
+            names = f"choose from {', '.join(shipped_scripts())}" if str(path).startswith(SHIPPED) else None
+            raise GuestError(f"{path} is no file", what_to_do=names)
+        found.append(place)
+    return tuple(found)
