@@ -19,7 +19,7 @@ Examples:
   txop-vusb attach --device rtl8188cus --ap builtin           an open network \"txop\"; its wired end is TAP device vap0
   txop-vusb attach --device ncm --wired wired0                a wired network function; its other end is TAP device wired0
   txop-vusb serve --device rtl8723au --ap builtin             for usbip attach -r THIS_MACHINE -b 1-1 elsewhere
-SIGUSR1 writes the counters; SIGTERM writes all files and ends the run."
+SIGUSR1 writes the counters; SIGUSR2 unplugs the device for a second; SIGTERM writes all files and ends the run."
 )]
 pub struct Cli {
     /// What to do.

@@ -100,10 +100,9 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
-    Ok(match &args.faults {
-        Some(path) => Box::new(Faulty::new(device, Script::open(path)?)),
-        None => device,
-    })
+    let script = args.faults.as_deref().map_or(Ok(Script::default()), Script::open)?;
+    // Also without faults: it is what can be unplugged.
+    Ok(Box::new(Faulty::new(device, script)))
 }
 
 fn chip(args: &DeviceArgs, model: Model) -> Result<Box<dyn Device>, RunError> {

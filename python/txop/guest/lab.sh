@@ -1,8 +1,9 @@
 #!/usr/bin/dash
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
 # each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
-# asks the chip for its counters; `dut` and `peer` run a command at an end. A network function (ncm, qmi-modem) has a
-# wire in place of air and access point. What it is made of comes in variables:
+# asks the chip for its counters; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
+# `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip). A network
+# function (ncm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
@@ -93,11 +94,22 @@ bus_first() { # an interrupt of the virtual host is a thread that waits its turn
     done
 }
 
-associate() {
+serve() {
     ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
         fail "hostapd does not start"
     ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
-    move dut wlan0 || fail "the interface under test cannot be moved"
+}
+
+join() {
+    if [ -s "$run/wpa.pid" ]; then # of the interface as it was
+        supplicant=$(cat "$run/wpa.pid")
+        kill "$supplicant" 2>/dev/null
+        wait_for 10 gone "$supplicant"
+    fi
+    if [ ! -e "/run/netns/dut" ] || ! ip -n dut link show dev wlan0 >/dev/null 2>&1; then
+        wait_for 20 wireless || fail "the driver $driver made no wireless interface"
+        move dut wlan0 || fail "the interface under test cannot be moved"
+    fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     {
         printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n scan_freq=%s\n' "$run" "$NAME" $((2407 + 5 * channel))
@@ -111,7 +123,7 @@ associate() {
     ip netns exec dut wpa_supplicant -B -t -f "$out/wpa_supplicant.log" -P "$run/wpa.pid" -Dnl80211 -iwlan0 \
         -c "$run/wpa.conf" >/dev/null || fail "wpa_supplicant does not start"
     wait_for 60 associated || fail "no association in 60 s"
-    ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
+    ip -n dut addr replace "$DUT_ADDRESS/24" dev wlan0
     stage "associated ($security, channel $channel)"
 }
 
@@ -168,16 +180,20 @@ counters() { # counters FILE: what the chip has counted by now
     wait_for 5 test -s "$out/chip.json" && mv "$out/chip.json" "$1"
 }
 
-up() {
+namespaces() {
     command -v txop-vusb >/dev/null || fail "there is no txop-vusb in this guest"
     mkdir -p "$run" "$out"
     for namespace in ap dut; do
         ip netns add "$namespace" && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
     done
+}
+
+up() {
+    namespaces
     case $device in ncm | qmi-modem) wired; return ;; esac
     access_point
     plug
-    [ "${LAB_ONLY:-}" = plug ] || associate
+    [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
     [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
 }
 
@@ -194,7 +210,10 @@ gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
 
 case ${1:-} in
 up) up ;;
+prepare) namespaces && access_point && serve ;;
+plug) plug ;;
+join) join ;;
 down) [ ! -d "$run" ] || down ;;
 counters) counters "${2:?a file}" ;;
-*) echo "usage: txop-lab up|down|counters FILE" >&2; exit 2 ;;
+*) echo "usage: txop-lab up|down|prepare|plug|join|counters FILE" >&2; exit 2 ;;
 esac

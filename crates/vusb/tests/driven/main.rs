@@ -2,5 +2,6 @@
 
 mod bus;
 mod chip;
+mod faults;
 mod functions;
 mod host;

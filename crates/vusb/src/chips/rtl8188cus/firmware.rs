@@ -39,9 +39,16 @@ pub struct Firmware {
     downloaded: u64,
     /// Does not start until the chip was unplugged (a fault).
     hangs: bool,
+    /// What it tells the host gets lost (a fault).
+    pub mute: bool,
 }
 
 impl Firmware {
+    /// Power was cut: nothing is loaded, nothing hangs. What gets lost on the way to the host is no state of the chip's.
+    pub fn cold_start(&mut self) {
+        *self = Self { mute: self.mute, ..Self::default() };
+    }
+
     /// It stops, and does not start again (a fault).
     pub fn hang(&mut self, memory: &mut Memory) {
         (self.hangs, self.running) = (true, false);
@@ -101,10 +108,17 @@ impl Firmware {
     /// The command that a write has completed: mailboxes are read at once, so they are never full.
     pub fn mailbox(&self, memory: &mut Memory, touched: Touched) -> Option<Command> {
         let number = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n))?;
+        let full = 1u8 << number;
         if !self.running {
+            // Nobody reads it: a driver that looks finds it full.
+            memory.change(reg::HMTFR, 0, full);
             return None;
         }
-        memory.change(reg::HMTFR, 0x0f, 0);
+        if self.mute {
+            memory.change(reg::HMTFR, 0, full);
+        } else {
+            memory.change(reg::HMTFR, 0x0f, 0);
+        }
         let [id, first, second, last]: [u8; 4] = memory.array(reg::HMBOX_0 + 4 * number);
         let extension = memory.u16(reg::HMBOX_EXT_0 + 2 * number);
         Some(match id & !EXTENDED {

@@ -15,6 +15,10 @@ use super::tx_descriptor::LEGACY_RATES;
 use super::Model;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
+use crate::rng::Rng;
+
+/// Of the draws of a fault, so that they change no others.
+const LATE_SEED: u64 = 1;
 
 /// Longest register read: no driver reads more than four bytes at a time.
 const READ_MAX: usize = 256;
@@ -31,6 +35,8 @@ pub struct Mac {
     receiver: Receiver,
     /// What the run's clock showed when the TSF was zero.
     tsf_zero_ns: u64,
+    /// How likely a Block Ack does not have an MPDU yet (a fault), and the draws of it.
+    late: (f64, Rng),
 }
 
 impl Mac {
@@ -45,6 +51,7 @@ impl Mac {
             transmitter: Transmitter::default(),
             receiver: Receiver::default(),
             tsf_zero_ns: 0,
+            late: (0.0, Rng::new(LATE_SEED)),
         };
         mac.cold_start();
         mac
@@ -53,7 +60,7 @@ impl Mac {
     /// Power was cut.
     pub(super) fn cold_start(&mut self) {
         system::cold_start(&mut self.memory, self.model);
-        self.firmware = Firmware::default();
+        self.firmware.cold_start();
         self.radio = Radio::default();
         self.cam = Cam::default();
         self.transmitter.clear();
@@ -63,6 +70,20 @@ impl Mac {
     /// The firmware stops, and does not start again before power was cut.
     pub(super) fn hang_firmware(&mut self) {
         self.firmware.hang(&mut self.memory);
+    }
+
+    /// What the firmware tells the host gets lost, or not any more.
+    pub(super) fn lose_c2h(&mut self, lost: bool) {
+        self.firmware.mute = lost;
+    }
+
+    pub(super) const fn loses_c2h(&self) -> bool {
+        self.firmware.mute
+    }
+
+    /// Block Acks come too early for an MPDU with this probability.
+    pub(super) fn acknowledge_late(&mut self, probability: f64) {
+        self.late.0 = probability;
     }
 
     pub(super) const fn tx_counters(&self) -> &TxCounters {
@@ -167,7 +188,9 @@ impl Station for Mac {
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
         let times = (now_ns, self.tsf_us(now_ns));
-        self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception)
+        let (probability, rng) = &mut self.late;
+        let late = reception.ampdu.is_some() && *probability > 0.0 && rng.chance(*probability);
+        self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception) && !late
     }
 
     /// The rates that the driver has set for responses.

@@ -174,6 +174,8 @@ impl Device for Rtl8188cus {
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
             BULK_IN => self.mac.received(now_ns, transfer),
+            // C2H messages come this way (rtl8xxxu.h, USB_INTR_CONTENT_C2H_OFFSET).
+            INTERRUPT_IN if self.mac.loses_c2h() => InReply::Nak,
             INTERRUPT_IN if now_ns >= self.interrupt_due_ns => {
                 self.interrupt_asked = false;
                 // On the grid of the microframes, so that a late answer does not make all later ones late.
@@ -219,7 +221,11 @@ impl Device for Rtl8188cus {
     fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
         match effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
             Effect::Loss(probability) => self.medium.set_loss(probability),
+            Effect::Noise(dbm) => self.medium.set_noise(dbm),
+            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Unplug(_) => return false,
         }
         true
     }
