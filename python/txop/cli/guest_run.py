@@ -69,7 +69,16 @@ DriverOption = Annotated[
 Parameter = Annotated[
     list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
 ]
-Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
+Security = Annotated[
+    str | None,
+    typer.Option(
+        "--security", metavar="open|wpa2|wpa3", help="Of the access point; default: wpa2, open for the built-in one."
+    ),
+]
+AccessPoint = Annotated[
+    str,
+    typer.Option("--ap", metavar="hostapd|builtin", help="With --device: the access point; builtin: one for scripts."),
+]
 PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
@@ -108,7 +117,8 @@ def run(
     device: Device = None,
     driver: DriverOption = None,
     parameter: Parameter = None,
-    security: Security = "wpa2",
+    security: Security = None,
+    ap: AccessPoint = "hostapd",
     plug_only: PlugOnly = False,
     mode: ModeOption = "fast",
     mips: Mips = 500,
@@ -133,7 +143,7 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, ap, plug_only), kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told():
@@ -195,7 +205,8 @@ def shell(
     device: Device = None,
     driver: DriverOption = None,
     parameter: Parameter = None,
-    security: Security = "wpa2",
+    security: Security = None,
+    ap: AccessPoint = "hostapd",
     plug_only: PlugOnly = False,
     module: Module = None,
     file: FileOption = None,
@@ -211,7 +222,7 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, ap, plug_only), kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -222,7 +233,7 @@ def shell(
 
 
 def _chip(
-    device: str | None, driver: str | None, parameter: list[str] | None, security: str, plug_only: bool
+    device: str | None, driver: str | None, parameter: list[str] | None, security: str | None, ap: str, plug_only: bool
 ) -> Chip | None:
     from txop.guest.chips import DRIVERS, Chip
 
@@ -232,7 +243,8 @@ def _chip(
         return None
     with told():
         name = driver or DRIVERS.get(device, "")
-        return Chip(device, name, tuple(parameter or ()), security, plug_only=plug_only)
+        secured = security or ("open" if ap == "builtin" else "wpa2")
+        return Chip(device, name, tuple(parameter or ()), secured, ap=ap, plug_only=plug_only)
 
 
 def _overlay(

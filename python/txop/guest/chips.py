@@ -18,6 +18,8 @@ VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
 DEVICES = ("rtl8188cus", "rtl8723au")
+ACCESS_POINTS = ("hostapd", "builtin")
+"""The real hostapd, or the program's own: open, for faults, speed and exact control."""
 SECURITIES = ("open", "wpa2", "wpa3")
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
@@ -39,6 +41,8 @@ class Chip:
     channel: int = 6
     options: tuple[str, ...] = ()
     """More options of the program."""
+    ap: str = "hostapd"
+    """One of :data:`ACCESS_POINTS`."""
     plug_only: bool = False
     """Stop when the driver has made its interface."""
 
@@ -48,6 +52,10 @@ class Chip:
             raise GuestError(f"there is no virtual chip {self.device!r}: {', '.join(DEVICES)}")
         if self.security not in SECURITIES:
             raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
+        if self.ap not in ACCESS_POINTS:
+            raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
+        if self.ap == "builtin" and self.security != "open":
+            raise GuestError(f"the built-in access point is open: it has no {self.security}")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
         for words in (self.parameters, self.options):
@@ -62,6 +70,7 @@ class Chip:
             "LAB_PARAMETERS": " ".join(self.parameters),
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
+            "LAB_AP": self.ap,
             "LAB_OPTIONS": " ".join(self.options),
             "LAB_ONLY": "plug" if self.plug_only else "",
         }

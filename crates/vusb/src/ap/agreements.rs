@@ -1,12 +1,25 @@
 //! Block Ack agreements, as far as the frames that make them can be read.
 
 /// TIDs for which one side has agreed to receive A-MPDUs, one bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreements {
     /// Towards the station.
     pub(super) down: u16,
     /// Towards the access point.
     pub(super) up: u16,
+    /// The station takes A-MSDUs in these A-MPDUs.
+    pub(super) down_amsdu: bool,
+    /// The smallest window that the station has agreed to.
+    pub(super) down_window: u16,
+}
+
+/// The largest window of HT (9.4.1.13).
+const WINDOW_MAX: u16 = 64;
+
+impl Default for Agreements {
+    fn default() -> Self {
+        Self { down: 0, up: 0, down_amsdu: false, down_window: WINDOW_MAX }
+    }
 }
 
 /// Every user priority.
@@ -38,14 +51,21 @@ impl Agreements {
     }
 
     fn action(&mut self, frame: &[u8], up: bool) {
-        let half = |at: usize| frame.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
-        match frame.get(25) {
+        let half = |at: usize| frame.get(at..)?.first_chunk().map(|b| u16::from_le_bytes(*b));
+        match (frame.get(25), half(26), half(27), half(29)) {
             // Response: token, status, parameters with the TID in bits 5:2. Who answers receives.
-            Some(1) if half(27) == 0 => *self.receives(up) |= 1 << (half(29) >> 2 & 15),
+            (Some(1), _, Some(0), Some(parameters)) => {
+                *self.receives(up) |= 1 << (parameters >> 2 & 15);
+                if up {
+                    self.down_amsdu = parameters & 1 == 1;
+                    let window = parameters >> 6;
+                    self.down_window = self.down_window.min(if window == 0 { WINDOW_MAX } else { window });
+                }
+            }
             // End: parameters with the initiator in bit 11 and the TID in bits 15:12. The initiator is who sends data.
-            Some(2) => {
-                let by_initiator = half(26) >> 11 & 1 == 1;
-                *self.receives(up != by_initiator) &= !(1 << (half(26) >> 12));
+            (Some(2), Some(parameters), ..) => {
+                let by_initiator = parameters >> 11 & 1 == 1;
+                *self.receives(up != by_initiator) &= !(1 << (parameters >> 12));
             }
             _ => {}
         }
@@ -68,15 +88,25 @@ mod tests {
         let mut agreements = Agreements::default();
         // The access point agrees to receive TID 5: token 1, success, immediate.
         agreements.watch(&action(0, &[3, 1, 1, 0, 0, 5 << 2 | 2, 0, 0, 0]), false);
-        assert_eq!(agreements, Agreements { down: 0, up: 1 << 5 });
-        // The station agrees to TID 0, and declines TID 1.
-        agreements.watch(&action(0, &[3, 1, 1, 0, 0, 2, 0, 0, 0]), true);
+        assert_eq!((agreements.down, agreements.up), (0, 1 << 5));
+        // The station agrees to TID 0 with a window of 16 and A-MSDUs, and declines TID 1.
+        agreements.watch(&action(0, &[3, 1, 1, 0, 0, 3, 4, 0, 0]), true);
         agreements.watch(&action(0, &[3, 1, 1, 37, 0, 1 << 2, 0, 0, 0]), true);
-        assert_eq!(agreements, Agreements { down: 1, up: 1 << 5 });
+        assert_eq!((agreements.down, agreements.up), (1, 1 << 5));
+        assert_eq!((agreements.down_amsdu, agreements.down_window), (true, 16));
         // The station, which initiated TID 5, ends it; then the recipient of TID 0 does.
         agreements.watch(&action(0, &[3, 2, 0, 0x58, 1, 0]), true);
-        assert_eq!(agreements, Agreements { down: 1, up: 0 });
+        assert_eq!((agreements.down, agreements.up), (1, 0));
         agreements.watch(&action(0, &[3, 2, 0, 0x00, 1, 0]), true);
+        assert_eq!((agreements.down, agreements.up), (0, 0));
+    }
+
+    #[test]
+    fn answers_that_are_cut_agree_to_nothing() {
+        let mut agreements = Agreements::default();
+        for length in 0..5 {
+            agreements.watch(&action(0, &[3, 1, 1, 0, 0, 2, 0][..length]), false);
+        }
         assert_eq!(agreements, Agreements::default());
     }
 
@@ -84,7 +114,7 @@ mod tests {
     fn encrypted_ones_are_taken_for_all() {
         let mut agreements = Agreements::default();
         agreements.watch(&action(0x40, &[1, 2, 3]), false);
-        assert_eq!(agreements, Agreements { down: 0, up: ALL });
+        assert_eq!((agreements.down, agreements.up), (0, ALL));
         agreements.watch(&[0xc0, 0], true);
         assert_eq!(agreements, Agreements::default());
     }

@@ -335,7 +335,7 @@ impl Station for Hostapd {
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        self.queue.begin(self.agreements.down)
+        self.queue.begin(self.agreements.down, self.agreements.down_window)
     }
 
     fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
