@@ -118,6 +118,9 @@ pub struct DeviceArgs {
     /// Shortest time between two answers of the interrupt endpoint, us.
     #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub interrupt_us: u64,
+    /// Access point: does not answer A-MPDUs for which there is no Block Ack agreement. Real ones have been seen to.
+    #[arg(long)]
+    pub strict_agreements: bool,
     /// Built-in access point: name of the network, 32 bytes at most.
     #[arg(long, default_value = "txop", value_parser = ssid)]
     pub ssid: String,

@@ -131,7 +131,7 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
     let medium = Medium::new(channel, args.seed, recorder);
     let ap: Box<dyn AccessPoint> = match args.ap {
-        ApKind::Hostapd => Box::new(Hostapd::new()?),
+        ApKind::Hostapd => Box::new(Hostapd::new(args.strict_agreements)?),
         ApKind::None => Box::new(Silent),
         ApKind::Builtin => Box::new(builtin(args, script)?),
     };
@@ -146,7 +146,7 @@ fn builtin(args: &DeviceArgs, script: Option<&Script>) -> Result<Builtin, ApErro
         mcs: args.mcs,
         short_gi: args.short_gi,
         tap: args.tap.clone(),
-        more: More::default(),
+        more: More { strict_agreements: args.strict_agreements, ..More::default() },
     };
     if let Some(network) = script.and_then(|script| script.network.as_ref()) {
         network.apply(&mut settings);

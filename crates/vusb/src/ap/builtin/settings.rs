@@ -40,6 +40,8 @@ pub struct More {
     pub forced: bool,
     /// Asks for Block Ack agreements.
     pub ampdu: bool,
+    /// Does not answer A-MPDUs for which there is no agreement. Real access points have been seen to answer them.
+    pub strict_agreements: bool,
     /// MSDUs in an A-MSDU at most; 1: none.
     pub amsdu_frames: u8,
     /// Says that it receives A-MSDUs of 7935 bytes, not 3839.
@@ -60,6 +62,7 @@ impl Default for More {
             greenfield: false,
             forced: false,
             ampdu: true,
+            strict_agreements: false,
             amsdu_frames: 1,
             amsdu_7935: false,
             rts: false,
@@ -97,6 +100,7 @@ pub struct Network {
     greenfield: Option<bool>,
     forced: Option<bool>,
     ampdu: Option<bool>,
+    strict_agreements: Option<bool>,
     amsdu_frames: Option<u8>,
     amsdu_7935: Option<bool>,
     rts: Option<bool>,
@@ -141,6 +145,7 @@ impl Network {
             (&mut more.greenfield, self.greenfield),
             (&mut more.forced, self.forced),
             (&mut more.ampdu, self.ampdu),
+            (&mut more.strict_agreements, self.strict_agreements),
             (&mut more.amsdu_7935, self.amsdu_7935),
             (&mut more.rts, self.rts),
         ] {

@@ -56,7 +56,11 @@ fn agreements_go_both_ways_and_can_be_refused() {
     assert_eq!(answer, Some(37));
     network.send_up(&[1], true);
     network.run_ms(10);
-    assert!(network.up().is_empty(), "an A-MPDU without an agreement is not taken");
+    assert_eq!(network.up(), [1], "real access points answer an A-MPDU without an agreement");
+    let mut network = Network::joined("[network]\nstrict_agreements = true\n");
+    network.send_up(&[1], true);
+    network.run_ms(10);
+    assert!(network.up().is_empty(), "a strict one does not");
 }
 
 #[test]
@@ -221,4 +225,17 @@ fn a_network_without_ht_has_no_qos() {
     network.run_ms(10);
     assert_eq!(network.down(), [0, 1]);
     assert!(network.station.heard.iter().all(|heard| heard.1[0] & 0x8c != 0x88));
+}
+
+#[test]
+fn shipped_scripts_are_for_this_access_point() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/access-point");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let script = crate::fault::Script::open(&path).unwrap();
+        assert!(script.is_about_ap() && script.fault.is_empty(), "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen >= 15, "{seen}");
 }
