@@ -11,6 +11,8 @@ pub(super) struct Agreements {
     pub(super) down_amsdu: bool,
     /// The smallest window that the station has agreed to.
     pub(super) down_window: u16,
+    /// Who has sent an encrypted request that is not answered yet; `true`: the station.
+    asked_secretly: Option<bool>,
 }
 
 /// The largest window of HT (9.4.1.13).
@@ -18,12 +20,17 @@ const WINDOW_MAX: u16 = 64;
 
 impl Default for Agreements {
     fn default() -> Self {
-        Self { down: 0, up: 0, down_amsdu: false, down_window: WINDOW_MAX }
+        Self { down: 0, up: 0, down_amsdu: false, down_window: WINDOW_MAX, asked_secretly: None }
     }
 }
 
 /// Every user priority.
 const ALL: u16 = 0x00ff;
+/// Bytes of the header and of CCMP's header and integrity code around an encrypted action frame.
+const SECRET: usize = 24 + 16;
+/// Bytes of a request or an answer about an agreement (9.6.4), with and without the ADDBA Extension element. No other action
+/// frame of an HT station has that length.
+const ASKING: std::ops::RangeInclusive<usize> = 9..=12;
 
 impl Agreements {
     /// Looks at a frame that passed; `up`: the station sent it.
@@ -32,12 +39,25 @@ impl Agreements {
             // Authentication, deauthentication, disassociation, (re)association request: nothing is agreed any more.
             Some(0xb0 | 0xc0 | 0xa0 | 0x00 | 0x20) => *self = Self::default(),
             Some(0xd0) if frame.get(1).is_some_and(|flags| flags & 0x40 != 0) => {
-                // Encrypted, with management frame protection: taken for an agreement of all TIDs by who sent it.
-                *self.receives(up) = ALL;
+                self.secret(frame.len(), up);
             }
             // Category Block Ack.
             Some(0xd0) if frame.get(24) == Some(&3) => self.action(frame, up),
             _ => {}
+        }
+    }
+
+    /// An encrypted action frame. What has the length of a request is one, and what has it after a request of the other
+    /// side is the answer; it is taken for a yes, for all TIDs.
+    fn secret(&mut self, len: usize, up: bool) {
+        if !len.checked_sub(SECRET).is_some_and(|body| ASKING.contains(&body)) {
+            return;
+        }
+        if self.asked_secretly == Some(!up) {
+            self.asked_secretly = None;
+            *self.receives(up) = ALL;
+        } else {
+            self.asked_secretly = Some(up);
         }
     }
 
@@ -111,10 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn encrypted_ones_are_taken_for_all() {
+    fn encrypted_ones_are_told_by_their_length() {
         let mut agreements = Agreements::default();
-        agreements.watch(&action(0x40, &[1, 2, 3]), false);
+        let (asking, other) = (action(0x40, &[0; 25]), action(0x40, &[0; 20]));
+        agreements.watch(&asking, true);
+        agreements.watch(&other, false);
+        assert_eq!((agreements.down, agreements.up), (0, 0), "SA Query is no answer");
+        agreements.watch(&asking, false);
         assert_eq!((agreements.down, agreements.up), (0, ALL));
+        agreements.watch(&asking, false);
+        agreements.watch(&asking, true);
+        assert_eq!((agreements.down, agreements.up), (ALL, ALL));
         agreements.watch(&[0xc0, 0], true);
         assert_eq!(agreements, Agreements::default());
     }
