@@ -96,7 +96,13 @@ associate() {
     move dut wlan0 || fail "the interface under test cannot be moved"
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     {
-        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n scan_freq=%s\n' "$run" "$NAME" $((2407 + 5 * channel))
+        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n' "$run" "$NAME"
+        # a script may hide the network of the built-in access point, or take it to another channel
+        if [ "$ap" = builtin ]; then
+            printf ' scan_ssid=1\n scan_freq=%s 2412 2437 2462\n' $((2407 + 5 * channel))
+        else
+            printf ' scan_freq=%s\n' $((2407 + 5 * channel))
+        fi
         case $security in
         open) printf ' key_mgmt=NONE\n' ;;
         wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
