@@ -4,6 +4,7 @@ mod hostile;
 mod speed;
 mod station;
 mod timing;
+mod uplink;
 
 use station::Network;
 use wire::ieee80211::{Action, Capabilities, Elements};
