@@ -137,7 +137,10 @@ impl Builtin {
         let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
         // Data, and of management frames those that answer nothing (11.2.3.2).
         let waits = is_data || matches!(frame.mpdu.first(), Some(0xa0 | 0xc0 | 0xd0));
-        if self.sleep.asleep && waits && (for_client || frame.is_group()) {
+        if self.queue.len() + self.sleep.len() >= 2 * QUEUE_MAX {
+            // Only a flood of requests comes to this: data from the wire wait there.
+            self.counters.dropped += 1;
+        } else if self.sleep.asleep && waits && (for_client || frame.is_group()) {
             self.counters.kept += 1;
             self.sleep.keep(frame);
         } else {

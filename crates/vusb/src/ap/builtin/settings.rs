@@ -201,6 +201,8 @@ pub struct ApCounters {
     pub refused: u64,
     /// Frames given up after their last retry.
     pub given_up: u64,
+    /// Frames dropped because too many waited.
+    pub dropped: u64,
     /// Beacons.
     pub beacons: u64,
     /// Associations and reassociations that it granted.

@@ -48,3 +48,16 @@ proptest! {
         prop_assert!(network.ap.next_event().is_some());
     }
 }
+
+#[test]
+fn a_flood_of_requests_does_not_fill_the_memory() {
+    let mut network = Network::joined("");
+    let reception = Reception { mode: mcs7(), ampdu: None, tuned: Tuned::channel(6).unwrap(), signal_dbm: -45 };
+    let request = [&[0x40, 0, 0, 0][..], &[0xff; 6], &OWN, &[0xff; 6], &[0, 0, 0, 0]].concat();
+    for _ in 0..10_000 {
+        network.ap.receive(network.now_ns, &request, &reception);
+    }
+    assert!(network.ap.queue.len() <= 256 && network.ap.counters().dropped > 9_000);
+    network.run_ms(2_000);
+    assert!(network.ap.queue.len() < 10);
+}
