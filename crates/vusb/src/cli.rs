@@ -88,7 +88,7 @@ pub struct DeviceArgs {
     /// Efuse map: raw, or as a kernel log dumps it.
     #[arg(long, value_name = "FILE")]
     pub efuse: Option<PathBuf>,
-    /// Fault script.
+    /// Script of faults, and of what the built-in access point does.
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
     /// Record all URBs (pcap, link type 220).
@@ -118,8 +118,11 @@ pub struct DeviceArgs {
     /// Shortest time between two answers of the interrupt endpoint, us.
     #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub interrupt_us: u64,
-    /// Built-in access point: name of the network.
-    #[arg(long, default_value = "txop")]
+    /// Access point: does not answer A-MPDUs for which there is no Block Ack agreement. Real ones have been seen to.
+    #[arg(long)]
+    pub strict_agreements: bool,
+    /// Built-in access point: name of the network, 32 bytes at most.
+    #[arg(long, default_value = "txop", value_parser = ssid)]
     pub ssid: String,
     /// Built-in access point: channel.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=13))]
@@ -139,6 +142,14 @@ pub struct DeviceArgs {
     /// Network functions.
     #[command(flatten)]
     pub function: FunctionArgs,
+}
+
+fn ssid(text: &str) -> Result<String, String> {
+    if (1..=32).contains(&text.len()) {
+        Ok(text.into())
+    } else {
+        Err("give 1 to 32 bytes".into())
+    }
 }
 
 fn probability(text: &str) -> Result<f64, String> {

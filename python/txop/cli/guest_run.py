@@ -81,7 +81,6 @@ DriverOption = Annotated[
 Parameter = Annotated[
     list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
 ]
-Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
 Faults = Annotated[
     Path | None,
     typer.Option("--faults", metavar="FILE", help="With --device: its fault script (TOML); see examples/faults."),
@@ -96,6 +95,16 @@ DeviceOption = Annotated[
 ]
 AirFlag = Annotated[bool, typer.Option("--air", help="With --device: capture its air; air.pcapng in --output.")]
 UsbFlag = Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcap in --output.")]
+Security = Annotated[
+    str | None,
+    typer.Option(
+        "--security", metavar="open|wpa2|wpa3", help="Of the access point; default: wpa2, open for the built-in one."
+    ),
+]
+AccessPoint = Annotated[
+    str,
+    typer.Option("--ap", metavar="hostapd|builtin", help="With --device: the access point; builtin: one for scripts."),
+]
 PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
@@ -142,7 +151,8 @@ def run(
     device: Device = None,
     driver: DriverOption = None,
     parameter: Parameter = None,
-    security: Security = "wpa2",
+    security: Security = None,
+    ap: AccessPoint = "hostapd",
     plug_only: PlugOnly = False,
     faults: Faults = None,
     device_option: DeviceOption = None,
@@ -173,7 +183,7 @@ def run(
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
     if (air or usb) and output is None:
         raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
-    chip = _chip(device, driver, parameter, security, plug_only, faults, device_option, air=air, usb=usb)
+    chip = _chip(device, driver, parameter, security, ap, plug_only, faults, device_option, air=air, usb=usb)
     overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -238,7 +248,8 @@ def shell(
     device: Device = None,
     driver: DriverOption = None,
     parameter: Parameter = None,
-    security: Security = "wpa2",
+    security: Security = None,
+    ap: AccessPoint = "hostapd",
     plug_only: PlugOnly = False,
     faults: Faults = None,
     device_option: DeviceOption = None,
@@ -256,7 +267,7 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    chip = _chip(device, driver, parameter, security, plug_only, faults, device_option)
+    chip = _chip(device, driver, parameter, security, ap, plug_only, faults, device_option)
     overlay = _overlay([], module, file, chip, kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
@@ -271,7 +282,8 @@ def _chip(
     device: str | None,
     driver: str | None,
     parameter: list[str] | None,
-    security: str,
+    security: str | None,
+    ap: str,
     plug_only: bool,
     faults: Path | None,
     device_option: list[str] | None,
@@ -292,8 +304,9 @@ def _chip(
             device,
             driver or DRIVERS.get(device, ""),
             tuple(parameter or ()),
-            security,
+            security or ("open" if ap == "builtin" else "wpa2"),
             options=tuple(word for words in device_option or () for word in shlex.split(words)),
+            ap=ap,
             air=CAPTURE_FILE if air else None,
             usb=BUS_FILES[0] if usb else None,
             faults=faults,

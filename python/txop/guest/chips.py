@@ -21,6 +21,8 @@ DEVICES = ("rtl8188cus", "rtl8723au")
 """Wireless chips."""
 FUNCTIONS = ("ncm", "qmi-modem")
 """Network functions without a radio; see docs/virtual-functions.md."""
+ACCESS_POINTS = ("hostapd", "builtin")
+"""The real hostapd, or the program's own: open, for faults, speed and exact control."""
 SECURITIES = ("open", "wpa2", "wpa3")
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
@@ -47,6 +49,8 @@ class Chip:
     channel: int = 6
     options: tuple[str, ...] = ()
     """More options of the program, a word each."""
+    ap: str = "hostapd"
+    """One of :data:`ACCESS_POINTS`."""
     air: str | None = None
     """Name of the capture of the air to leave, in :data:`OUT`."""
     usb: str | None = None
@@ -68,6 +72,10 @@ class Chip:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.security not in SECURITIES:
             raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
+        if self.ap not in ACCESS_POINTS:
+            raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
+        if self.ap == "builtin" and self.security != "open":
+            raise GuestError(f"the built-in access point is open: it has no {self.security}")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
         if self.faults is not None and not self.faults.is_file():
@@ -84,6 +92,7 @@ class Chip:
             "LAB_PARAMETERS": " ".join(self.parameters),
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
+            "LAB_AP": self.ap,
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_ONLY": "plug" if self.plug_only else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",

@@ -7,12 +7,14 @@
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
+#   LAB_AP  hostapd, or builtin: that of txop-vusb, open
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
 channel=${LAB_CHANNEL:-6} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
+ap=${LAB_AP:-hostapd}
 run=/run/txop-lab out=/txop/out
 PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab
 
@@ -53,6 +55,11 @@ move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with it
 }
 
 access_point() {
+    if [ "$ap" = builtin ]; then
+        [ "$security" = open ] || fail "the built-in access point is open, not $security"
+        modprobe tun || fail "this kernel has no TAP devices"
+        return
+    fi
     modprobe mac80211_hwsim radios=1 || fail "the simulated radio of the access point cannot be made"
     wait_for 10 wireless || fail "the access point's radio has no interface"
     move ap ap0 || fail "the access point's radio cannot be moved"
@@ -80,7 +87,7 @@ plug() {
     # the residual loss that the seed of this guest brings, unless somebody says otherwise
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
-    txop-vusb attach --device "$device" --ap hostapd --channel "$channel" --seed "${TXOP_SEED:-0}" \
+    txop-vusb attach --device "$device" --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" \
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
     echo $! >"$run/vusb.pid"
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
@@ -95,8 +102,12 @@ bus_first() { # an interrupt of the virtual host is a thread that waits its turn
 }
 
 serve() {
-    ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
-        fail "hostapd does not start"
+    if [ "$ap" = builtin ]; then
+        ip link set ap0 netns ap && ip -n ap link set ap0 up || fail "the access point's TAP device cannot be moved"
+    else
+        ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
+            fail "hostapd does not start"
+    fi
     ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
 }
 
@@ -112,7 +123,13 @@ join() {
     fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     {
-        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n scan_freq=%s\n' "$run" "$NAME" $((2407 + 5 * channel))
+        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n' "$run" "$NAME"
+        # a script may hide the network of the built-in access point, or take it to another channel
+        if [ "$ap" = builtin ]; then
+            printf ' scan_ssid=1\n scan_freq=%s 2412 2437 2462\n' $((2407 + 5 * channel))
+        else
+            printf ' scan_freq=%s\n' $((2407 + 5 * channel))
+        fi
         case $security in
         open) printf ' key_mgmt=NONE\n' ;;
         wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
