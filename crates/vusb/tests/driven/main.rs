@@ -2,5 +2,6 @@
 
 mod bus;
 mod chip;
+mod chip_blocks;
 mod functions;
 mod host;

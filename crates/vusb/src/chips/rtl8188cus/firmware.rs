@@ -93,18 +93,22 @@ impl Firmware {
         if may_run && self.downloaded > 0 && !self.hangs {
             self.running = true;
             memory.change(reg::MCU_FW_DL, 0, reg::FW_INIT_READY | reg::FW_RAM_SELECT);
+            // It begins with empty mailboxes.
+            memory.change(reg::HMTFR, 0x0f, 0);
         } else if !enabled {
             self.running = false;
         }
     }
 
-    /// The command that a write has completed: mailboxes are read at once, so they are never full.
+    /// The command that a write has completed: it is complete with the last byte of a mailbox (rtlwifi writes them one by
+    /// one, _rtl92c_fill_h2c_command). A firmware that runs reads it at once; else the mailbox stays full.
     pub fn mailbox(&self, memory: &mut Memory, touched: Touched) -> Option<Command> {
-        let number = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n))?;
+        let number = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n + 3))?;
         if !self.running {
+            memory.change(reg::HMTFR, 0, 1 << number);
             return None;
         }
-        memory.change(reg::HMTFR, 0x0f, 0);
+        memory.change(reg::HMTFR, 1 << number, 0);
         let [id, first, second, last]: [u8; 4] = memory.array(reg::HMBOX_0 + 4 * number);
         let extension = memory.u16(reg::HMBOX_EXT_0 + 2 * number);
         Some(match id & !EXTENDED {

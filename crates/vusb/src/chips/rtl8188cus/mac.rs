@@ -1,6 +1,6 @@
 //! The chip's inside: registers and what stands behind them, transmitter and receiver.
 
-use wire::phy::{EdcaParameters, RateSet};
+use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 
 use super::cam::Cam;
 use super::efuse::Efuse;
@@ -145,8 +145,8 @@ impl Mac {
 
 impl Station for Mac {
     fn tuned(&self) -> Option<Tuned> {
-        let tuned = Tuned::channel(self.radio.channel()).filter(|_| self.is_on());
-        tuned.map(|tuned| Tuned { wide: self.radio.is_40mhz(), ..tuned })
+        let tuned = Tuned::channel(self.radio.channel(&self.memory)).filter(|_| self.is_on());
+        tuned.map(|tuned| Tuned { wide: self.radio.is_40mhz(&self.memory), ..tuned })
     }
 
     fn ready_since(&self) -> Option<u64> {
@@ -158,7 +158,7 @@ impl Station for Mac {
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        self.transmitter.begin(&self.memory, self.radio.is_40mhz())
+        self.transmitter.begin(&self.memory, self.radio.is_40mhz(&self.memory))
     }
 
     fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
@@ -166,6 +166,11 @@ impl Station for Mac {
     }
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
+        let is_wide = matches!(reception.mode, Mode::Ht(ht) if ht.bandwidth == Bandwidth::Mhz40);
+        if is_wide && !self.radio.is_40mhz(&self.memory) {
+            // Half of it is outside what the baseband looks at.
+            return false;
+        }
         let times = (now_ns, self.tsf_us(now_ns));
         self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception)
     }

@@ -9,12 +9,13 @@
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
 //! | 8051: download, mailboxes | `firmware.rs` | rtl8xxxu_download_firmware, rtl8xxxu_gen1_h2c_cmd |
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
-//! | key memory, CCMP | `cam.rs`, `ccmp.rs` | rtl8xxxu_cam_write |
+//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
 //! | transmission | `tx_descriptor.rs`, `transmit.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 
 pub mod cam;
 pub mod ccmp;
+mod crypto;
 pub mod efuse;
 mod firmware;
 mod mac;
@@ -25,8 +26,10 @@ mod receive;
 pub mod registers;
 mod rx_descriptor;
 mod system;
+pub mod tkip;
 mod transmit;
 pub mod tx_descriptor;
+pub mod wep;
 
 use std::os::fd::RawFd;
 

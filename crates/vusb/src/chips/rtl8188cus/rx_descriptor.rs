@@ -15,7 +15,7 @@ pub struct Received {
     pub mode: Mode,
     /// Signal strength.
     pub signal_dbm: i8,
-    /// Encryption that it came with (0 none, 2 TKIP, 4 CCMP), and whether the chip decrypted it.
+    /// Encryption that it came with (0 none, 1 and 5 WEP, 2 TKIP, 4 CCMP), and whether the chip decrypted it.
     pub security: u8,
     /// See `security`.
     pub decrypted: bool,

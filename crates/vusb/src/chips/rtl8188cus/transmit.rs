@@ -6,7 +6,7 @@ use serde::Serialize;
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
 
 use super::cam::{Cam, Cipher};
-use super::ccmp::Ccmp;
+use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
@@ -100,7 +100,7 @@ pub struct Transmitter {
     /// What is on the air: its queue and descriptors, in the order of the PPDU's MPDUs.
     on_air: Option<(usize, Vec<Queued>)>,
     rates: RateAdaptation,
-    ccmp: Option<Ccmp>,
+    engines: Engines,
     sequence: u16,
     waiting: bool,
     counters: TxCounters,
@@ -233,17 +233,13 @@ impl Transmitter {
             return true;
         }
         let receiver = mpdu.get(4..10).and_then(<[u8]>::first_chunk::<6>).copied().unwrap_or_default();
-        let key = cam.pairwise(receiver).filter(|key| key.cipher == Cipher::Ccmp && descriptor.security() == 3);
-        let Some(key) = key else {
+        let index = key_index(mpdu).unwrap_or(0);
+        let key = cam.pairwise(receiver).or_else(|| cam.group(index));
+        let Some(key) = key.filter(|key| is_meant(descriptor.security(), key.cipher)) else {
             self.counters.no_key += 1;
             return false;
         };
-        let ccmp = match self.ccmp.take() {
-            Some(ccmp) if *ccmp.key() == key.bytes => ccmp,
-            _ => Ccmp::new(key.bytes),
-        };
-        let encrypted = ccmp.encrypt(mpdu);
-        self.ccmp = Some(ccmp);
+        let encrypted = self.engines.encrypt(key, mpdu);
         self.counters.encrypted += u64::from(encrypted);
         encrypted
     }
@@ -325,6 +321,16 @@ impl Transmitter {
             let request = block_ack_request(&lost, queue.front());
             queue.push_front(request);
         }
+    }
+}
+
+/// Whether a key is one of those that the descriptor's encryption field stands for: 1 is RC4, which is WEP and TKIP, 3 is
+/// AES (rtl8xxxu.h, TXDESC_SEC_RC4 and TXDESC_SEC_AES).
+const fn is_meant(security: u8, cipher: Cipher) -> bool {
+    match cipher {
+        Cipher::Wep40 | Cipher::Wep104 | Cipher::Tkip => security == 1,
+        Cipher::Ccmp => security == 3,
+        Cipher::Other(_) => false,
     }
 }
 
