@@ -69,7 +69,13 @@ DriverOption = Annotated[
 Parameter = Annotated[
     list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
 ]
-Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
+Security = Annotated[
+    str,
+    typer.Option(
+        "--security", metavar="NAME", help="Of the access point: open, wep, wpa, wpa2-tkip, mixed, wpa2 or wpa3."
+    ),
+]
+Width = Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")]
 PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
@@ -109,6 +115,7 @@ def run(
     driver: DriverOption = None,
     parameter: Parameter = None,
     security: Security = "wpa2",
+    width: Width = 20,
     plug_only: PlugOnly = False,
     mode: ModeOption = "fast",
     mips: Mips = 500,
@@ -133,7 +140,8 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    chip = _chip(device, driver, parameter, security, width, plug_only)
+    overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told():
@@ -196,6 +204,7 @@ def shell(
     driver: DriverOption = None,
     parameter: Parameter = None,
     security: Security = "wpa2",
+    width: Width = 20,
     plug_only: PlugOnly = False,
     module: Module = None,
     file: FileOption = None,
@@ -211,7 +220,7 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, width, plug_only), kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -222,7 +231,7 @@ def shell(
 
 
 def _chip(
-    device: str | None, driver: str | None, parameter: list[str] | None, security: str, plug_only: bool
+    device: str | None, driver: str | None, parameter: list[str] | None, security: str, width: int, plug_only: bool
 ) -> Chip | None:
     from txop.guest.chips import DRIVERS, Chip
 
@@ -232,7 +241,7 @@ def _chip(
         return None
     with told():
         name = driver or DRIVERS.get(device, "")
-        return Chip(device, name, tuple(parameter or ()), security, plug_only=plug_only)
+        return Chip(device, name, tuple(parameter or ()), security, width, plug_only=plug_only)
 
 
 def _overlay(

@@ -18,7 +18,7 @@ VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
 DEVICES = ("rtl8188cus", "rtl8723au")
-SECURITIES = ("open", "wpa2", "wpa3")
+SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
 """Chips that a driver only knows when it is built anew; see :data:`txop.guest.driver.SWITCHES`."""
@@ -36,6 +36,8 @@ class Chip:
     parameters: tuple[str, ...] = ()
     """Of the driver, as ``NAME=VALUE``."""
     security: str = "wpa2"
+    width_mhz: int = 20
+    """20 or 40, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
     channel: int = 6
     options: tuple[str, ...] = ()
     """More options of the program."""
@@ -48,6 +50,8 @@ class Chip:
             raise GuestError(f"there is no virtual chip {self.device!r}: {', '.join(DEVICES)}")
         if self.security not in SECURITIES:
             raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
+        if self.width_mhz not in (20, 40):
+            raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
         for words in (self.parameters, self.options):
@@ -62,6 +66,7 @@ class Chip:
             "LAB_PARAMETERS": " ".join(self.parameters),
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
+            "LAB_WIDTH": str(self.width_mhz),
             "LAB_OPTIONS": " ".join(self.options),
             "LAB_ONLY": "plug" if self.plug_only else "",
         }

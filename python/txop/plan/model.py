@@ -257,7 +257,7 @@ class GuestVariant(Strict):
     """Source folder of the driver; default: the kernel's own source, when it has to be built."""
     reverse: bool = False
     """Take the arm's patches back instead of applying them."""
-    security: Literal["open", "wpa2", "wpa3"] = "wpa2"
+    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
