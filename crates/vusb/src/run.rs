@@ -10,12 +10,13 @@ use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
 use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
-use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
+use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
+use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
 
 use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
@@ -100,8 +101,18 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
-    Ok(match &args.faults {
+    let device: Box<dyn Device> = match &args.faults {
         Some(path) => Box::new(Faulty::new(device, Script::open(path)?)),
+        None => device,
+    };
+    Ok(match &args.trace {
+        Some(path) => {
+            let vocabulary: Box<dyn Vocabulary> = match args.device {
+                DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
+                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+            };
+            Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
+        }
         None => device,
     })
 }

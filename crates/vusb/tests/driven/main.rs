@@ -5,3 +5,4 @@ mod chip;
 mod chip_blocks;
 mod functions;
 mod host;
+mod trace;

@@ -11,6 +11,7 @@
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
 //! | key memory, ciphers | `cam.rs`, `crypto.rs`, `ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
 //! | transmission | `tx_descriptor.rs`, `transmit.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 
 pub mod cam;
@@ -29,6 +30,7 @@ mod system;
 pub mod tkip;
 mod transmit;
 pub mod tx_descriptor;
+mod vocabulary;
 pub mod wep;
 
 use std::os::fd::RawFd;
@@ -42,6 +44,7 @@ use crate::ap::AccessPoint;
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use efuse::Efuse;
 use mac::Mac;
+pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write registers.
 const READ: u8 = 0xc0;
