@@ -203,3 +203,45 @@ fn a_mailbox_that_nobody_reads_stays_full() {
     assert_eq!(read(&mut host, reg::HMTFR) & 0x0f, 0);
     assert_eq!(host.device.statistics()["chip"]["commands"], 0);
 }
+
+/// A beacon with a TIM of one byte: bit n is station n.
+fn beacon(stations: u8) -> Vec<u8> {
+    let mut frame = vec![0x80, 0, 0, 0];
+    frame.extend([0xff; 6]);
+    frame.extend(AP);
+    frame.extend(AP);
+    frame.resize(36, 0);
+    frame.extend([5, 4, 0, 1, 0, stations]);
+    frame
+}
+
+/// H2C_SET_POWER_MODE, as rtl92c_set_fw_pwrmode_cmd sends it: the chip says so, sleeps, polls, and wakes.
+#[test]
+fn power_save_by_the_firmware() {
+    let (mut host, far) = chip_on_air(ChannelSettings::default());
+    start_firmware(&mut host);
+    write(&mut host, reg::RXFLTMAP2, &[0xff, 0xff]);
+    write(&mut host, reg::BSSID, &AP);
+    write(&mut host, reg::BCN_PSR_RPT, &(0xc000u16 | 1).to_le_bytes());
+    write(&mut host, reg::HMBOX_0, &[1, 1, 1, 5]);
+    run(&mut host, 5_000_000);
+    let to_send = [(beacon(0), Response::None), (down(1, 100, OWN), Response::Ack), (beacon(2), Response::None)];
+    for (at, (frame, response)) in to_send.into_iter().enumerate() {
+        far.0.borrow_mut().to_send.push((host.now_ns + at as u64 * 1_000_000, ppdu(vec![frame], response)));
+    }
+    run(&mut host, 5_000_000);
+    // Asleep: beacons need no answer, the frame got none.
+    assert_eq!(far.0.borrow().outcomes, [vec![true], vec![false], vec![true]]);
+    far.0.borrow_mut().to_send.push((host.now_ns, ppdu(vec![down(2, 100, OWN)], Response::Ack)));
+    host.write(3, &transmission(9, 100, &[(4, 1 << 8), (5, 11)]));
+    run(&mut host, 5_000_000);
+    assert_eq!(far.0.borrow().outcomes.last(), Some(&vec![true]));
+    write(&mut host, reg::HMBOX_0 + 4, &[1, 0, 1, 5]);
+    run(&mut host, 5_000_000);
+    let heard: Vec<[u8; 2]> = far.0.borrow().heard.iter().map(|(_, frame, _)| [frame[0], frame[1] & 0x10]).collect();
+    // Null with the bit, PS-Poll, the host's data with the bit, Null without.
+    assert_eq!(heard, [[0x48, 0x10], [0xa4, 0], [0x88, 0x10], [0x48, 0]]);
+    let power = &host.device.statistics()["power"];
+    assert_eq!((&power["announced"], &power["polls"], &power["missed"]), (&1.into(), &1.into(), &1.into()));
+    assert!((10_000_000..16_000_000).contains(&power["asleep_ns"].as_u64().unwrap()));
+}

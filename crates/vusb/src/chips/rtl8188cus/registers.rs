@@ -126,6 +126,8 @@ pub const RXFLTMAP0: u16 = 0x06a0;
 pub const RXFLTMAP1: u16 = 0x06a2;
 /// See [`RXFLTMAP0`].
 pub const RXFLTMAP2: u16 = 0x06a4;
+/// Number that the access point has given the station, bits 13:0.
+pub const BCN_PSR_RPT: u16 = 0x06a8;
 /// Bandwidth of the baseband.
 pub const FPGA0_RF_MODE: u16 = 0x0800;
 /// Byte 0 of [`FPGA0_RF_MODE`]: 40 MHz.

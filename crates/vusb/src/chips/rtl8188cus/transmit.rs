@@ -225,6 +225,15 @@ impl Transmitter {
         }
     }
 
+    /// Queues a frame of the firmware's own, before all others.
+    pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
+        let Some(mpdu) = frame else { return };
+        let queued = Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: now_ns };
+        if let Some(queue) = self.queues.first_mut() {
+            queue.push_back(queued);
+        }
+    }
+
     /// Encrypts as the descriptor says; `false`: it cannot be sent.
     fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
         let protected = mpdu.get(1).is_some_and(|flags| flags & PROTECTED != 0);
