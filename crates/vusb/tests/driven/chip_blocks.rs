@@ -110,6 +110,17 @@ fn a_wrong_cipher_sends_nothing() {
     assert_eq!(host.device.statistics()["tx"]["no_key"], 1);
 }
 
+/// Templates for the firmware come through the beacon queue; they are not sent.
+#[test]
+fn frames_for_the_beacon_queue_stay_in_the_chip() {
+    let (mut host, far) = chip_on_air(ChannelSettings::default());
+    host.write(3, &transmission(1, 100, &[(1, 0x10 << 8), (4, 1 << 8)]));
+    host.write(3, &transmission(2, 100, &[(1, 0x12 << 8), (4, 1 << 8)]));
+    run(&mut host, 10_000_000);
+    assert_eq!(far.0.borrow().heard.len(), 1);
+    assert_eq!(host.device.statistics()["tx"]["reserved"], 1);
+}
+
 /// The writes of rtl8xxxu_gen1_config_channel for 40 MHz with the secondary channel above (or below) channel 6.
 fn tune_wide(host: &mut Host<Rtl8188cus>, above: bool) {
     write(host, reg::BW_OPMODE, &[0]);

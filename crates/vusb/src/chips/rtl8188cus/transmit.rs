@@ -44,6 +44,8 @@ pub struct TxCounters {
     pub bad_checksums: u64,
     /// Transfers in which no descriptor and frame could be found.
     pub malformed: u64,
+    /// Frames for the beacon queue: they are kept back.
+    pub reserved: u64,
     /// Frames with AGG_ENABLE.
     pub aggregate: u64,
     /// Frames with RTS_CTS_ENABLE.
@@ -108,7 +110,7 @@ pub struct Transmitter {
 
 fn queue_of(number: u8) -> usize {
     match number {
-        QUEUE_BEACON | QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
+        QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
         tid => match AccessCategory::from_user_priority(tid) {
             Some(AccessCategory::Voice) => 1,
             Some(AccessCategory::Video) => 2,
@@ -207,6 +209,11 @@ impl Transmitter {
             if let Some(count) = counters.rts_rates.get_mut(usize::from(descriptor.rts_rate())) {
                 *count += 1;
             }
+        }
+        if descriptor.queue() == QUEUE_BEACON {
+            // Templates for the firmware (reserved pages), not for the air.
+            counters.reserved += 1;
+            return;
         }
         if descriptor.hardware_sequence() {
             self.sequence = (self.sequence + 1) & 0x0fff;
