@@ -8,7 +8,7 @@ use super::wep::Wep;
 enum Engine {
     Wep(Wep),
     Tkip(Tkip),
-    Ccmp(Ccmp),
+    Ccmp(Box<Ccmp>),
     None,
 }
 
@@ -30,7 +30,7 @@ impl Engines {
                     Cipher::Wep40 => Engine::Wep(Wep::new(key.bytes, false)),
                     Cipher::Wep104 => Engine::Wep(Wep::new(key.bytes, true)),
                     Cipher::Tkip => Engine::Tkip(Tkip::new(key.bytes)),
-                    Cipher::Ccmp => Engine::Ccmp(Ccmp::new(key.bytes)),
+                    Cipher::Ccmp => Engine::Ccmp(Box::new(Ccmp::new(key.bytes))),
                     Cipher::Other(_) => Engine::None,
                 };
                 self.ready.truncate(READY - 1);
