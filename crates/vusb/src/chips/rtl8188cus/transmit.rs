@@ -3,15 +3,15 @@
 use std::collections::VecDeque;
 
 use serde::Serialize;
-use wire::phy::{AccessCategory, EdcaParameters, Mode};
+use wire::phy::{AccessCategory, EdcaParameters};
 
+use super::aggregation::aggregate;
 use super::cam::{Cam, Cipher};
 use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
 use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
-use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::{Outcome, Ppdu, Protection, Response};
 use crate::device::OutReply;
 
@@ -19,15 +19,6 @@ use crate::device::OutReply;
 const PAGE: usize = 128;
 /// Pages there are (rtl8xxxu.h, TX_TOTAL_PAGE_NUM).
 const PAGES: usize = 0xf8;
-/// Most MPDUs of an A-MPDU where neither driver nor chip says fewer: half a Block Ack window. The vendor's limit for this
-/// family is 0x14 (rtlwifi rtl8192cu/trx.c sets it in every descriptor).
-const AGGREGATE_DEFAULT: usize = 0x14;
-/// Longest A-MPDU in bytes (HT: 65535; the chip's table of lengths has nibbles of 4 KiB).
-const AGGREGATE_BYTES: usize = 65_535;
-/// Longest PPDU (aPPDUMaxTime of HT-mixed: 5.484 ms, table 19-25).
-const PPDU_NS: u64 = 5_484_000;
-/// Block Ack window.
-const WINDOW: u16 = 64;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
 /// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
@@ -66,26 +57,27 @@ pub struct TxCounters {
     pub buffer_full: u64,
 }
 
-struct Queued {
-    descriptor: TxDescriptor,
-    mpdu: Vec<u8>,
+/// A frame that waits.
+pub(super) struct Queued {
+    pub(super) descriptor: TxDescriptor,
+    pub(super) mpdu: Vec<u8>,
     pages: usize,
     attempts: u8,
     since_ns: u64,
 }
 
 impl Queued {
-    fn sequence(&self) -> u16 {
+    pub(super) fn sequence(&self) -> u16 {
         self.mpdu.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]) >> 4)
     }
 
     /// QoS data: the TID.
-    fn tid(&self) -> Option<u8> {
+    pub(super) fn tid(&self) -> Option<u8> {
         let qos = self.mpdu.first()? & 0x8c == 0x88;
         self.mpdu.get(24).filter(|_| qos).map(|qos| qos & 0x0f)
     }
 
-    fn receiver(&self) -> &[u8] {
+    pub(super) fn receiver(&self) -> &[u8] {
         self.mpdu.get(4..10).unwrap_or_default()
     }
 }
@@ -374,40 +366,6 @@ fn protection(descriptor: &TxDescriptor) -> Protection {
         (true, false, true) => Protection::CtsToSelf(mode),
         _ => Protection::None,
     }
-}
-
-/// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
-fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, memory: &Memory, rate: u8) {
-    let Some(first) = taken.first() else { return };
-    let (tid, start) = (first.tid(), first.sequence());
-    let receiver = first.receiver().to_vec();
-    let limit = match first.descriptor.max_aggregate() {
-        0 => AGGREGATE_DEFAULT,
-        limit => usize::from(limit),
-    };
-    let bytes = aggregate_bytes(memory, rate);
-    let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-    while taken.len() < limit {
-        let Some(next) = queue.front() else { return };
-        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
-        let same = next.tid() == tid && next.receiver() == receiver && next.descriptor.aggregate() && ahead < WINDOW;
-        let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-        if !same || longer > bytes || duration_ns(mode, longer) > PPDU_NS {
-            return;
-        }
-        len = longer;
-        taken.extend(queue.pop_front());
-    }
-}
-
-/// The nibble of AGGLEN_LMT for the MCS, in 4 KiB (rtlwifi rtl8192cu/hw.c, HW_VAR_AMPDU_FACTOR, writes factors there).
-fn aggregate_bytes(memory: &Memory, rate: u8) -> usize {
-    let lengths = memory.u32(reg::AGGLEN_LMT);
-    if lengths == 0 {
-        return AGGREGATE_BYTES;
-    }
-    let nibble = lengths >> (4 * u32::from(rate.saturating_sub(MCS0) & 7)) & 0x0f;
-    ((nibble as usize + 1) * 4096).min(AGGREGATE_BYTES)
 }
 
 /// A Block Ack request that starts behind the frame given up, or at the first that will still come.
