@@ -97,6 +97,9 @@ pub struct DeviceArgs {
     /// Bytes of data kept per URB.
     #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
     pub usb_snap: usize,
+    /// Write down what the driver does: registers by name, firmware commands, descriptors (JSON lines).
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Record all frames on the air (pcapng, radiotap).
     #[arg(long, value_name = "FILE")]
     pub air: Option<PathBuf>,

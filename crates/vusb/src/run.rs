@@ -10,12 +10,13 @@ use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
 use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
-use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
+use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
+use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
 
 use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
@@ -113,7 +114,17 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
     // Also without faults: it is what can be unplugged.
-    Ok(Box::new(Faulty::new(device, script.unwrap_or_default())))
+    let device = Box::new(Faulty::new(device, script.unwrap_or_default()));
+    Ok(match &args.trace {
+        Some(path) => {
+            let vocabulary: Box<dyn Vocabulary> = match args.device {
+                DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
+                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+            };
+            Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
+        }
+        None => device,
+    })
 }
 
 fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {

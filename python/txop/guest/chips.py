@@ -23,7 +23,7 @@ FUNCTIONS = ("ncm", "qmi-modem")
 """Network functions without a radio; see docs/virtual-functions.md."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
-SECURITIES = ("open", "wpa2", "wpa3")
+SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
 """Chips that a driver only knows when it is built anew; see :data:`txop.guest.driver.SWITCHES`."""
@@ -46,6 +46,8 @@ class Chip:
     parameters: tuple[str, ...] = ()
     """Of the driver, as ``NAME=VALUE``."""
     security: str = "wpa2"
+    width_mhz: int = 20
+    """20 or 40, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
     channel: int = 6
     options: tuple[str, ...] = ()
     """More options of the program, a word each."""
@@ -76,6 +78,8 @@ class Chip:
             raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
         if self.ap == "builtin" and self.security != "open":
             raise GuestError(f"the built-in access point is open: it has no {self.security}")
+        if self.width_mhz not in (20, 40):
+            raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
         if self.faults is not None and not self.faults.is_file():
@@ -94,6 +98,7 @@ class Chip:
             "LAB_CHANNEL": str(self.channel),
             "LAB_AP": self.ap,
             "LAB_OPTIONS": " ".join(self._words),
+            "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
         }

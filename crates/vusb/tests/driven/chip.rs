@@ -17,7 +17,7 @@ use wire::usb::setup::Setup;
 use wire::usb::usbip::Completion;
 
 pub const OWN: [u8; 6] = [0x08, 0xbe, 0xac, 0x0b, 0x14, 0xc4];
-const AP: [u8; 6] = [2, 2, 2, 2, 2, 2];
+pub const AP: [u8; 6] = [2, 2, 2, 2, 2, 2];
 
 /// What the far end has heard, and what it is to send.
 #[derive(Default)]
@@ -79,8 +79,10 @@ pub fn write(host: &mut Host<Rtl8188cus>, register: u16, data: &[u8]) {
 
 pub fn read(host: &mut Host<Rtl8188cus>, register: u16) -> u32 {
     let setup = Setup { request_type: 0xc0, request: 5, value: register, index: 0, length: 4 };
-    let (status, data) = host.control(setup, &[]);
+    let (status, mut data) = host.control(setup, &[]);
     assert_eq!(status, 0);
+    // Beyond the last register there is nothing: the answer is short.
+    data.resize(4, 0);
     u32::from_le_bytes(data.try_into().unwrap())
 }
 
