@@ -113,7 +113,6 @@ up() {
     access_point
     plug
     [ "${LAB_ONLY:-}" = plug ] || associate
-    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
 }
 
 down() {
@@ -132,3 +131,5 @@ up) up ;;
 down) [ ! -d "$run" ] || down ;;
 *) echo "usage: txop-lab up|down" >&2; exit 2 ;;
 esac
+# where the command begins between the beacons is one of the things that a seed draws
+[ "${1:-}" != up ] || [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
