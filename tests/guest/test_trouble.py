@@ -316,3 +316,23 @@ def test_without_apt_the_way_round_is_named(stand_ins: Path, tmp_path: Path, mon
     with pytest.raises(MissingForGuest, match="there is no apt") as said:
         PackageStore(tmp_path / "cache", lambda _: None).package(PINNED)
     assert "copy" in (said.value.what_to_do or "")
+
+
+def test_many_packages_are_fetched_at_once_and_only_those_that_the_lock_pins(stand_ins: Path, tmp_path: Path) -> None:
+    contents = {f"p{number}": bytes([number]) * 100 for number in range(5)}
+    pins = [
+        LockedPackage(name, "1", "amd64", hashlib.sha256(data).hexdigest(), len(data), "image")
+        for name, data in contents.items()
+    ]
+    (stand_ins / "debs").mkdir()
+    for name, data in contents.items():
+        (stand_ins / "debs" / f"{name}_1_amd64.deb").write_bytes(data if name != "p3" else b"x" * 100)
+    entries = "".join(f"Package: {p.name}\\nVersion: 1\\nSize: 100\\nSHA256: {p.sha256}\\n\\n" for p in pins)
+    program(stand_ins, "apt-cache", f"printf '{entries}'")
+    get = f'echo "$*" >>{stand_ins}/calls; cp {stand_ins}/debs/*.deb .'
+    program(stand_ins, "apt-get", f'case "$*" in *download*) {get} ;; esac')
+    store = PackageStore(tmp_path / "cache", lambda _: None)
+    store.fetch(pins)
+    assert len((stand_ins / "calls").read_text().splitlines()) == 1
+    have = {path.name.split("_")[0]: path.read_bytes() for path in (tmp_path / "cache" / "packages").iterdir()}
+    assert have == {name: data for name, data in contents.items() if name != "p3"}
