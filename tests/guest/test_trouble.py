@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,43 @@ def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: 
     assert ended.files == ()
     assert all(event.words.isprintable() for event in ended.events)
     assert not outside.exists()
+
+
+INTERRUPTED = """
+import sys
+sys.path.insert(0, "tests/guest")
+from pathlib import Path
+from test_trouble import run
+run(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: Path, number: signal.Signals) -> None:
+    program(
+        stand_ins,
+        qemu.PROGRAM,
+        f"{VERSION}{PORTS}echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; exec sleep 1000",
+    )
+    argv = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    while not (tmp_path / "pid").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate()
+    guest = Path("/proc") / (tmp_path / "pid").read_text().strip() / "cmdline"
+    for _ in range(600):
+        if not guest.exists() or not guest.read_bytes():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the guest goes on")
+    runs = tmp_path / "cache" / "runs"
+    if number == signal.SIGINT:
+        assert list(runs.iterdir()) == []
+    running.sweep(runs)  # as the next guest does
+    assert list(runs.iterdir()) == []
 
 
 # Disks ---------------------------------------------------------------------------------------------------------------
