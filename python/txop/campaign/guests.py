@@ -24,6 +24,7 @@ from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of
 from txop.guest.running import FILES, Ended, GuestFailed, run_guest
 from txop.plan.model import Arm, GuestSpec, Plan, Test
+from txop.plan.named_file import named_file
 from txop.probes.air_analysis import CAPTURE_FILE
 from txop.targets.contract import TargetError, Targets
 
@@ -159,6 +160,7 @@ class GuestLaboratory:
             parameters=tuple(f"{name}={value}" for name, value in values.items()),
             security=spec.security,
             channel=spec.channel,
+            bus_first=spec.bus_first,
             options=("--air", f"/txop/out/{CAPTURE_FILE}") if self._plan.collect.air else (),
         )
 
@@ -186,7 +188,7 @@ class GuestLaboratory:
             self._reporter.notice(f"the guest took {time.monotonic() - begun:.0f} s")
 
     def _file(self, name: str) -> Path:
-        return self._folder.absolute() / Path(name).expanduser()
+        return named_file(self._folder, name)
 
 
 class _FromFiles:

@@ -41,6 +41,8 @@ class Chip:
     """More options of the program."""
     plug_only: bool = False
     """Stop when the driver has made its interface."""
+    bus_first: bool = False
+    """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
 
     def __post_init__(self) -> None:
         """Raise :class:`GuestError` for what cannot be."""
@@ -64,6 +66,7 @@ class Chip:
             "LAB_CHANNEL": str(self.channel),
             "LAB_OPTIONS": " ".join(self.options),
             "LAB_ONLY": "plug" if self.plug_only else "",
+            "LAB_BUS_FIRST": "yes" if self.bus_first else "",
         }
 
 

@@ -6,6 +6,7 @@
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
 #   LAB_ONLY=plug  stop when the interface is there: no association
+#   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
@@ -77,7 +78,14 @@ plug() {
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
     echo $! >"$run/vusb.pid"
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
+    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     stage "the driver has the chip: $(wireless)"
+}
+
+bus_first() { # an interrupt of the virtual host is a thread that waits its turn; a real one does not wait
+    for pid in $(cat "$run/vusb.pid") $(pidof vhci_rx) $(pidof vhci_tx); do
+        chrt -f -p 50 "$pid" || fail "the virtual USB host cannot be put before other processes"
+    done
 }
 
 associate() {

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan.model import Plan
+from txop.plan.named_file import SHIPPED, named_file
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -23,7 +24,8 @@ def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
         file = loaded.file(name)
         said = _wrong(file, folder=folder)
         if said is not None:
-            yield path, said, "file names are relative to the folder of the plan" if not name.startswith("/") else None
+            here = not name.startswith(("/", SHIPPED))
+            yield path, said, "file names are relative to the folder of the plan" if here else None
     for target_name, target in loaded.plan.target.items():
         if target.kind == "labgrid" and importlib.util.find_spec("labgrid") is None:
             path = ("target", target_name, "kind")
@@ -40,6 +42,7 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
             yield ("arm", index, "build", "source"), arm.build.source, True
             if arm.build.kernel is not None:
                 yield ("arm", index, "build", "kernel"), arm.build.kernel, True
+        if arm.build is not None or plan.guest is not None:
             for number, patch in enumerate(arm.patches):
                 if patch.file is not None:
                     yield ("arm", index, "patches", number, "file"), patch.file, False
@@ -73,7 +76,7 @@ def with_absolute_files(plan: Plan, folder: FilePath) -> Plan:
     """The plan with every file on this machine as an absolute path; relative names are relative to ``folder``."""
 
     def full(name: str) -> str:
-        return str(folder.absolute() / FilePath(name).expanduser())
+        return str(named_file(folder, name))
 
     def renamed(item: Item, *keys: str) -> Item:
         return item.model_copy(update={key: full(value) for key in keys if (value := getattr(item, key)) is not None})

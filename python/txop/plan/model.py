@@ -154,7 +154,7 @@ class Patch(Strict):
     upstream: str | None = None
     """Upstream state in words."""
     file: str | None = None
-    """The patch itself, for a build."""
+    """The patch itself, or an edit script (``.toml``; ``txop:NAME`` for one that comes with txop), for a build."""
 
 
 class ModuleSpec(Strict):
@@ -256,11 +256,13 @@ class GuestVariant(Strict):
     source: str | None = None
     """Source folder of the driver; default: the kernel's own source, when it has to be built."""
     reverse: bool = False
-    """Take the arm's patches back instead of applying them."""
+    """Take the arm's patches back instead of applying them; not possible with edit scripts."""
     security: Literal["open", "wpa2", "wpa3"] = "wpa2"
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
+    bus_first: bool = False
+    """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 
 
 class GuestSpec(GuestVariant):
