@@ -374,3 +374,22 @@ def test_many_packages_are_fetched_at_once_and_only_those_that_the_lock_pins(sta
     assert len((stand_ins / "calls").read_text().splitlines()) == 1
     have = {path.name.split("_")[0]: path.read_bytes() for path in (tmp_path / "cache" / "packages").iterdir()}
     assert have == {name: data for name, data in contents.items() if name != "p3"}
+
+
+def test_a_machine_without_package_lists_gets_lists_of_its_own(stand_ins: Path, tmp_path: Path) -> None:
+    pins = [
+        LockedPackage(f"p{number}", "1", "amd64", hashlib.sha256(b"%d" % number).hexdigest(), 1, "image")
+        for number in range(4)
+    ]
+    entries = "".join(f"Package: {p.name}\\nVersion: 1\\nSize: 1\\nSHA256: {p.sha256}\\n\\n" for p in pins)
+    program(stand_ins, "apt-cache", f"case \"$*\" in *Dir::State::Lists=*) printf '{entries}' ;; esac")
+    get = "for n in 0 1 2 3; do printf $n >p${n}_1_amd64.deb; done"
+    program(stand_ins, "apt-get", f'echo "$*" >>{stand_ins}/calls; case "$*" in *download*) {get} ;; esac')
+    said: list[str] = []
+    store = PackageStore(tmp_path / "cache", said.append)
+    store.fetch(pins)
+    calls = (stand_ins / "calls").read_text().splitlines()
+    assert [words.split()[-1] for words in calls] == ["update", "p3=1"]
+    assert [store.package(pin).read_bytes() for pin in pins] == [b"0", b"1", b"2", b"3"]
+    assert said[0] == "fetching 4 packages (0.0 MB)"
+    assert "refreshing package lists" in said
