@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -182,6 +183,8 @@ def run(
 
 
 def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> dict[str, object]:
+    from txop.guest.perturbation import perturbation
+
     said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
     return {
         "format": "txop-guest-run",
@@ -191,6 +194,7 @@ def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> 
         "image": image.key,
         "instructions_per_second": computer.instructions_per_second,
         "seed": computer.seed,
+        "perturbation": asdict(perturbation(computer.seed)),
         "status": ended.status,
         "seconds": round(ended.seconds, 3),
         "guest_seconds": ended.guest_seconds,

@@ -225,7 +225,6 @@ up() {
     access_point
     plug
     [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
-    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
 }
 
 down() {
@@ -240,7 +239,11 @@ down() {
 gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
 
 case ${1:-} in
-up) up ;;
+up)
+    up || exit
+    # where the command begins between the beacons is one of the things that a seed draws
+    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
+    ;;
 prepare) namespaces && access_point && serve ;;
 plug) plug ;;
 join) join ;;
