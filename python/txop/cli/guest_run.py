@@ -15,6 +15,7 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
+from txop.cli.guest_completion import devices, drivers
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
@@ -61,15 +62,40 @@ Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of t
 Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
 Device = Annotated[
     str | None,
-    typer.Option("--device", metavar="CHIP", help="Plug a virtual chip in and associate it: rtl8188cus, rtl8723au."),
+    typer.Option(
+        "--device",
+        metavar="DEVICE",
+        help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au), or a network function (ncm, qmi-modem).",
+        autocompletion=devices,
+    ),
 ]
 DriverOption = Annotated[
-    str | None, typer.Option("--driver", metavar="NAME", help="Its driver; default: the stock one that knows it.")
+    str | None,
+    typer.Option(
+        "--driver",
+        metavar="NAME",
+        help="Its driver; default: the stock one that knows it.",
+        autocompletion=drivers,
+    ),
 ]
 Parameter = Annotated[
     list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
 ]
 Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
+Faults = Annotated[
+    Path | None,
+    typer.Option("--faults", metavar="FILE", help="With --device: its fault script (TOML); see examples/faults."),
+]
+DeviceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--device-option",
+        metavar="WORDS",
+        help='More options of txop-vusb, as in "--signal -70"; `txop-vusb attach --help` has them; may be given again.',
+    ),
+]
+AirFlag = Annotated[bool, typer.Option("--air", help="With --device: capture its air; air.pcapng in --output.")]
+UsbFlag = Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcap in --output.")]
 PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
@@ -83,6 +109,14 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run -- uname -a", "a command in a guest"),
                 ("txop guest run --mode exact --mips 500 --output out -- /root/test.sh", "identical each time"),
                 ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
+                (
+                    "txop guest run --device ncm -- dut iperf3 -c 10.80.210.1",
+                    "a network function: `peer iperf3 -s -D` first",
+                ),
+                (
+                    "txop guest run --device rtl8188cus --faults noise.toml --air -o out -- dut ping -c 9 10.80.210.1",
+                    "",
+                ),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
             ],
             [
@@ -110,6 +144,10 @@ def run(
     parameter: Parameter = None,
     security: Security = "wpa2",
     plug_only: PlugOnly = False,
+    faults: Faults = None,
+    device_option: DeviceOption = None,
+    air: AirFlag = False,
+    usb: UsbFlag = False,
     mode: ModeOption = "fast",
     mips: Mips = 500,
     seed: SeedOption = 0,
@@ -133,12 +171,17 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    if (air or usb) and output is None:
+        raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
+    chip = _chip(device, driver, parameter, security, plug_only, faults, device_option, air=air, usb=usb)
+    overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told():
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
+        note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
         runs = default_cache() / "runs"
         runs.mkdir(parents=True, exist_ok=True)
         # there the next guest sweeps it away when this process is killed
@@ -197,6 +240,8 @@ def shell(
     parameter: Parameter = None,
     security: Security = "wpa2",
     plug_only: PlugOnly = False,
+    faults: Faults = None,
+    device_option: DeviceOption = None,
     module: Module = None,
     file: FileOption = None,
     memory: Memory = 512,
@@ -211,7 +256,8 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, plug_only), kernel, lock)
+    chip = _chip(device, driver, parameter, security, plug_only, faults, device_option)
+    overlay = _overlay([], module, file, chip, kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -222,17 +268,37 @@ def shell(
 
 
 def _chip(
-    device: str | None, driver: str | None, parameter: list[str] | None, security: str, plug_only: bool
+    device: str | None,
+    driver: str | None,
+    parameter: list[str] | None,
+    security: str,
+    plug_only: bool,
+    faults: Path | None,
+    device_option: list[str] | None,
+    *,
+    air: bool = False,
+    usb: bool = False,
 ) -> Chip | None:
     from txop.guest.chips import DRIVERS, Chip
+    from txop.probes.air_analysis import CAPTURE_FILE
+    from txop.probes.bus_capture import BUS_FILES
 
     if device is None:
-        if driver is not None or parameter:
-            raise UserError("--driver and --parameter go with --device")
+        if driver is not None or parameter or faults is not None or device_option or air or usb:
+            raise UserError("--driver, --parameter, --faults, --device-option, --air and --usb go with --device")
         return None
     with told():
-        name = driver or DRIVERS.get(device, "")
-        return Chip(device, name, tuple(parameter or ()), security, plug_only=plug_only)
+        return Chip(
+            device,
+            driver or DRIVERS.get(device, ""),
+            tuple(parameter or ()),
+            security,
+            options=tuple(word for words in device_option or () for word in shlex.split(words)),
+            air=CAPTURE_FILE if air else None,
+            usb=BUS_FILES[0] if usb else None,
+            faults=faults,
+            plug_only=plug_only,
+        )
 
 
 def _overlay(
@@ -243,7 +309,7 @@ def _overlay(
     kernel: str,
     lock: Path | None,
 ) -> Overlay:
-    from txop.guest.chips import IN_GUEST, NEEDS_BUILD, find_chips
+    from txop.guest.chips import NEEDS_BUILD
     from txop.guest.driver import DriverBuild, build_driver
     from txop.guest.locks import find_lock
     from txop.guest.overlay import Overlay, guest_files
@@ -253,7 +319,7 @@ def _overlay(
         files = guest_files(file or [])
         if chip is None:
             return Overlay(command=tuple(command), files=files, modules=modules)
-        files.setdefault(IN_GUEST, find_chips())
+        files = {**chip.files(), **files}
         if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
             built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
             modules = (*modules, built.module)
@@ -266,7 +332,7 @@ def _overlay(
 def _computer(
     mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
 ) -> Computer:
-    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+    from txop.guest.qemu import Computer, Mode, check_kvm, kvm_works, shift_of
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give fast or exact")
@@ -275,6 +341,8 @@ def _computer(
     exact = mode == Mode.EXACT
     if exact and kvm == "yes":
         raise UserError("an exact guest cannot run with KVM: only QEMU's translator counts instructions")
+    if kvm == "yes":
+        check_kvm()
     return Computer(
         mode=Mode(mode),
         memory_mb=memory,

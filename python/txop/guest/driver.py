@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
+from txop.guest.qemu import X86
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 from txop.visible import visible
 
@@ -65,6 +67,7 @@ async def build_driver(
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
+    check_machine()
     check_scripts(what)
     check_tools(what.source is None)
     folder = cache or default_cache()
@@ -104,6 +107,18 @@ async def build_driver(
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
+
+
+def check_machine() -> None:
+    """Raise :class:`MissingForGuest` on a processor that cannot run what the distribution builds modules with."""
+    machine = platform.machine()
+    if machine not in X86:
+        raise MissingForGuest(
+            f"drivers for guests are built on x86-64 machines, and this is an {machine} one: the programs in Debian's "
+            "kernel packages that build modules are x86-64 ones",
+            what_to_do="build the module on an x86-64 machine with `txop guest module --output FILE`, and give it with "
+            "--module",
+        )
 
 
 def check_scripts(what: DriverBuild) -> None:

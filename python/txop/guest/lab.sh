@@ -1,7 +1,8 @@
 #!/usr/bin/dash
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
-# each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it; `dut` and `peer` run a
-# command at an end. What it is made of comes in variables:
+# each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
+# asks the chip for its counters; `dut` and `peer` run a command at an end. A network function (ncm, qmi-modem) has a
+# wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
@@ -66,11 +67,17 @@ access_point() {
     } >"$run/hostapd.conf"
 }
 
-plug() {
+load() {
     modprobe vhci_hcd || fail "this kernel has no virtual USB host"
     # words on purpose: parameters and options are lists
     # shellcheck disable=SC2086
     modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
+}
+
+plug() {
+    load
+    # the residual loss that the seed of this guest brings, unless somebody says otherwise
+    case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
     txop-vusb attach --device "$device" --ap hostapd --channel "$channel" --seed "${TXOP_SEED:-0}" \
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
@@ -110,15 +117,68 @@ associate() {
 
 associated() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
 
+function_interface() { # of the network function
+    for found in /sys/bus/usb/devices/*/net/*; do [ -e "$found" ] && { echo "${found##*/}"; return 0; }; done
+    return 1
+}
+
+wired() { # a network function in place of the chip: its other end is a TAP or TUN device
+    load
+    modprobe tun || fail "this kernel has no TUN and TAP devices"
+    case "$device $options" in qmi-modem*--framing*) ;; qmi-modem*) options="--framing raw-ip $options" ;; esac
+    # shellcheck disable=SC2086
+    txop-vusb attach --device "$device" --wired wired0 --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
+    echo $! >"$run/vusb.pid"
+    wait_for 40 function_interface || fail "the driver $driver made no network interface"
+    interface=$(function_interface)
+    stage "the driver has the function: $interface"
+    [ "${LAB_ONLY:-}" != plug ] || return 0
+    ip link set "$interface" down
+    top=$interface
+    [ "$device" != qmi-modem ] || modem
+    ip link set wired0 netns ap && ip link set "$interface" netns dut || fail "an interface cannot be moved"
+    ip -n dut link set "$interface" up || fail "$interface cannot be brought up"
+    [ "$top" != rmnet0 ] || ip -n dut link add link "$interface" name rmnet0 type rmnet mux_id 1 || fail "no rmnet0"
+    [ "$top" = "$interface" ] || ip -n dut link set "$top" mtu 1500
+    ip -n ap addr add "$PEER_ADDRESS/24" dev wired0 && ip -n ap link set wired0 up || fail "wired0 cannot be set up"
+    ip -n dut addr add "$DUT_ADDRESS/24" dev "$top" && ip -n dut link set "$top" up || fail "$top cannot be set up"
+    wait_for 20 ip netns exec dut ping -c 1 -W 1 "$PEER_ADDRESS" || fail "the other end of $top does not answer"
+    stage "connected ($device, $top)"
+}
+
+modem() { # its framing is fixed, so the driver is told by hand; QMAP takes an interface on top: rmnet where it is there
+    settings=/sys/class/net/$interface/qmi
+    echo Y >"$settings/raw_ip" || fail "$interface cannot be set to raw IP"
+    case " $options " in *" --framing"[" ="]"qmap "*) ;; *) return ;; esac
+    # room for aggregates: the driver's buffers follow the MTU
+    ip link set "$interface" mtu 16000 || fail "$interface takes no MTU of 16000"
+    if modprobe rmnet 2>/dev/null; then
+        echo Y >"$settings/pass_through" || fail "$interface does not pass QMAP through"
+        top=rmnet0
+    else
+        ip link set "$interface" up && echo 1 >"$settings/add_mux" || fail "no multiplexed interface"
+        top=qmimux0
+        ip link set "$top" netns dut || fail "$top cannot be moved"
+    fi
+}
+
+counters() { # counters FILE: what the chip has counted by now
+    rm -f "$out/chip.json"
+    kill -USR1 "$(cat "$run/vusb.pid")" || return 1
+    wait_for 5 test -s "$out/chip.json" && mv "$out/chip.json" "$1"
+}
+
 up() {
     command -v txop-vusb >/dev/null || fail "there is no txop-vusb in this guest"
     mkdir -p "$run" "$out"
     for namespace in ap dut; do
         ip netns add "$namespace" && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
     done
+    case $device in ncm | qmi-modem) wired; return ;; esac
     access_point
     plug
     [ "${LAB_ONLY:-}" = plug ] || associate
+    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
 }
 
 down() {
@@ -135,5 +195,6 @@ gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
 case ${1:-} in
 up) up ;;
 down) [ ! -d "$run" ] || down ;;
-*) echo "usage: txop-lab up|down" >&2; exit 2 ;;
+counters) counters "${2:?a file}" ;;
+*) echo "usage: txop-lab up|down|counters FILE" >&2; exit 2 ;;
 esac

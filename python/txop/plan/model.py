@@ -261,6 +261,8 @@ class GuestVariant(Strict):
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
+    faults: str | None = None
+    """Fault script of the virtual chip (TOML); see docs/virtual-chips.md."""
     bus_first: bool = False
     """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 
@@ -274,6 +276,9 @@ class GuestSpec(GuestVariant):
     """In exact mode: million instructions a second."""
     memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
     """Of the guest."""
+    parallel: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Guests at once; default: as many as there are processors in exact mode, where they do not disturb each other's
+    figures, and one in fast mode, where they do. ``txop run --jobs`` goes before it."""
 
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
@@ -502,7 +507,7 @@ class Design(Strict):
     idle_s: Seconds = 5.0
     """Counted before the load, without traffic: what the CPU cost is measured against. 0: not measured."""
     gap_s: Seconds = 2.0
-    """Pause between runs."""
+    """Pause between runs; there is none between guests, each of which is a machine of its own."""
     primary: list[MetricName] = []
     """Judged together (Holm); default: throughput of every test that has one, else the median round trip."""
     margins: dict[MetricName, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
@@ -523,7 +528,7 @@ class Collect(Strict):
     """What is recorded beside the figures, when the targets can."""
 
     air: bool = False
-    """Monitor capture on the sniffer, or of the emulated link."""
+    """Monitor capture on the sniffer, of the emulated link, or of the virtual chip's air."""
     usbmon: bool = False
     """The USB traffic of the device under test."""
     usb_bus: Annotated[int, Field(ge=0, le=255)] = 0

@@ -247,7 +247,8 @@ impl<D: Device> Loop<'_, D> {
     }
 }
 
-/// Writes the counters, whole or not at all.
+/// Writes the counters, whole or not at all, and when that was: by CLOCK_MONOTONIC, as /proc/uptime without suspend. What
+/// `epoch_ns` adds to it gives the time of the captures.
 ///
 /// # Errors
 /// Those of the file.
@@ -255,6 +256,8 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
     let value = serde_json::json!({
         "format": "txop-vusb-statistics",
         "version": 1,
+        "monotonic_ns": Clock.now_ns(),
+        "epoch_ns": Clock.epoch_ns(),
         "urbs": urbs,
         "device": device.statistics(),
     });
