@@ -23,6 +23,7 @@ pub use recorder::AirRecorder;
 
 /// Frame control of a Block Ack request.
 const BLOCK_ACK_REQUEST: u8 = 0x84;
+const BLOCK_ACK: u8 = 0x94;
 
 /// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group, has the
 /// No Ack policy or is an answer itself; a Block Ack an A-MPDU and a Block Ack request.
@@ -36,8 +37,8 @@ pub fn response_to(mpdu: &[u8], aggregated: bool) -> Response {
     match mpdu.first() {
         _ if aggregated => Response::BlockAck,
         Some(&BLOCK_ACK_REQUEST) => Response::BlockAck,
-        // Block Ack, CTS, ACK.
-        Some(0x94 | 0xc4 | 0xd4) => Response::None,
+        // CTS and ACK.
+        Some(&BLOCK_ACK | 0xc4 | 0xd4) => Response::None,
         _ => Response::Ack,
     }
 }

@@ -7,13 +7,12 @@ use wire::radiotap::Reception;
 
 use super::channel::{ChannelSettings, Tuned};
 use super::recorder::{AirFrame, AirRecorder};
-use super::{Ppdu, Response, BLOCK_ACK_REQUEST};
+use super::{Ppdu, Response, BLOCK_ACK, BLOCK_ACK_REQUEST};
 
 /// Frame control of control frames.
 const RTS: u8 = 0xb4;
 const CTS: u8 = 0xc4;
 const ACK: u8 = 0xd4;
-const BLOCK_ACK: u8 = 0x94;
 /// Compressed, in the control field of a Block Ack.
 const COMPRESSED: u16 = 0x0004;
 /// Block Ack scoreboards kept: a driver may send from any address.

@@ -3,5 +3,8 @@
 mod agreement;
 mod bus;
 mod chip;
+mod chip_blocks;
+mod faults;
 mod functions;
 mod host;
+mod trace;

@@ -7,12 +7,14 @@
 
 mod emit;
 mod fields;
+mod memo;
 mod modulation;
 
 use crate::radio::{RadioError, RadioInfo};
 use fields::Fields;
 
 pub use emit::Reception;
+pub(crate) use memo::Memo;
 pub(crate) use modulation::legacy;
 
 /// Version, padding, length and the first presence word.
