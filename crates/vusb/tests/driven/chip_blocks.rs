@@ -243,7 +243,8 @@ fn power_save_by_the_firmware() {
     run(&mut host, 5_000_000);
     // Asleep: beacons need no answer, the frame got none.
     assert_eq!(far.0.borrow().outcomes, [vec![true], vec![false], vec![true]]);
-    far.0.borrow_mut().to_send.push((host.now_ns, ppdu(vec![down(2, 100, OWN)], Response::Ack)));
+    // Not in the same slot: that would be a collision.
+    far.0.borrow_mut().to_send.push((host.now_ns + 500_000, ppdu(vec![down(2, 100, OWN)], Response::Ack)));
     host.write(3, &transmission(9, 100, &[(4, 1 << 8), (5, 11)]));
     run(&mut host, 5_000_000);
     assert_eq!(far.0.borrow().outcomes.last(), Some(&vec![true]));
