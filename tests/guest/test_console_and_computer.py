@@ -80,6 +80,8 @@ def test_a_speed_that_cannot_be_is_refused_with_those_that_can() -> None:
         {"device": "rtl1"},
         {"security": "wep"},
         {"channel": 14},
+        {"ap": "none"},
+        {"ap": "builtin", "security": "wpa2"},
         {"parameters": ("a=1; reboot",)},
         {"options": ("$(x)",)},
     ],

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import Plan
+from txop.plan.model import GuestVariant, Plan
 from txop.plan.named_file import SHIPPED, named_file
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -48,6 +48,7 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
                     yield ("arm", index, "patches", number, "file"), patch.file, False
         if arm.firmware is not None:
             yield ("arm", index, "firmware", "file"), arm.firmware.file, False
+    yield from _of_guests(plan)
     if plan.bring_up.wpa_supplicant is not None:
         yield ("bring_up", "wpa_supplicant", "config"), plan.bring_up.wpa_supplicant.config, False
     for name, target in plan.target.items():
@@ -56,6 +57,16 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
                 value = getattr(target, key)
                 if value is not None:
                     yield ("target", name, key), value, False
+
+
+def _of_guests(plan: Plan) -> Iterator[tuple[Path, str, bool]]:
+    variants: list[tuple[Path, GuestVariant | None]] = [(("guest",), plan.guest)]
+    variants += [(("arm", index, "guest"), arm.guest) for index, arm in enumerate(plan.arm)]
+    for path, variant in variants:
+        for key in ("lock", "source", "faults"):
+            value = getattr(variant, key, None)
+            if value is not None:
+                yield (*path, key), value, key == "source"
 
 
 def _wrong(file: FilePath, *, folder: bool) -> str | None:

@@ -100,6 +100,8 @@ impl Transmission {
 /// The channel between a chip (side 0) and an access point (side 1).
 pub struct Medium {
     settings: ChannelSettings,
+    /// Noise at the beginning.
+    noise_dbm: i8,
     rng: Rng,
     contention: [Contention; 2],
     /// Since when nobody sends.
@@ -115,6 +117,7 @@ impl Medium {
     pub fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirRecorder>) -> Self {
         Self {
             settings,
+            noise_dbm: settings.noise_dbm,
             rng: Rng::new(seed),
             contention: [Contention::default(); 2],
             idle_since_ns: 0,
@@ -133,6 +136,11 @@ impl Medium {
     /// How good the channel is from now on.
     pub fn set_loss(&mut self, loss: f64) {
         self.settings.loss = loss;
+    }
+
+    /// How loud the noise is from now on; `None`: as at the beginning.
+    pub fn set_noise(&mut self, dbm: Option<i8>) {
+        self.settings.noise_dbm = dbm.unwrap_or(self.noise_dbm);
     }
 
     /// Writes the capture out.

@@ -11,7 +11,6 @@ use crate::air::{Outcome, Ppdu, Protection, Response};
 const AGGREGATE_MAX: usize = 32;
 const AGGREGATE_BYTES: usize = 65_535;
 const PPDU_NS: u64 = 5_484_000;
-const WINDOW: u16 = 64;
 const RETRY: u8 = 0x08;
 
 /// A frame.
@@ -49,7 +48,8 @@ impl Queued {
         self.modes.iter().fold(0, |sum: u8, (_, count)| sum.saturating_add(*count)).max(1)
     }
 
-    fn is_group(&self) -> bool {
+    /// It is for a group address.
+    pub fn is_group(&self) -> bool {
         self.mpdu.get(4).is_some_and(|byte| byte & 1 == 1)
     }
 
@@ -114,6 +114,16 @@ impl Queue {
         }
     }
 
+    /// Takes all data frames that are not on the air.
+    pub fn take_data(&mut self) -> VecDeque<Queued> {
+        std::mem::take(&mut self.data)
+    }
+
+    /// The data frame that was added last, if it was not sent yet.
+    pub fn last_unsent(&mut self) -> Option<&mut Queued> {
+        self.data.back_mut().filter(|frame| frame.attempts == 0)
+    }
+
     fn next(&self) -> Option<&Queued> {
         self.urgent.front().or_else(|| self.data.front())
     }
@@ -136,8 +146,8 @@ impl Queue {
         EdcaParameters::default_for(category)
     }
 
-    /// The next PPDU. `agreed`: the TIDs for which the chip's host has agreed to Block Ack.
-    pub fn begin(&mut self, agreed: u16) -> Option<Ppdu> {
+    /// The next PPDU. `agreed`: the TIDs for which the chip's host has agreed to Block Ack, with a window of `window`.
+    pub fn begin(&mut self, agreed: u16, window: u16) -> Option<Ppdu> {
         let from_urgent = !self.urgent.is_empty();
         let queue = if from_urgent { &mut self.urgent } else { &mut self.data };
         let first = queue.pop_front()?;
@@ -147,9 +157,11 @@ impl Queue {
         let protection = first.protection;
         let mut taken = vec![first];
         if aggregated {
-            aggregate(queue, &mut taken, &mode);
+            aggregate(queue, &mut taken, &mode, window);
         }
-        let response = match (is_group, aggregated) {
+        // A Block Ack that goes out by itself is an answer, and has none.
+        let is_block_ack = taken.first().is_some_and(|frame| frame.mpdu.first() == Some(&0x94));
+        let response = match (is_group || is_block_ack, aggregated) {
             (true, _) => Response::None,
             (false, true) => Response::BlockAck,
             (false, false) => Response::Ack,
@@ -184,15 +196,15 @@ impl Queue {
     }
 }
 
-fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode) {
+fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, window: u16) {
     let Some(first) = taken.first() else { return };
     let (tid, start, receiver) = (first.tid(), first.sequence(), first.receiver().to_vec());
     let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-    while taken.len() < AGGREGATE_MAX {
+    while taken.len() < AGGREGATE_MAX.min(usize::from(window)) {
         let Some(next) = queue.front() else { return };
         let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
         let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-        let fits = longer <= AGGREGATE_BYTES && duration_ns(mode, longer) <= PPDU_NS && ahead < WINDOW;
+        let fits = longer <= AGGREGATE_BYTES && duration_ns(mode, longer) <= PPDU_NS && ahead < window;
         if next.tid() != tid || next.receiver() != receiver || !fits {
             return;
         }

@@ -2,5 +2,8 @@
 
 mod bus;
 mod chip;
+mod chip_blocks;
+mod faults;
 mod functions;
 mod host;
+mod trace;
