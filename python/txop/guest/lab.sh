@@ -239,7 +239,11 @@ down() {
 gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
 
 case ${1:-} in
-up) up ;;
+up)
+    up || exit
+    # where the command begins between the beacons is one of the things that a seed draws
+    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
+    ;;
 prepare) namespaces && access_point && serve ;;
 plug) plug ;;
 join) join ;;
@@ -247,5 +251,3 @@ down) [ ! -d "$run" ] || down ;;
 counters) counters "${2:?a file}" ;;
 *) echo "usage: txop-lab up|down|prepare|plug|join|counters FILE" >&2; exit 2 ;;
 esac
-# where the command begins between the beacons is one of the things that a seed draws
-[ "${1:-}" != up ] || [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"

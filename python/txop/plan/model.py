@@ -523,7 +523,7 @@ class Design(Strict):
     max_repeats: Annotated[int, Field(ge=0, le=1000)] | None = None
     """Blocks repeated at most for voided runs; default: half the blocks, at least 2."""
     max_gap_s: Seconds = 600.0
-    """A block interrupted for longer is begun again."""
+    """A block interrupted for longer is begun again, but for exact guests, whose time does not go on."""
     time_budget_s: Seconds | None = None
     """The campaign stops after the block that reaches it."""
 
