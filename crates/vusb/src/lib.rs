@@ -16,7 +16,6 @@ pub mod device;
 pub mod fault;
 pub mod functions;
 pub mod record;
-pub mod rng;
 pub mod serve;
 pub mod session;
 pub mod trace;

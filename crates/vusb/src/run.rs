@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use vusb::air::{AirRecorder, ChannelSettings, Medium};
+use vusb::air::{AirRecorder, ChannelSettings, Medium, Neighbour};
 use vusb::ap::builtin::{Builtin, BuiltinSettings, More};
 use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
@@ -138,7 +138,8 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
-    let medium = Medium::new(channel, args.seed, recorder);
+    let neighbour = args.neighbour.map(Neighbour::new);
+    let medium = Medium::new(channel, args.seed, recorder).with_neighbour(neighbour);
     let ap: Box<dyn AccessPoint> = match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new(args.strict_agreements)?),
         ApKind::None => Box::new(Silent),

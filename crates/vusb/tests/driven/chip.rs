@@ -92,12 +92,17 @@ pub fn chip_on_air(channel: ChannelSettings) -> (Host<Rtl8188cus>, FarEnd) {
     let medium = Medium::new(channel, 1, None);
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(far.clone()));
     let mut host = Host::new(chip);
-    write(&mut host, reg::CR, &[0xff]);
-    write(&mut host, reg::MACID, &OWN);
-    write(&mut host, reg::RX_DRVINFO_SZ, &[4]);
-    write(&mut host, reg::RCR, &0x7000_280eu32.to_le_bytes());
-    write(&mut host, reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0xc06).to_le_bytes());
+    set_up(&mut host);
     (host, far)
+}
+
+/// What a driver writes until the chip is on channel 6.
+pub fn set_up(host: &mut Host<Rtl8188cus>) {
+    write(host, reg::CR, &[0xff]);
+    write(host, reg::MACID, &OWN);
+    write(host, reg::RX_DRVINFO_SZ, &[4]);
+    write(host, reg::RCR, &0x7000_280eu32.to_le_bytes());
+    write(host, reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0xc06).to_le_bytes());
 }
 
 /// A QoS data frame behind its descriptor. `words` are put over the descriptor's.

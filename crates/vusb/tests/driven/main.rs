@@ -1,5 +1,6 @@
 //! Devices as a host drives them.
 
+mod agreement;
 mod bus;
 mod chip;
 mod chip_blocks;

@@ -16,7 +16,7 @@ use super::tx_descriptor::LEGACY_RATES;
 use super::Model;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
-use crate::rng::Rng;
+use random::Rng;
 
 /// Of the draws of a fault, so that they change no others.
 const LATE_SEED: u64 = 1;
@@ -191,6 +191,10 @@ impl Station for Mac {
 
     fn access(&self) -> EdcaParameters {
         self.transmitter.access(&self.memory)
+    }
+
+    fn access_function(&self) -> usize {
+        self.transmitter.access_function()
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {

@@ -12,7 +12,7 @@ use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
 use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
-use crate::air::{Outcome, Ppdu, Protection, Response};
+use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
@@ -264,6 +264,11 @@ impl Transmitter {
         self.queues.get(self.next_queue()?)?.front().map(|queued| queued.since_ns)
     }
 
+    /// The queue of what comes next: each contends with a backoff of its own.
+    pub fn access_function(&self) -> usize {
+        self.next_queue().unwrap_or(0)
+    }
+
     /// Contention parameters of what comes next.
     pub fn access(&self, memory: &Memory) -> EdcaParameters {
         edca(memory, self.next_queue().unwrap_or(3))
@@ -284,11 +289,7 @@ impl Transmitter {
             aggregate(queue, &mut taken, &mode, memory, rate);
         }
         let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
-        let response = match (is_group, may_aggregate) {
-            (true, _) => Response::None,
-            (false, true) => Response::BlockAck,
-            (false, false) => Response::Ack,
-        };
+        let response = response_to(&taken[0].mpdu, may_aggregate);
         self.on_air = Some((at, taken));
         Some(Ppdu { mode, mpdus, aggregated: may_aggregate, protection, response })
     }
