@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from txop.cli import console, guest_run
+from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
@@ -85,6 +85,7 @@ def register(app: typer.Typer) -> None:
         ),
     )(module)
     guest_run.register(group)
+    guest_survey.register(group)
     app.add_typer(group, name="guest", help="Run real drivers in a virtual machine, on virtual chips.")
 
 
