@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,14 +62,17 @@ def test_what_came_to_its_end_is_not_repeated(place: Place, tmp_path: Path, monk
     ],
 )
 def test_another_trial_in_the_same_folder_is_done(
-    changed: object, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    changed: Callable[[Overlay, Place], tuple[Overlay, Place]],
+    place: Place,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     guests = Guests()
     monkeypatch.setattr(trials, "run_guest", guests)
     overlay = Overlay(script="true", texts={"/x": b"1"})
     asyncio.run(run_trial(overlay, place, tmp_path))
-    assert callable(changed)
-    asyncio.run(run_trial(*changed(overlay, place), tmp_path))
+    other, there = changed(overlay, place)
+    asyncio.run(run_trial(other, there, tmp_path))
     assert guests.booted == 2
 
 
