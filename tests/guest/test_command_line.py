@@ -37,6 +37,7 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     document = json.loads(ran.stdout)
     assert document["origin"] == "guest-fast"
     assert document["release"] == image.release
+    assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0}
     assert " 0% packet loss" in document["stdout"]
     assert any(event["words"].startswith("associated (wpa2") for event in document["events"])
     air = json.loads((tmp_path / "files" / "chip.json").read_text())["device"]["air"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 
 import pytest
 
 from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError
+from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.locks import find_lock
 
 
@@ -45,3 +46,10 @@ def test_an_edit_script_is_read_before_anything_is_built(tmp_path, content, reve
     with pytest.raises(GuestError, match=message):
         asyncio.run(build_driver(what, find_lock("6.12"), cache=cache))
     assert not cache.exists()
+
+
+def test_on_a_processor_that_cannot_build_the_way_round_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(MissingForGuest, match="this is an aarch64 one") as said:
+        asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"), cache=tmp_path))
+    assert "--module" in said.value.what_to_do

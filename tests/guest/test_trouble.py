@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,43 @@ def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: 
     assert ended.files == ()
     assert all(event.words.isprintable() for event in ended.events)
     assert not outside.exists()
+
+
+INTERRUPTED = """
+import sys
+sys.path.insert(0, "tests/guest")
+from pathlib import Path
+from test_trouble import run
+run(Path(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: Path, number: signal.Signals) -> None:
+    program(
+        stand_ins,
+        qemu.PROGRAM,
+        f"{VERSION}{PORTS}echo $$ >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; exec sleep 1000",
+    )
+    argv = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2])
+    while not (tmp_path / "pid").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.communicate()
+    guest = Path("/proc") / (tmp_path / "pid").read_text().strip() / "cmdline"
+    for _ in range(600):
+        if not guest.exists() or not guest.read_bytes():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the guest goes on")
+    runs = tmp_path / "cache" / "runs"
+    if number == signal.SIGINT:
+        assert list(runs.iterdir()) == []
+    running.sweep(runs)  # as the next guest does
+    assert list(runs.iterdir()) == []
 
 
 # Disks ---------------------------------------------------------------------------------------------------------------
@@ -316,3 +354,42 @@ def test_without_apt_the_way_round_is_named(stand_ins: Path, tmp_path: Path, mon
     with pytest.raises(MissingForGuest, match="there is no apt") as said:
         PackageStore(tmp_path / "cache", lambda _: None).package(PINNED)
     assert "copy" in (said.value.what_to_do or "")
+
+
+def test_many_packages_are_fetched_at_once_and_only_those_that_the_lock_pins(stand_ins: Path, tmp_path: Path) -> None:
+    contents = {f"p{number}": bytes([number]) * 100 for number in range(5)}
+    pins = [
+        LockedPackage(name, "1", "amd64", hashlib.sha256(data).hexdigest(), len(data), "image")
+        for name, data in contents.items()
+    ]
+    (stand_ins / "debs").mkdir()
+    for name, data in contents.items():
+        (stand_ins / "debs" / f"{name}_1_amd64.deb").write_bytes(data if name != "p3" else b"x" * 100)
+    entries = "".join(f"Package: {p.name}\\nVersion: 1\\nSize: 100\\nSHA256: {p.sha256}\\n\\n" for p in pins)
+    program(stand_ins, "apt-cache", f"printf '{entries}'")
+    get = f'echo "$*" >>{stand_ins}/calls; cp {stand_ins}/debs/*.deb .'
+    program(stand_ins, "apt-get", f'case "$*" in *download*) {get} ;; esac')
+    store = PackageStore(tmp_path / "cache", lambda _: None)
+    store.fetch(pins)
+    assert len((stand_ins / "calls").read_text().splitlines()) == 1
+    have = {path.name.split("_")[0]: path.read_bytes() for path in (tmp_path / "cache" / "packages").iterdir()}
+    assert have == {name: data for name, data in contents.items() if name != "p3"}
+
+
+def test_a_machine_without_package_lists_gets_lists_of_its_own(stand_ins: Path, tmp_path: Path) -> None:
+    pins = [
+        LockedPackage(f"p{number}", "1", "amd64", hashlib.sha256(b"%d" % number).hexdigest(), 1, "image")
+        for number in range(4)
+    ]
+    entries = "".join(f"Package: {p.name}\\nVersion: 1\\nSize: 1\\nSHA256: {p.sha256}\\n\\n" for p in pins)
+    program(stand_ins, "apt-cache", f"case \"$*\" in *Dir::State::Lists=*) printf '{entries}' ;; esac")
+    get = "for n in 0 1 2 3; do printf $n >p${n}_1_amd64.deb; done"
+    program(stand_ins, "apt-get", f'echo "$*" >>{stand_ins}/calls; case "$*" in *download*) {get} ;; esac')
+    said: list[str] = []
+    store = PackageStore(tmp_path / "cache", said.append)
+    store.fetch(pins)
+    calls = (stand_ins / "calls").read_text().splitlines()
+    assert [words.split()[-1] for words in calls] == ["update", "p3=1"]
+    assert [store.package(pin).read_bytes() for pin in pins] == [b"0", b"1", b"2", b"3"]
+    assert said[0] == "fetching 4 packages (0.0 MB)"
+    assert "refreshing package lists" in said

@@ -88,7 +88,7 @@ pub struct DeviceArgs {
     /// Efuse map: raw, or as a kernel log dumps it.
     #[arg(long, value_name = "FILE")]
     pub efuse: Option<PathBuf>,
-    /// Fault script.
+    /// Script of faults, and of what the built-in access point does.
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
     /// Record all URBs (pcap, link type 220).
@@ -97,6 +97,9 @@ pub struct DeviceArgs {
     /// Bytes of data kept per URB.
     #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
     pub usb_snap: usize,
+    /// Write down what the driver does: registers by name, firmware commands, descriptors (JSON lines).
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Record all frames on the air (pcapng, radiotap).
     #[arg(long, value_name = "FILE")]
     pub air: Option<PathBuf>,
@@ -115,11 +118,17 @@ pub struct DeviceArgs {
     /// Probability that an MPDU gets lost, on top of the noise.
     #[arg(long, value_name = "0..1", default_value_t = 0.0, value_parser = probability)]
     pub loss: f64,
+    /// A third station on the channel sends so many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
+    #[arg(long, value_name = "MBIT_S", value_parser = neighbour)]
+    pub neighbour: Option<f64>,
     /// Shortest time between two answers of the interrupt endpoint, us.
     #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub interrupt_us: u64,
-    /// Built-in access point: name of the network.
-    #[arg(long, default_value = "txop")]
+    /// Access point: does not answer A-MPDUs for which there is no Block Ack agreement. Real ones have been seen to.
+    #[arg(long)]
+    pub strict_agreements: bool,
+    /// Built-in access point: name of the network, 32 bytes at most.
+    #[arg(long, default_value = "txop", value_parser = ssid)]
     pub ssid: String,
     /// Built-in access point: channel.
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u8).range(1..=13))]
@@ -139,6 +148,21 @@ pub struct DeviceArgs {
     /// Network functions.
     #[command(flatten)]
     pub function: FunctionArgs,
+}
+
+fn ssid(text: &str) -> Result<String, String> {
+    if (1..=32).contains(&text.len()) {
+        Ok(text.into())
+    } else {
+        Err("give 1 to 32 bytes".into())
+    }
+}
+
+fn neighbour(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.01..=54.0).contains(&value) => Ok(value),
+        _ => Err("give a number from 0.01 to 54".into()),
+    }
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -4,18 +4,19 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use vusb::air::{AirRecorder, ChannelSettings, Medium};
-use vusb::ap::builtin::{Builtin, BuiltinSettings};
+use vusb::air::{AirRecorder, ChannelSettings, Medium, Neighbour};
+use vusb::ap::builtin::{Builtin, BuiltinSettings, More};
 use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
 use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
-use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
+use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
+use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
 
 use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
@@ -34,6 +35,12 @@ pub enum RunError {
     /// The fault script.
     #[error("{0}")]
     Script(#[from] ScriptError),
+    /// A script for an access point that is another one.
+    #[error("{path}: [network] and [[ap]] are for the built-in access point: --ap builtin")]
+    NotBuiltin {
+        /// The script.
+        path: PathBuf,
+    },
     /// The access point.
     #[error("{0}")]
     Ap(#[from] ApError),
@@ -58,7 +65,7 @@ impl RunError {
     pub const fn code(&self) -> u8 {
         match self {
             Self::Function(error) => error.code(),
-            Self::Efuse(_) | Self::Script(_) | Self::File { .. } => 2,
+            Self::Efuse(_) | Self::Script(_) | Self::NotBuiltin { .. } | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
     }
@@ -94,18 +101,33 @@ struct Run<'a> {
 }
 
 fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
+    let script = args.faults.as_deref().map(Script::open).transpose()?;
+    if let (true, Some(path)) = (args.ap != ApKind::Builtin, &args.faults) {
+        if script.as_ref().is_some_and(Script::is_about_ap) {
+            return Err(RunError::NotBuiltin { path: path.clone() });
+        }
+    }
     let device = match args.device {
-        DeviceKind::Rtl8188cus => chip(args, Model::Rtl8188cus)?,
-        DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au)?,
+        DeviceKind::Rtl8188cus => chip(args, Model::Rtl8188cus, script.as_ref())?,
+        DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au, script.as_ref())?,
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
-    let script = args.faults.as_deref().map_or(Ok(Script::default()), Script::open)?;
     // Also without faults: it is what can be unplugged.
-    Ok(Box::new(Faulty::new(device, script)))
+    let device = Box::new(Faulty::new(device, script.unwrap_or_default()));
+    Ok(match &args.trace {
+        Some(path) => {
+            let vocabulary: Box<dyn Vocabulary> = match args.device {
+                DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
+                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+            };
+            Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
+        }
+        None => device,
+    })
 }
 
-fn chip(args: &DeviceArgs, model: Model) -> Result<Box<dyn Device>, RunError> {
+fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
     let mut settings = Settings::new(model);
     settings.interrupt_ns = args.interrupt_us * 1_000;
     if let Some(path) = &args.efuse {
@@ -116,20 +138,30 @@ fn chip(args: &DeviceArgs, model: Model) -> Result<Box<dyn Device>, RunError> {
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
-    let medium = Medium::new(channel, args.seed, recorder);
+    let neighbour = args.neighbour.map(Neighbour::new);
+    let medium = Medium::new(channel, args.seed, recorder).with_neighbour(neighbour);
     let ap: Box<dyn AccessPoint> = match args.ap {
-        ApKind::Hostapd => Box::new(Hostapd::new()?),
+        ApKind::Hostapd => Box::new(Hostapd::new(args.strict_agreements)?),
         ApKind::None => Box::new(Silent),
-        ApKind::Builtin => Box::new(Builtin::new(BuiltinSettings {
-            ssid: args.ssid.clone(),
-            channel: args.channel,
-            wide: args.wide,
-            mcs: args.mcs,
-            short_gi: args.short_gi,
-            tap: args.tap.clone(),
-        })?),
+        ApKind::Builtin => Box::new(builtin(args, script)?),
     };
     Ok(Box::new(Rtl8188cus::new(settings, medium, ap)))
+}
+
+fn builtin(args: &DeviceArgs, script: Option<&Script>) -> Result<Builtin, ApError> {
+    let mut settings = BuiltinSettings {
+        ssid: args.ssid.clone(),
+        channel: args.channel,
+        wide: args.wide,
+        mcs: args.mcs,
+        short_gi: args.short_gi,
+        tap: args.tap.clone(),
+        more: More { strict_agreements: args.strict_agreements, ..More::default() },
+    };
+    if let Some(network) = script.and_then(|script| script.network.as_ref()) {
+        network.apply(&mut settings);
+    }
+    Builtin::new(settings, script.map(|script| script.ap.clone()).unwrap_or_default())
 }
 
 impl<'a> Run<'a> {

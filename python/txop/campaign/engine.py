@@ -22,6 +22,7 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunLabel, RunOutcome, carry_out
 from txop.campaign.schedule import Block
 from txop.campaign.state import State, gap_s
+from txop.origin import Origin
 from txop.plan.count import count
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError
@@ -267,7 +268,10 @@ class Campaign:
         sync_folder(self._layout.runs)
 
     def _forget_stale_block(self, journal: JournalWriter, now: Event) -> None:
-        """A block interrupted for long is not one block any more: its arms ran at different times."""
+        """A block interrupted for long is not one block any more: its arms ran at different times. Guests whose time is
+        counted in instructions know no other time."""
+        if self._plan.origin is Origin.GUEST_EXACT:
+            return
         state = self._state.open_block
         if state is None or state.last is None or not state.ended:
             return

@@ -167,6 +167,8 @@ class GuestLaboratory:
             parameters=tuple(f"{name}={value}" for name, value in values.items()),
             security=spec.security,
             channel=spec.channel,
+            width_mhz=spec.width_mhz,
+            ap=spec.ap,
             air=CAPTURE_FILE if self._plan.collect.air else None,
             usb=BUS_FILES[0] if self._plan.collect.usbmon else None,
             usb_snap_bytes=self._plan.collect.snap_bytes,

@@ -11,10 +11,10 @@ def kernels(incomplete: str) -> list[str]:
 
 
 def devices(incomplete: str) -> list[str]:
-    """Virtual chips."""
-    from txop.guest.chips import DEVICES
+    """Virtual chips and network functions."""
+    from txop.guest.chips import DEVICES, FUNCTIONS
 
-    return _beginning(DEVICES, incomplete)
+    return _beginning((*DEVICES, *FUNCTIONS), incomplete)
 
 
 def drivers(incomplete: str) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,20 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
-from txop.cli.guest_completion import devices, drivers
+from txop.cli.guest_device import (
+    AccessPoint,
+    AirFlag,
+    Device,
+    DeviceOption,
+    DriverOption,
+    Faults,
+    Parameter,
+    PlugOnly,
+    Security,
+    UsbFlag,
+    Width,
+    chip_of,
+)
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
@@ -60,43 +74,6 @@ WallLimit = Annotated[
 ]
 Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")]
 Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
-Device = Annotated[
-    str | None,
-    typer.Option(
-        "--device",
-        metavar="DEVICE",
-        help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au), or a network function (ncm, qmi-modem).",
-        autocompletion=devices,
-    ),
-]
-DriverOption = Annotated[
-    str | None,
-    typer.Option(
-        "--driver",
-        metavar="NAME",
-        help="Its driver; default: the stock one that knows it.",
-        autocompletion=drivers,
-    ),
-]
-Parameter = Annotated[
-    list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
-]
-Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
-Faults = Annotated[
-    Path | None,
-    typer.Option("--faults", metavar="FILE", help="With --device: its fault script (TOML); see examples/faults."),
-]
-DeviceOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--device-option",
-        metavar="WORDS",
-        help='More options of txop-vusb, as in "--signal -70"; `txop-vusb attach --help` has them; may be given again.',
-    ),
-]
-AirFlag = Annotated[bool, typer.Option("--air", help="With --device: capture its air; air.pcapng in --output.")]
-UsbFlag = Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcap in --output.")]
-PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
 
@@ -109,14 +86,8 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run -- uname -a", "a command in a guest"),
                 ("txop guest run --mode exact --mips 500 --output out -- /root/test.sh", "identical each time"),
                 ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
-                (
-                    "txop guest run --device ncm -- dut iperf3 -c 10.80.210.1",
-                    "a network function: `peer iperf3 -s -D` first",
-                ),
-                (
-                    "txop guest run --device rtl8188cus --faults noise.toml --air -o out -- dut ping -c 9 10.80.210.1",
-                    "",
-                ),
+                ("txop guest run --device ncm -- dut ping -c 3 10.80.210.1", "through a network function"),
+                ("txop guest run --device rtl8188cus --faults noise.toml --air -o out -- sleep 9", "a captured fault"),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
             ],
             [
@@ -142,7 +113,9 @@ def run(
     device: Device = None,
     driver: DriverOption = None,
     parameter: Parameter = None,
-    security: Security = "wpa2",
+    security: Security = None,
+    ap: AccessPoint = "hostapd",
+    width: Width = 20,
     plug_only: PlugOnly = False,
     faults: Faults = None,
     device_option: DeviceOption = None,
@@ -173,7 +146,9 @@ def run(
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
     if (air or usb) and output is None:
         raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
-    chip = _chip(device, driver, parameter, security, plug_only, faults, device_option, air=air, usb=usb)
+    chip = chip_of(
+        device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only, air=air, usb=usb
+    )
     overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -208,6 +183,8 @@ def run(
 
 
 def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> dict[str, object]:
+    from txop.guest.perturbation import perturbation
+
     said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
     return {
         "format": "txop-guest-run",
@@ -217,6 +194,7 @@ def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> 
         "image": image.key,
         "instructions_per_second": computer.instructions_per_second,
         "seed": computer.seed,
+        "perturbation": asdict(perturbation(computer.seed)),
         "status": ended.status,
         "seconds": round(ended.seconds, 3),
         "guest_seconds": ended.guest_seconds,
@@ -238,7 +216,9 @@ def shell(
     device: Device = None,
     driver: DriverOption = None,
     parameter: Parameter = None,
-    security: Security = "wpa2",
+    security: Security = None,
+    ap: AccessPoint = "hostapd",
+    width: Width = 20,
     plug_only: PlugOnly = False,
     faults: Faults = None,
     device_option: DeviceOption = None,
@@ -256,7 +236,7 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    chip = _chip(device, driver, parameter, security, plug_only, faults, device_option)
+    chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
     overlay = _overlay([], module, file, chip, kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
@@ -265,40 +245,6 @@ def shell(
         status = interactive_guest(image, overlay, computer)
     if status:
         raise typer.Exit(status)
-
-
-def _chip(
-    device: str | None,
-    driver: str | None,
-    parameter: list[str] | None,
-    security: str,
-    plug_only: bool,
-    faults: Path | None,
-    device_option: list[str] | None,
-    *,
-    air: bool = False,
-    usb: bool = False,
-) -> Chip | None:
-    from txop.guest.chips import DRIVERS, Chip
-    from txop.probes.air_analysis import CAPTURE_FILE
-    from txop.probes.bus_capture import BUS_FILES
-
-    if device is None:
-        if driver is not None or parameter or faults is not None or device_option or air or usb:
-            raise UserError("--driver, --parameter, --faults, --device-option, --air and --usb go with --device")
-        return None
-    with told():
-        return Chip(
-            device,
-            driver or DRIVERS.get(device, ""),
-            tuple(parameter or ()),
-            security,
-            options=tuple(word for words in device_option or () for word in shlex.split(words)),
-            air=CAPTURE_FILE if air else None,
-            usb=BUS_FILES[0] if usb else None,
-            faults=faults,
-            plug_only=plug_only,
-        )
 
 
 def _overlay(

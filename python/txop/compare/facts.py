@@ -15,8 +15,8 @@ from txop.plan.model import Arm, Plan
 
 NOT_RADIO = (
     "Not radio performance: these figures are what the code of driver and kernel costs on an emulated processor, over "
-    "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three switches "
-    "between threads; on real hardware it costs far less."
+    "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three "
+    "switches between threads; on real hardware it costs far less."
 )
 """Of figures from guests."""
 

@@ -35,7 +35,7 @@ def new_folder(place: Path) -> Iterator[Path]:
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     for old in place.parent.glob(f".{place.name}.*.part"):
-        if not _runs(old.name.split(".")[-2]):
+        if not is_running(old.name.split(".")[-2]):
             shutil.rmtree(old, ignore_errors=True)
     work = place.parent / f".{place.name}.{os.getpid()}.part"
     shutil.rmtree(work, ignore_errors=True)
@@ -79,5 +79,6 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
-def _runs(pid: str) -> bool:
+def is_running(pid: str) -> bool:
+    """Whether there is a process of this number."""
     return pid.isdigit() and Path(f"/proc/{pid}").exists()

@@ -21,7 +21,9 @@ DEVICES = ("rtl8188cus", "rtl8723au")
 """Wireless chips."""
 FUNCTIONS = ("ncm", "qmi-modem")
 """Network functions without a radio; see docs/virtual-functions.md."""
-SECURITIES = ("open", "wpa2", "wpa3")
+ACCESS_POINTS = ("hostapd", "builtin")
+"""The real hostapd, or the program's own: open, for faults, speed and exact control."""
+SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
 """Chips that a driver only knows when it is built anew; see :data:`txop.guest.driver.SWITCHES`."""
@@ -44,9 +46,13 @@ class Chip:
     parameters: tuple[str, ...] = ()
     """Of the driver, as ``NAME=VALUE``."""
     security: str = "wpa2"
+    width_mhz: int = 20
+    """20 or 40, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
     channel: int = 6
     options: tuple[str, ...] = ()
     """More options of the program, a word each."""
+    ap: str = "hostapd"
+    """One of :data:`ACCESS_POINTS`."""
     air: str | None = None
     """Name of the capture of the air to leave, in :data:`OUT`."""
     usb: str | None = None
@@ -68,6 +74,12 @@ class Chip:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.security not in SECURITIES:
             raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
+        if self.ap not in ACCESS_POINTS:
+            raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
+        if self.ap == "builtin" and self.security != "open":
+            raise GuestError(f"the built-in access point is open: it has no {self.security}")
+        if self.width_mhz not in (20, 40):
+            raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
         if self.faults is not None and not self.faults.is_file():
@@ -84,7 +96,9 @@ class Chip:
             "LAB_PARAMETERS": " ".join(self.parameters),
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
+            "LAB_AP": self.ap,
             "LAB_OPTIONS": " ".join(self._words),
+            "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
         }

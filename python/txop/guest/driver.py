@@ -13,12 +13,12 @@ from pathlib import Path
 from txop.arms.build import BuildFailed, Built, Recipe, build
 from txop.arms.edits.script import BadScript, read_script
 from txop.arms.patches import NOT_BACKWARDS, is_script
+from txop.guest import qemu
 from txop.guest.cache import default_cache, new_folder
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
-from txop.guest.qemu import X86
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 from txop.visible import visible
 
@@ -67,7 +67,6 @@ async def build_driver(
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
-    check_machine()
     check_scripts(what)
     check_tools(what.source is None)
     folder = cache or default_cache()
@@ -109,18 +108,6 @@ async def build_driver(
         raise GuestError(f"{error.what}{log}") from None
 
 
-def check_machine() -> None:
-    """Raise :class:`MissingForGuest` on a processor that cannot run what the distribution builds modules with."""
-    machine = platform.machine()
-    if machine not in X86:
-        raise MissingForGuest(
-            f"drivers for guests are built on x86-64 machines, and this is an {machine} one: the programs in Debian's "
-            "kernel packages that build modules are x86-64 ones",
-            what_to_do="build the module on an x86-64 machine with `txop guest module --output FILE`, and give it with "
-            "--module",
-        )
-
-
 def check_scripts(what: DriverBuild) -> None:
     """Raise :class:`GuestError` for an edit script that cannot be used, before anything is fetched or built."""
     for path in (patch for patch in what.patches if is_script(patch)):
@@ -136,7 +123,15 @@ def check_scripts(what: DriverBuild) -> None:
 
 
 def check_tools(kernel_source: bool = True) -> None:
-    """Raise :class:`MissingForGuest` for a program that building takes."""
+    """Raise :class:`MissingForGuest` for a program that building takes, and on a processor that cannot build."""
+    machine = platform.machine()
+    if machine not in qemu.X86:
+        raise MissingForGuest(
+            f"drivers for guests are built on x86-64 machines, and this is an {machine} one: the programs in Debian's "
+            "kernel packages that build modules are x86-64 ones",
+            what_to_do="build the module on an x86-64 machine with `txop guest module --output FILE`, and give it with "
+            "--module",
+        )
     for program, package in TOOLS.items():
         if shutil.which(program) is None and (kernel_source or program != "xz"):
             raise MissingForGuest(f"building a driver takes {program}", what_to_do=f"install the package {package}")

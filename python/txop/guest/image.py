@@ -94,6 +94,7 @@ def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
         progress("the image in the cache is damaged: making it anew")
         remove_folder(place)
     if not place.is_dir():
+        store.fetch(lock.of_role("image"))
         kernel = store.unpacked(kernel_package, _wanted_of_kernel, KERNEL_SELECTION)
         progress("making the image")
         with new_folder(place) as work:

@@ -6,15 +6,18 @@
 # function (ncm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
-#   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
+#   LAB_AP  hostapd, or builtin: that of txop-vusb, open
+#   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
+#   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
-channel=${LAB_CHANNEL:-6} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
+ap=${LAB_AP:-hostapd}
+channel=${LAB_CHANNEL:-6} width=${LAB_WIDTH:-20} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
 run=/run/txop-lab out=/txop/out
-PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab
+PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab WEP_KEY=13letters_key
 
 stage() { { echo "stage $(cut -d ' ' -f 1 /proc/uptime) $*" >&3; } 2>/dev/null || echo "txop-lab: $*"; }
 
@@ -53,17 +56,32 @@ move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with it
 }
 
 access_point() {
+    if [ "$ap" = builtin ]; then
+        [ "$security" = open ] || fail "the built-in access point is open, not $security"
+        modprobe tun || fail "this kernel has no TAP devices"
+        return
+    fi
     modprobe mac80211_hwsim radios=1 || fail "the simulated radio of the access point cannot be made"
     wait_for 10 wireless || fail "the access point's radio has no interface"
     move ap ap0 || fail "the access point's radio cannot be moved"
     {
         printf 'interface=ap0\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$NAME" "$channel"
         printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
+        # the secondary channel above, as long as there are channels above
+        side=+
+        [ "$channel" -le 7 ] || side=-
+        [ "$width" = 20 ] || printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side"
         case $security in
         open) ;;
+        wep) printf 'wep_default_key=1\nwep_key1="%s"\n' "$WEP_KEY" ;;
+        wpa) printf 'wpa=1\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+        wpa2-tkip) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+        mixed)
+            printf 'wpa=3\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE"
+            ;;
         wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
         wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
-        *) fail "LAB_SECURITY is open, wpa2 or wpa3, not $security" ;;
+        *) fail "$security is no LAB_SECURITY" ;;
         esac
     } >"$run/hostapd.conf"
 }
@@ -80,7 +98,7 @@ plug() {
     # the residual loss that the seed of this guest brings, unless somebody says otherwise
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
-    txop-vusb attach --device "$device" --ap hostapd --channel "$channel" --seed "${TXOP_SEED:-0}" \
+    txop-vusb attach --device "$device" --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" \
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
     echo $! >"$run/vusb.pid"
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
@@ -95,8 +113,12 @@ bus_first() { # an interrupt of the virtual host is a thread that waits its turn
 }
 
 serve() {
-    ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
-        fail "hostapd does not start"
+    if [ "$ap" = builtin ]; then
+        ip link set ap0 netns ap && ip -n ap link set ap0 up || fail "the access point's TAP device cannot be moved"
+    else
+        ip netns exec ap hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
+            fail "hostapd does not start"
+    fi
     ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
 }
 
@@ -112,9 +134,18 @@ join() {
     fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     {
-        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n scan_freq=%s\n' "$run" "$NAME" $((2407 + 5 * channel))
+        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n' "$run" "$NAME"
+        # a script may hide the network of the built-in access point, or take it to another channel
+        if [ "$ap" = builtin ]; then
+            printf ' scan_ssid=1\n scan_freq=%s 2412 2437 2462\n' $((2407 + 5 * channel))
+        else
+            printf ' scan_freq=%s\n' $((2407 + 5 * channel))
+        fi
         case $security in
         open) printf ' key_mgmt=NONE\n' ;;
+        wep) printf ' key_mgmt=NONE\n wep_key1="%s"\n wep_tx_keyidx=1\n' "$WEP_KEY" ;;
+        wpa | wpa2-tkip) printf ' key_mgmt=WPA-PSK\n pairwise=TKIP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
+        mixed) printf ' key_mgmt=WPA-PSK\n pairwise=CCMP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
         wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
         wpa3) printf ' key_mgmt=SAE\n ieee80211w=2\n sae_password="%s"\n' "$PASSPHRASE" ;;
         esac
@@ -124,7 +155,7 @@ join() {
         -c "$run/wpa.conf" >/dev/null || fail "wpa_supplicant does not start"
     wait_for 60 associated || fail "no association in 60 s"
     ip -n dut addr replace "$DUT_ADDRESS/24" dev wlan0
-    stage "associated ($security, channel $channel)"
+    stage "associated ($security, channel $channel, $width MHz)"
 }
 
 associated() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
@@ -194,7 +225,6 @@ up() {
     access_point
     plug
     [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
-    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
 }
 
 down() {
@@ -209,7 +239,11 @@ down() {
 gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
 
 case ${1:-} in
-up) up ;;
+up)
+    up || exit
+    # where the command begins between the beacons is one of the things that a seed draws
+    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
+    ;;
 prepare) namespaces && access_point && serve ;;
 plug) plug ;;
 join) join ;;

@@ -49,13 +49,13 @@ class Spent:
 
 FIRST_GUESS = {
     # mode, traffic: (least, as a rule, most)
-    ("exact", True): (Spent(20, 2.0), Spent(40, 5.0), Spent(120, 15.0)),
-    ("exact", False): (Spent(20, 0.2), Spent(40, 1.0), Spent(120, 4.0)),
+    ("exact", True): (Spent(15, 2.5), Spent(30, 5.0), Spent(120, 15.0)),
+    ("exact", False): (Spent(15, 0.2), Spent(30, 0.6), Spent(120, 3.0)),
     ("fast", True): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
     ("fast", False): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
 }
-"""Until runs have told: measured on a two-core x86-64 machine of 2023 at 500 million instructions a second, alone and
-with others at work on it."""
+"""Until runs have told: at 500 million instructions a second on a two-core x86-64 machine, with nothing else to do and
+with a load of ten; what is between is a judgement."""
 
 
 def guests_at_once(plan: Plan, jobs: int | None = None) -> int:

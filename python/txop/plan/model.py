@@ -257,10 +257,14 @@ class GuestVariant(Strict):
     """Source folder of the driver; default: the kernel's own source, when it has to be built."""
     reverse: bool = False
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
-    security: Literal["open", "wpa2", "wpa3"] = "wpa2"
+    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
+    width_mhz: Literal[20, 40] = 20
+    """Of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``."""
+    ap: Literal["hostapd", "builtin"] = "hostapd"
+    """The access point; the built-in one is open, for faults and exact control."""
     faults: str | None = None
     """Fault script of the virtual chip (TOML); see docs/virtual-chips.md."""
     bus_first: bool = False
@@ -519,7 +523,7 @@ class Design(Strict):
     max_repeats: Annotated[int, Field(ge=0, le=1000)] | None = None
     """Blocks repeated at most for voided runs; default: half the blocks, at least 2."""
     max_gap_s: Seconds = 600.0
-    """A block interrupted for longer is begun again."""
+    """A block interrupted for longer is begun again, but for exact guests, whose time does not go on."""
     time_budget_s: Seconds | None = None
     """The campaign stops after the block that reaches it."""
 

@@ -1,16 +1,36 @@
 //! Block Ack agreements, as far as the frames that make them can be read.
 
 /// TIDs for which one side has agreed to receive A-MPDUs, one bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreements {
     /// Towards the station.
     pub(super) down: u16,
     /// Towards the access point.
     pub(super) up: u16,
+    /// The station takes A-MSDUs in these A-MPDUs.
+    pub(super) down_amsdu: bool,
+    /// The smallest window that the station has agreed to.
+    pub(super) down_window: u16,
+    /// Who has sent an encrypted request that is not answered yet; `true`: the station.
+    asked_secretly: Option<bool>,
+}
+
+/// The largest window of HT (9.4.1.13).
+const WINDOW_MAX: u16 = 64;
+
+impl Default for Agreements {
+    fn default() -> Self {
+        Self { down: 0, up: 0, down_amsdu: false, down_window: WINDOW_MAX, asked_secretly: None }
+    }
 }
 
 /// Every user priority.
 const ALL: u16 = 0x00ff;
+/// Bytes of the header and of CCMP's header and integrity code around an encrypted action frame.
+const SECRET: usize = 24 + 16;
+/// Bytes of a request or an answer about an agreement (9.6.4), with and without the ADDBA Extension element. No other action
+/// frame of an HT station has that length.
+const ASKING: std::ops::RangeInclusive<usize> = 9..=12;
 
 impl Agreements {
     /// Looks at a frame that passed; `up`: the station sent it.
@@ -19,12 +39,25 @@ impl Agreements {
             // Authentication, deauthentication, disassociation, (re)association request: nothing is agreed any more.
             Some(0xb0 | 0xc0 | 0xa0 | 0x00 | 0x20) => *self = Self::default(),
             Some(0xd0) if frame.get(1).is_some_and(|flags| flags & 0x40 != 0) => {
-                // Encrypted, with management frame protection: taken for an agreement of all TIDs by who sent it.
-                *self.receives(up) = ALL;
+                self.secret(frame.len(), up);
             }
             // Category Block Ack.
             Some(0xd0) if frame.get(24) == Some(&3) => self.action(frame, up),
             _ => {}
+        }
+    }
+
+    /// An encrypted action frame. What has the length of a request is one, and what has it after a request of the other
+    /// side is the answer; it is taken for a yes, for all TIDs.
+    fn secret(&mut self, len: usize, up: bool) {
+        if !len.checked_sub(SECRET).is_some_and(|body| ASKING.contains(&body)) {
+            return;
+        }
+        if self.asked_secretly == Some(!up) {
+            self.asked_secretly = None;
+            *self.receives(up) = ALL;
+        } else {
+            self.asked_secretly = Some(up);
         }
     }
 
@@ -38,14 +71,21 @@ impl Agreements {
     }
 
     fn action(&mut self, frame: &[u8], up: bool) {
-        let half = |at: usize| frame.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
-        match frame.get(25) {
+        let half = |at: usize| frame.get(at..)?.first_chunk().map(|b| u16::from_le_bytes(*b));
+        match (frame.get(25), half(26), half(27), half(29)) {
             // Response: token, status, parameters with the TID in bits 5:2. Who answers receives.
-            Some(1) if half(27) == 0 => *self.receives(up) |= 1 << (half(29) >> 2 & 15),
+            (Some(1), _, Some(0), Some(parameters)) => {
+                *self.receives(up) |= 1 << (parameters >> 2 & 15);
+                if up {
+                    self.down_amsdu = parameters & 1 == 1;
+                    let window = parameters >> 6;
+                    self.down_window = self.down_window.min(if window == 0 { WINDOW_MAX } else { window });
+                }
+            }
             // End: parameters with the initiator in bit 11 and the TID in bits 15:12. The initiator is who sends data.
-            Some(2) => {
-                let by_initiator = half(26) >> 11 & 1 == 1;
-                *self.receives(up != by_initiator) &= !(1 << (half(26) >> 12));
+            (Some(2), Some(parameters), ..) => {
+                let by_initiator = parameters >> 11 & 1 == 1;
+                *self.receives(up != by_initiator) &= !(1 << (parameters >> 12));
             }
             _ => {}
         }
@@ -68,23 +108,40 @@ mod tests {
         let mut agreements = Agreements::default();
         // The access point agrees to receive TID 5: token 1, success, immediate.
         agreements.watch(&action(0, &[3, 1, 1, 0, 0, 5 << 2 | 2, 0, 0, 0]), false);
-        assert_eq!(agreements, Agreements { down: 0, up: 1 << 5 });
-        // The station agrees to TID 0, and declines TID 1.
-        agreements.watch(&action(0, &[3, 1, 1, 0, 0, 2, 0, 0, 0]), true);
+        assert_eq!((agreements.down, agreements.up), (0, 1 << 5));
+        // The station agrees to TID 0 with a window of 16 and A-MSDUs, and declines TID 1.
+        agreements.watch(&action(0, &[3, 1, 1, 0, 0, 3, 4, 0, 0]), true);
         agreements.watch(&action(0, &[3, 1, 1, 37, 0, 1 << 2, 0, 0, 0]), true);
-        assert_eq!(agreements, Agreements { down: 1, up: 1 << 5 });
+        assert_eq!((agreements.down, agreements.up), (1, 1 << 5));
+        assert_eq!((agreements.down_amsdu, agreements.down_window), (true, 16));
         // The station, which initiated TID 5, ends it; then the recipient of TID 0 does.
         agreements.watch(&action(0, &[3, 2, 0, 0x58, 1, 0]), true);
-        assert_eq!(agreements, Agreements { down: 1, up: 0 });
+        assert_eq!((agreements.down, agreements.up), (1, 0));
         agreements.watch(&action(0, &[3, 2, 0, 0x00, 1, 0]), true);
+        assert_eq!((agreements.down, agreements.up), (0, 0));
+    }
+
+    #[test]
+    fn answers_that_are_cut_agree_to_nothing() {
+        let mut agreements = Agreements::default();
+        for length in 0..5 {
+            agreements.watch(&action(0, &[3, 1, 1, 0, 0, 2, 0][..length]), false);
+        }
         assert_eq!(agreements, Agreements::default());
     }
 
     #[test]
-    fn encrypted_ones_are_taken_for_all() {
+    fn encrypted_ones_are_told_by_their_length() {
         let mut agreements = Agreements::default();
-        agreements.watch(&action(0x40, &[1, 2, 3]), false);
-        assert_eq!(agreements, Agreements { down: 0, up: ALL });
+        let (asking, other) = (action(0x40, &[0; 25]), action(0x40, &[0; 20]));
+        agreements.watch(&asking, true);
+        agreements.watch(&other, false);
+        assert_eq!((agreements.down, agreements.up), (0, 0), "SA Query is no answer");
+        agreements.watch(&asking, false);
+        assert_eq!((agreements.down, agreements.up), (0, ALL));
+        agreements.watch(&asking, false);
+        agreements.watch(&asking, true);
+        assert_eq!((agreements.down, agreements.up), (ALL, ALL));
         agreements.watch(&[0xc0, 0], true);
         assert_eq!(agreements, Agreements::default());
     }

@@ -70,17 +70,20 @@ pub struct Hostapd {
     received: Vec<(Vec<u8>, Mode, i8, u16)>,
     /// Who may send A-MPDUs.
     agreements: Agreements,
+    /// A-MPDUs without an agreement are not answered.
+    strict_agreements: bool,
     basic: Option<RateSet>,
     rates: DownRates,
     counters: RelayCounters,
 }
 
 impl Hostapd {
-    /// Registers with mac80211_hwsim.
+    /// Registers with mac80211_hwsim. `strict_agreements`: A-MPDUs for which there is no agreement are not answered; real
+    /// access points have been seen to answer them.
     ///
     /// # Errors
     /// The module is not loaded, or somebody else relays already.
-    pub fn new() -> Result<Self, ApError> {
+    pub fn new(strict_agreements: bool) -> Result<Self, ApError> {
         let no_hwsim = |source| ApError::NoHwsim { source };
         let mut socket = Socket::new(NETLINK_GENERIC).map_err(no_hwsim)?;
         socket.bind(&SocketAddr::new(0, 0)).map_err(no_hwsim)?;
@@ -107,6 +110,7 @@ impl Hostapd {
             done: Vec::new(),
             received: Vec::new(),
             agreements: Agreements::default(),
+            strict_agreements,
             basic: None,
             rates: DownRates::default(),
             counters: RelayCounters::default(),
@@ -334,8 +338,12 @@ impl Station for Hostapd {
         self.queue.access()
     }
 
+    fn access_function(&self) -> usize {
+        self.queue.access_function()
+    }
+
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        self.queue.begin(self.agreements.down)
+        self.queue.begin(self.agreements.down, self.agreements.down_window)
     }
 
     fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
@@ -348,8 +356,7 @@ impl Station for Hostapd {
     }
 
     fn receive(&mut self, _now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
-        if reception.ampdu.is_some() {
-            // An A-MPDU without an agreement is not answered.
+        if self.strict_agreements && reception.ampdu.is_some() {
             let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
             if self.agreements.up >> tid & 1 == 0 {
                 return false;

@@ -2,7 +2,6 @@
 
 mod agreements;
 pub mod builtin;
-mod ethernet;
 pub mod hostapd;
 pub(crate) mod hwsim;
 mod queue;

@@ -5,13 +5,12 @@ use std::collections::VecDeque;
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
 
 use crate::air::exchange::{duration_ns, FCS_LEN};
-use crate::air::{Outcome, Ppdu, Protection, Response};
+use crate::air::{response_to, Outcome, Ppdu, Protection};
 
 /// Most MPDUs of an A-MPDU, and its longest duration and size (HT).
 const AGGREGATE_MAX: usize = 32;
 const AGGREGATE_BYTES: usize = 65_535;
 const PPDU_NS: u64 = 5_484_000;
-const WINDOW: u16 = 64;
 const RETRY: u8 = 0x08;
 
 /// A frame.
@@ -49,7 +48,8 @@ impl Queued {
         self.modes.iter().fold(0, |sum: u8, (_, count)| sum.saturating_add(*count)).max(1)
     }
 
-    fn is_group(&self) -> bool {
+    /// It is for a group address.
+    pub fn is_group(&self) -> bool {
         self.mpdu.get(4).is_some_and(|byte| byte & 1 == 1)
     }
 
@@ -114,6 +114,16 @@ impl Queue {
         }
     }
 
+    /// Takes all data frames that are not on the air.
+    pub fn take_data(&mut self) -> VecDeque<Queued> {
+        std::mem::take(&mut self.data)
+    }
+
+    /// The data frame that was added last, if it was not sent yet.
+    pub fn last_unsent(&mut self) -> Option<&mut Queued> {
+        self.data.back_mut().filter(|frame| frame.attempts == 0)
+    }
+
     fn next(&self) -> Option<&Queued> {
         self.urgent.front().or_else(|| self.data.front())
     }
@@ -123,21 +133,29 @@ impl Queue {
         self.next().map(|frame| frame.since_ns)
     }
 
-    /// Contention parameters of what comes next.
-    pub fn access(&self) -> EdcaParameters {
-        let category = self.next().map_or(AccessCategory::BestEffort, |frame| {
+    fn next_category(&self) -> AccessCategory {
+        self.next().map_or(AccessCategory::BestEffort, |frame| {
             let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
             if is_data {
                 frame.category(frame.tid().or(Some(0)))
             } else {
                 frame.category(None)
             }
-        });
-        EdcaParameters::default_for(category)
+        })
     }
 
-    /// The next PPDU. `agreed`: the TIDs for which the chip's host has agreed to Block Ack.
-    pub fn begin(&mut self, agreed: u16) -> Option<Ppdu> {
+    /// Contention parameters of what comes next.
+    pub fn access(&self) -> EdcaParameters {
+        EdcaParameters::default_for(self.next_category())
+    }
+
+    /// The category of what comes next: each contends with a backoff of its own.
+    pub fn access_function(&self) -> usize {
+        self.next_category() as usize
+    }
+
+    /// The next PPDU. `agreed`: the TIDs for which the chip's host has agreed to Block Ack, with a window of `window`.
+    pub fn begin(&mut self, agreed: u16, window: u16) -> Option<Ppdu> {
         let from_urgent = !self.urgent.is_empty();
         let queue = if from_urgent { &mut self.urgent } else { &mut self.data };
         let first = queue.pop_front()?;
@@ -147,13 +165,9 @@ impl Queue {
         let protection = first.protection;
         let mut taken = vec![first];
         if aggregated {
-            aggregate(queue, &mut taken, &mode);
+            aggregate(queue, &mut taken, &mode, window);
         }
-        let response = match (is_group, aggregated) {
-            (true, _) => Response::None,
-            (false, true) => Response::BlockAck,
-            (false, false) => Response::Ack,
-        };
+        let response = response_to(&taken[0].mpdu, aggregated);
         let mpdus = taken.iter().map(|frame| frame.mpdu.clone()).collect();
         self.on_air = taken;
         Some(Ppdu { mode, mpdus, aggregated, protection, response })
@@ -184,15 +198,15 @@ impl Queue {
     }
 }
 
-fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode) {
+fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, window: u16) {
     let Some(first) = taken.first() else { return };
     let (tid, start, receiver) = (first.tid(), first.sequence(), first.receiver().to_vec());
     let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-    while taken.len() < AGGREGATE_MAX {
+    while taken.len() < AGGREGATE_MAX.min(usize::from(window)) {
         let Some(next) = queue.front() else { return };
         let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
         let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-        let fits = longer <= AGGREGATE_BYTES && duration_ns(mode, longer) <= PPDU_NS && ahead < WINDOW;
+        let fits = longer <= AGGREGATE_BYTES && duration_ns(mode, longer) <= PPDU_NS && ahead < window;
         if next.tid() != tid || next.receiver() != receiver || !fits {
             return;
         }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::ap::builtin::script::Event;
+use crate::ap::builtin::Network;
 use crate::device::Effect;
 
 /// Why a script cannot be carried out.
@@ -123,6 +125,11 @@ pub struct Script {
     /// In any order; the first that matches a transfer counts.
     #[serde(default)]
     pub fault: Vec<Fault>,
+    /// How the built-in access point's network is.
+    pub network: Option<Network>,
+    /// What the built-in access point does on purpose.
+    #[serde(default)]
+    pub ap: Vec<Event>,
 }
 
 impl Fault {
@@ -179,7 +186,18 @@ impl Script {
         for (at, fault) in script.fault.iter().enumerate() {
             fault.check().map_err(|what| format!("fault {} (\"{}\"): {what}", at + 1, fault.name))?;
         }
+        for (at, event) in script.ap.iter().enumerate() {
+            event.check().map_err(|what| format!("ap {} (\"{}\"): {what}", at + 1, event.name))?;
+        }
+        if let Some(network) = &script.network {
+            network.check().map_err(|what| format!("network: {what}"))?;
+        }
         Ok(script)
+    }
+
+    /// Whether it needs the built-in access point.
+    pub fn is_about_ap(&self) -> bool {
+        self.network.is_some() || !self.ap.is_empty()
     }
 
     /// Reads a file.
@@ -208,6 +226,8 @@ mod tests {
             ("[[fault]]\naction = \"late_block_ack\"\n", "not from 0 to 1"),
             ("[[fault]]\naction = \"noise\"\n", "noise_dbm is missing"),
             ("[[fault]]\naction = \"explode\"\n", "unknown variant"),
+            ("[[ap]]\nname = \"x\"\naction = \"forget\"\n", "ap 1 (\"x\"): when?"),
+            ("[network]\nchannel = 14\n", "network: channel"),
             ("[[fault]]\naction = \"stall\"\nendpoint = 1\nregister = 1\n", "endpoint = 0 only"),
             ("[[fault]]\naction = \"stall\"\nendpoint = 1\nwhen = 1\n", "unknown field"),
         ] {

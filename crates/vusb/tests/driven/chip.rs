@@ -17,7 +17,7 @@ use wire::usb::setup::Setup;
 use wire::usb::usbip::Completion;
 
 pub const OWN: [u8; 6] = [0x08, 0xbe, 0xac, 0x0b, 0x14, 0xc4];
-const AP: [u8; 6] = [2, 2, 2, 2, 2, 2];
+pub const AP: [u8; 6] = [2, 2, 2, 2, 2, 2];
 
 /// What the far end has heard, and what it is to send.
 #[derive(Default)]
@@ -79,8 +79,10 @@ pub fn write(host: &mut Host<Rtl8188cus>, register: u16, data: &[u8]) {
 
 pub fn read(host: &mut Host<Rtl8188cus>, register: u16) -> u32 {
     let setup = Setup { request_type: 0xc0, request: 5, value: register, index: 0, length: 4 };
-    let (status, data) = host.control(setup, &[]);
+    let (status, mut data) = host.control(setup, &[]);
     assert_eq!(status, 0);
+    // Beyond the last register there is nothing: the answer is short.
+    data.resize(4, 0);
     u32::from_le_bytes(data.try_into().unwrap())
 }
 
@@ -90,12 +92,17 @@ pub fn chip_on_air(channel: ChannelSettings) -> (Host<Rtl8188cus>, FarEnd) {
     let medium = Medium::new(channel, 1, None);
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(far.clone()));
     let mut host = Host::new(chip);
-    write(&mut host, reg::CR, &[0xff]);
-    write(&mut host, reg::MACID, &OWN);
-    write(&mut host, reg::RX_DRVINFO_SZ, &[4]);
-    write(&mut host, reg::RCR, &0x7000_280eu32.to_le_bytes());
-    write(&mut host, reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0xc06).to_le_bytes());
+    set_up(&mut host);
     (host, far)
+}
+
+/// What a driver writes until the chip is on channel 6.
+pub fn set_up(host: &mut Host<Rtl8188cus>) {
+    write(host, reg::CR, &[0xff]);
+    write(host, reg::MACID, &OWN);
+    write(host, reg::RX_DRVINFO_SZ, &[4]);
+    write(host, reg::RCR, &0x7000_280eu32.to_le_bytes());
+    write(host, reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0xc06).to_le_bytes());
 }
 
 /// A QoS data frame behind its descriptor. `words` are put over the descriptor's.

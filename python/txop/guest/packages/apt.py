@@ -36,7 +36,8 @@ class Apt:
     """APT, with the machine's package lists or with those in ``lists``."""
 
     def __init__(self, lists: Path | None = None) -> None:
-        self._lists = lists
+        self.lists = lists
+        """Folder of package lists of one's own; ``None``: the machine's."""
 
     @staticmethod
     def check() -> None:
@@ -51,10 +52,10 @@ class Apt:
 
     def refresh(self) -> None:
         """Fetch package lists into :attr:`lists`. Raises :class:`GuestError`."""
-        if self._lists is None:
+        if self.lists is None:
             raise ValueError("the machine's own lists are for root to refresh")
         for folder in ("lists/partial", "cache/archives/partial"):
-            (self._lists / folder).mkdir(parents=True, exist_ok=True)
+            (self.lists / folder).mkdir(parents=True, exist_ok=True)
         self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
 
     def show(self, names: Iterable[str]) -> dict[str, list[IndexEntry]]:
@@ -97,6 +98,17 @@ class Apt:
             )
         return got
 
+    def fetch_offered(self, packages: Sequence[LockedPackage], folder: Path) -> None:
+        """Fetch, in one go, those packages that are offered in their version. What comes is not judged here."""
+        offered = self.show(package.name for package in packages)
+        wanted = [
+            f"{package.name}={package.version}"
+            for package in packages
+            if any(entry.version == package.version for entry in offered.get(package.name, []))
+        ]
+        if wanted:
+            self._call(["apt-get", "-q", "download", *wanted], FETCH_TIMEOUT_S, folder)
+
     def _run(self, argv: Sequence[str], timeout_s: float, what: str, folder: Path | None = None) -> None:
         ran = self._call(argv, timeout_s, folder)
         if ran.returncode != 0:
@@ -118,8 +130,8 @@ class Apt:
         options = ["-o", "APT::Architecture=amd64", "-o", "APT::Architectures=amd64"]
         if argv[0] == "apt-get":
             options += ["-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=2"]
-        if self._lists is not None:
-            options += ["-o", f"Dir::State::Lists={self._lists}/lists", "-o", f"Dir::Cache={self._lists}/cache"]
+        if self.lists is not None:
+            options += ["-o", f"Dir::State::Lists={self.lists}/lists", "-o", f"Dir::Cache={self.lists}/cache"]
         try:
             return subprocess.run(
                 [argv[0], *options, *argv[1:]],

@@ -107,6 +107,7 @@ def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
 
 def _that_count(store: PackageStore, packages: list[LockedPackage], named: set[str]) -> list[LockedPackage]:
     """Of packages those whose files are in an image: the named ones, and those whose libraries these need."""
+    store.fetch(packages)
     folders = {package: store.unpacked(package, is_runtime, "runtime") for package in packages}
     tree = FileTree(list(folders.values()))
     programs = [name for names in recipe.PROGRAMS.values() for name in names]

@@ -155,7 +155,7 @@ fn biorthogonal(snr: f64) -> f64 {
 }
 
 /// Probability that a bit of a PPDU is wrong after decoding, at a signal-to-noise ratio (per stream) in dB.
-pub(crate) fn bit_error_rate(mode: &Mode, snr_db: f64) -> f64 {
+fn bit_error_rate(mode: &Mode, snr_db: f64) -> f64 {
     let snr = 10f64.powf(snr_db / 10.0);
     if let Some((bits, spectrum)) = modulation(mode) {
         return decoded(spectrum, constellation(bits, snr));
@@ -176,7 +176,7 @@ pub(crate) fn bit_error_rate(mode: &Mode, snr_db: f64) -> f64 {
 
 /// The errors of one direction, by rate.
 #[derive(Clone, Debug)]
-pub(crate) struct ErrorRates {
+pub struct ErrorRates {
     snr_db: Option<f64>,
     /// ln(1 - bit error rate) of the rates that were asked for; NaN: not yet.
     known: Vec<f64>,
@@ -184,12 +184,12 @@ pub(crate) struct ErrorRates {
 
 impl ErrorRates {
     /// Without a signal-to-noise ratio nothing is lost.
-    pub(crate) const fn new(snr_db: Option<f64>) -> Self {
+    pub const fn new(snr_db: Option<f64>) -> Self {
         Self { snr_db, known: Vec::new() }
     }
 
     /// Probability that that many bytes arrive wrong; `number` is that of the mode.
-    pub(crate) fn of(&mut self, number: usize, mode: &Mode, bytes: usize) -> f64 {
+    pub fn of(&mut self, number: usize, mode: &Mode, bytes: usize) -> f64 {
         let Some(snr_db) = self.snr_db else { return 0.0 };
         if number >= self.known.len() {
             self.known.resize(number + 1, f64::NAN);

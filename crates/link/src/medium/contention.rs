@@ -5,19 +5,22 @@
 //! Those whose turn is the same slot collide. Only functions that have something to send, or a backoff to count down,
 //! are looked at, so idle stations cost nothing.
 
-use crate::rng::Rng;
+use random::Rng;
 
 /// Never.
 const NEVER: u64 = u64::MAX;
 
 /// Contention parameters of one channel access function, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parameters {
-    pub(crate) aifsn: u32,
-    pub(crate) cw_min: u32,
-    pub(crate) cw_max: u32,
+pub struct Parameters {
+    /// Slots after SIFS before the backoff.
+    pub aifsn: u32,
+    /// Smallest contention window: the backoff is 0 to that many slots.
+    pub cw_min: u32,
+    /// Largest contention window.
+    pub cw_max: u32,
     /// After so many failures in a row the window begins anew.
-    pub(crate) retry_limit: u32,
+    pub retry_limit: u32,
 }
 
 /// A channel access function: one category of one radio.
@@ -41,7 +44,7 @@ struct Function {
 
 /// All channel access functions around one medium.
 #[derive(Clone, Debug)]
-pub(crate) struct Contention {
+pub(super) struct Contention {
     functions: Vec<Function>,
     /// Those with something to send or to count down.
     listed: Vec<u32>,
@@ -59,7 +62,7 @@ pub(crate) struct Contention {
 }
 
 impl Contention {
-    pub(crate) fn new(slot_ns: u64, sifs_ns: u64, functions: impl Iterator<Item = Parameters>) -> Self {
+    pub(super) fn new(slot_ns: u64, sifs_ns: u64, functions: impl Iterator<Item = Parameters>) -> Self {
         let functions = functions.map(|parameters| Function {
             parameters,
             window: parameters.cw_min,
@@ -84,7 +87,7 @@ impl Contention {
     }
 
     /// When the medium fell silent; `None` while it is busy.
-    pub(crate) fn silent_since_ns(&self) -> Option<u64> {
+    pub(super) fn silent_since_ns(&self) -> Option<u64> {
         (!self.busy).then_some(self.idle_ns)
     }
 
@@ -99,16 +102,36 @@ impl Contention {
     /// The slot, counted from SIFS after the medium fell silent, in which it sends; `None` with nothing to send.
     fn turn(&self, index: u32) -> Option<u64> {
         let function = &self.functions[index as usize];
-        if function.ready_ns == NEVER {
-            return None;
+        (function.ready_ns != NEVER).then(|| self.turn_with(function, function.parameters.aifsn, function.ready_ns))
+    }
+
+    fn turn_with(&self, function: &Function, aifsn: u32, ready_ns: u64) -> u64 {
+        let ready = ready_ns.saturating_sub(self.idle_ns + self.sifs_ns).div_ceil(self.slot_ns);
+        let counted = aifsn + self.wait_of(function) + function.backoff;
+        ready.max(u64::from(counted))
+    }
+
+    /// See [`super::Access::would_send_ns`].
+    pub(super) fn would_send_ns(&self, index: u32, parameters: Parameters, ready_ns: u64) -> Option<u64> {
+        let function = &self.functions[index as usize];
+        let turn = || self.turn_with(function, parameters.aifsn, ready_ns);
+        (!self.busy).then(|| self.idle_ns + self.sifs_ns + turn() * self.slot_ns)
+    }
+
+    /// See [`super::Access::set_parameters`].
+    pub(super) fn set_parameters(&mut self, index: u32, parameters: Parameters) {
+        let function = &mut self.functions[index as usize];
+        if function.parameters == parameters {
+            return;
         }
-        let ready = function.ready_ns.saturating_sub(self.idle_ns + self.sifs_ns).div_ceil(self.slot_ns);
-        let counted = function.parameters.aifsn + self.wait_of(function) + function.backoff;
-        Some(ready.max(u64::from(counted)))
+        function.parameters = parameters;
+        let doubled = |window: u32| (2 * window + 1).min(parameters.cw_max.max(parameters.cw_min));
+        function.window = (0..function.failures.min(16)).fold(parameters.cw_min, |window, _| doubled(window));
+        self.find_first();
     }
 
     /// When the next one sends, if nobody takes the medium before; `None`: nobody wants to, or the medium is busy.
-    pub(crate) fn next_ns(&self) -> Option<u64> {
+    pub(super) fn next_ns(&self) -> Option<u64> {
         Some(self.idle_ns + self.sifs_ns + self.first? * self.slot_ns)
     }
 
@@ -125,7 +148,7 @@ impl Contention {
     }
 
     /// Takes note of whether there is something to send.
-    pub(crate) fn set_ready(&mut self, index: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
+    pub(super) fn set_ready(&mut self, index: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
         let function = &mut self.functions[index as usize];
         if ready == (function.ready_ns != NEVER) {
             return;
@@ -146,7 +169,7 @@ impl Contention {
     }
 
     /// Those whose turn it is, lowest number first.
-    pub(crate) fn winners(&self, winners: &mut Vec<u32>) {
+    pub(super) fn winners(&self, winners: &mut Vec<u32>) {
         winners.clear();
         if self.first.is_some() {
             winners.extend(self.listed.iter().filter(|&&index| self.turn(index) == self.first));
@@ -155,7 +178,7 @@ impl Contention {
     }
 
     /// Somebody sends from now on: the silence before counts for everybody's backoff.
-    pub(crate) fn take(&mut self, at_ns: u64) {
+    pub(super) fn take(&mut self, at_ns: u64) {
         let silent = at_ns.saturating_sub(self.idle_ns + self.sifs_ns) / self.slot_ns;
         let (wait, silence) = (self.wait, self.silence);
         let functions = &mut self.functions;
@@ -174,7 +197,7 @@ impl Contention {
 
     /// Its exchange (or its attempt to begin one, when a higher category of the same radio went first) is over; a backoff
     /// follows in any case.
-    pub(crate) fn end(&mut self, index: u32, success: bool, rng: &mut Rng) {
+    pub(super) fn end(&mut self, index: u32, success: bool, rng: &mut Rng) {
         let function = &mut self.functions[index as usize];
         let Parameters { cw_min, cw_max, retry_limit, .. } = function.parameters;
         if success || function.failures >= retry_limit {
@@ -189,7 +212,7 @@ impl Contention {
     }
 
     /// The medium falls silent at `idle_ns`; everybody waits that many slots more before counting.
-    pub(crate) fn fall_silent(&mut self, idle_ns: u64, wait: u32) {
+    pub(super) fn fall_silent(&mut self, idle_ns: u64, wait: u32) {
         self.busy = false;
         self.idle_ns = idle_ns;
         self.silence += 1;
@@ -198,12 +221,12 @@ impl Contention {
     }
 
     /// How many slots of the present silence are begun before `ns`.
-    pub(crate) fn slots_until(&self, ns: u64) -> u32 {
+    pub(super) fn slots_until(&self, ns: u64) -> u32 {
         ns.saturating_sub(self.idle_ns).div_ceil(self.slot_ns) as u32
     }
 
     /// In the silence that has just begun this one waits that many slots instead of those of everybody.
-    pub(crate) fn wait_instead(&mut self, index: u32, wait: u32) {
+    pub(super) fn wait_instead(&mut self, index: u32, wait: u32) {
         let silence = self.silence;
         let function = &mut self.functions[index as usize];
         if function.own_silence == silence {
@@ -273,6 +296,27 @@ mod tests {
         assert_eq!(windows, [31, 63, 127, 255, 511, 1023, 1023, 15, 31]);
         contention.end(0, true, &mut rng);
         assert_eq!((contention.functions[0].window, contention.functions[0].failures), (15, 0));
+    }
+
+    /// A window goes on where it was: after two failures four times as many slots as at the beginning.
+    #[test]
+    fn parameters_can_change() {
+        let (mut contention, mut rng) = (two(), Rng::new(3));
+        for _ in 0..2 {
+            contention.end(0, false, &mut rng);
+        }
+        contention.set_parameters(0, Parameters { cw_min: 7, ..BE });
+        assert_eq!(contention.functions[0].window, 31);
+        contention.set_parameters(0, Parameters { cw_min: 3, cw_max: 7, ..BE });
+        assert_eq!(contention.functions[0].window, 7);
+        contention.functions[0].backoff = 5;
+        contention.fall_silent(0, 0);
+        contention.set_ready(0, 0, true, &mut rng);
+        let faster = Parameters { aifsn: 2, ..BE };
+        assert_eq!(contention.would_send_ns(0, faster, 0), Some(16_000 + 7 * 9_000));
+        assert_eq!(contention.next_ns(), Some(16_000 + 8 * 9_000));
+        contention.set_parameters(0, faster);
+        assert_eq!(contention.next_ns(), Some(16_000 + 7 * 9_000));
     }
 
     #[test]
