@@ -91,13 +91,13 @@ impl Analyzer {
         if self.running.is_some() {
             return;
         }
-        let main_interface = busiest_interface(&self.waiting);
+        let main_interface = busiest_interface(first(&self.waiting));
         let is_main = |frame: &&Frame| frame.interface == main_interface;
-        let mut calibration = calibrate(self.waiting.iter().flat_map(|batch| &batch.frames).filter(is_main));
+        let mut calibration = calibrate(first(&self.waiting).filter(is_main));
         if calibration.fcs_is_invented {
             // Damaged frames do not take part in the calibration: once more with those that are none.
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
-            calibration = calibrate(self.waiting.iter().flat_map(|batch| &batch.frames).filter(is_main));
+            calibration = calibrate(first(&self.waiting).filter(is_main));
         }
         let mut running = Running::new(calibration, main_interface);
         for batch in self.waiting.drain(..) {
@@ -486,10 +486,15 @@ impl Running {
     }
 }
 
+/// The frames that the calibration looks at: the same ones, however the records came in batches.
+fn first(batches: &[Batch]) -> impl Iterator<Item = &Frame> + Clone {
+    batches.iter().flat_map(|batch| &batch.frames).take(CALIBRATION_FRAMES)
+}
+
 /// The interface with the most frames.
-fn busiest_interface(batches: &[Batch]) -> u32 {
+fn busiest_interface<'a>(frames: impl Iterator<Item = &'a Frame>) -> u32 {
     let mut interfaces = Few::<u32, MAX_INTERFACES>::default();
-    batches.iter().flat_map(|batch| &batch.frames).for_each(|frame| interfaces.add(frame.interface, 1));
+    frames.for_each(|frame| interfaces.add(frame.interface, 1));
     interfaces.iter().max_by_key(|(interface, frames)| (*frames, std::cmp::Reverse(*interface))).map_or(0, |(i, _)| i)
 }
 

@@ -186,6 +186,7 @@ pub struct RawRecord<'a> {
 /// of what the second stage finds out.
 #[derive(Debug, Default)]
 pub struct Decoder {
+    radio: wire::radio::Decoder,
     repeats: Repeats,
     networks: Networks,
     latest: Latest,
@@ -258,7 +259,7 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     }
     batch.tally.wlan += 1;
     batch.tally.captured_bytes += record.data.len() as u64;
-    let radio = match wire::radio::decode(record.link, record.data) {
+    let radio = match decoder.radio.decode(record.link, record.data) {
         Ok(radio) => radio,
         Err(error) => return unreadable(record, &error, &mut batch.tally),
     };

@@ -21,18 +21,26 @@ impl Exact {
     }
 
     /// Counts `value` (clamped into the range for the buckets, exact for minimum, maximum and mean).
+    #[inline]
     pub fn add(&mut self, value: i32) {
-        if self.buckets.is_empty() {
-            self.buckets = vec![0; self.size];
-        }
         let index = (i64::from(value) - i64::from(self.low)).clamp(0, self.size as i64 - 1) as usize;
-        if let Some(bucket) = self.buckets.get_mut(index) {
-            *bucket = bucket.saturating_add(1);
+        match self.buckets.get_mut(index) {
+            Some(bucket) => *bucket = bucket.saturating_add(1),
+            None => self.begin(index),
         }
         self.n += 1;
         self.sum += i64::from(value);
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+    }
+
+    /// Makes the buckets, with one count.
+    #[cold]
+    fn begin(&mut self, index: usize) {
+        self.buckets = vec![0; self.size];
+        if let Some(bucket) = self.buckets.get_mut(index) {
+            *bucket = 1;
+        }
     }
 
     /// Non-empty buckets as (value, count).

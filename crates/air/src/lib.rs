@@ -30,6 +30,7 @@ mod station;
 mod steadiness;
 mod summary;
 mod table;
+mod times;
 pub mod usage;
 mod verdict;
 mod waterfall;

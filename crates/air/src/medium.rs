@@ -70,10 +70,10 @@ struct Turn {
     end_ns: i64,
     /// Space before it that is its own.
     ifs: i64,
-    /// Causes of its whole duration, when it carries data.
-    full: SpentNs,
     duration: i64,
-    kinds: AirtimeNs,
+    /// First transmissions and retries of data in it, ns.
+    data: i64,
+    retry: i64,
 }
 
 /// Airtime of one PHY.
@@ -121,6 +121,8 @@ pub struct Medium {
     beacons: u64,
     held: Option<Held>,
     turn: Option<Turn>,
+    /// Causes of the whole duration of the turn, when it carries data.
+    full: SpentNs,
 }
 
 impl Medium {
@@ -147,6 +149,7 @@ impl Medium {
             beacons: 0,
             held: None,
             turn: None,
+            full: SpentNs::default(),
         }
     }
 
@@ -198,17 +201,18 @@ impl Medium {
             }
             link.last_sent = LastSent::of(ppdu, self.idle_ns);
         }
-        let mut full = SpentNs::default();
         if role == Role::Data {
-            split_data(ppdu, duration, &mut full);
+            self.full = SpentNs::default();
+            split_data(ppdu, duration, &mut self.full);
             if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
-                link.timed_payload_ns += full.payload;
+                link.timed_payload_ns += self.full.payload;
                 link.timed_payload_bytes += payload_bytes(ppdu);
             }
         }
         let generation = links.generation();
         let (ta, ra) = (ppdu.ta, ppdu.ra);
-        self.turn = Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, full, duration, kinds });
+        let AirtimeNs { data, retry, .. } = kinds;
+        self.turn = Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, duration, data, retry });
     }
 
     /// Accounts for the PPDU that has the air, which ends by `limit_ns` at the latest.
@@ -229,8 +233,8 @@ impl Medium {
             self.busy_ns += visible;
             self.busy.add_interval(turn.start_ns, end, |ns| BusySum {
                 busy: ns,
-                data: share(turn.kinds.data, ns),
-                retry: share(turn.kinds.retry, ns),
+                data: share(turn.data, ns),
+                retry: share(turn.retry, ns),
             });
         }
     }
@@ -316,7 +320,7 @@ impl Medium {
         let mut spent = SpentNs { ifs: turn.ifs, ..SpentNs::default() };
         match turn.role {
             Role::Data => {
-                spent += turn.full.scaled(visible, turn.duration);
+                spent += self.full.scaled(visible, turn.duration);
                 if let Some(held) = held.filter(|held| turn.ta == Some(held.receiver)) {
                     spent.rts_cts += held.air_ns;
                     spent.ifs += held.ifs_ns;

@@ -6,6 +6,7 @@ use wire::phy::{Band, Mode};
 use crate::calibrate::{Grouping, StampMeaning};
 use crate::clock::Position;
 use crate::frame::{AckedTid, Batch, Detail, Fcs, Frame};
+use crate::times::Times;
 
 /// MPDUs of one PPDU that are kept; 802.11ax allows 256, 802.11be 1024.
 const MAX_MPDUS: usize = 1024;
@@ -173,12 +174,13 @@ pub struct Assembler {
     grouping: Grouping,
     meaning: StampMeaning,
     calibrated: bool,
+    times: Times,
 }
 
 impl Assembler {
     /// `calibrated`: the meaning of the stamps was inferred, not assumed.
     pub fn new(grouping: Grouping, meaning: StampMeaning, calibrated: bool) -> Self {
-        Self { current: Ppdu::empty(), open: false, grouping, meaning, calibrated }
+        Self { current: Ppdu::empty(), open: false, grouping, meaning, calibrated, times: Times::default() }
     }
 
     /// Does `frame` ride in the open PPDU?
@@ -331,13 +333,11 @@ impl Assembler {
         } else {
             ppdu.mpdus.first().map_or(0, |m| m.len)
         };
-        let band = ppdu.band();
-        ppdu.preamble_ns = ppdu.mode.preamble_ns().map_or(0, i64::from);
-        if ppdu.duration_ns.is_none() {
-            if let Some(air) = ppdu.mode.duration(ppdu.psdu_len as usize, band) {
-                ppdu.duration_ns = Some(air.ns as i64);
-                ppdu.uncertainty_ns = i64::from(air.minus_ns.max(air.plus_ns));
-            }
+        let times = self.times.of(ppdu.mode, ppdu.psdu_len, ppdu.frequency_mhz);
+        ppdu.preamble_ns = times.preamble_ns;
+        if let (None, Some(duration_ns)) = (ppdu.duration_ns, times.duration_ns) {
+            ppdu.duration_ns = Some(duration_ns);
+            ppdu.uncertainty_ns = times.uncertainty_ns;
         }
         let at = ppdu.group.at;
         ppdu.exact_start = at.exact && self.calibrated && ppdu.duration_ns.is_some();

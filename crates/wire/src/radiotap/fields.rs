@@ -58,6 +58,21 @@ pub(super) const USUAL: u32 = 1 << TSFT
     | 1 << ANTENNA
     | 1 << RX_FLAGS;
 
+/// Fields with a counter: headers with one of them never repeat each other.
+pub(super) const EVER_NEW: u32 = 1 << AMPDU_STATUS | 1 << TIMESTAMP;
+
+/// Where the field after those of numbers 1 to 4 would begin in a header with the presence word `word`, when field 1
+/// would begin at `at`.
+#[inline]
+pub(super) fn after_channel(word: u32, mut at: usize) -> usize {
+    for (field, layout) in LAYOUT.iter().enumerate().take(5).skip(1) {
+        if word >> field & 1 == 1 {
+            at = super::align(at, usize::from(layout.align)) + usize::from(layout.size);
+        }
+    }
+    at
+}
+
 const TSFT: u32 = 0;
 const FLAGS: u32 = 1;
 const RATE: u32 = 2;

@@ -6,11 +6,13 @@
 //! stops at the first thing it cannot size, and what was read before it stays valid.
 
 mod fields;
+mod memo;
 mod modulation;
 
 use crate::radio::{RadioError, RadioInfo};
 use fields::Fields;
 
+pub(crate) use memo::Memo;
 pub(crate) use modulation::legacy;
 
 /// Version, padding, length and the first presence word.
