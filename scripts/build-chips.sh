@@ -5,16 +5,22 @@ set -eu
 cd "$(dirname "$0")/.."
 
 [ -d crates/vusb ] || exit 0
-machine=$(uname -m)
-if [ "$machine" != x86_64 ]; then
-    echo "Guests are x86-64 machines: not building the virtual chips on $machine." >&2
-    exit 0
-fi
-
-# musl where this toolchain has it or can get it, else glibc linked statically: a guest has neither's libraries.
+# Guests are x86-64 machines, whatever this one is. musl where this toolchain has it or can get it; on x86-64 else glibc,
+# linked statically: a guest has neither's libraries. Elsewhere the toolchain's own linker takes the place of a cross one.
 target=x86_64-unknown-linux-musl
-if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target" ] &&
-    ! { command -v rustup >/dev/null 2>&1 && rustup target add "$target" </dev/null; }; then
+machine=${TXOP_CHIPS_BUILT_ON:-$(uname -m)}
+have_musl() {
+    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] ||
+        { command -v rustup >/dev/null 2>&1 && rustup target add "$target" </dev/null; }
+}
+if [ "$machine" != x86_64 ]; then
+    if ! have_musl; then
+        echo "Not building the virtual chips: on $machine that takes a Rust toolchain with $target (rustup target add)." >&2
+        exit 0
+    fi
+    RUSTFLAGS="${RUSTFLAGS:-} -C linker=rust-lld -C link-self-contained=yes"
+    export RUSTFLAGS
+elif ! have_musl; then
     target=x86_64-unknown-linux-gnu
     RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
     export RUSTFLAGS

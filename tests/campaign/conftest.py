@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+import errno
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,32 @@ class FakeLaboratory:
         self.closed += 1
 
 
+class Parallel(FakeLaboratory):
+    """A laboratory whose runs go on by themselves, several at once."""
+
+    at_once = 2
+
+    def __init__(self, mishap: Mishap) -> None:
+        super().__init__(mishap)
+        self.under_way = 0
+        self.most = 0
+
+    async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            name = context.folder.name
+            if self.mishap(name) == "full":
+                raise OSError(errno.ENOSPC, "No space left on device")
+            if self.mishap(name) == "hang":
+                await asyncio.sleep(3600)
+            context.marks.window, context.marks.end = 1.0, 2.0
+        finally:
+            self.under_way -= 1
+
+
 class Bench:
     """An archive, and campaign processes that come and go on it."""
 
@@ -152,3 +179,17 @@ def plan_text() -> str:
 @pytest.fixture
 def fake_laboratory() -> type[FakeLaboratory]:
     return FakeLaboratory
+
+
+@pytest.fixture
+def side_by_side() -> Callable[..., tuple[Parallel, Coroutine[Any, Any, Outcome]]]:
+    """A laboratory with several runs at once, and the campaign in it."""
+
+    def begin(
+        bench: Bench, mishap: Mishap = lambda run: None, at_once: int = 2
+    ) -> tuple[Parallel, Coroutine[Any, Any, Outcome]]:
+        laboratory = Parallel(mishap)
+        laboratory.at_once = at_once
+        return laboratory, Campaign(bench.layout, bench.plan, laboratory, Quiet()).go()
+
+    return begin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 
@@ -9,7 +10,7 @@ import pytest
 
 from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
-from txop.campaign.engine import End
+from txop.campaign.engine import MAX_VOID_IN_A_ROW, End
 
 
 def test_a_campaign_runs_every_arm_in_every_block(bench):
@@ -198,3 +199,51 @@ def test_ctrl_c_leaves_nothing_half(bench, fake_laboratory):
     assert events[-1] == "campaign-stopped"
     assert bench.go().end is End.FINISHED
     assert len(read_archive(bench.layout.root).runs) == 12
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 8])
+def test_runs_that_go_on_by_themselves_go_on_side_by_side(bench, side_by_side, at_once):
+    laboratory, campaign = side_by_side(bench, at_once=at_once)
+    assert asyncio.run(campaign).end is End.FINISHED
+    assert laboratory.most == min(at_once, 4)  # never beyond the block: it has two arms and two tests
+    archive = read_archive(bench.layout.root)
+    assert len({run.run for run in archive.runs}) == len(archive.runs) == 12
+    assert all(run.state == "valid" for run in archive.runs)
+    blocks = [e.get("block") for e in archive.events if e.event == "run-started"]
+    assert blocks == sorted(blocks)
+
+
+def test_a_disk_that_is_full_ends_the_runs_beside_it(bench, side_by_side):
+    laboratory, campaign = side_by_side(bench, {"001-old-tx": "full", "001-new-tx": "hang"}.get)
+    with pytest.raises(OSError, match="No space"):
+        asyncio.run(campaign)
+    assert laboratory.under_way == 0
+    assert laboratory.closed == 1
+
+
+def test_ctrl_c_ends_all_runs_that_are_under_way_and_resume_does_them_again(bench, side_by_side):
+    laboratory, campaign = side_by_side(bench, {"001-old-rx": "hang", "001-new-rx": "hang"}.get)
+
+    async def interrupted():
+        task = asyncio.create_task(campaign)
+        while laboratory.under_way < 2 or len(read_archive(bench.layout.root).runs) < 2:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(interrupted())
+    assert laboratory.under_way == 0
+    again, campaign = side_by_side(bench)
+    assert asyncio.run(campaign).end is End.FINISHED
+    archive = read_archive(bench.layout.root)
+    assert len(archive.runs) == 12
+    aside = [folder.name for folder in bench.layout.runs.iterdir() if ".interrupted-" in folder.name]
+    assert sorted(aside) == ["001-new-rx.interrupted-1", "001-old-rx.interrupted-1"]
+    assert again.closed == 1
+
+
+def test_runs_that_are_all_void_stop_the_campaign_side_by_side_too(bench, side_by_side):
+    laboratory, campaign = side_by_side(bench, lambda run: "gate")
+    assert asyncio.run(campaign).end is End.STOPPED
+    assert len(read_archive(bench.layout.root).runs) <= MAX_VOID_IN_A_ROW + laboratory.at_once - 1

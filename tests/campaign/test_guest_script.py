@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import time
 import tomllib
 from pathlib import Path
 
@@ -14,10 +16,12 @@ from hypothesis import strategies as st
 
 from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
 from txop.campaign.guests import seed_of
+from txop.campaign.instrument import RunFacts
 from txop.origin import Origin
 from txop.plan.check import check
 from txop.plan.load import LoadedPlan, parse_plan
-from txop.plan.model import GuestSpec, GuestVariant, Plan
+from txop.plan.model import CommandTest, GuestSpec, GuestVariant, Plan
+from txop.traffic.command import Command
 
 TEXT = """
 title = "x"
@@ -72,6 +76,67 @@ def test_the_script_has_every_phase_and_flow_in_its_order() -> None:
     assert sum(" -R" in row for row in clients) == 1
     assert all(rows.index("mark load") < rows.index(row) < rows.index("mark window") for row in clients)
     assert len([row for row in rows if "peer iperf3 -s -1" in row]) == 2
+
+
+COMMAND = """
+[[test]]
+name = "own"
+kind = "command"
+command = {command}
+on = "{on}"
+duration_s = 1
+warm_up_s = 0
+"""
+
+
+def carried_out(folder: Path, command: str, on: str = "dut") -> RunFacts:
+    """Run the script of a command test here, with stand-ins for the laboratory; ``on``: the end that it is for."""
+    made = plan(TEXT[: TEXT.index("[[test]]")] + COMMAND.format(command=command, on=on) + "[design]\nidle_s = 0\n")
+    programs = folder / "bin"
+    programs.mkdir()
+    stands_in = {
+        "dut": 'END=dut exec "$@"',
+        "peer": 'END=peer exec "$@"',
+        "txop-lab": ":",
+        "iw": "echo iw",
+        "dmesg": ":",
+    }
+    for name, text in stands_in.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    script = run_script(made, made.test[0], 20).replace("cd /txop/out", f"cd {folder}")
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    argv = [shutil.which("dash") or "sh", "-c", script]
+    assert subprocess.run(argv, env=environment, timeout=60, check=False).returncode == 0
+    return RunFacts(made, made.arm[0], made.test[0], folder, marks_in(folder))
+
+
+@pytest.mark.parametrize("on", ["dut", "peer"])
+def test_a_command_runs_at_its_end_and_its_output_is_kept(tmp_path: Path, on: str) -> None:
+    facts = carried_out(tmp_path, """["sh", "-c", 'echo "{\\"own_s\\": 3}"; echo $END >end']""", on)
+    assert isinstance(facts.test, CommandTest)
+    reading = Command(facts.test).read(facts)
+    assert reading.metrics["own_s"].value == 3
+    assert (tmp_path / "end").read_text() == f"{on}\n"
+    assert not reading.gates
+    assert (tmp_path / "iw-phy.txt").read_text() == "iw\n"
+
+
+def test_a_command_that_fails_voids_the_run_and_one_that_goes_on_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    failed = carried_out(tmp_path / "a", '["sh", "-c", "exit 3"]')
+    assert isinstance(failed.test, CommandTest)
+    (gate,) = Command(failed.test).read(failed).gates
+    assert (gate.gate, gate.state) == ("traffic-failed", "void")
+    assert "ended with 3" in gate.words
+    begun = time.monotonic()
+    lasting = carried_out(tmp_path / "b", """["sh", "-c", 'echo "{\\"n\\": 1}"; sleep 1000']""")
+    assert time.monotonic() - begun < 50
+    assert isinstance(lasting.test, CommandTest)
+    reading = Command(lasting.test).read(lasting)
+    assert reading.metrics["n"].value == 1
+    assert not reading.gates
 
 
 @given(st.text(max_size=200))
@@ -135,15 +200,14 @@ def test_arms_are_paired_by_the_seed_of_their_block() -> None:
         ('[target.peer]\nkind = "guest"', '[target.peer]\nkind = "local"\naddress = "10.0.0.1"', "target.peer"),
         ("[guest]\nmips = 250\nchannel = 11\n", "", "target.dut.kind"),
         ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module"),
-        ('kind = "tcp-both"', 'kind = "command"\ncommand = ["true"]', "test[0]"),
-        ('latency = "ping"', 'latency = "irtt"', "test[0]"),
+        ('kind = "tcp-both"', 'kind = "module-cycle"', "test[0].kind"),
+        ('kind = "tcp-both"', 'kind = "stations"\nstations = ["dut", "dut"]', "test[0].kind"),
+        ('latency = "ping"', 'latency = "irtt"', "test[0].latency"),
     ],
 )
 def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: str) -> None:
     assert old in TEXT
     text = TEXT.replace(old, new)
-    if "command" in new:
-        text = text.replace('latency = "ping"\n', "")
     assert [problem for problem in check(loaded(text), files=False).problems if problem.key == key]
     assert not check(loaded(TEXT), files=False).problems
 
@@ -152,3 +216,23 @@ def test_the_shipped_plan_is_one() -> None:
     path = Path(__file__).parents[2] / "examples/plans/guest-two-drivers.toml"
     tomllib.loads(path.read_text(encoding="utf-8"))
     assert not check(loaded(path.read_text(encoding="utf-8")), files=False).problems
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ("[collect]\nair = true\nkernel_log = true\n", None),
+        ("[collect]\nusbmon = true\n", "test[0].duration_s"),
+        ("", None),
+    ],
+)
+def test_captures_that_fill_a_guests_memory_are_told_of(more: str, key: str | None) -> None:
+    text = TEXT.replace("duration_s = 7", "duration_s = 70") if key else TEXT
+    warned = [problem.key for problem in check(loaded(text + more), files=False).warnings]
+    assert ("test[0].duration_s" in warned) is (key is not None)
+
+
+def test_guests_at_once_in_fast_mode_are_told_of() -> None:
+    text = TEXT.replace("mips = 250", 'mode = "fast"\nparallel = 2')
+    assert "guest.parallel" in [problem.key for problem in check(loaded(text), files=False).warnings]
+    assert "guest.parallel" not in [problem.key for problem in check(loaded(TEXT), files=False).warnings]

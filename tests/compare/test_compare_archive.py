@@ -12,6 +12,7 @@ from scipy import stats
 
 from txop.archive.reader import read_archive
 from txop.compare.archive import compare
+from txop.compare.facts import NOT_RADIO
 from txop.compare.result import CompareResult
 from txop.compare.select import CannotCompare
 from txop.compare.two import compare_two
@@ -84,6 +85,15 @@ def test_an_infinite_figure_counts_as_the_largest(golden_result):
     assert any("beyond every number" in warning for warning in found.warnings)
     infinite = [point for arm in golden_result.figure("tx.rtt_p99_ms").arms for point in arm.points if point.infinite]
     assert [(point.run, point.value, point.flagged) for point in infinite] == [("005-vanilla-tx", None, True)]
+
+
+def test_figures_from_guests_say_that_they_are_no_radio_performance(golden_result, copied, change):
+    assert NOT_RADIO not in golden_result.warnings
+    for folder in (copied / "runs").iterdir():
+        change(copied, folder.name, lambda run: run.update(origin="guest-exact"))
+    archive = read_archive(copied)
+    assert NOT_RADIO in compare(archive).warnings
+    assert NOT_RADIO in compare_two(archive, archive).warnings
 
 
 def test_warnings_name_blocks_not_positions(golden_result):

@@ -203,6 +203,16 @@ def test_the_files_of_a_guest_are_written_and_nothing_else_is(tmp_path: Path) ->
     assert sorted(path.name for path in (tmp_path / "in/files").iterdir()) == ["a", "kernel.log", "l"]
 
 
+def test_a_header_without_end_is_never_read_as_a_whole(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 900 << 20
+    with (tmp_path / "t").open("wb") as out:
+        out.write(header.tobuf())
+        out.truncate(901 << 20)
+    with pytest.raises(GuestError, match="header of"):
+        unpack_files(tmp_path / "t", tmp_path / "in")
+
+
 def test_a_file_and_a_folder_of_one_name_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "t").write_bytes(tar([("a", b"1"), ("a/b", b"2")]))
     with pytest.raises(GuestError, match="one name"):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.cli.guest_run import _harmless
 from txop.guest.chips import Chip
 from txop.guest.console import console_lines, excerpt
 from txop.guest.error import GuestError
@@ -20,6 +21,11 @@ def test_no_console_acts_on_a_terminal(data: bytes) -> None:
     for row in console_lines(data):
         assert row.isprintable()
         assert len(row) <= 4000
+
+
+@given(st.binary(max_size=300))
+def test_no_output_of_a_guest_acts_on_a_terminal(data: bytes) -> None:
+    assert all(c.isprintable() or c in "\n\t" for c in _harmless(data))
 
 
 def test_the_excerpt_begins_where_the_trouble_does() -> None:

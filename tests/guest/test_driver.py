@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import platform
 
 import pytest
 
 from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError
+from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.locks import find_lock
 
 
@@ -16,3 +17,39 @@ def test_what_is_no_configuration_symbol_never_gets_to_make(tmp_path, name):
     with pytest.raises(GuestError, match="is not a configuration symbol"):
         asyncio.run(build_driver(DriverBuild("rtl8xxxu", switches=(name,)), find_lock("6.12"), cache=tmp_path))
     assert list(tmp_path.iterdir()) == []
+
+
+SCRIPT = b"""\
+format = "txop-edits"
+title = "x"
+change = "adds"
+[[edit]]
+file = "core.c"
+delete = "x"
+"""
+
+
+@pytest.mark.parametrize(
+    ("content", "reverse", "message"),
+    [
+        (SCRIPT, True, r"x.toml: an edit script cannot be taken back$"),
+        (SCRIPT.replace(b"delete", b"remove"), False, r"x.toml: line 6, edit\[0\].remove: "),
+        (b"--- a/x\n", False, "x.toml: it is not TOML"),
+        (None, False, "x.toml: No such file"),
+    ],
+)
+def test_an_edit_script_is_read_before_anything_is_built(tmp_path, content, reverse, message):
+    path, cache = tmp_path / "x.toml", tmp_path / "cache"
+    if content is not None:
+        path.write_bytes(content)
+    what = DriverBuild("rtl8xxxu", (path,), reverse)
+    with pytest.raises(GuestError, match=message):
+        asyncio.run(build_driver(what, find_lock("6.12"), cache=cache))
+    assert not cache.exists()
+
+
+def test_on_a_processor_that_cannot_build_the_way_round_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(MissingForGuest, match="this is an aarch64 one") as said:
+        asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"), cache=tmp_path))
+    assert "--module" in said.value.what_to_do

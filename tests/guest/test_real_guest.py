@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest.cache import default_cache
-from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.chips import IN_GUEST, Chip
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.error import GuestError
 from txop.guest.image import Image
@@ -161,16 +161,8 @@ def test_two_exact_guests_are_identical_and_another_seed_is_not(image: Image, tm
     assert one["stdout"] != other["stdout"]
 
 
-def chips() -> Path:
-    try:
-        return find_chips()
-    except GuestError as error:
-        pytest.skip(f"NO CHIP WAS PLUGGED IN: {error}")
-
-
 @pytest.mark.slow
-def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, tmp_path: Path) -> None:
-    program = chips()
+def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, chips: Path, tmp_path: Path) -> None:
     try:
         built = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12")))
     except GuestError as error:
@@ -180,7 +172,7 @@ def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, t
     overlay = Overlay(
         script=script,
         environment=Chip(driver="rtl8xxxu").variables(),
-        files={IN_GUEST: program},
+        files={IN_GUEST: chips},
         modules=(built.module,),
     )
     for name in "ab":

@@ -6,6 +6,7 @@ import pytest
 
 from txop.metrics import METRICS
 from txop.plan.figures import figures_of, primary_of
+from txop.plan.model import GuestTarget
 
 
 def test_kinds(parse, good):
@@ -47,12 +48,17 @@ def test_kinds(parse, good):
     ]  # fmt: skip
 
 
+CHIP = {key for key in METRICS if key.startswith("chip_")}
+
+
 def test_every_figure_of_the_list_can_come_from_some_test(parse, good):
     text = good.replace('kind = "latency"', 'kind = "latency"\n[collect]\nair = true\nusbmon = true')
     text += '[[test]]\nname = "a"\nkind = "tcp-both"\n[[test]]\nname = "b"\nkind = "udp-tx"\nrate_mbit_s = 1\n'
     text += '[[test]]\nname = "c"\nkind = "module-cycle"\n'
     plan = parse(text).plan
-    assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS)
+    assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS) - CHIP
+    guest = plan.model_copy(update={"target": {"dut": GuestTarget(kind="guest")}})
+    assert {key for test in plan.test for key in figures_of(guest, test)} == set(METRICS)
 
 
 @pytest.mark.parametrize("usbmon", [True, False])

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from fake_target import FakeTarget
-from instrument_bench import TCP, carry_out, context_of, gate_states, make_plan, values
-from txop.probes.kernel_log import KernelLog
+from instrument_bench import TCP, carry_out, context_of, facts_of, gate_states, make_plan, values
+from txop.plan.model import GuestTarget
+from txop.probes.kernel_log import AFTER_FILE, BEFORE_FILE, KernelLog
 
 OLD = "[   10.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 2)\n"
 LOST = "[   99.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 7=CLASS3_FRAME_FROM_NONASSOC_STA)\n"
@@ -35,6 +36,16 @@ def test_a_deauthentication_in_the_run_voids_it(tmp_path):
 @pytest.mark.parametrize("after", [OLD, OLD + OTHER])
 def test_an_older_one_and_that_of_another_interface_do_not(tmp_path, after):
     assert not go(tmp_path, OLD, after).gates
+
+
+def test_the_interface_of_a_guest_is_known_without_being_named(tmp_path):
+    guest = make_plan()
+    guest = guest.model_copy(update={"target": {"dut": GuestTarget(kind="guest"), "peer": GuestTarget(kind="guest")}})
+    for name, text in ((BEFORE_FILE, OLD), (AFTER_FILE, OLD + OTHER)):
+        (tmp_path / name).write_text(text)
+    assert not KernelLog().read(facts_of(guest, tmp_path)).gates
+    (tmp_path / AFTER_FILE).write_text(OLD + LOST)
+    assert gate_states(KernelLog().read(facts_of(guest, tmp_path))) == {"association-lost": "void"}
 
 
 def test_a_soak_is_told_and_goes_on_and_module_cycles_expect_it(tmp_path):

@@ -52,12 +52,12 @@
 mod checked;
 pub mod closed_form;
 pub mod engine;
+pub mod medium;
 pub mod modem;
 mod path;
 mod pipe;
 pub mod ppdu;
 pub mod queue;
-mod rng;
 pub mod scenario;
 pub mod sdio;
 pub mod simulation;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::checked::{in_range, ScenarioError};
 use crate::engine::{DropCause, HostId, Offer, Packet};
-use crate::rng::Rng;
+use random::Rng;
 
 /// One direction of a wire.
 #[derive(Clone, Copy, Debug, PartialEq)]

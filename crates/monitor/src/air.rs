@@ -6,12 +6,12 @@ use capture::WriteError;
 use link::engine::Packet;
 use link::ppdu::{Contents, Ppdu};
 use wire::linktype::LinkType;
+use wire::radiotap::Reception;
 
 use crate::beacon::beacon;
 use crate::frame::{self, DataFrame, FCS_LEN};
 use crate::network::Network;
 use crate::output::Output;
-use crate::radiotap::Reception;
 use crate::settings::{CaptureSettings, CaptureStatus};
 
 /// The radios' clock (TSF) at time 0, µs.
@@ -62,6 +62,8 @@ impl<W: Write> AirCapture<W> {
             mode: ppdu.mode,
             frequency_mhz: self.network.frequency_mhz(),
             signal_dbm: ppdu.signal_dbm,
+            noise_dbm: None,
+            bad_fcs: false,
             ampdu: None,
         };
         self.ppdus = self.ppdus.wrapping_add(1);

@@ -11,7 +11,6 @@ mod beacon;
 mod frame;
 mod network;
 mod output;
-mod radiotap;
 mod settings;
 mod spool;
 mod usb;

@@ -54,6 +54,9 @@ impl<W: Write> UsbCapture<W> {
             status: urb.status,
             length: urb.len,
             stored_length: u32::try_from(urb.data.len()).unwrap_or(u32::MAX),
+            setup: None,
+            interval: 0,
+            transfer_flags: 0,
         };
         self.record.clear();
         self.record.extend_from_slice(&header.emit(ByteOrder::Little));

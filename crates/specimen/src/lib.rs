@@ -31,7 +31,6 @@ mod medium;
 mod originator;
 mod preset;
 mod recipient;
-mod rng;
 mod scene;
 mod sniffer;
 mod stage;

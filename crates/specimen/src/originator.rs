@@ -6,9 +6,9 @@ use wire::phy::Mode;
 
 use crate::ledger::BlockAckLedger;
 use crate::recipient::{Scoreboard, Shown};
-use crate::rng::Rng;
 use crate::scene::{legacy, Flow, Offered};
 use crate::truth::{AggregationTruth, FlowTruth};
+use random::Rng;
 
 /// Frames that wait in the sender's queue at most.
 const QUEUE_MAX: u64 = 200;
@@ -185,7 +185,7 @@ impl<'a> Sender<'a> {
         *counter = (seq + 1) & 0x0fff;
         let (low, high) = self.plan.payload_bytes;
         let spread = u64::from(high.saturating_sub(low)) + 1;
-        let payload = low + (crate::rng::mix(self.serial ^ (self.from as u64) << 56) % spread) as u16;
+        let payload = low + (random::mix(self.serial ^ (self.from as u64) << 56) % spread) as u16;
         self.pending.push_back(Pending {
             serial: self.serial,
             seq,

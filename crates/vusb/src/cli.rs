@@ -19,7 +19,7 @@ Examples:
   txop-vusb attach --device rtl8188cus --ap builtin           an open network \"txop\"; its wired end is TAP device vap0
   txop-vusb attach --device ncm --wired wired0                a wired network function; its other end is TAP device wired0
   txop-vusb serve --device rtl8723au --ap builtin             for usbip attach -r THIS_MACHINE -b 1-1 elsewhere
-SIGUSR1 writes the counters; SIGTERM writes all files and ends the run."
+SIGUSR1 writes the counters; SIGUSR2 unplugs the device for a second; SIGTERM writes all files and ends the run."
 )]
 pub struct Cli {
     /// What to do.
@@ -97,6 +97,9 @@ pub struct DeviceArgs {
     /// Bytes of data kept per URB.
     #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
     pub usb_snap: usize,
+    /// Write down what the driver does: registers by name, firmware commands, descriptors (JSON lines).
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Record all frames on the air (pcapng, radiotap).
     #[arg(long, value_name = "FILE")]
     pub air: Option<PathBuf>,
@@ -115,6 +118,9 @@ pub struct DeviceArgs {
     /// Probability that an MPDU gets lost, on top of the noise.
     #[arg(long, value_name = "0..1", default_value_t = 0.0, value_parser = probability)]
     pub loss: f64,
+    /// A third station on the channel sends so many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
+    #[arg(long, value_name = "MBIT_S", value_parser = neighbour)]
+    pub neighbour: Option<f64>,
     /// Shortest time between two answers of the interrupt endpoint, us.
     #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub interrupt_us: u64,
@@ -149,6 +155,13 @@ fn ssid(text: &str) -> Result<String, String> {
         Ok(text.into())
     } else {
         Err("give 1 to 32 bytes".into())
+    }
+}
+
+fn neighbour(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.01..=54.0).contains(&value) => Ok(value),
+        _ => Err("give a number from 0.01 to 54".into()),
     }
 }
 

@@ -68,8 +68,16 @@ pub struct Source {
 pub enum Effect {
     /// The firmware does not start any more, until the device was unplugged.
     FirmwareHang,
+    /// What the firmware tells the host gets lost from now on (C2H, and that a mailbox was read), or not any more.
+    LostC2h(bool),
     /// Frames get lost on the air with this probability from now on.
     Loss(f64),
+    /// The noise at the receivers from now on, dBm in 20 MHz; `None`: as before.
+    Noise(Option<i8>),
+    /// With this probability a Block Ack of the device comes before it has the MPDU, from now on.
+    LateBlockAck(f64),
+    /// Pulled out, and plugged in again after so many milliseconds.
+    Unplug(u64),
 }
 
 /// A virtual USB device. Times are nanoseconds of one clock that never goes back.

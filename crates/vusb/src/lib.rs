@@ -1,8 +1,8 @@
 //! Virtual USB devices that unmodified Linux drivers drive.
 //!
 //! ```text
-//! driver -> usbcore -> vhci-hcd -> socket -> Session -> [fault::Faulty] -> Device (chips::*) -> air::Medium -> ap::*
-//!                                                                       (functions::*) -> network interface
+//! driver -> usbcore -> vhci-hcd -> socket -> Session -> [trace::Traced] -> [fault::Faulty] -> Device (chips::*) -> air::Medium -> ap::*
+//!                                                                                          (functions::*) -> network interface
 //! ```
 //!
 //! [`session::Session`] speaks USB/IP and does what a bus and a host controller do: packets, queues, stalls, babble.
@@ -16,6 +16,6 @@ pub mod device;
 pub mod fault;
 pub mod functions;
 pub mod record;
-pub mod rng;
 pub mod serve;
 pub mod session;
+pub mod trace;

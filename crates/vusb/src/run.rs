@@ -4,18 +4,19 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use vusb::air::{AirRecorder, ChannelSettings, Medium};
+use vusb::air::{AirRecorder, ChannelSettings, Medium, Neighbour};
 use vusb::ap::builtin::{Builtin, BuiltinSettings, More};
 use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
 use vusb::ap::{AccessPoint, ApError};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
-use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
+use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
+use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
 
 use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
@@ -112,8 +113,16 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
-    Ok(match script {
-        Some(script) => Box::new(Faulty::new(device, script)),
+    // Also without faults: it is what can be unplugged.
+    let device = Box::new(Faulty::new(device, script.unwrap_or_default()));
+    Ok(match &args.trace {
+        Some(path) => {
+            let vocabulary: Box<dyn Vocabulary> = match args.device {
+                DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
+                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+            };
+            Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
+        }
         None => device,
     })
 }
@@ -129,7 +138,8 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
-    let medium = Medium::new(channel, args.seed, recorder);
+    let neighbour = args.neighbour.map(Neighbour::new);
+    let medium = Medium::new(channel, args.seed, recorder).with_neighbour(neighbour);
     let ap: Box<dyn AccessPoint> = match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new(args.strict_agreements)?),
         ApKind::None => Box::new(Silent),

@@ -21,4 +21,4 @@ mod avs;
 mod channel;
 mod ppi;
 mod prism;
-mod radiotap;
+pub mod radiotap;

@@ -17,14 +17,18 @@ from pathlib import Path
 
 from txop.arms.local_command import run_here
 from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModule, module_info, unpack
-from txop.arms.patches import apply_patches
+from txop.arms.patches import apply_patches, is_script
 from txop.arms.source_tree import SourceTree
 from txop.arms.steps import StepFailed, line
 from txop.plan.model import Arm, BuildSpec
+from txop.plan.named_file import named_file
 from txop.report.whole_file import whole_file
 
 RECIPE = 1
 """Raised when this module builds differently: older results are then not used again."""
+
+EDITS = 1
+"""Raised when edit scripts are carried out differently."""
 
 _VARIABLES = ("ARCH", "CROSS_COMPILE", "CC", "LD", "LLVM", "LLVM_IAS", "KCFLAGS", "KBUILD_EXTRA_SYMBOLS", "CFLAGS")
 """Environment variables that change what a build makes."""
@@ -81,9 +85,14 @@ class Recipe:
         """The steps, for those who want to know before."""
         return [
             f"copy {self.source} to TREE",
-            *(line(["git", "apply", *(["-R"] if self.reverse else []), str(patch)]) for patch in self.series),
+            *(self._step(patch) for patch in self.series),
             line([part.replace("{tree}", "TREE") for part in self.command]),
         ]
+
+    def _step(self, patch: Path) -> str:
+        if is_script(patch):
+            return f"make the edits of {patch}"
+        return line(["git", "apply", *(["-R"] if self.reverse else []), str(patch)])
 
 
 def recipe(arm: Arm, folder: Path, kernel_release: str | None) -> Recipe:
@@ -230,6 +239,8 @@ def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
     }
     if how.reverse:
         parts["reverse"] = True
+    if scripts := [number for number, patch in enumerate(how.patches) if is_script(patch)]:
+        parts["edit scripts"] = [EDITS, *scripts]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
 
@@ -257,7 +268,7 @@ def _is_kernel(source: Path) -> bool:
 
 
 def _file(folder: Path, name: str) -> Path:
-    return folder.absolute() / Path(name).expanduser()
+    return named_file(folder, name)
 
 
 def _runs(pid: str) -> bool:

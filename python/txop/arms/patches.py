@@ -1,4 +1,4 @@
-"""A series of patches, applied in order; and, when one does not apply, which hunk of which file it was."""
+"""A series of patches and edit scripts, applied in order; and, when one does not apply, where and why."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from txop.arms.edits.apply import EditFailed, apply_script
+from txop.arms.edits.script import SUFFIX, BadScript, read_script
 from txop.arms.local_command import run_here
 
 TIMEOUT_S = 300.0
+
+NOT_BACKWARDS = "an edit script cannot be taken back: it does not say what stood there; write one for the other way"
 
 
 async def apply_patches(
@@ -18,11 +22,13 @@ async def apply_patches(
     """Apply patches (``-p1``) to a tree, or take them back; ``None`` when all of them did, else what went wrong.
 
     ``git apply`` is strict: context must agree, and a patch applies as a whole or not at all. Without git, ``patch`` is
-    used, without fuzz.
+    used, without fuzz. Files whose names end with ``.toml`` are edit scripts, which cannot be taken back.
     """
     for number, patch in enumerate(patches, 1):
         which = f"patch {number} of {len(patches)} ({patch.name})"
-        if shutil.which("git", path=variables.get("PATH")):
+        if is_script(patch):
+            trouble = _edit(tree, patch, log, reverse=reverse)
+        elif shutil.which("git", path=variables.get("PATH")):
             trouble = await _with_git(tree, patch, log, variables, reverse=reverse)
         elif shutil.which("patch", path=variables.get("PATH")):
             trouble = await _with_patch(tree, patch, log, variables, reverse=reverse)
@@ -32,6 +38,23 @@ async def apply_patches(
             before = ", after the ones before it" if number > 1 else ""
             verb = "cannot be taken back" if reverse else "does not apply"
             return f"{which} {verb}{before}: {trouble}"
+    return None
+
+
+def is_script(patch: Path) -> bool:
+    """Whether a file is an edit script, by its name."""
+    return patch.suffix.lower() == SUFFIX
+
+
+def _edit(tree: Path, patch: Path, log: Path, *, reverse: bool) -> str | None:
+    if reverse:
+        return NOT_BACKWARDS
+    try:
+        done = apply_script(tree, read_script(patch))
+    except (BadScript, EditFailed) as error:
+        return str(error)
+    with log.open("a", encoding="utf-8", errors="surrogateescape") as out:
+        out.write(f"{patch.name}: {', '.join(done.lines)}\n{done.changes}")
     return None
 
 

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
-from txop.campaign.laboratory import Laboratory, Placed
+from txop.campaign.laboratory import Laboratory, Placed, RunsByItself
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunLabel, RunOutcome, carry_out
 from txop.campaign.schedule import Block
 from txop.campaign.state import State, gap_s
+from txop.origin import Origin
+from txop.plan.count import count
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError
 
@@ -85,7 +89,7 @@ class Campaign:
                     self._note(journal, "connected", target=target, provenance=facts)
                 self._forget_stale_block(journal, now)
                 to_come = self._state.runs_to_come()
-                self._reporter.campaign(self._plan.title, to_come, to_come * self._run_seconds())
+                self._reporter.campaign(self._plan.title, to_come, self._seconds_to_come(to_come))
                 outcome = await self._blocks(journal, begun)
             except asyncio.CancelledError:
                 self._try_note(journal, "interrupted by the user")
@@ -150,23 +154,50 @@ class Campaign:
 
     async def _block(self, journal: JournalWriter, block: Block) -> Outcome | None:
         done = self._state.blocks[block.number].ended
-        for position, arm in enumerate(block.arms, start=1):
-            left = [test for test in block.tests if (arm, test) not in done]
-            for test in left:
-                label = RunLabel(
-                    self._layout.run_name(block.number, arm, test), block.number, position, arm, test, block.replaces
-                )
-                self._check_space()
-                outcome = await self._one(journal, label, first=test == left[0], last=test == left[-1])
-                stop = await self._after(outcome)
-                if stop is not None:
-                    return stop
+        labels = [
+            RunLabel(self._layout.run_name(block.number, arm, test), block.number, position, arm, test, block.replaces)
+            for position, arm in enumerate(block.arms, start=1)
+            for test in block.tests
+            if (arm, test) not in done
+        ]
+        at_once = self._laboratory.at_once if isinstance(self._laboratory, RunsByItself) else 1
+        if at_once > 1:
+            return await self._side_by_side(journal, labels, at_once)
+        for before, label, after in zip([None, *labels], labels, [*labels[1:], None], strict=False):
+            self._check_space()
+            first, last = (other is None or other.arm != label.arm for other in (before, after))
+            outcome = await self._one(journal, label, first=first, last=last)
+            stop = await self._after(outcome)
+            if stop is not None:
+                return stop
         return None
+
+    async def _side_by_side(self, journal: JournalWriter, labels: Sequence[RunLabel], at_once: int) -> Outcome | None:
+        """Runs that do not disturb each other. After one that ends the campaign no other is begun, and those on their
+        way come to their ends."""
+        waiting = list(reversed(labels))
+        stop: Outcome | None = None
+
+        async def work() -> None:
+            nonlocal stop
+            while waiting and stop is None:
+                label = waiting.pop()
+                self._check_space()
+                outcome = await self._one(journal, label, first=True, last=True)
+                stop = await self._after(outcome) or stop
+
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(min(at_once, len(labels))):
+                    workers.create_task(work())
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+        return stop
 
     async def _one(self, journal: JournalWriter, label: RunLabel, *, first: bool, last: bool) -> RunOutcome:
         fields = {"run": label.run, "block": label.block, "arm": label.arm, "test": label.test}
         to_come = self._state.runs_to_come()
-        self._reporter.run_started(label.run, label.arm, label.test, to_come, to_come * self._run_seconds())
+        self._reporter.run_started(label.run, label.arm, label.test, to_come, self._seconds_to_come(to_come))
         self._note(journal, "run-started", **fields)
         begun = time.monotonic()
         every_run = self._plan.design.reload == "run"
@@ -212,7 +243,7 @@ class Campaign:
         if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
             cause = file.void[0].cause if file.void else ""
             return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")
-        if self._plan.design.gap_s > 0:
+        if self._plan.design.gap_s > 0 and not isinstance(self._laboratory, RunsByItself):
             self._reporter.phase("pause", self._plan.design.gap_s)
             await asyncio.sleep(self._plan.design.gap_s)
         return None
@@ -237,7 +268,10 @@ class Campaign:
         sync_folder(self._layout.runs)
 
     def _forget_stale_block(self, journal: JournalWriter, now: Event) -> None:
-        """A block interrupted for long is not one block any more: its arms ran at different times."""
+        """A block interrupted for long is not one block any more: its arms ran at different times. Guests whose time is
+        counted in instructions know no other time."""
+        if self._plan.origin is Origin.GUEST_EXACT:
+            return
         state = self._state.open_block
         if state is None or state.last is None or not state.ended:
             return
@@ -261,11 +295,24 @@ class Campaign:
                 str(self._layout.root),
             )
 
+    def _seconds_to_come(self, runs: int) -> float:
+        at_once = self._laboratory.at_once if isinstance(self._laboratory, RunsByItself) else 1
+        return math.ceil(runs / at_once) * self._run_seconds()
+
     def _run_seconds(self) -> float:
         """Expected length of one run with the pause after it."""
         design = self._plan.design
         if self._durations:
             return sum(self._durations) / len(self._durations) + design.gap_s
         tests = self._plan.test
+        if isinstance(self._laboratory, RunsByItself):
+            counted = count(self._plan)
+            return counted.seconds_expected * self._laboratory.at_once / counted.runs
         phases = sum(design.idle_s + self._plan.warm_up_s(test) + test.duration_s for test in tests) / len(tests)
         return phases + design.gap_s + RUN_OVERHEAD_S
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first, of errors that came together."""
+    found = errors.exceptions[0]
+    return _first(found) if isinstance(found, BaseExceptionGroup) else found

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from txop.campaign.instrument import GateFinding, Reading, RunFacts
+from txop.probes import chip
+from txop.probes.air_analysis import main_direction
 from txop.probes.interface import growth
 
 
@@ -41,6 +43,12 @@ GATES: dict[str, Gate] = {
              "sysfs", "gates.usb_speed"),
         Gate("route", "less than 80 % of the payload passed the interface under test", "/proc/net/dev, iperf3",
              "gates.route"),
+        Gate("chip-traffic",
+             "in a guest: the virtual chip counted fewer bytes, on its air or on the bus, than iperf3 says it moved",
+             "counters of the chip, iperf3", "gates.route"),
+        Gate("above-phy",
+             "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
+             "than there was", "counters of the chip, iperf3"),
         Gate("peer-cpu", "the peer's CPU was busier than the limit: it measured itself", "/proc/stat",
              "gates.max_peer_cpu_percent"),
         Gate("dut-cpu", "the CPU of the device under test was busier than the limit; off by default", "/proc/stat",
@@ -95,7 +103,30 @@ def judge(facts: RunFacts, reading: Reading) -> list[GateFinding]:
     findings = []
     if facts.plan.gates.route:
         findings += _route(facts, reading)
+    if any(target.kind == "guest" for target in facts.plan.target.values()):
+        allowed = {"above-phy"} | ({"chip-traffic"} if facts.plan.gates.route else set())
+        found = chip.judge(facts, directions(facts, reading), _width_mhz(reading))
+        findings += [finding for finding in found if finding.gate in allowed]
     return findings
+
+
+def directions(facts: RunFacts, reading: Reading) -> dict[str, float]:
+    """Payload bytes of the measured window by direction, seen from the station: ``uplink``, ``downlink``."""
+    window_s = facts.marks.window_s or 0.0
+    one_way = main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
+    keys = (("throughput_mbit_s", one_way), ("throughput_up_mbit_s", "uplink"), ("throughput_down_mbit_s", "downlink"))
+    moved: dict[str, float] = {}
+    for key, direction in keys:
+        found = reading.metrics.get(key)
+        if found is not None and found.value is not None:
+            moved[direction] = moved.get(direction, 0.0) + found.value * 1e6 / 8 * window_s
+    return moved
+
+
+def _width_mhz(reading: Reading) -> float | None:
+    wireless = reading.provenance.get("dut", {}).get("wireless")
+    width = wireless.get("width_mhz") if isinstance(wireless, dict) else None
+    return float(width) if isinstance(width, int | float) else None
 
 
 def _route(facts: RunFacts, reading: Reading) -> list[GateFinding]:

@@ -13,16 +13,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from txop.campaign.instrument import Marks
-from txop.plan.model import Plan, Test
-from txop.probes import host, interface, kernel_log, sampler, wireless, wireless_reading
+from txop.plan.model import CommandTest, Plan, Test
+from txop.probes import chip, host, interface, kernel_log, sampler, wireless, wireless_reading
 from txop.report.whole_file import whole_file
+from txop.traffic.command import ERRORS_FILE, OUTPUT_FILE, STATUS_FILE
 from txop.traffic.flows import flows_of
 from txop.traffic.iperf3 import FIRST_PORT, client_argv, client_file, server_argv, server_file
 from txop.traffic.ping import LINGER_S, PING_FILE
 
 PEER_ADDRESS = "10.80.210.1"
 """Of the access point's host; see ``lab.sh``."""
-INTERFACE = "wlan0"
+INTERFACE = kernel_log.GUEST_INTERFACE
 """Under test."""
 
 LAB_FAILED = 70
@@ -73,12 +74,18 @@ def run_script(plan: Plan, test: Test, seconds: float) -> str:
     for flow in flows:
         argv = client_argv("iperf3", flow, PEER_ADDRESS, FIRST_PORT + flow.number)
         rows.append(_background("dut", argv, client_file(flow), "clients", after_s=flow.start_s))
-    rows += [f"sleep {warm_up_s:g}", "mark window", f"sleep {test.duration_s:g}", "mark end", "waiting 15 ended"]
+    if isinstance(test, CommandTest):
+        rows.append(_command(test))
+    rows += [f"sleep {warm_up_s:g}", "mark window", f"txop-lab counters {chip.WINDOW_FILE} &"]
+    rows += [f"sleep {test.duration_s:g}", "mark end", f"txop-lab counters {chip.END_FILE}", "waiting 15 ended"]
+    if isinstance(test, CommandTest):
+        rows.append("kill -TERM $commands 2>/dev/null")
     if test.latency == "ping":
         # a probe that is still under way is not lost
         rows.append(f'sleep {LINGER_S:g}; kill -INT $pinging; waiting 3 sh -c "! kill -0 $pinging 2>/dev/null"')
     rows.append("kill $clients $others 2>/dev/null")
     rows.append(f"dut cat /proc/net/dev >{_DEV_AFTER}")
+    rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in chip.LOOKS.items()]
     if plan.collect.kernel_log:
         rows.append(f"dmesg >{kernel_log.AFTER_FILE}")
     rows.append("exit 0")
@@ -122,6 +129,13 @@ def read_marks(text: str) -> Marks:
 def marks_in(handed_out: Path) -> Marks:
     """See :func:`read_marks`."""
     return read_marks((_bytes(handed_out / _MARKS) or b"").decode("ascii", "replace"))
+
+
+def _command(test: CommandTest) -> str:
+    """Start a command test's program, in a process group of its own; how it ended is noted, if it does by itself."""
+    argv = [*(["peer"] if test.on == "peer" else ["dut"]), *test.command]
+    inside = f"{shlex.join(argv)} >{OUTPUT_FILE} 2>{ERRORS_FILE}; echo $? >{STATUS_FILE}"
+    return f'setsid dash -c {shlex.quote(inside)} & commands="-$!"'
 
 
 _TAKEN = {_MARKS, _DEV_BEFORE, _DEV_AFTER, _DRIVER}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,21 @@ from txop.campaign.instrument import Instrument, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
-from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
+from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
 from txop.guest.error import GuestError
 from txop.guest.image import Image, build_image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of
+from txop.guest.results import Event
 from txop.guest.running import FILES, Ended, GuestFailed, run_guest
+from txop.plan import guest_time
+from txop.plan.guest_time import Spent, guests_at_once
 from txop.plan.model import Arm, GuestSpec, Plan, Test
+from txop.plan.named_file import named_file
 from txop.probes.air_analysis import CAPTURE_FILE
+from txop.probes.bus_capture import BUS_FILES
 from txop.targets.contract import TargetError, Targets
 
 SLOWEST = 30
@@ -40,6 +46,7 @@ class _Ready:
     spec: GuestSpec
     image: Image
     modules: tuple[Path, ...]
+    chip: Chip
     facts: dict[str, Any]
 
 
@@ -49,21 +56,20 @@ class GuestLaboratory:
 
     peer_address = PEER_ADDRESS
 
-    def __init__(self, plan: Plan, folder: Path, reporter: Reporter) -> None:
-        """``folder``: what file names in the plan are relative to."""
+    def __init__(self, plan: Plan, folder: Path, reporter: Reporter, jobs: int | None = None) -> None:
+        """``folder``: what file names in the plan are relative to. ``jobs``: guests at once; default: the plan's."""
         self._plan = plan
         self._folder = folder
         self._reporter = reporter
+        self.at_once = guests_at_once(plan, jobs)
         self._ready: dict[str, _Ready] = {}
-        self._chips: Path | None = None
         self._kvm = False
-        self._placed: _Ready | None = None
         self.targets = Targets()
 
     async def open(self) -> dict[str, dict[str, Any]]:
         """Make every arm's image and driver."""
         try:
-            self._chips = find_chips()
+            chips_sha256 = hashlib.sha256(find_chips().read_bytes()).hexdigest()
             for arm in self._plan.arm:
                 self._ready[arm.name] = await self._prepare(arm)
             self._kvm = self._mode is Mode.FAST and kvm_works()
@@ -74,29 +80,30 @@ class GuestLaboratory:
         releases = sorted({ready.image.release for ready in self._ready.values()})
         facts["kernel"] = ", ".join(releases)
         facts["interface"] = INTERFACE
-        facts["chips_sha256"] = hashlib.sha256(self._chips.read_bytes()).hexdigest()
+        facts["chips_sha256"] = chips_sha256
         return {"dut": facts}
 
     async def place(self, arm: Arm, folder: Path) -> Placed:
         """Choose the arm: it is loaded when the guest of a run boots."""
         del folder
-        self._placed = self._ready[arm.name]
-        return Placed(0.0, dict(self._placed.facts))
+        return Placed(0.0, dict(self._ready[arm.name].facts))
 
     async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
         """See :class:`~txop.campaign.laboratory.RunsByItself`."""
-        ready = self._placed
-        if ready is None or self._chips is None:
+        ready = self._ready.get(context.arm.name)
+        if ready is None:
             raise TargetError("dut", "no arm was placed")
         overlay = Overlay(
             script=run_script(self._plan, context.test, context.seconds_left),
-            environment=self._chip(ready.spec).variables(),
-            files={IN_GUEST: self._chips},
+            environment=ready.chip.variables(),
+            files=ready.chip.files(),
             modules=ready.modules,
         )
         computer = self._computer(ready.spec, block, context.seconds_left)
         guest = context.folder / "guest"
-        ended = await self._boot(ready, overlay, computer, guest)
+        watch = _Stopwatch()
+        ended = await self._boot(ready, overlay, computer, guest, watch)
+        self._learn(ready.spec, context.test, ended, watch)
         if ended.status == LAB_FAILED:
             raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
         if ended.status != 0:
@@ -148,8 +155,9 @@ class GuestLaboratory:
             built = await build_driver(what, lock, progress=self._reporter.notice)
             modules = (built.module,)
             facts["build_id"] = built.info.build_id
-        self._chip(spec)  # now, rather than in the first run
-        return _Ready(spec, image, modules, facts)
+        if spec.faults is not None:
+            facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
+        return _Ready(spec, image, modules, self._chip(spec), facts)
 
     def _chip(self, spec: GuestSpec) -> Chip:
         values = {name: int(v) if isinstance(v, bool) else v for name, v in spec.parameters.items()}
@@ -159,7 +167,13 @@ class GuestLaboratory:
             parameters=tuple(f"{name}={value}" for name, value in values.items()),
             security=spec.security,
             channel=spec.channel,
-            options=("--air", f"/txop/out/{CAPTURE_FILE}") if self._plan.collect.air else (),
+            width_mhz=spec.width_mhz,
+            ap=spec.ap,
+            air=CAPTURE_FILE if self._plan.collect.air else None,
+            usb=BUS_FILES[0] if self._plan.collect.usbmon else None,
+            usb_snap_bytes=self._plan.collect.snap_bytes,
+            faults=self._file(spec.faults) if spec.faults is not None else None,
+            bus_first=spec.bus_first,
         )
 
     def _computer(self, spec: GuestSpec, block: int, seconds: float) -> Computer:
@@ -172,21 +186,30 @@ class GuestLaboratory:
             limit_s=int(seconds) + BOOT_S,
         )
 
-    async def _boot(self, ready: _Ready, overlay: Overlay, computer: Computer, guest: Path) -> Ended:
+    async def _boot(self, ready: _Ready, overlay: Overlay, computer: Computer, guest: Path, watch: _Stopwatch) -> Ended:
         wall_limit_s = float(SLOWEST * computer.limit_s)
-        begun = time.monotonic()
         try:
-            return await run_guest(ready.image, overlay, computer, results=guest, wall_limit_s=wall_limit_s)
+            return await run_guest(
+                ready.image, overlay, computer, results=guest, wall_limit_s=wall_limit_s, listener=watch
+            )
         except GuestFailed as error:
             said = error.console.splitlines()
             raise TargetError("dut", f"{error.what}{f' ({said[0]})' if said else ''}") from None
         except GuestError as error:
             raise TargetError("dut", error.what) from None
-        finally:
-            self._reporter.notice(f"the guest took {time.monotonic() - begun:.0f} s")
+
+    @staticmethod
+    def _learn(spec: GuestSpec, test: Test, ended: Ended, watch: _Stopwatch) -> None:
+        """Keep what the run took, for `txop plan check`. Losing it costs nothing else."""
+        up = associated_s(ended)
+        if up is None or watch.associated_s is None or ended.guest_seconds <= up:
+            return
+        slowdown = (ended.seconds - watch.associated_s) / (ended.guest_seconds - up)
+        with suppress(OSError, RuntimeError):  # RuntimeError: there is no home folder
+            guest_time.remember(spec, test, Spent(watch.associated_s, slowdown))
 
     def _file(self, name: str) -> Path:
-        return self._folder.absolute() / Path(name).expanduser()
+        return named_file(self._folder, name)
 
 
 class _FromFiles:
@@ -221,10 +244,35 @@ def seed_of(seed: int, block: int) -> int:
     return int.from_bytes(digest[:4]) % (2**31 - 1) + 1
 
 
+class _Stopwatch:
+    """A listener that notes when the guest was associated, by this machine's clock."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self.associated_s: float | None = None
+
+    def event(self, event: Event) -> None:
+        """See :class:`~txop.guest.running.Listener`."""
+        if self.associated_s is None and event.words.startswith(ASSOCIATED):
+            self.associated_s = time.monotonic() - self._begun
+
+    def output(self, stream: str, data: bytes) -> None:
+        """Nothing."""
+
+
+ASSOCIATED = "associated"
+"""How the event begins that ``lab.sh`` gives."""
+
+
+def associated_s(ended: Ended) -> float | None:
+    """When the guest was associated, by its clock from its kernel's start."""
+    return next((event.uptime_s for event in ended.events if event.words.startswith(ASSOCIATED)), None)
+
+
 def _load_s(ended: Ended) -> float:
     """From the boot to the association, by the guest's clock."""
-    up = [event.uptime_s for event in ended.events if event.words.startswith("associated")]
-    return round(up[0] - ended.events[0].uptime_s, 3) if up else 0.0
+    up = associated_s(ended)
+    return 0.0 if up is None else round(up - ended.events[0].uptime_s, 3)
 
 
 def _last_words(path: Path) -> str:

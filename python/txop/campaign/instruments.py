@@ -9,6 +9,7 @@ from txop.probes.air_analysis import AirAnalysis
 from txop.probes.air_capture import AirCapture
 from txop.probes.bus_analysis import BusAnalysis
 from txop.probes.bus_capture import BusCapture
+from txop.probes.chip import ChipCounters
 from txop.probes.emulated_link import EmulatedLink
 from txop.probes.ethtool import EthtoolStatistics
 from txop.probes.host import HostCounters
@@ -45,11 +46,18 @@ def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> l
 
 def in_guest(plan: Plan, test: Test) -> list[Instrument]:
     """The instruments whose files a run in a guest leaves by itself (:mod:`txop.campaign.guest_script`)."""
-    instruments: list[Instrument] = [InterfaceCounters("dut"), HostCounters("dut", shared=True), Wireless("dut")]
+    instruments: list[Instrument] = [
+        InterfaceCounters("dut"),
+        HostCounters("dut", shared=True, tickless=True),
+        Wireless("dut"),
+        ChipCounters(),
+    ]
     if plan.collect.kernel_log:
         instruments.append(KernelLog())
     if plan.collect.air:
         instruments.append(AirAnalysis())
+    if plan.collect.usbmon:
+        instruments.append(BusAnalysis())
     return [*instruments, *_traffic(plan, test, None)]
 
 

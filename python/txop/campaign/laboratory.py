@@ -70,6 +70,10 @@ class Laboratory(Protocol):
 class RunsByItself(Protocol):
     """A laboratory in which a run, once begun, goes on without txop: nothing may come from outside while it lasts."""
 
+    @property
+    def at_once(self) -> int:
+        """How many runs of a block may go on side by side: more than one where they do not disturb each other."""
+
     async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
         """Do all of a run: idle, warm-up, window. Leaves the files that the instruments read, and sets the marks, by
         the clock of the machine itself. Completes ``placed``, which had only been prepared.

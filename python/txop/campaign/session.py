@@ -31,11 +31,11 @@ class Session:
     folder: Path
     """File names in the plan are relative to it."""
 
-    async def carry_out(self, reporter: Reporter) -> Outcome:
-        """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`."""
+    async def carry_out(self, reporter: Reporter, jobs: int | None = None) -> Outcome:
+        """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`. ``jobs``: guests at once."""
         log = CommandLog(self.layout.commands)
         try:
-            laboratory = make_laboratory(self.plan, self.folder, self.layout, log, reporter)
+            laboratory = make_laboratory(self.plan, self.folder, self.layout, log, reporter, jobs)
             return await Campaign(self.layout, self.plan, laboratory, reporter).go()
         finally:
             log.close()
@@ -70,8 +70,10 @@ def reopen(root: Path) -> Session:
     return Session(archive.layout, archive.plan, Path(folder))
 
 
-def make_laboratory(plan: Plan, folder: Path, layout: Layout, listener: Listener, reporter: Reporter) -> Laboratory:
-    """The laboratory that a plan's targets call for."""
+def make_laboratory(
+    plan: Plan, folder: Path, layout: Layout, listener: Listener, reporter: Reporter, jobs: int | None = None
+) -> Laboratory:
+    """The laboratory that a plan's targets call for. ``jobs``: guests at once; only guests can be several."""
     if any(target.kind == "emulated" for target in plan.target.values()):
         from txop.campaign.emulated import EmulatedLaboratory
 
@@ -79,7 +81,7 @@ def make_laboratory(plan: Plan, folder: Path, layout: Layout, listener: Listener
     if any(target.kind == "guest" for target in plan.target.values()):
         from txop.campaign.guests import GuestLaboratory
 
-        return GuestLaboratory(plan, folder, reporter)
+        return GuestLaboratory(plan, folder, reporter, jobs)
     from txop.campaign.machines import FOUND, MachineLaboratory
     from txop.plan.check_files import with_absolute_files
 

@@ -65,7 +65,7 @@ class LiveReporter:
         self._quiet = quiet
         self._title: RenderableType = Text()
         self._place = ""
-        self._run = ""
+        self._under_way: dict[str, str] = {}
         self._phase, self._phase_begun = "", time.monotonic()
         self._phase_s: float | None = None
         self._ends_at: float | None = None
@@ -99,8 +99,7 @@ class LiveReporter:
 
     def run_started(self, run: str, arm: str, test: str, runs_to_come: int, seconds_expected: float) -> None:
         """See :class:`~txop.campaign.reporter.Reporter`."""
-        del run
-        self._run = f"{arm}, {test}"
+        self._under_way[run] = f"{arm}, {test}"
         self._expect(runs_to_come, seconds_expected)
 
     def phase(self, words: str, seconds: float | None) -> None:
@@ -109,6 +108,7 @@ class LiveReporter:
 
     def run_ended(self, run: RunFile) -> None:
         """See :class:`~txop.campaign.reporter.Reporter`."""
+        self._under_way.pop(run.run, None)
         what = headline(run) if run.state == "valid" else f"void: {run.void[0].cause}"
         results = self._results[run.arm, run.test]
         results.append(what)
@@ -137,12 +137,14 @@ class LiveReporter:
             table.add_column(heading)
         for (arm, test), results in [*self._results.items()]:  # this runs in the display's thread
             table.add_row(safe_text(arm), safe_text(test), safe_text(results[-1]), str(len(results)))
+        under_way = [*self._under_way.values()]
+        phase = self._phase if len(under_way) < 2 else ""  # of several, the phase would be anybody's
         elapsed = time.monotonic() - self._phase_begun
         left = "" if self._ends_at is None else f", {duration(max(0.0, self._ends_at - time.monotonic()))} to go"
         line = Text.assemble(
             (f"{self._place}, " if self._place else "", ""),
-            safe_text(self._run),
-            (f": {self._phase}" if self._phase else "", "cyan"),
+            safe_text(" | ".join(under_way)),
+            (f": {phase}" if phase else "", "cyan"),
             (f"   {self._to_come} runs{left}", "dim"),
         )
         bar = ProgressBar(total=self._phase_s or 1.0, completed=min(elapsed, self._phase_s or 0.0), width=40)

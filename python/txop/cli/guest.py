@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from txop.cli import console, guest_run
+from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
@@ -28,10 +28,14 @@ Driver = Annotated[str, typer.Option("--driver", metavar="NAME", help="Name of t
 Patch = Annotated[
     list[Path] | None,
     typer.Option(
-        "--patch", metavar="FILE", help="Patch (-p1) to the kernel's source, or --source; may be given again."
+        "--patch",
+        metavar="FILE",
+        help="Patch (-p1) or edit script (.toml) to the kernel's source, or --source; may be given again.",
     ),
 ]
-Reverse = Annotated[bool, typer.Option("--reverse", help="Take the patches back, the last one first.")]
+Reverse = Annotated[
+    bool, typer.Option("--reverse", help="Take the patches back, the last one first; edit scripts go one way.")
+]
 Source = Annotated[
     Path | None, typer.Option("--source", metavar="DIR", help="Source folder of your own (an out-of-tree driver).")
 ]
@@ -72,11 +76,16 @@ def register(app: typer.Typer) -> None:
             [
                 ("txop guest module --driver rtl8xxxu", "from the distribution's kernel source, RTL8188CUS turned on"),
                 ("txop guest module --driver rtl8xxxu --patch 0001.patch --reverse", "as it was before a patch"),
+                (
+                    "txop guest module --driver rtl8xxxu --patch txop:rtl8xxxu/0010-interrupts.toml",
+                    "an edit script",
+                ),
                 ("txop guest module --driver 8192cu --source ~/rtl8192cu-vendor", "an out-of-tree driver"),
             ]
         ),
     )(module)
     guest_run.register(group)
+    guest_survey.register(group)
     app.add_typer(group, name="guest", help="Run real drivers in a virtual machine, on virtual chips.")
 
 

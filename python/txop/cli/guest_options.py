@@ -12,13 +12,17 @@ import typer
 from txop.cli import console
 from txop.cli.console import safe_text
 from txop.cli.errors import ExitCode, MissingTool, UserError
+from txop.cli.guest_completion import kernels
 
 if TYPE_CHECKING:
     from txop.guest.image import Image
     from txop.guest.packages.lock import Lock
 
 Kernel = Annotated[
-    str, typer.Option("--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.")
+    str,
+    typer.Option(
+        "--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.", autocompletion=kernels
+    ),
 ]
 LockFile = Annotated[
     Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of one's own or the shipped one.")
@@ -40,11 +44,13 @@ def note(words: str) -> None:
 @contextmanager
 def told() -> Iterator[None]:
     """Turn what goes wrong with a guest into what the user reads."""
+    from txop.guest.cache import default_cache, room
     from txop.guest.error import GuestError, MissingForGuest
     from txop.guest.running import GuestFailed
 
     try:
-        yield
+        with room(default_cache()):
+            yield
     except MissingForGuest as error:
         raise MissingTool(error.what, what_to_do=error.what_to_do) from None
     except GuestFailed as error:

@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,20 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
+from txop.cli.guest_device import (
+    AccessPoint,
+    AirFlag,
+    Device,
+    DeviceOption,
+    DriverOption,
+    Faults,
+    Parameter,
+    PlugOnly,
+    Security,
+    UsbFlag,
+    Width,
+    chip_of,
+)
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
@@ -59,27 +74,6 @@ WallLimit = Annotated[
 ]
 Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")]
 Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
-Device = Annotated[
-    str | None,
-    typer.Option("--device", metavar="CHIP", help="Plug a virtual chip in and associate it: rtl8188cus, rtl8723au."),
-]
-DriverOption = Annotated[
-    str | None, typer.Option("--driver", metavar="NAME", help="Its driver; default: the stock one that knows it.")
-]
-Parameter = Annotated[
-    list[str] | None, typer.Option("--parameter", metavar="NAME=VALUE", help="Of the driver; may be given again.")
-]
-Security = Annotated[
-    str | None,
-    typer.Option(
-        "--security", metavar="open|wpa2|wpa3", help="Of the access point; default: wpa2, open for the built-in one."
-    ),
-]
-AccessPoint = Annotated[
-    str,
-    typer.Option("--ap", metavar="hostapd|builtin", help="With --device: the access point; builtin: one for scripts."),
-]
-PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
 
 
@@ -92,6 +86,8 @@ def register(group: typer.Typer) -> None:
                 ("txop guest run -- uname -a", "a command in a guest"),
                 ("txop guest run --mode exact --mips 500 --output out -- /root/test.sh", "identical each time"),
                 ("txop guest run --device rtl8188cus -- peer ping -c 3 10.80.210.2", "through a virtual chip"),
+                ("txop guest run --device ncm -- dut ping -c 3 10.80.210.1", "through a network function"),
+                ("txop guest run --device rtl8188cus --faults noise.toml --air -o out -- sleep 9", "a captured fault"),
                 ("txop guest run --module rtl8xxxu.ko --file test.sh -- /root/test.sh", "a driver of your own"),
             ],
             [
@@ -119,7 +115,12 @@ def run(
     parameter: Parameter = None,
     security: Security = None,
     ap: AccessPoint = "hostapd",
+    width: Width = 20,
     plug_only: PlugOnly = False,
+    faults: Faults = None,
+    device_option: DeviceOption = None,
+    air: AirFlag = False,
+    usb: UsbFlag = False,
     mode: ModeOption = "fast",
     mips: Mips = 500,
     seed: SeedOption = 0,
@@ -143,12 +144,19 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    overlay = _overlay(command, module, file, _chip(device, driver, parameter, security, ap, plug_only), kernel, lock)
+    if (air or usb) and output is None:
+        raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
+    chip = chip_of(
+        device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only, air=air, usb=usb
+    )
+    overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told():
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
+        note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
         runs = default_cache() / "runs"
         runs.mkdir(parents=True, exist_ok=True)
         # there the next guest sweeps it away when this process is killed
@@ -175,6 +183,8 @@ def run(
 
 
 def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> dict[str, object]:
+    from txop.guest.perturbation import perturbation
+
     said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
     return {
         "format": "txop-guest-run",
@@ -184,6 +194,7 @@ def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> 
         "image": image.key,
         "instructions_per_second": computer.instructions_per_second,
         "seed": computer.seed,
+        "perturbation": asdict(perturbation(computer.seed)),
         "status": ended.status,
         "seconds": round(ended.seconds, 3),
         "guest_seconds": ended.guest_seconds,
@@ -207,7 +218,10 @@ def shell(
     parameter: Parameter = None,
     security: Security = None,
     ap: AccessPoint = "hostapd",
+    width: Width = 20,
     plug_only: PlugOnly = False,
+    faults: Faults = None,
+    device_option: DeviceOption = None,
     module: Module = None,
     file: FileOption = None,
     memory: Memory = 512,
@@ -222,7 +236,8 @@ def shell(
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    overlay = _overlay([], module, file, _chip(device, driver, parameter, security, ap, plug_only), kernel, lock)
+    chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
+    overlay = _overlay([], module, file, chip, kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -230,21 +245,6 @@ def shell(
         status = interactive_guest(image, overlay, computer)
     if status:
         raise typer.Exit(status)
-
-
-def _chip(
-    device: str | None, driver: str | None, parameter: list[str] | None, security: str | None, ap: str, plug_only: bool
-) -> Chip | None:
-    from txop.guest.chips import DRIVERS, Chip
-
-    if device is None:
-        if driver is not None or parameter:
-            raise UserError("--driver and --parameter go with --device")
-        return None
-    with told():
-        name = driver or DRIVERS.get(device, "")
-        secured = security or ("open" if ap == "builtin" else "wpa2")
-        return Chip(device, name, tuple(parameter or ()), secured, ap=ap, plug_only=plug_only)
 
 
 def _overlay(
@@ -255,7 +255,7 @@ def _overlay(
     kernel: str,
     lock: Path | None,
 ) -> Overlay:
-    from txop.guest.chips import IN_GUEST, NEEDS_BUILD, find_chips
+    from txop.guest.chips import NEEDS_BUILD
     from txop.guest.driver import DriverBuild, build_driver
     from txop.guest.locks import find_lock
     from txop.guest.overlay import Overlay, guest_files
@@ -265,7 +265,7 @@ def _overlay(
         files = guest_files(file or [])
         if chip is None:
             return Overlay(command=tuple(command), files=files, modules=modules)
-        files.setdefault(IN_GUEST, find_chips())
+        files = {**chip.files(), **files}
         if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
             built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
             modules = (*modules, built.module)
@@ -278,7 +278,7 @@ def _overlay(
 def _computer(
     mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
 ) -> Computer:
-    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+    from txop.guest.qemu import Computer, Mode, check_kvm, kvm_works, shift_of
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give fast or exact")
@@ -287,6 +287,8 @@ def _computer(
     exact = mode == Mode.EXACT
     if exact and kvm == "yes":
         raise UserError("an exact guest cannot run with KVM: only QEMU's translator counts instructions")
+    if kvm == "yes":
+        check_kvm()
     return Computer(
         mode=Mode(mode),
         memory_mb=memory,

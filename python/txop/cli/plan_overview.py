@@ -11,10 +11,11 @@ from rich.table import Table
 
 from txop.cli import console
 from txop.compare.select import metric_of
+from txop.plan import guest_time
 from txop.plan.count import RunCount, count
 from txop.plan.figures import primary_of
 from txop.plan.load import LoadedPlan
-from txop.plan.model import Arm, Plan, Test
+from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.noise import Noise, recall, smallest_effect
 
 
@@ -39,7 +40,7 @@ def overview(loaded: LoadedPlan) -> Overview:
         "origin": plan.origin.value,
         "runs": asdict(counted),
         "baseline": plan.baseline,
-        "arms": [{"name": arm.name, "title": arm.shown, "loads": loads_what(arm)} for arm in plan.arm],
+        "arms": [{"name": arm.name, "title": arm.shown, "loads": loads_what(arm, plan.guest)} for arm in plan.arm],
         "tests": [
             {"name": test.name, "kind": test.kind, "duration_s": test.duration_s, "warm_up_s": plan.warm_up_s(test)}
             for test in plan.test
@@ -65,9 +66,13 @@ def _primary(plan: Plan, name: str, noise: dict[str, Noise]) -> dict[str, Any]:
     return row
 
 
-def loads_what(arm: Arm) -> str:
-    """What an arm puts in place, in a few words."""
-    parts = []
+def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
+    """What an arm puts in place, in a few words. ``guest``: of the plan.
+
+    >>> loads_what(Arm(name="a"), GuestSpec(parameters={"debug": True}))
+    'rtl8192cu, kernel 6.12, debug=1'
+    """
+    parts = [_in_guest(arm, guest.varied(arm.guest))] if guest is not None else []
     if arm.module is not None:
         parts.append(arm.module.file or arm.module.name or "")
         parts += [f"{key}={value}" for key, value in arm.module.parameters.items()]
@@ -84,10 +89,20 @@ def loads_what(arm: Arm) -> str:
         parts.append(f"link with its own {', '.join(arm.emulated)}" if arm.emulated else "link as it is")
     if arm.load:
         parts.append(f"{len(arm.load)} command{'s' if len(arm.load) > 1 else ''}")
-    if arm.guest is not None:
-        set_here = arm.guest.model_dump(exclude_unset=True)
-        parts.append("in the guest " + ", ".join(f"{key} = {value}" for key, value in set_here.items()))
     return "; ".join(parts) or "nothing: the target as it is"
+
+
+def _in_guest(arm: Arm, spec: GuestSpec) -> str:
+    numbers = [str(patch.number) if patch.number is not None else "?" for patch in arm.patches if patch.file]
+    words = [f"{spec.driver} from {spec.source}" if spec.source is not None else spec.driver]
+    words.append(f"kernel {spec.kernel}")
+    if numbers:
+        words.append(f"{'without' if spec.reverse else 'with'} patches {', '.join(numbers)}")
+    words += [f"{key}={int(value) if isinstance(value, bool) else value}" for key, value in spec.parameters.items()]
+    words += [f"faults {spec.faults}"] if spec.faults is not None else []
+    told = {"driver", "kernel", "source", "parameters", "faults", "reverse"}
+    varied = arm.guest.model_fields_set - told if arm.guest is not None else set()
+    return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
 
 
 def print_overview(out: Console, facts: Overview) -> None:
@@ -97,11 +112,13 @@ def print_overview(out: Console, facts: Overview) -> None:
     runs = f"{counted.runs:,} runs: {counted.blocks} blocks × {counted.arms} arms × {counted.tests} tests"
     out.print(console.safe_text(f"{runs}; figures are {plan.origin.value}"))
     out.print(console.safe_text(_time(counted)), soft_wrap=True)
+    if plan.guest is not None:
+        out.print(console.safe_text(_of_guests(plan)), soft_wrap=True)
     out.print()
     table = Table("arm", "title", "what is loaded", box=None, header_style="bold")
     for arm in plan.arm:
         name = f"{arm.name} (baseline)" if arm.name == plan.baseline else arm.name
-        table.add_row(*(console.safe_text(text) for text in (name, arm.title, loads_what(arm))))
+        table.add_row(*(console.safe_text(text) for text in (name, arm.title, loads_what(arm, plan.guest))))
     out.print(table)
     out.print()
     table = Table("test", "kind", "window", "warm-up", "latency", box=None, header_style="bold")
@@ -140,6 +157,15 @@ def _print_primary(out: Console, facts: Overview) -> None:
     if rows and all(row["noise"] is None for row in rows):
         said = f"No A/A noise stored for this testbed yet: run `txop run {facts.name} --aa`"
         out.print(console.safe_text(said, "dim"), soft_wrap=True)
+
+
+def _of_guests(plan: Plan) -> str:
+    at_once = guest_time.guests_at_once(plan)
+    unknown = [test.name for test in plan.test if not guest_time.is_known(plan, test)]
+    told = "as runs done here took" if not unknown else f"a first guess for {', '.join(unknown)}, until runs here tell"
+    return (
+        f"{at_once} guest{'s' if at_once > 1 else ''} at once (--jobs); {told}. Making images and drivers comes first"
+    )
 
 
 def _time(counted: RunCount) -> str:

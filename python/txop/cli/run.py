@@ -41,6 +41,12 @@ Aa = Annotated[
         "--aa", help="Compare the baseline with itself: the noise of this testbed, kept for `txop plan check`."
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, max=256, help="Guests at once; default: the plan's, else one for each processor (exact)."
+    ),
+]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Write ARCHIVE/report.html at the end.")]
 
@@ -73,6 +79,7 @@ def run(
     output: Output = None,
     blocks: Blocks = None,
     aa: Aa = False,
+    jobs: Jobs = None,
     report: Report = True,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -86,11 +93,12 @@ def run(
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
     with archive_errors():
         prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json)
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
 
 
 def resume(
     archive: ArchiveFolder,
+    jobs: Jobs = None,
     report: Report = True,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -100,10 +108,10 @@ def resume(
 
     with archive_errors():
         prepared = session.reopen(archive)
-    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json)
+    return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
 
 
-def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool) -> int:
+def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, jobs: int | None = None) -> int:
     """Run what is left of a campaign, show it as it goes, and conclude. The exit code."""
     from txop.campaign.engine import End
     from txop.cli.campaign_live import LiveReporter
@@ -114,7 +122,7 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool) -> 
         screen.print(safe_text(f"Archive: {prepared.layout.root}"), soft_wrap=True)
     try:
         with archive_errors(), LiveReporter(screen, prepared.plan, quiet=quiet) as reporter:
-            outcome = asyncio.run(_until_signal(prepared.carry_out(reporter), reporter))
+            outcome = asyncio.run(_until_signal(prepared.carry_out(reporter, jobs), reporter))
     except TargetError as error:
         raise UserError(
             error.what,

@@ -8,7 +8,16 @@ from txop.archive.counting import counting
 from txop.archive.reader import Archive
 from txop.archive.remarks import remarks_of
 from txop.compare import words
-from txop.compare.facts import arm_facts, design_facts, family_warnings, plain, test_facts, txop_version, voided_runs
+from txop.compare.facts import (
+    arm_facts,
+    design_facts,
+    family_warnings,
+    origin_warnings,
+    plain,
+    test_facts,
+    txop_version,
+    voided_runs,
+)
 from txop.compare.result import CompareResult, Figure, NotAvailable, RemarkFacts, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
@@ -55,6 +64,7 @@ def compare(
     if _is_aa(archive):
         warnings.append("An A/A campaign: the same arm under two names, so every difference is noise.")
     figures, missing = compare_figures(plan, sets, name, arms, chosen, paired=paired)
+    warnings += origin_warnings(origin)
     warnings += family_warnings(figures, plan.design.confidence)
     if not paired and runs:
         warnings.append("Imported figures: the order of the runs is not known, so arms are compared unpaired.")

@@ -13,6 +13,22 @@ from txop.compare.rows import TestSet
 from txop.origin import Origin
 from txop.plan.model import Arm, Plan
 
+NOT_RADIO = (
+    "Not radio performance: these figures are what the code of driver and kernel costs on an emulated processor, over "
+    "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three "
+    "switches between threads; on real hardware it costs far less."
+)
+"""Of figures from guests."""
+
+
+def origin_warnings(origin: Origin) -> list[str]:
+    """What a reader must know of all figures of an origin.
+
+    >>> origin_warnings(Origin.HARDWARE)
+    []
+    """
+    return [NOT_RADIO] if origin in (Origin.GUEST_EXACT, Origin.GUEST_FAST) else []
+
 
 def family_warnings(figures: Sequence[Figure], confidence: float) -> list[str]:
     """Said when so many primary comparisons of so few blocks can never give a verdict."""

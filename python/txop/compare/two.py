@@ -8,7 +8,16 @@ from txop.archive.counting import counting
 from txop.archive.reader import Archive
 from txop.compare import words
 from txop.compare.archive import narrowed, some
-from txop.compare.facts import arm_facts, design_facts, family_warnings, plain, test_facts, txop_version, voided_runs
+from txop.compare.facts import (
+    arm_facts,
+    design_facts,
+    family_warnings,
+    origin_warnings,
+    plain,
+    test_facts,
+    txop_version,
+    voided_runs,
+)
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
@@ -99,6 +108,7 @@ def compare_two(
         warnings=[
             f"A is {first.layout.root}, B is {second.layout.root}; unpaired, drift not controlled: whatever changed "
             "between the two campaigns is in the difference.",
+            *origin_warnings(origins[0]),
             *family_warnings(figures, first.plan.design.confidence),
         ],
         damage=[

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from txop.guest.error import GuestError
+
+CACHE_ADVICE = "choose a folder on a disk with 1 GB left, that you may write to, with XDG_CACHE_HOME"
 
 
 def default_cache() -> Path:
@@ -30,7 +35,7 @@ def new_folder(place: Path) -> Iterator[Path]:
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     for old in place.parent.glob(f".{place.name}.*.part"):
-        if not _runs(old.name.split(".")[-2]):
+        if not is_running(old.name.split(".")[-2]):
             shutil.rmtree(old, ignore_errors=True)
     work = place.parent / f".{place.name}.{os.getpid()}.part"
     shutil.rmtree(work, ignore_errors=True)
@@ -43,5 +48,37 @@ def new_folder(place: Path) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _runs(pid: str) -> bool:
+def remove_folder(place: Path) -> None:
+    """Remove a folder, so that somebody who looks at the same time finds all of it or nothing."""
+    gone = place.parent / f".{place.name}.{os.getpid()}.part"
+    with suppress(OSError):
+        place.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+@contextmanager
+def room(folder: Path, *, advice: str = CACHE_ADVICE) -> Iterator[None]:
+    """Turn a disk that is full, and a folder that may not be written to, into a :class:`GuestError` that says which."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise GuestError(f"no room is left for {folder}: {error.strerror}", what_to_do=advice) from None
+        place = error.filename if isinstance(error.filename, str) else ""
+        if error.errno in _FORBIDDEN and Path(place).is_relative_to(_existing(folder)):
+            raise GuestError(f"{place}: {error.strerror}", what_to_do=advice) from None
+        raise
+
+
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there."""
+    return next(above for above in (folder, *folder.parents) if above.exists())
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+def is_running(pid: str) -> bool:
+    """Whether there is a process of this number."""
     return pid.isdigit() and Path(f"/proc/{pid}").exists()

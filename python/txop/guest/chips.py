@@ -18,15 +18,23 @@ VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
 DEVICES = ("rtl8188cus", "rtl8723au")
+"""Wireless chips."""
+FUNCTIONS = ("ncm", "qmi-modem")
+"""Network functions without a radio; see docs/virtual-functions.md."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
-SECURITIES = ("open", "wpa2", "wpa3")
+SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
 """Chips that a driver only knows when it is built anew; see :data:`txop.guest.driver.SWITCHES`."""
 
-DRIVERS = {"rtl8188cus": "rtl8192cu", "rtl8723au": "rtl8xxxu"}
-"""By chip: the driver in a stock Debian that knows it."""
+DRIVERS = {"rtl8188cus": "rtl8192cu", "rtl8723au": "rtl8xxxu", "ncm": "cdc_ncm", "qmi-modem": "qmi_wwan"}
+"""By device: the driver in a stock Debian that knows it."""
+
+OUT = "/txop/out"
+"""Folder in the guest of what comes back."""
+FAULTS = "/txop/faults.toml"
+"""Where a fault script is in the guest."""
 
 
 @dataclass(frozen=True)
@@ -38,27 +46,45 @@ class Chip:
     parameters: tuple[str, ...] = ()
     """Of the driver, as ``NAME=VALUE``."""
     security: str = "wpa2"
+    width_mhz: int = 20
+    """20 or 40, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
     channel: int = 6
     options: tuple[str, ...] = ()
-    """More options of the program."""
+    """More options of the program, a word each."""
     ap: str = "hostapd"
     """One of :data:`ACCESS_POINTS`."""
+    air: str | None = None
+    """Name of the capture of the air to leave, in :data:`OUT`."""
+    usb: str | None = None
+    """Name of the capture of the bus to leave there."""
+    usb_snap_bytes: int | None = None
+    """Of the data of each URB that are kept in it."""
+    faults: Path | None = None
+    """Fault script, on this machine."""
     plug_only: bool = False
     """Stop when the driver has made its interface."""
+    bus_first: bool = False
+    """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
 
     def __post_init__(self) -> None:
         """Raise :class:`GuestError` for what cannot be."""
-        if self.device not in DEVICES:
-            raise GuestError(f"there is no virtual chip {self.device!r}: {', '.join(DEVICES)}")
+        if self.device not in (*DEVICES, *FUNCTIONS):
+            raise GuestError(f"there is no virtual device {self.device!r}: {', '.join((*DEVICES, *FUNCTIONS))}")
+        if self.device in FUNCTIONS and self.air is not None:
+            raise GuestError(f"{self.device} has no air that could be captured")
         if self.security not in SECURITIES:
             raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
         if self.ap not in ACCESS_POINTS:
             raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
         if self.ap == "builtin" and self.security != "open":
             raise GuestError(f"the built-in access point is open: it has no {self.security}")
+        if self.width_mhz not in (20, 40):
+            raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
-        for words in (self.parameters, self.options):
+        if self.faults is not None and not self.faults.is_file():
+            raise GuestError(f"{self.faults} is no file", what_to_do="examples of fault scripts are in examples/faults")
+        for words in (self.parameters, self._words):
             if odd := [word for word in words if not word or word != shlex.quote(word)]:
                 raise GuestError(f"{odd[0]!r} has a character that cannot be passed on")
 
@@ -71,9 +97,28 @@ class Chip:
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
             "LAB_AP": self.ap,
-            "LAB_OPTIONS": " ".join(self.options),
+            "LAB_OPTIONS": " ".join(self._words),
+            "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only else "",
+            "LAB_BUS_FIRST": "yes" if self.bus_first else "",
         }
+
+    def files(self) -> Mapping[str, Path]:
+        """By name in the guest: the files of this machine that it takes. Raises :class:`GuestError`."""
+        return {IN_GUEST: find_chips()} | ({FAULTS: self.faults} if self.faults is not None else {})
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        """Options of the program."""
+        words: list[str] = []
+        if self.air is not None:
+            words += ["--air", f"{OUT}/{self.air}"]
+        if self.usb is not None:
+            words += ["--usb", f"{OUT}/{self.usb}"]
+            words += [] if self.usb_snap_bytes is None else ["--usb-snap", str(self.usb_snap_bytes)]
+        if self.faults is not None:
+            words += ["--faults", FAULTS]
+        return (*words, *self.options)
 
 
 def find_chips() -> Path:
@@ -91,7 +136,8 @@ def find_chips() -> Path:
     if not path.is_file():
         raise MissingForGuest(
             f"{named} is no file" if named else f"there is no {PROGRAM}, which is the virtual chips",
-            what_to_do=f"in a source tree: make setup; or name the program in {VARIABLE}",
+            what_to_do=f"in a source tree: make setup (on another processor than x86-64, with a Rust toolchain from "
+            f"rustup); or name the program, as built on an x86-64 machine, in {VARIABLE}",
         )
     try:
         needed = read_dynamic(path.read_bytes()).needed

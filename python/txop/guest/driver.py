@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 from collections.abc import Sequence
@@ -10,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.arms.build import BuildFailed, Built, Recipe, build
+from txop.arms.edits.script import BadScript, read_script
+from txop.arms.patches import NOT_BACKWARDS, is_script
+from txop.guest import qemu
 from txop.guest.cache import default_cache, new_folder
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
+from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 from txop.visible import visible
 
 TIMEOUT_S = 1800.0
@@ -40,9 +45,9 @@ class DriverBuild:
     driver: str
     """Name of the module."""
     patches: tuple[Path, ...] = ()
-    """Applied in this order with ``-p1``, to the kernel's source or to ``source``."""
+    """Applied in this order with ``-p1``, to the kernel's source or to ``source``; or edit scripts (``.toml``)."""
     reverse: bool = False
-    """Take them back instead, the last one first."""
+    """Take them back instead, the last one first. Edit scripts go one way only."""
     source: Path | None = None
     """A folder of one's own; ``None``: the distribution's kernel source."""
     switches: tuple[str, ...] = ()
@@ -62,6 +67,7 @@ async def build_driver(
     for name in what.switches:
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
+    check_scripts(what)
     check_tools(what.source is None)
     folder = cache or default_cache()
     kernel = build_folder(lock, cache=folder, progress=progress)
@@ -102,8 +108,30 @@ async def build_driver(
         raise GuestError(f"{error.what}{log}") from None
 
 
+def check_scripts(what: DriverBuild) -> None:
+    """Raise :class:`GuestError` for an edit script that cannot be used, before anything is fetched or built."""
+    for path in (patch for patch in what.patches if is_script(patch)):
+        if what.reverse:
+            wrong, _, advice = NOT_BACKWARDS.partition(": ")
+            raise GuestError(f"{path}: {wrong}", what_to_do=advice)
+        try:
+            read_script(path)
+        except BadScript as error:
+            raise GuestError(f"{path}: {error}") from None
+        except OSError as error:
+            raise GuestError(f"{path}: {error.strerror}") from None
+
+
 def check_tools(kernel_source: bool = True) -> None:
-    """Raise :class:`MissingForGuest` for a program that building takes."""
+    """Raise :class:`MissingForGuest` for a program that building takes, and on a processor that cannot build."""
+    machine = platform.machine()
+    if machine not in qemu.X86:
+        raise MissingForGuest(
+            f"drivers for guests are built on x86-64 machines, and this is an {machine} one: the programs in Debian's "
+            "kernel packages that build modules are x86-64 ones",
+            what_to_do="build the module on an x86-64 machine with `txop guest module --output FILE`, and give it with "
+            "--module",
+        )
     for program, package in TOOLS.items():
         if shutil.which(program) is None and (kernel_source or program != "xz"):
             raise MissingForGuest(f"building a driver takes {program}", what_to_do=f"install the package {package}")
@@ -115,13 +143,33 @@ def check_compiler(kernel: Path) -> None:
         text = (kernel / ".kernelvariables").read_text(encoding="utf-8")
     except OSError:
         return
-    values = dict(row.removeprefix("override ").split(" = ", 1) for row in text.splitlines() if " = " in row)
-    compiler = values.get("CC", "gcc").split()[-1].replace("$(CROSS_COMPILE)", values.get("CROSS_COMPILE", ""))
+    compiler = compiler_of(text)
     if shutil.which(compiler) is None:
         package = compiler.rsplit("linux-gnu-", 1)[-1]
         raise MissingForGuest(
             f"the kernel was built with {compiler}, which is not here", what_to_do=f"install the package {package}"
         )
+
+
+def compiler_of(text: str) -> str:
+    """The compiler that a ``.kernelvariables`` names. What stands in a conditional is for building for another
+    architecture (Debian's 6.1), which a build here is not.
+
+    >>> compiler_of("CC = $(if $(X),$(CCACHE)) $(CROSS_COMPILE)gcc-12\\noverride CROSS_COMPILE = x86_64-linux-gnu-")
+    'x86_64-linux-gnu-gcc-12'
+    >>> compiler_of("CC = $(CROSS_COMPILE)gcc-12\\nifneq ($(A),$(B))\\nCROSS_COMPILE = $(C)-\\nendif")
+    'gcc-12'
+    """
+    values: dict[str, str] = {}
+    depth = 0
+    for row in text.splitlines():
+        word = row.split(maxsplit=1)[0] if row.strip() else ""
+        depth += (word in ("ifeq", "ifneq", "ifdef", "ifndef")) - (word == "endif")
+        name, equals, value = row.removeprefix("override ").partition(" = ")
+        if equals and depth == 0:
+            values[name.strip()] = value
+    named = values.get("CC", "").split()
+    return named[-1].replace("$(CROSS_COMPILE)", values.get("CROSS_COMPILE", "")) if named else "gcc"
 
 
 def _top(folder: Path) -> Path:
@@ -144,8 +192,12 @@ def _one_driver(whole: Path, top: Path, source: Path) -> None:
 
 
 def patch_files(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The patches as whole paths. Raises :class:`GuestError`."""
+    """The patches as whole paths; see :func:`txop.plan.named_file.named_file`. Raises :class:`GuestError`."""
+    found = []
     for path in paths:
-        if not path.is_file():
-            raise GuestError(f"{path} is no file")
-    return tuple(path.absolute() for path in paths)
+        place = named_file(Path(), str(path))
+        if not place.is_file():
+            names = f"choose from {', '.join(shipped_scripts())}" if str(path).startswith(SHIPPED) else None
+            raise GuestError(f"{path} is no file", what_to_do=names)
+        found.append(place)
+    return tuple(found)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from txop.guest import recipe
-from txop.guest.cache import default_cache, new_folder, sha256_of
+from txop.guest.cache import default_cache, new_folder, remove_folder, room, sha256_of
 from txop.guest.cpio import Cpio
 from txop.guest.error import GuestError
 from txop.guest.firmware import firmware_files
@@ -30,7 +30,7 @@ from txop.guest.packages.lock import Lock, LockedPackage
 from txop.guest.packages.resolve import is_runtime
 from txop.guest.packages.store import FileTree, PackageStore
 
-RECIPE = 1
+RECIPE = 2
 """Raised when this module builds differently: older images are then not used again."""
 
 KERNEL_SELECTION = "kernel-2"
@@ -62,7 +62,7 @@ class Image:
         try:
             with gzip.open(self.folder / "initramfs.gz", "rb") as packed:
                 shutil.copyfileobj(packed, out, 1 << 20)
-        except (OSError, EOFError, zlib.error) as error:
+        except (gzip.BadGzipFile, FileNotFoundError, EOFError, zlib.error) as error:
             raise GuestError(
                 f"the image in {self.folder} is damaged: {error}", what_to_do="remove that folder"
             ) from None
@@ -77,15 +77,24 @@ def build_image(lock: Lock, *, cache: Path | None = None, progress: Progress = l
     """The image of a lock, from the cache or made now.
 
     Raises:
-        GuestError: A package cannot be had, or something in it is missing.
+        GuestError: A package cannot be had, something in it is missing, or the disk is full.
     """
     folder = cache or default_cache()
+    with room(folder):
+        return _image_of_lock(lock, folder, progress)
+
+
+def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
     kernel_package = lock.find("linux-image-")
     if kernel_package is None:
         raise GuestError("the lock has no kernel (linux-image-...)")
     store = PackageStore(folder, progress)
     place = folder / "images" / _lock_key(lock)
-    if not (place / "image.json").is_file():
+    if place.exists() and not _is_whole(place):
+        progress("the image in the cache is damaged: making it anew")
+        remove_folder(place)
+    if not place.is_dir():
+        store.fetch(lock.of_role("image"))
         kernel = store.unpacked(kernel_package, _wanted_of_kernel, KERNEL_SELECTION)
         progress("making the image")
         with new_folder(place) as work:
@@ -108,14 +117,21 @@ def build_image_of(
         progress: Hears what is done.
     """
     folder = cache or default_cache()
+    with room(folder):
+        return _image_of_own(kernel, modules, lock, folder, progress)
+
+
+def _image_of_own(kernel: Path, modules: Path, lock: Lock, folder: Path, progress: Progress) -> Image:
     source = ModuleFolder(modules)
     progress("making the image")
     work_name = hashlib.sha256(f"{kernel.resolve()}{modules.resolve()}".encode()).hexdigest()[:24]
     with new_folder(folder / "images" / f"own-{work_name}") as work:
         _build(work, kernel, source, _userland(PackageStore(folder, progress), lock))
         place = folder / "images" / json.loads((work / "image.json").read_text())["key"]
-        if not place.is_dir():
-            shutil.copytree(work, place, dirs_exist_ok=True)
+        if not _is_whole(place):
+            remove_folder(place)
+            with new_folder(place) as copy:
+                shutil.copytree(work, copy, dirs_exist_ok=True)
         shutil.rmtree(work)
     return _open(place, modules, cached=False)
 
@@ -153,6 +169,18 @@ def _open(place: Path, modules: Path, *, cached: bool) -> Image:
         return Image(place, str(facts["release"]), modules, names, str(facts["key"]), cached)
     except (OSError, ValueError, KeyError) as error:
         raise GuestError(f"the image in {place} is damaged: {error}", what_to_do="remove that folder") from None
+
+
+_PARTS = ("vmlinuz", "initramfs.gz")
+
+
+def _is_whole(place: Path) -> bool:
+    """Whether an image is as it was made: disks fill up, and people clean up."""
+    try:
+        hashes = json.loads((place / "image.json").read_text(encoding="utf-8"))["sha256"]
+        return all(sha256_of(place / name) == hashes[name] for name in _PARTS)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def _wanted_of_kernel(name: str) -> bool:
@@ -195,7 +223,12 @@ def _build(folder: Path, kernel: Path, source: ModuleFolder, tree: FileTree) -> 
         out.write(packed.getbuffer())
     shutil.copyfile(kernel, folder / "vmlinuz")
     key = hashlib.sha256(f"{sha256_of(folder / 'vmlinuz')} {digest}".encode()).hexdigest()[:32]
-    facts: Mapping[str, object] = {"key": key, "release": release, "modules": [module.name for module in modules]}
+    facts: Mapping[str, object] = {
+        "key": key,
+        "release": release,
+        "modules": [module.name for module in modules],
+        "sha256": {name: sha256_of(folder / name) for name in _PARTS},
+    }
     (folder / "image.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 

@@ -1,19 +1,23 @@
 #!/usr/bin/dash
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
-# each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it; `dut` and `peer` run a
-# command at an end. What it is made of comes in variables:
+# each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
+# asks the chip for its counters; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
+# `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip). A network
+# function (ncm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
-#   LAB_SECURITY  open, wpa2 or wpa3               LAB_CHANNEL   of the 2.4 GHz band
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
+#   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
+#   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
+#   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_SECURITY:-wpa2}
-channel=${LAB_CHANNEL:-6} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
 ap=${LAB_AP:-hostapd}
+channel=${LAB_CHANNEL:-6} width=${LAB_WIDTH:-20} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
 run=/run/txop-lab out=/txop/out
-PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab
+PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab WEP_KEY=13letters_key
 
 stage() { { echo "stage $(cut -d ' ' -f 1 /proc/uptime) $*" >&3; } 2>/dev/null || echo "txop-lab: $*"; }
 
@@ -63,29 +67,52 @@ access_point() {
     {
         printf 'interface=ap0\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$NAME" "$channel"
         printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
+        # the secondary channel above, as long as there are channels above
+        side=+
+        [ "$channel" -le 7 ] || side=-
+        [ "$width" = 20 ] || printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side"
         case $security in
         open) ;;
+        wep) printf 'wep_default_key=1\nwep_key1="%s"\n' "$WEP_KEY" ;;
+        wpa) printf 'wpa=1\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+        wpa2-tkip) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+        mixed)
+            printf 'wpa=3\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE"
+            ;;
         wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
         wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
-        *) fail "LAB_SECURITY is open, wpa2 or wpa3, not $security" ;;
+        *) fail "$security is no LAB_SECURITY" ;;
         esac
     } >"$run/hostapd.conf"
 }
 
-plug() {
+load() {
     modprobe vhci_hcd || fail "this kernel has no virtual USB host"
     # words on purpose: parameters and options are lists
     # shellcheck disable=SC2086
     modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
+}
+
+plug() {
+    load
+    # the residual loss that the seed of this guest brings, unless somebody says otherwise
+    case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
     txop-vusb attach --device "$device" --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" \
         --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
     echo $! >"$run/vusb.pid"
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
+    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     stage "the driver has the chip: $(wireless)"
 }
 
-associate() {
+bus_first() { # an interrupt of the virtual host is a thread that waits its turn; a real one does not wait
+    for pid in $(cat "$run/vusb.pid") $(pidof vhci_rx) $(pidof vhci_tx); do
+        chrt -f -p 50 "$pid" || fail "the virtual USB host cannot be put before other processes"
+    done
+}
+
+serve() {
     if [ "$ap" = builtin ]; then
         ip link set ap0 netns ap && ip -n ap link set ap0 up || fail "the access point's TAP device cannot be moved"
     else
@@ -93,7 +120,18 @@ associate() {
             fail "hostapd does not start"
     fi
     ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
-    move dut wlan0 || fail "the interface under test cannot be moved"
+}
+
+join() {
+    if [ -s "$run/wpa.pid" ]; then # of the interface as it was
+        supplicant=$(cat "$run/wpa.pid")
+        kill "$supplicant" 2>/dev/null
+        wait_for 10 gone "$supplicant"
+    fi
+    if [ ! -e "/run/netns/dut" ] || ! ip -n dut link show dev wlan0 >/dev/null 2>&1; then
+        wait_for 20 wireless || fail "the driver $driver made no wireless interface"
+        move dut wlan0 || fail "the interface under test cannot be moved"
+    fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
     {
         printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n' "$run" "$NAME"
@@ -105,6 +143,9 @@ associate() {
         fi
         case $security in
         open) printf ' key_mgmt=NONE\n' ;;
+        wep) printf ' key_mgmt=NONE\n wep_key1="%s"\n wep_tx_keyidx=1\n' "$WEP_KEY" ;;
+        wpa | wpa2-tkip) printf ' key_mgmt=WPA-PSK\n pairwise=TKIP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
+        mixed) printf ' key_mgmt=WPA-PSK\n pairwise=CCMP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
         wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
         wpa3) printf ' key_mgmt=SAE\n ieee80211w=2\n sae_password="%s"\n' "$PASSPHRASE" ;;
         esac
@@ -113,21 +154,77 @@ associate() {
     ip netns exec dut wpa_supplicant -B -t -f "$out/wpa_supplicant.log" -P "$run/wpa.pid" -Dnl80211 -iwlan0 \
         -c "$run/wpa.conf" >/dev/null || fail "wpa_supplicant does not start"
     wait_for 60 associated || fail "no association in 60 s"
-    ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
-    stage "associated ($security, channel $channel)"
+    ip -n dut addr replace "$DUT_ADDRESS/24" dev wlan0
+    stage "associated ($security, channel $channel, $width MHz)"
 }
 
 associated() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
 
-up() {
+function_interface() { # of the network function
+    for found in /sys/bus/usb/devices/*/net/*; do [ -e "$found" ] && { echo "${found##*/}"; return 0; }; done
+    return 1
+}
+
+wired() { # a network function in place of the chip: its other end is a TAP or TUN device
+    load
+    modprobe tun || fail "this kernel has no TUN and TAP devices"
+    case "$device $options" in qmi-modem*--framing*) ;; qmi-modem*) options="--framing raw-ip $options" ;; esac
+    # shellcheck disable=SC2086
+    txop-vusb attach --device "$device" --wired wired0 --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
+    echo $! >"$run/vusb.pid"
+    wait_for 40 function_interface || fail "the driver $driver made no network interface"
+    interface=$(function_interface)
+    stage "the driver has the function: $interface"
+    [ "${LAB_ONLY:-}" != plug ] || return 0
+    ip link set "$interface" down
+    top=$interface
+    [ "$device" != qmi-modem ] || modem
+    ip link set wired0 netns ap && ip link set "$interface" netns dut || fail "an interface cannot be moved"
+    ip -n dut link set "$interface" up || fail "$interface cannot be brought up"
+    [ "$top" != rmnet0 ] || ip -n dut link add link "$interface" name rmnet0 type rmnet mux_id 1 || fail "no rmnet0"
+    [ "$top" = "$interface" ] || ip -n dut link set "$top" mtu 1500
+    ip -n ap addr add "$PEER_ADDRESS/24" dev wired0 && ip -n ap link set wired0 up || fail "wired0 cannot be set up"
+    ip -n dut addr add "$DUT_ADDRESS/24" dev "$top" && ip -n dut link set "$top" up || fail "$top cannot be set up"
+    wait_for 20 ip netns exec dut ping -c 1 -W 1 "$PEER_ADDRESS" || fail "the other end of $top does not answer"
+    stage "connected ($device, $top)"
+}
+
+modem() { # its framing is fixed, so the driver is told by hand; QMAP takes an interface on top: rmnet where it is there
+    settings=/sys/class/net/$interface/qmi
+    echo Y >"$settings/raw_ip" || fail "$interface cannot be set to raw IP"
+    case " $options " in *" --framing"[" ="]"qmap "*) ;; *) return ;; esac
+    # room for aggregates: the driver's buffers follow the MTU
+    ip link set "$interface" mtu 16000 || fail "$interface takes no MTU of 16000"
+    if modprobe rmnet 2>/dev/null; then
+        echo Y >"$settings/pass_through" || fail "$interface does not pass QMAP through"
+        top=rmnet0
+    else
+        ip link set "$interface" up && echo 1 >"$settings/add_mux" || fail "no multiplexed interface"
+        top=qmimux0
+        ip link set "$top" netns dut || fail "$top cannot be moved"
+    fi
+}
+
+counters() { # counters FILE: what the chip has counted by now
+    rm -f "$out/chip.json"
+    kill -USR1 "$(cat "$run/vusb.pid")" || return 1
+    wait_for 5 test -s "$out/chip.json" && mv "$out/chip.json" "$1"
+}
+
+namespaces() {
     command -v txop-vusb >/dev/null || fail "there is no txop-vusb in this guest"
     mkdir -p "$run" "$out"
     for namespace in ap dut; do
         ip netns add "$namespace" && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
     done
+}
+
+up() {
+    namespaces
+    case $device in ncm | qmi-modem) wired; return ;; esac
     access_point
     plug
-    [ "${LAB_ONLY:-}" = plug ] || associate
+    [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
 }
 
 down() {
@@ -142,7 +239,15 @@ down() {
 gone() { [ -z "$1" ] || [ ! -e "/proc/$1" ]; }
 
 case ${1:-} in
-up) up ;;
+up)
+    up || exit
+    # where the command begins between the beacons is one of the things that a seed draws
+    [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
+    ;;
+prepare) namespaces && access_point && serve ;;
+plug) plug ;;
+join) join ;;
 down) [ ! -d "$run" ] || down ;;
-*) echo "usage: txop-lab up|down" >&2; exit 2 ;;
+counters) counters "${2:?a file}" ;;
+*) echo "usage: txop-lab up|down|prepare|plug|join|counters FILE" >&2; exit 2 ;;
 esac

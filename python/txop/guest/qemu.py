@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -10,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.perturbation import perturbation
+from txop.visible import visible
 
 CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+aes,+pclmulqdq"
 """The processor of a guest without KVM. It has AES as single instructions, for the kernel and for the virtual chip:
@@ -63,6 +67,10 @@ class Computer:
         return 1_000_000_000 >> self.shift if self.mode is Mode.EXACT else None
 
 
+MINIMUM_QEMU = (7, 2)
+"""The first that has :data:`MACHINE`."""
+
+
 def find_qemu() -> str:
     """Path of QEMU. Raises :class:`MissingForGuest`."""
     path = shutil.which(PROGRAM)
@@ -77,44 +85,87 @@ def qemu_version() -> str:
     """What QEMU says of itself. Raises :class:`MissingForGuest`."""
     try:
         said = subprocess.run([find_qemu(), "--version"], capture_output=True, timeout=KVM_TRIAL_S, check=False).stdout
-    except subprocess.TimeoutExpired:
+    except (subprocess.TimeoutExpired, OSError):
         said = b""
     rows = said.decode("utf-8", "replace").splitlines()
     return rows[0][:200] if rows else "unknown"
 
 
+def check_qemu() -> None:
+    """Raise :class:`MissingForGuest` where there is no QEMU, one that does not run, or one that is too old."""
+    said = qemu_version()
+    version = parse_version(said)
+    if version is None:
+        raise MissingForGuest(
+            f"{find_qemu()} does not tell its version (it says {visible(said[:80])!r})",
+            what_to_do="install the package qemu-system-x86 anew",
+        )
+    if version < MINIMUM_QEMU:
+        have, need = (".".join(map(str, each)) for each in (version, MINIMUM_QEMU))
+        raise MissingForGuest(
+            f"{find_qemu()} is QEMU {have}; guests need {need} or later",
+            what_to_do="install a newer one",
+        )
+
+
+def parse_version(said: str) -> tuple[int, int] | None:
+    """The version in what QEMU says of itself; ``None``: it says none.
+
+    >>> parse_version("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u16)"), parse_version("")
+    ((7, 2), None)
+    """
+    match = re.search(r"version (\d{1,3})\.(\d{1,3})", said)
+    return (int(match[1]), int(match[2])) if match else None
+
+
 KVM_TRIAL_S = 10.0
 _KVM = Path("/dev/kvm")
+X86 = ("x86_64", "amd64")
+"""What an x86-64 processor is called (uname(2))."""
 
 
 def kvm_works() -> bool:
     """Whether a virtual machine can be made with KVM here. It is tried: the device alone does not tell."""
+    return kvm_trouble() is None
+
+
+def check_kvm() -> None:
+    """Raise :class:`MissingForGuest`, with the reason, where KVM does not work."""
+    trouble = kvm_trouble()
+    if trouble is not None:
+        raise MissingForGuest(
+            f"KVM does not work here: {trouble}",
+            what_to_do="leave --kvm out: QEMU's translator does without, some times slower",
+        )
+
+
+def kvm_trouble() -> str | None:
+    """Why KVM does not work here; ``None``: it does."""
+    machine = platform.machine()
+    if machine not in X86:
+        return f"this is an {machine} machine, and guests are x86-64"
+    if not _KVM.exists():
+        return f"there is no {_KVM}"
     if not os.access(_KVM, os.R_OK | os.W_OK):
-        return False
+        return f"this user may not use {_KVM} (the group kvm may)"
     try:
         tried = subprocess.run(
             [
                 find_qemu(),
-                "-accel",
-                "kvm",
-                "-cpu",
-                "host",
-                "-nodefaults",
-                "-display",
-                "none",
-                "-S",
-                "-monitor",
-                "stdio",
+                *("-accel", "kvm", "-cpu", "host", "-nodefaults", "-display", "none", "-S", "-monitor", "stdio"),
             ],
             input=b"quit\n",
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
             timeout=KVM_TRIAL_S,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return False
-    return tried.returncode == 0
+        return f"QEMU made no virtual machine with it within {KVM_TRIAL_S:g} s"
+    if tried.returncode == 0:
+        return None
+    rows = tried.stderr.decode("utf-8", "replace").strip().splitlines()
+    return visible(rows[0][:200]) if rows else f"QEMU ended with {tried.returncode}"
 
 
 def shift_of(mips: int) -> int:
@@ -137,7 +188,12 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
         raise GuestError("an exact guest cannot run with KVM: only QEMU's own translator counts instructions")
     if not 0 <= computer.shift <= MAX_SHIFT:
         raise GuestError(f"the shift {computer.shift} is not between 0 and {MAX_SHIFT}")
-    settings = {"mode": computer.mode.value, "limit": computer.limit_s, "seed": computer.seed}
+    settings: dict[str, object] = {
+        "mode": computer.mode.value,
+        "limit": computer.limit_s,
+        "seed": computer.seed,
+        **perturbation(computer.seed).settings(),
+    }
     if computer.shell:
         settings["shell"] = 1
         if computer.terminal_size is not None:

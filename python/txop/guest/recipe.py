@@ -41,6 +41,13 @@ LIBRARIES = ("libgcc_s.so.1",)
 LIBRARY_PACKAGES = ("libgcc-s1",)
 
 FILES: dict[str, tuple[tuple[str, str], ...]] = {
+    # RC4 for wpa_supplicant: with TKIP, the first group key comes encrypted with it
+    "libssl3": (
+        (
+            "usr/lib/x86_64-linux-gnu/ossl-modules/legacy.so",
+            "usr/lib/x86_64-linux-gnu/ossl-modules/legacy.so",
+        ),
+    ),
     "wireless-regdb": (
         ("usr/lib/firmware/regulatory.db-debian", "usr/lib/firmware/regulatory.db"),
         ("usr/lib/firmware/regulatory.db.p7s-debian", "usr/lib/firmware/regulatory.db.p7s"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import posixpath
 import re
 import tarfile
@@ -15,6 +16,8 @@ MAX_EVENTS_BYTES = 1 << 20
 MAX_FILES_BYTES = 1 << 30
 """Of all that a guest hands out."""
 MAX_FILES = 4096
+MAX_PIECE_BYTES = 1 << 20
+"""Of a header (extended headers have any length that they say)."""
 
 _EVENT = re.compile(r"(stage|end) (\d{1,9}\.\d{1,6}) (.{1,400})")
 
@@ -46,6 +49,16 @@ def read_events(data: bytes) -> list[Event]:
     return events
 
 
+class _InPieces(io.FileIO):
+    """A file for tarfile, which reads a header of any size as a whole: here a header has its limit."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """As a file's. Raises :class:`tarfile.ReadError` for more than a header or a piece of content can be."""
+        if size is None or not 0 <= size <= MAX_PIECE_BYTES:
+            raise tarfile.ReadError(f"it has a header of {size} bytes")
+        return super().read(size)
+
+
 def unpack_files(packed: Path, folder: Path) -> list[str]:
     """Write the files of a guest's tar below a folder; their names, sorted.
 
@@ -55,7 +68,7 @@ def unpack_files(packed: Path, folder: Path) -> list[str]:
     names: list[str] = []
     total = 0
     try:
-        with tarfile.open(packed, mode="r:") as files:
+        with _InPieces(packed) as source, tarfile.open(fileobj=source, mode="r:") as files:
             for number, member in enumerate(files):
                 if number >= MAX_FILES:
                     raise GuestError(f"the guest hands out more than {MAX_FILES} files")

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Protocol
 
 from txop.emulate.held import DIES_WITH_PARENT
-from txop.guest.cache import default_cache
+from txop.guest.cache import default_cache, room
 from txop.guest.console import excerpt
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.image import Image
 from txop.guest.overlay import Overlay, overlay_archive
-from txop.guest.qemu import PORTS, Computer, arguments, find_qemu
+from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 
 POLL_S = 0.05
@@ -34,7 +34,13 @@ FILES = "files"
 MAX_CONSOLE_BYTES = 64 << 20
 """Of the console, and of each output: a guest that says more is ended."""
 
-_GRACE_S = 5.0
+_LIMITS = {
+    **dict.fromkeys(("console", "stdout", "stderr"), MAX_CONSOLE_BYTES),
+    "events": MAX_EVENTS_BYTES,
+    "files": MAX_FILES_BYTES,
+}
+MIN_FREE_BYTES = 8 << 20
+"""On the disk that a guest's output goes to: with less it is ended, rather than left to write into nothing."""
 
 
 class GuestFailed(GuestError):  # noqa: N818 - the guest failed
@@ -107,9 +113,9 @@ async def run_guest(
 
     Raises:
         GuestFailed: It ended without a result, or not in its time.
-        MissingForGuest: No QEMU here.
+        MissingForGuest: No QEMU here, or one that is too old.
     """
-    find_qemu()
+    check_qemu()
     check_results(results)
     with _work_folder(cache, image, overlay) as work:
         watch = _Watch(work, listener or Silence())
@@ -125,7 +131,7 @@ async def run_guest(
 
 def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cache: Path | None = None) -> int:
     """A guest on this terminal, until its shell ends; the exit status of QEMU. Raises :class:`GuestError`."""
-    find_qemu()
+    check_qemu()
     with _work_folder(cache, image, overlay) as work:
         argv = [*DIES_WITH_PARENT, *arguments(computer, image.kernel, work / INITRAMFS, work)]
         # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
@@ -141,14 +147,15 @@ def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator
     """A folder for a run, with what the guest boots; gone afterwards."""
     check_setpriv()
     runs = (cache or default_cache()) / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    sweep(runs)
     work = runs / f"{os.getpid()}-{time.monotonic_ns()}"
-    work.mkdir()
     try:
-        with (work / INITRAMFS).open("wb") as out:
-            image.write_initramfs(out)
-            overlay_archive(overlay, image).write(out)
+        with room(runs):
+            runs.mkdir(parents=True, exist_ok=True)
+            sweep(runs)
+            work.mkdir()
+            with (work / INITRAMFS).open("wb") as out:
+                image.write_initramfs(out)
+                overlay_archive(overlay, image).write(out)
         yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -187,12 +194,11 @@ class _Watch:
         for event in events[self._events :]:
             self._listener.event(event)
         self._events = max(self._events, len(events))
-        for name, limit in (
-            *((n, MAX_CONSOLE_BYTES) for n in ("console", "stdout", "stderr")),
-            ("files", MAX_FILES_BYTES),
-        ):
+        for name, limit in _LIMITS.items():
             if self._size(name) > limit:
                 return f"its {name} grew beyond {limit >> 20} MB"
+        if _free_bytes(self._folder) < MIN_FREE_BYTES:
+            return f"the disk that has {self._folder} is full"
         return None
 
     @property
@@ -267,21 +273,37 @@ def check_results(results: Path) -> None:
 
 
 def _keep(work: Path, results: Path) -> None:
-    results.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(results / FILES, ignore_errors=True)
-    for name in ("console", "events", "stdout", "stderr"):
-        if (work / name).is_file():
-            shutil.copyfile(work / name, results / name)
+    with room(results, advice="give another folder"):
+        results.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(results / FILES, ignore_errors=True)
+        for name in ("console", "events", "stdout", "stderr"):
+            if (work / name).is_file():
+                shutil.copyfile(work / name, results / name)
+
+
+def _last_of(path: Path, limit: int) -> bytes:
+    with contextlib.suppress(OSError), path.open("rb") as source:
+        source.seek(max(0, path.stat().st_size - limit))
+        return source.read(limit)
+    return b""
+
+
+def _free_bytes(folder: Path) -> int:
+    with contextlib.suppress(OSError):
+        disk = os.statvfs(folder)
+        return disk.f_bavail * disk.f_frsize
+    return MIN_FREE_BYTES
 
 
 def _outcome(work: Path, results: Path, ended: Ended, problem: str | None) -> Ended:
-    console = (work / "console").read_bytes()[-MAX_CONSOLE_BYTES:] if (work / "console").is_file() else b""
-    events = read_events((work / "events").read_bytes()) if (work / "events").is_file() else []
+    console = _last_of(work / "console", MAX_CONSOLE_BYTES)
+    events = read_events(_last_of(work / "events", MAX_EVENTS_BYTES))
     status = next((event.status for event in events if event.kind == "end"), None)
     if problem is None and status is None:
         last = events[-1].words if events else "nothing: it did not boot"
         problem = f"it turned itself off before it handed out its results; the last it said was {last!r}"
     if problem is not None or status is None:
         raise GuestFailed(f"the guest failed: {problem}", excerpt(console))
-    names = unpack_files(work / "files", results / FILES)
+    with room(results, advice="give another folder"):
+        names = unpack_files(work / "files", results / FILES)
     return Ended(status, tuple(events), tuple(names), ended.seconds)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from txop.guest.qemu import MINIMUM_QEMU
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
 
@@ -158,20 +159,25 @@ def _device(path: str, permission: str) -> Check:
 
 
 def _qemu(machine: Machine) -> Answer:
-    answer = _program(f"qemu-system-{machine.architecture}")(machine)
-    return replace(answer, fix=_QEMU_PACKAGES.get(machine.architecture))
+    """Guests are x86-64 machines, whatever this one is."""
+    answer = _program("qemu-system-x86_64")(machine)
+    version = tuple(int(part) for part in first_version(answer.detail.partition(" ")[2]).split(".")[:2] if part)
+    if answer.present and version and version < MINIMUM_QEMU:
+        return Answer(False, f"{answer.detail} is older than {'.'.join(map(str, MINIMUM_QEMU))}")
+    return answer
+
+
+def _kvm(machine: Machine) -> Answer:
+    if machine.architecture != "x86_64":
+        detail = f"guests are x86-64; KVM of {machine.architecture} cannot run them"
+        return Answer(False, detail, Packages(None, None, None))
+    return _device("/dev/kvm", 'usermod -aG kvm "$USER"')(machine)
 
 
 def _virtual_chips(machine: Machine) -> Answer:
     beside = str(Path(__file__).parents[1] / "guest" / "bin" / "txop-vusb")
     path = beside if machine.exists(beside) else machine.find_program("txop-vusb")
     return Answer(True, path) if path is not None else Answer(False, "txop-vusb not found")
-
-
-_QEMU_PACKAGES = {
-    "x86_64": Packages("qemu-system-x86", "qemu-system-x86-core", "qemu-system-x86"),
-    "aarch64": Packages("qemu-system-arm", "qemu-system-aarch64-core", "qemu-system-aarch64"),
-}
 
 
 def _usbmon(machine: Machine) -> Answer:
@@ -275,7 +281,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "qemu", "Virtual machines", "running real drivers on virtual chips",
-        _qemu, Packages("qemu-system-misc", "qemu", "qemu-full"),
+        _qemu, Packages("qemu-system-x86", "qemu-system-x86-core", "qemu-system-x86"),
     ),
     Capability(
         "guest-packages", "Packages for guests", "txop guest: Debian's kernels and programs, without installing them",
@@ -292,7 +298,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "kvm", "Fast virtual machines (KVM)", "guests at full speed; exact mode does not need it",
-        _device("/dev/kvm", 'usermod -aG kvm "$USER"'), "modprobe kvm",
+        _kvm, "modprobe kvm",
     ),
     Capability(
         "tshark", "tshark, the oracle", "make test: comparing with Wireshark",

@@ -14,7 +14,7 @@ from txop.plan.figures import figures_of, own_figures
 from txop.plan.hazards import hazards as hazards_of
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import CommandTest, LatencyTest, ModuleCycleTest, RrulTest, StationsTest, TcpTest, UdpTest
+from txop.plan.model import CommandTest, ModuleCycleTest, StationsTest
 from txop.plan.problem import PlanError, Problem
 
 Found = Iterator[tuple[Path, str, str | None]]
@@ -247,8 +247,13 @@ def _guest(loaded: LoadedPlan) -> Found:
             if getattr(arm, key):
                 yield ("arm", index, key), "arms in a guest are made with [arm.guest]", "take it out"
     for index, test in enumerate(plan.test):
-        if not isinstance(test, (TcpTest, UdpTest, LatencyTest, RrulTest)) or test.latency == "irtt":
-            yield ("test", index), "cannot be done in a guest", "tcp, udp, rrul and latency tests with ping can"
+        if isinstance(test, (StationsTest, ModuleCycleTest)):
+            advice = "tcp, udp, rrul, latency, soak and command tests can"
+            if isinstance(test, ModuleCycleTest):
+                advice += "; for module cycles there is `txop guest cycle`"
+            yield ("test", index, "kind"), f"a {test.kind} test cannot be done in a guest", advice
+        elif test.latency == "irtt":
+            yield ("test", index, "latency"), "there is no irtt in a guest", 'use "ping"'
 
 
 def _interface(loaded: LoadedPlan) -> Found:

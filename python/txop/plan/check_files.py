@@ -12,7 +12,8 @@ from pydantic import BaseModel
 
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import Plan
+from txop.plan.model import GuestVariant, Plan
+from txop.plan.named_file import SHIPPED, named_file
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -23,7 +24,8 @@ def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
         file = loaded.file(name)
         said = _wrong(file, folder=folder)
         if said is not None:
-            yield path, said, "file names are relative to the folder of the plan" if not name.startswith("/") else None
+            here = not name.startswith(("/", SHIPPED))
+            yield path, said, "file names are relative to the folder of the plan" if here else None
     for target_name, target in loaded.plan.target.items():
         if target.kind == "labgrid" and importlib.util.find_spec("labgrid") is None:
             path = ("target", target_name, "kind")
@@ -40,11 +42,13 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
             yield ("arm", index, "build", "source"), arm.build.source, True
             if arm.build.kernel is not None:
                 yield ("arm", index, "build", "kernel"), arm.build.kernel, True
+        if arm.build is not None or plan.guest is not None:
             for number, patch in enumerate(arm.patches):
                 if patch.file is not None:
                     yield ("arm", index, "patches", number, "file"), patch.file, False
         if arm.firmware is not None:
             yield ("arm", index, "firmware", "file"), arm.firmware.file, False
+    yield from _of_guests(plan)
     if plan.bring_up.wpa_supplicant is not None:
         yield ("bring_up", "wpa_supplicant", "config"), plan.bring_up.wpa_supplicant.config, False
     for name, target in plan.target.items():
@@ -53,6 +57,16 @@ def named(loaded: LoadedPlan) -> Iterator[tuple[Path, str, bool]]:
                 value = getattr(target, key)
                 if value is not None:
                     yield ("target", name, key), value, False
+
+
+def _of_guests(plan: Plan) -> Iterator[tuple[Path, str, bool]]:
+    variants: list[tuple[Path, GuestVariant | None]] = [(("guest",), plan.guest)]
+    variants += [(("arm", index, "guest"), arm.guest) for index, arm in enumerate(plan.arm)]
+    for path, variant in variants:
+        for key in ("lock", "source", "faults"):
+            value = getattr(variant, key, None)
+            if value is not None:
+                yield (*path, key), value, key == "source"
 
 
 def _wrong(file: FilePath, *, folder: bool) -> str | None:
@@ -73,7 +87,7 @@ def with_absolute_files(plan: Plan, folder: FilePath) -> Plan:
     """The plan with every file on this machine as an absolute path; relative names are relative to ``folder``."""
 
     def full(name: str) -> str:
-        return str(folder.absolute() / FilePath(name).expanduser())
+        return str(named_file(folder, name))
 
     def renamed(item: Item, *keys: str) -> Item:
         return item.model_copy(update={key: full(value) for key in keys if (value := getattr(item, key)) is not None})

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from txop.plan.model import Arm, ModuleCycleTest, Plan, Test
+from txop.guest.chips import NEEDS_BUILD
+from txop.plan import guest_time
+from txop.plan.model import Arm, GuestSpec, ModuleCycleTest, Plan, Test
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,8 @@ def count(plan: Plan) -> RunCount:
     Measured time (warm-up, window, idle, gap) is the plan's own; what lies between is estimated with the ranges of this
     module.
     """
+    if plan.guest is not None:
+        return _count_guests(plan, plan.guest)
     blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
     loads_per_arm = tests if plan.design.reload == "run" else 1
     total = Range(0, 0, 0)
@@ -104,6 +109,41 @@ def count(plan: Plan) -> RunCount:
         per_run_s={part: seconds / (arms * tests) for part, seconds in parts.items() if seconds},
         cut_by_budget=budget is not None and total.expected > budget,
         blocks_in_budget=None if budget is None else min(blocks, int(budget // per_block) + 1),
+    )
+
+
+def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
+    """Every run boots a guest; several may do so at once. Images and drivers are made once, before."""
+    blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
+    at_once = guest_time.guests_at_once(plan)
+    runs = {test.name: Range(*guest_time.expected(plan, test)) for test in plan.test}
+    one_arm = Range(0, 0, 0)
+    for spent in runs.values():
+        one_arm += spent
+    in_block = one_arm * arms
+    # the last run of a block may be alone on the machine
+    rounds = math.ceil(arms * tests / at_once) / (arms * tests)
+    low, usual, high = (seconds * rounds for seconds in (in_block.low, in_block.expected, in_block.high))
+    total = Range(low, usual, high) * blocks
+    per_run = usual / (arms * tests)
+    budget = plan.design.time_budget_s
+    varied = [spec.varied(arm.guest) for arm in plan.arm]
+    return RunCount(
+        runs=blocks * arms * tests,
+        blocks=blocks,
+        arms=arms,
+        tests=tests,
+        loads=blocks * arms * tests,
+        builds=sum(
+            bool(arm.patches) or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD
+            for arm, guest in zip(plan.arm, varied, strict=True)
+        ),
+        seconds_low=total.low,
+        seconds_expected=total.expected,
+        seconds_high=total.high,
+        per_run_s={"guest": per_run},
+        cut_by_budget=budget is not None and total.expected > budget,
+        blocks_in_budget=None if budget is None else min(blocks, int(budget // max(1e-9, usual)) + 1),
     )
 
 

@@ -16,8 +16,10 @@ _BUS = (
     "usb_out_urbs_per_s", "usb_in_urbs_per_s", "usb_interrupt_urbs_per_s", "usb_out_datagrams_per_urb",
     "usb_in_datagrams_per_urb", "usb_out_turnaround_us",
 )  # fmt: skip
+_CHIP = tuple(key for key in METRICS if key.startswith("chip_"))
+"""Of a virtual chip, in a guest."""
 _HOST = (
-    "cpu_busy_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
+    "cpu_busy_percent", "cpu_idle_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
     "softirqs_net_per_s",
 )  # fmt: skip
 _RADIO = (
@@ -42,6 +44,8 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         found.update(_AIR)
     if plan.collect.usbmon:
         found.update(_BUS)
+    if any(target.kind == "guest" for target in plan.target.values()):
+        found.update(_CHIP)
     if test.latency != "none":
         found.update(_LATENCY)
     flows = flows_of(test, plan.warm_up_s(test))

@@ -21,7 +21,7 @@ MANY_PRIMARY = 5
 
 def hazards(loaded: LoadedPlan) -> Found:
     """Every hazard of a plan."""
-    for part in (_design, _tests, _targets, _arms):
+    for part in (_design, _tests, _targets, _arms, _guests):
         yield from part(loaded)
 
 
@@ -136,6 +136,32 @@ def _arms(loaded: LoadedPlan) -> Found:
         if _is_free(arm) and not arm.verify.commands and not _verifiable(arm):
             said = "nothing can tell whether it is really in place"
             yield ("arm", index), said, "add verify.commands: each must exit with 0 when it is"
+
+
+CAPTURE_MB_PER_S = 6.0
+"""What the chip's captures may take of a guest's memory: measured at 40 Mbit/s, frames and URBs."""
+CAPTURE_SHARE = 0.5
+"""Of the guest's memory, beyond which a capture is worth a word."""
+
+
+def _guests(loaded: LoadedPlan) -> Found:
+    plan = loaded.plan
+    if plan.guest is None:
+        return
+    if plan.collect.air or plan.collect.usbmon:
+        for index, test in enumerate(plan.test):
+            seconds = plan.design.idle_s + plan.warm_up_s(test) + test.duration_s
+            needed_mb = CAPTURE_MB_PER_S * seconds
+            if (
+                not isinstance(test, CommandTest)
+                and test.kind != "latency"
+                and (needed_mb > CAPTURE_SHARE * plan.guest.memory_mb)
+            ):
+                said = f"its captures may take {needed_mb:.0f} MB of the guest's memory of {plan.guest.memory_mb} MB"
+                yield ("test", index, "duration_s"), said, "set memory_mb of [guest] higher, or the test shorter"
+    if plan.guest.mode == "fast" and (plan.guest.parallel or 1) > 1:
+        said = "in fast mode guests at once are in each other's figures"
+        yield ("guest", "parallel"), said, 'take it out, or use mode = "exact"'
 
 
 def _is_free(arm: Arm) -> bool:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from txop.plan.explain import explain
 from txop.plan.locate import MAX_DEPTH, Path, Place, TooDeep, nearest, places, shown
 from txop.plan.model import Plan
+from txop.plan.named_file import named_file
 from txop.plan.problem import PlanError, Problem
 
 MAX_BYTES = 1 << 20
@@ -46,7 +47,7 @@ class LoadedPlan:
 
     def file(self, name: str) -> FilePath:
         """A file the plan names, as an absolute path; ``~`` is the home of the user who runs txop."""
-        return self.folder / FilePath(name).expanduser()
+        return named_file(self.folder, name)
 
     def problem(self, path: Path, message: str, what_to_do: str | None = None) -> Problem:
         """A problem with the key at ``path``."""

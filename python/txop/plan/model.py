@@ -154,7 +154,7 @@ class Patch(Strict):
     upstream: str | None = None
     """Upstream state in words."""
     file: str | None = None
-    """The patch itself, for a build."""
+    """The patch itself, or an edit script (``.toml``; ``txop:NAME`` for one that comes with txop), for a build."""
 
 
 class ModuleSpec(Strict):
@@ -256,11 +256,19 @@ class GuestVariant(Strict):
     source: str | None = None
     """Source folder of the driver; default: the kernel's own source, when it has to be built."""
     reverse: bool = False
-    """Take the arm's patches back instead of applying them."""
-    security: Literal["open", "wpa2", "wpa3"] = "wpa2"
+    """Take the arm's patches back instead of applying them; not possible with edit scripts."""
+    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
     """Of the access point."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
+    width_mhz: Literal[20, 40] = 20
+    """Of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``."""
+    ap: Literal["hostapd", "builtin"] = "hostapd"
+    """The access point; the built-in one is open, for faults and exact control."""
+    faults: str | None = None
+    """Fault script of the virtual chip (TOML); see docs/virtual-chips.md."""
+    bus_first: bool = False
+    """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 
 
 class GuestSpec(GuestVariant):
@@ -272,6 +280,9 @@ class GuestSpec(GuestVariant):
     """In exact mode: million instructions a second."""
     memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
     """Of the guest."""
+    parallel: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Guests at once; default: as many as there are processors in exact mode, where they do not disturb each other's
+    figures, and one in fast mode, where they do. ``txop run --jobs`` goes before it."""
 
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
@@ -500,7 +511,7 @@ class Design(Strict):
     idle_s: Seconds = 5.0
     """Counted before the load, without traffic: what the CPU cost is measured against. 0: not measured."""
     gap_s: Seconds = 2.0
-    """Pause between runs."""
+    """Pause between runs; there is none between guests, each of which is a machine of its own."""
     primary: list[MetricName] = []
     """Judged together (Holm); default: throughput of every test that has one, else the median round trip."""
     margins: dict[MetricName, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
@@ -512,7 +523,7 @@ class Design(Strict):
     max_repeats: Annotated[int, Field(ge=0, le=1000)] | None = None
     """Blocks repeated at most for voided runs; default: half the blocks, at least 2."""
     max_gap_s: Seconds = 600.0
-    """A block interrupted for longer is begun again."""
+    """A block interrupted for longer is begun again, but for exact guests, whose time does not go on."""
     time_budget_s: Seconds | None = None
     """The campaign stops after the block that reaches it."""
 
@@ -521,7 +532,7 @@ class Collect(Strict):
     """What is recorded beside the figures, when the targets can."""
 
     air: bool = False
-    """Monitor capture on the sniffer, or of the emulated link."""
+    """Monitor capture on the sniffer, of the emulated link, or of the virtual chip's air."""
     usbmon: bool = False
     """The USB traffic of the device under test."""
     usb_bus: Annotated[int, Field(ge=0, le=255)] = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from txop.campaign.instrument import Reading, RunContext, RunFacts
 from txop.plan.model import StationsTest, Test
+from txop.probes.windowed import in_window
 from txop.traffic.flows import flows_of
 from txop.traffic.iperf3_reading import jain
 
@@ -47,7 +48,8 @@ class AirAnalysis:
             return _nothing(reading, "no capture of this run")
         reading.files[file] = "802.11 capture"
         try:
-            report = analyze(facts.folder / file)
+            with in_window(facts, file) as part:
+                report = analyze(part)
         except (OSError, ValueError) as error:
             return _nothing(reading, f"{file}: {error}")
         direction = main_direction(facts.test, facts.plan.warm_up_s(facts.test))

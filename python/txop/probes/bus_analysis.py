@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from txop.campaign.instrument import Reading, RunContext, RunFacts
 from txop.probes.bus_capture import BUS_FILES
 from txop.probes.usb import FILE as LINK_FILE
+from txop.probes.windowed import in_window
 
 if TYPE_CHECKING:
     from txop.bus.model import BusReport, Endpoint, Traffic
@@ -51,7 +52,8 @@ class BusAnalysis:
             return _nothing(reading, "no USB capture of this run", "usbmon")
         reading.files[file] = "USB capture"
         try:
-            report = analyze(facts.folder / file)
+            with in_window(facts, file) as part:
+                report = analyze(part)
         except (OSError, ValueError) as error:
             return _nothing(reading, f"{file}: {error}", file)
         digest_of(report, device_under_test(facts.folder), reading, file)

@@ -7,7 +7,7 @@ softirqs, kworkers and completion handlers, which no process is charged for.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ from txop.targets.contract import Running
 PATHS = ("/proc/stat", "/proc/softirqs", "/proc/interrupts")
 """What is sampled."""
 _RATES = ("context_switches_per_s", "interrupts_per_s", "softirqs_net_per_s", "device_interrupts_per_s")
-_ALL = ("cpu_busy_percent", *_RATES)
+_ALL = ("cpu_busy_percent", "cpu_idle_percent", *_RATES)
 MIN_SPAN_S = 0.5
 """Two samples must be so far apart for a figure."""
 ONE_CORE_PERCENT = 97.0
@@ -51,10 +51,13 @@ class HostCounters:
 
     essential = False
 
-    def __init__(self, target: str, *, shared: bool = False) -> None:
-        """``shared``: other ends of the run work on the same machine, so the counters are of all of them."""
+    def __init__(self, target: str, *, shared: bool = False, tickless: bool = False) -> None:
+        """``shared``: other ends of the run work on the same machine, so the counters are of all of them. ``tickless``:
+        work is the time that was not idle, as the kernel's ticks fall into too little of it. Ticks see the short and
+        periodic work of a virtual device too seldom, while idle time is counted by the clock; the two do not add up."""
         self._target = target
         self._shared = shared
+        self._tickless = tickless
         self.name = f"counters of {target}"
         self._running: Running | None = None
 
@@ -109,6 +112,9 @@ class HostCounters:
             return reading
         source = "/proc/stat" + (" of the machine that carries both ends and the link" if self._shared else "")
         reading.put("cpu_busy_percent", busy_percent, source)
+        cores = max(1, len(first.stat.cpus))
+        idle_percent = 100 * _rested_s(first, last) / (cores * (last.at_s - first.at_s))
+        reading.put("cpu_idle_percent", min(100.0, idle_percent), source)
         reading.series["cpu_busy_percent"] = _busy_series(snapshots)
         span_s = last.at_s - first.at_s
         rates: dict[str, float | None] = {
@@ -121,9 +127,19 @@ class HostCounters:
         for key in _RATES:
             known = rates[key] is not None
             reading.put(key, rates[key], source, None if known else _reason(key, lines))
-        above_idle = _above_idle(facts, snapshots, use.all_cpus.busy_core_seconds / span_s)
+        above_idle = _above_idle(facts, snapshots, self._busy_cores(first, last), self._busy_cores)
         reading.extra["busy_cores_above_idle"] = above_idle
         return reading
+
+    def _busy_cores(self, first: _Snapshot, last: _Snapshot) -> float | None:
+        """Cores at work between two samples."""
+        span_s = last.at_s - first.at_s
+        if span_s <= 0:
+            return None
+        if self._tickless:
+            return max(0.0, max(1, len(first.stat.cpus)) - _rested_s(first, last) / span_s)
+        use = proc_stat.difference(first.stat, last.stat).all_cpus
+        return None if use is None else use.busy_core_seconds / span_s
 
     def _gate(self, facts: RunFacts, reading: Reading, busy_percent: float | None, reason: str = "") -> None:
         limit = facts.plan.gates.max_dut_cpu_percent if self._target == "dut" else facts.plan.gates.max_peer_cpu_percent
@@ -218,13 +234,25 @@ def _busy_series(snapshots: Sequence[_Snapshot]) -> list[tuple[float, float | No
     return points
 
 
-def _above_idle(facts: RunFacts, snapshots: Sequence[_Snapshot], busy_cores: float) -> float | None:
+def _rested_s(first: _Snapshot, last: _Snapshot) -> float:
+    """Core seconds idle, waiting or stolen between two samples."""
+    was, now = first.stat.all_cpus, last.stat.all_cpus
+    ticks = (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)
+    return max(0, ticks) / proc_stat.TICKS_PER_SECOND
+
+
+def _above_idle(
+    facts: RunFacts,
+    snapshots: Sequence[_Snapshot],
+    busy_cores: float | None,
+    measure: Callable[[_Snapshot, _Snapshot], float | None],
+) -> float | None:
     """Cores kept busy in the window beyond those busy in the idle phase; ``None`` without an idle phase to compare."""
     marks = facts.marks
-    if marks.idle is None or marks.load is None or marks.window is None:
+    if marks.idle is None or marks.load is None or marks.window is None or busy_cores is None:
         return None
     idle = [s for s in snapshots if marks.idle - marks.window <= s.at_s <= marks.load - marks.window]
     if len(idle) < 2 or idle[-1].at_s <= idle[0].at_s:
         return None
-    use = proc_stat.difference(idle[0].stat, idle[-1].stat).all_cpus
-    return None if use is None else busy_cores - use.busy_core_seconds / (idle[-1].at_s - idle[0].at_s)
+    at_rest = measure(idle[0], idle[-1])
+    return None if at_rest is None else busy_cores - at_rest

@@ -22,6 +22,8 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 MAX_LINES_KEPT = 5
 ASSOCIATION_LOST = frozenset({"wifi-deauthenticated", "wifi-disassociated", "wifi-connection-lost", "wifi-leaving"})
 """Rules of :mod:`txop.klog` after which a station is no longer associated."""
+GUEST_INTERFACE = "wlan0"
+"""Under test in a guest; see ``lab.sh``."""
 _SERIOUS = frozenset({"error", "critical"})
 
 
@@ -88,6 +90,8 @@ class KernelLog:
         """The gate ``association-lost``, when the log says so of the interface under test."""
         machine = facts.plan.target.get(self._target)
         interface = machine.interface if machine is not None else None
+        if machine is not None and machine.kind == "guest":
+            interface = GUEST_INTERFACE
         if not facts.plan.gates.association or isinstance(facts.test, ModuleCycleTest):
             return
         lost = [fault for fault in faults if fault.key in ASSOCIATION_LOST and fault.device in (None, interface)]

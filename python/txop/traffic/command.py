@@ -7,15 +7,18 @@ import math
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from txop.archive.run_file import Value
-from txop.campaign.instrument import Reading, RunContext, RunFacts
+from txop.campaign.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.metrics import METRICS, describe
 from txop.plan.model import CommandTest
 from txop.targets.contract import Running
 
 OUTPUT_FILE = "command.txt"
 ERRORS_FILE = "command-errors.txt"
+STATUS_FILE = "command-status.txt"
+"""How a command in a guest ended, when it did by itself."""
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 MAX_METRICS = 64
 SHORT_TEXT = 20
@@ -61,6 +64,10 @@ class Command:
     def read(self, facts: RunFacts) -> Reading:
         """The figures that the plan's parser finds."""
         reading = Reading(files={OUTPUT_FILE: "output of the test's command"})
+        status = _status(facts.folder / STATUS_FILE)
+        if status not in (None, "0"):
+            words = f"`{' '.join(self._test.command)}` ended with {status}"
+            reading.gates.append(GateFinding("traffic-failed", "void", words, self._test.on))
         try:
             text = (facts.folder / OUTPUT_FILE).read_bytes()[:MAX_OUTPUT_BYTES].decode("utf-8", "replace")
         except OSError:
@@ -76,6 +83,15 @@ class Command:
             reason = "not in the command's output"
             reading.metrics[key] = Value(value=None, unit=unit, source="the command", reason=reason)
         return reading
+
+
+def _status(path: Path) -> str | None:
+    """What a guest noted; ``None`` when the command did not end by itself, or was not run in a guest."""
+    try:
+        text = path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return None
+    return text if re.fullmatch(r"[0-9]{1,3}", text) else "no status"
 
 
 def figures(test: CommandTest, text: str) -> tuple[dict[str, float], str | None]:

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use crate::engine::Packet;
-use crate::rng::Rng;
 use crate::sdio::settings::{AirSettings, PowerSave};
+use random::Rng;
 
 /// Which way a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

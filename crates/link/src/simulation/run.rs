@@ -10,9 +10,9 @@ use crate::checked::ScenarioError;
 use crate::engine::{DropCause, HostId, Link, Offer, Sink};
 use crate::path::{Path, PathSettings, PathStep};
 use crate::ppdu::Ppdu;
-use crate::rng::Rng;
 use crate::traffic::{FlowSettings, Modelled};
 use crate::urb::Urb;
+use random::Rng;
 
 /// Flows over a link (and, perhaps, a wire between its server's end and the server), in virtual time. The same settings
 /// and seeds give the same results, to the last bit.

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use wire::phy::{ACK_LEN, BLOCK_ACK_64_LEN};
 
 use crate::engine::{AccessCategory, DropCause, Packet, Sink};
+use crate::medium::mpdu_end_ns;
 use crate::wlan::exchange::{host, Answer};
 use crate::wlan::link::{Flow, WlanLink};
 use crate::wlan::make::{overhead, psdu_len};
@@ -42,7 +43,6 @@ impl<P: Packet + 'static> WlanLink<P> {
         let peer = &self.radios[from].peers[made.peer];
         let (to, mirror, overhead, error_rate) = (peer.radio, peer.mirror, overhead(peer.qos), peer.mpdu_error_rate);
         let answer_start_ns = end_ns + rate.gap_ns;
-        let data_start_ns = start_ns + rate.preamble_ns;
         let first_missing = self.radios[to].peers[mirror].recipient(category).next();
         let mut received = self.spare.pop().unwrap_or_default();
         let mut bytes = 0;
@@ -56,9 +56,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             if self.rng.chance(error_rate) || self.rng.chance(noise) {
                 continue;
             }
-            // Its last bit: as far into the data as its last byte is into the PSDU.
-            let mpdu_end_ns = data_start_ns
-                + (end_ns - data_start_ns) * (bytes as u64).min(made.psdu_len as u64) / (made.psdu_len as u64).max(1);
+            let mpdu_end_ns = mpdu_end_ns((start_ns, end_ns), rate.preamble_ns, bytes, made.psdu_len);
             received.push(sequence);
             let packet = packet.clone();
             let recipient = self.radios[to].peers[mirror].recipient(category);
@@ -106,6 +104,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             let errors = &mut self.radios[to].peers[mirror].errors;
             let lost = self
                 .phy
+                .rates
                 .known(&rate.response)
                 .map_or(0.0, |number| errors.of(usize::from(number), &rate.response, len));
             arrival.answer_lost = self.rng.chance(lost);
@@ -153,7 +152,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let airtime_ns = if made.request.is_some() {
             self.phy.block_ack_request_ns()
         } else {
-            self.phy.data_ns(made.chain.rate(made.attempts), made.psdu_len)
+            self.phy.rates.data_ns(made.chain.rate(made.attempts), made.psdu_len)
         };
         let rate = made.chain.rate(made.attempts);
         made.attempts += 1;

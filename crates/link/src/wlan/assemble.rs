@@ -4,10 +4,10 @@ use wire::phy::{EdcaParameters, Mode};
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, Packet};
+use crate::medium::ErrorRates;
+use crate::medium::Parameters;
 use crate::queue::{AnyScheduler, Fifo, MacQueue};
-use crate::wlan::contention::Parameters;
 use crate::wlan::counters::DirectionCounters;
-use crate::wlan::error_rate::ErrorRates;
 use crate::wlan::host::Host;
 use crate::wlan::link::Queue;
 use crate::wlan::phy::{self, speech_down, speech_up, Speech};
@@ -83,12 +83,12 @@ fn rate_control(
     }
     let mut rates = Vec::new();
     for mode in up_to(phy.rate(rate).mode) {
-        let id = phy.rate_id(mode)?;
+        let id = phy.rates.rate_id(mode)?;
         rates.push((id, phy.rate(id).kbit_s));
     }
     let fastest = phy.rate(rate);
     // DIFS, half of a contention window of 15 slots, preamble, SIFS, answer.
-    let contention_ns = phy.sifs_ns + 2 * phy.slot_ns + 15 * phy.slot_ns / 2;
+    let contention_ns = phy.spaces.sifs_ns + 2 * phy.spaces.slot_ns + 15 * phy.spaces.slot_ns / 2;
     let overhead_ns = contention_ns + fastest.preamble_ns + fastest.gap_ns + fastest.block_ack_ns;
     Some(RateControl::Minstrel(Box::new(Minstrel::new(rates.into_iter(), overhead_ns, aggregates))))
 }
@@ -102,7 +102,7 @@ fn peer<P: Packet>(
     key: &str,
 ) -> Result<Peer<P>, ScenarioError> {
     let no_mode = || ScenarioError::new(key, "no such modulation at this channel width");
-    let rate = phy.rate_id(speech.mode).ok_or_else(no_mode)?;
+    let rate = phy.rates.rate_id(speech.mode).ok_or_else(no_mode)?;
     let aggregates = own.phy == Phy::Ht && other.phy == Phy::Ht && own.tx_ampdu;
     let rates = rate_control(phy, own.rate_control, rate, aggregates).ok_or_else(no_mode)?;
     let both_ht = own.phy == Phy::Ht && other.phy == Phy::Ht;

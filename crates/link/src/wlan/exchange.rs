@@ -3,6 +3,7 @@
 use wire::phy::Mode;
 
 use crate::engine::{AccessCategory, HostId, Packet, Sink};
+use crate::medium::{Collider, Unanswered};
 use crate::ppdu::Contents;
 use crate::wlan::link::WlanLink;
 use crate::wlan::monitor::Plain;
@@ -94,7 +95,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// Time on the air of the data PPDU that is first in the lane.
     fn data_ns(&self, radio: usize, category: AccessCategory) -> u64 {
         let made = self.radios[radio].lanes[category.index()].made.front();
-        made.map_or(0, |made| self.phy.data_ns(made.chain.rate(made.attempts), made.psdu_len))
+        made.map_or(0, |made| self.phy.rates.data_ns(made.chain.rate(made.attempts), made.psdu_len))
     }
 
     pub(crate) fn answer_ns(&self, radio: usize, category: AccessCategory) -> u64 {
@@ -229,7 +230,8 @@ impl<P: Packet + 'static> WlanLink<P> {
                 let basic = self.phy.rate(self.phy.basic);
                 let (mode, silence_ns) = (basic.mode, basic.silence_ns);
                 self.show(&plain(0, None, mode, 0), Contents::Beacon, sink);
-                self.fall_silent(end_ns + silence_ns, 0);
+                self.exchange = None;
+                self.access.silent(end_ns + silence_ns);
             }
             Stage::Rts => {
                 let to = self.receiver(from, category);
@@ -297,13 +299,17 @@ impl<P: Packet + 'static> WlanLink<P> {
             self.counts[to].answers_lost += 1;
         }
         self.conclude(end_ns, from, category, None, sink);
-        // Those who could read the PPDU leave the medium alone for its answer.
-        self.fall_silent(end_ns + silence_ns, self.slots(gap_ns - silence_ns + answer_ns));
-        self.end_unanswered(from, category, end_ns);
-        if !arrival.readable {
-            let eifs = self.slots(self.phy.eifs_extra_ns);
-            AccessCategory::ALL.into_iter().for_each(|category| self.wait_instead(to, category, eifs));
-        }
+        self.exchange = None;
+        let unanswered = Unanswered {
+            function: self.function(from, category),
+            end_ns,
+            silence_ns,
+            answer_ns: gap_ns + answer_ns,
+            dcf: !self.radios[from].qos,
+            unread_by: (!arrival.readable).then_some(to),
+        };
+        self.access.unanswered(&unanswered, &mut self.rng);
+        self.refresh(from, category, end_ns);
     }
 
     fn request_ended(&mut self, exchange: Exchange, sink: &mut impl Sink<P>) {
@@ -364,16 +370,25 @@ impl<P: Packet + 'static> WlanLink<P> {
                 self.conclude(end_ns, radio, category, None, sink);
             }
         }
-        self.fall_silent(idle_ns, self.slots(self.phy.eifs_extra_ns));
+        self.exchange = None;
+        let (access, radios) = (&mut self.access, &self.radios);
+        let colliders: Vec<Collider> = parties
+            .iter()
+            .map(|party| {
+                let function = access.function(party.radio, party.category.index());
+                Collider { function, end_ns: party.end_ns, dcf: !radios[party.radio].qos, awaits_answer: true }
+            })
+            .collect();
+        access.collided(colliders.into_iter(), idle_ns, &mut self.rng);
         for party in parties {
-            self.end_unanswered(party.radio, party.category, party.end_ns);
+            self.refresh(party.radio, party.category, party.end_ns);
         }
     }
 
     /// The exchange went well: another one in the same TXOP, or the backoff.
     fn after_success(&mut self, exchange: Exchange, silence_ns: u64) {
         let Exchange { radio, category, end_ns, txop_end_ns, .. } = exchange;
-        let gap_ns = self.phy.sifs_ns + silence_ns;
+        let gap_ns = self.phy.spaces.sifs_ns + silence_ns;
         let begins_ns = end_ns + gap_ns;
         if txop_end_ns > begins_ns && !self.settling {
             let left_ns = txop_end_ns - begins_ns;
@@ -389,33 +404,10 @@ impl<P: Packet + 'static> WlanLink<P> {
                 return self.enter(exchange, begins_ns, ns, Stage::Data);
             }
         }
-        self.contention.end(Self::function(radio, category), true, &mut self.rng);
-        self.fall_silent(end_ns + silence_ns, 0);
-        self.refresh(radio, category, end_ns);
-    }
-
-    /// An exchange that `radio` began was not answered; the PPDU ended at `end_ns`.
-    fn end_unanswered(&mut self, radio: usize, category: AccessCategory, end_ns: u64) {
-        self.contention.end(Self::function(radio, category), false, &mut self.rng);
-        // EDCA: SIFS and AIFSN slots follow the timeout (10.23.2.4 c). DCF: DIFS may lie before its end (10.3.4.3).
-        let before_ns = if self.radios[radio].qos { 0 } else { self.phy.sifs_ns + 2 * self.phy.slot_ns };
-        let wait = self.contention.slots_until((end_ns + self.phy.timeout_ns).saturating_sub(before_ns));
-        AccessCategory::ALL.into_iter().for_each(|category| self.wait_instead(radio, category, wait));
-        self.refresh(radio, category, end_ns);
-    }
-
-    fn slots(&self, ns: u64) -> u32 {
-        ns.div_ceil(self.phy.slot_ns) as u32
-    }
-
-    fn wait_instead(&mut self, radio: usize, category: AccessCategory, slots: u32) {
-        self.contention.wait_instead(Self::function(radio, category), slots);
-    }
-
-    /// The medium is silent from here on; everybody waits that many slots more.
-    fn fall_silent(&mut self, idle_ns: u64, wait: u32) {
+        let function = self.function(radio, category);
         self.exchange = None;
-        self.contention.fall_silent(idle_ns, wait);
+        self.access.succeeded(function, end_ns + silence_ns, &mut self.rng);
+        self.refresh(radio, category, end_ns);
     }
 
     /// From the start of the data PPDU that is first in the lane to the end of its answer.

@@ -5,20 +5,22 @@ use std::collections::BinaryHeap;
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
+use crate::medium::Access;
 use crate::queue::Scheduler;
-use crate::rng::Rng;
 use crate::wlan::bus::{in_len, out_len, Bus};
 use crate::wlan::carried::Carried;
-use crate::wlan::contention::Contention;
 use crate::wlan::counters::{Counters, SideCounters, StationCounters};
 use crate::wlan::exchange::{host, Exchange};
 use crate::wlan::host::{Done, Way};
 use crate::wlan::phy::Phy;
 use crate::wlan::radio::Radio;
 use crate::wlan::settings::Scenario;
+use random::Rng;
 
 /// Time between beacons: 100 TU.
 const BEACON_INTERVAL_NS: u64 = 102_400_000;
+/// Channel access functions of a radio.
+const CATEGORIES: usize = AccessCategory::ALL.len();
 /// The longest MSDU (IEEE 802.11-2020 table 9-25), without its LLC and SNAP headers.
 pub(crate) const MAX_PACKET_BYTES: usize = 2_304 - 8;
 
@@ -40,7 +42,7 @@ pub struct WlanLink<P> {
     /// Signal-to-noise ratio of what the access point sends, at each station.
     pub(crate) snr_down_db: Vec<Option<f64>>,
     pub(crate) collisions: u64,
-    pub(crate) contention: Contention,
+    pub(crate) access: Access,
     /// What is on the air.
     pub(crate) exchange: Option<Exchange>,
     pub(crate) beacon_due_ns: u64,
@@ -89,7 +91,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             stations.map(|(_, station)| crate::wlan::phy::speech_down(&scenario, station).snr_db).collect();
         Ok(Self {
             rng: Rng::new(scenario.seed),
-            contention: Contention::new(phy.slot_ns, phy.sifs_ns, parameters.into_iter()),
+            access: Access::new(phy.spaces, CATEGORIES, parameters.into_iter()),
             counts: radios.iter().map(|radio| SideCounters::new(&radio.settings)).collect(),
             bus: radios.iter().any(|radio| radio.settings.usb.is_some()).then(|| Bus::new(&radios)),
             names: scenario.each_station().map(|(name, _)| name).collect(),
@@ -143,8 +145,8 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 
     /// The number of a channel access function.
-    pub(crate) const fn function(radio: usize, category: AccessCategory) -> u32 {
-        (radio * 4 + category.index()) as u32
+    pub(crate) const fn function(&self, radio: usize, category: AccessCategory) -> u32 {
+        self.access.function(radio, category.index())
     }
 
     fn next(&self) -> Option<(u64, Next)> {
@@ -152,14 +154,14 @@ impl<P: Packet + 'static> WlanLink<P> {
             return Some((self.now_ns, Next::Gone));
         }
         let host = self.hosts.peek().map(|&Reverse((ns, radio))| (ns, Next::Host(radio)));
-        let medium = match (&self.exchange, self.contention.silent_since_ns()) {
+        let medium = match (&self.exchange, self.access.silent_since_ns()) {
             (Some(exchange), _) => Some((exchange.end_ns, Next::Exchange)),
             (None, idle_ns) => {
-                let contention = self.contention.next_ns().map(|ns| (ns, Next::Contention));
+                let contention = self.access.next_ns().map(|ns| (ns, Next::Contention));
                 if self.beacon_due_ns == u64::MAX {
                     contention
                 } else {
-                    let beacon_ns = self.beacon_due_ns.max(idle_ns.unwrap_or(0) + self.phy.pifs_ns);
+                    let beacon_ns = self.beacon_due_ns.max(idle_ns.unwrap_or(0) + self.phy.spaces.pifs_ns());
                     contention.filter(|contention| contention.0 < beacon_ns).or(Some((beacon_ns, Next::Beacon)))
                 }
             }
@@ -171,12 +173,13 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// Those whose turn it is begin to send.
     fn contend(&mut self, at_ns: u64) {
         let mut functions = std::mem::take(&mut self.winners);
-        self.contention.winners(&mut functions);
+        self.access.winners(&mut functions);
         let mut winners: Vec<(usize, AccessCategory)> = Vec::with_capacity(2);
         let mut losers = Vec::new();
         // The highest category of a radio first.
         for &function in functions.iter().rev() {
-            let (radio, category) = (function as usize / 4, AccessCategory::ALL[function as usize % 4]);
+            let (radio, category) = self.access.owner(function);
+            let category = AccessCategory::ALL[category];
             let own = &self.radios[radio];
             let txop_ns = own.txop_ns[category.index()];
             let limit_ns = if txop_ns == 0 { u64::MAX } else { txop_ns };
@@ -194,9 +197,9 @@ impl<P: Packet + 'static> WlanLink<P> {
             return;
         }
         winners.reverse();
-        self.contention.take(at_ns);
+        self.access.take(at_ns);
         for function in losers {
-            self.contention.end(function, false, &mut self.rng);
+            self.access.internal_collision(function, &mut self.rng);
         }
         self.begin(at_ns, &winners);
     }
@@ -332,7 +335,8 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// Takes note of whether a radio has something to send in a category.
     pub(crate) fn refresh(&mut self, radio: usize, category: AccessCategory, at_ns: u64) {
         let ready = self.radios[radio].is_ready(category);
-        self.contention.set_ready(Self::function(radio, category), at_ns, ready, &mut self.rng);
+        let function = self.function(radio, category);
+        self.access.set_ready(function, at_ns, ready, &mut self.rng);
     }
 }
 
@@ -388,7 +392,7 @@ impl<P: Packet + 'static> Link<P> for WlanLink<P> {
                 Next::Exchange => self.step(sink),
                 Next::Beacon => {
                     self.beacon_due_ns += BEACON_INTERVAL_NS;
-                    self.contention.take(at_ns);
+                    self.access.take(at_ns);
                     self.begin_beacon(at_ns);
                 }
                 Next::Contention => self.contend(at_ns),

@@ -123,7 +123,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let max_bytes = own.settings.ampdu_max_bytes as usize;
         let max_ns = limit_ns.min(u64::from(own.settings.ampdu_max_us) * 1_000);
         // What takes too long at any of the rates is not put in.
-        let within = chain.rates().map(|rate| self.phy.psdu_within(rate, max_bytes, max_ns)).min();
+        let within = chain.rates().map(|rate| self.phy.rates.psdu_within(rate, max_bytes, max_ns)).min();
         let mut room = Room {
             max_mpdus: if aggregates { usize::from(own.settings.ampdu_max_subframes) } else { 1 },
             max_psdu: within.unwrap_or(0),

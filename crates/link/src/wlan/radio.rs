@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use crate::engine::{AccessCategory, Packet};
+use crate::medium::ErrorRates;
 use crate::queue::Scheduler;
 use crate::wlan::carried::Carried;
 use crate::wlan::counters::DirectionCounters;
-use crate::wlan::error_rate::ErrorRates;
 use crate::wlan::host::Host;
 use crate::wlan::originator::{Originator, Terms};
 use crate::wlan::rate::{Chain, RateControl};

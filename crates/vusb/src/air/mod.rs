@@ -1,39 +1,45 @@
-//! The air: two stations on one channel, a chip and an access point, and what every bit costs.
+//! The air: a chip, an access point and perhaps a neighbour on one channel, and what every bit costs.
 //!
-//! [`Medium`] decides who sends when (EDCA with binary exponential backoff), prices each exchange with [`wire::phy`]
-//! ([`exchange`]), and decides what is lost ([`channel`]). The stations keep their queues to themselves.
+//! Who sends when, what a frame costs and what noise destroys come from [`link::medium`], which the modelled links use too.
+//! [`Medium`] is what is particular here: stations whose queues, windows and frames are those of real drivers, and that may
+//! change their rates, contention parameters and channel at any time. The stations keep their queues to themselves.
 
 pub mod channel;
+pub mod counters;
 pub mod exchange;
 pub mod medium;
+mod monitor;
+pub mod neighbour;
 pub mod recorder;
 
 use wire::phy::{EdcaParameters, Mode};
 
 pub use channel::{ChannelSettings, Tuned};
-pub use medium::{AirCounters, Medium};
+pub use counters::{AirCounters, Frames, SideCounters};
+pub use link::medium::{Protection, Response};
+pub use medium::Medium;
+pub use neighbour::Neighbour;
 pub use recorder::AirRecorder;
 
-/// What goes before a PPDU to protect it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protection {
-    /// Nothing.
-    None,
-    /// RTS, answered by CTS.
-    Rts(Mode),
-    /// CTS to oneself.
-    CtsToSelf(Mode),
-}
+/// Frame control of a Block Ack request.
+const BLOCK_ACK_REQUEST: u8 = 0x84;
+const BLOCK_ACK: u8 = 0x94;
 
-/// What must answer a PPDU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Response {
-    /// Nothing: group addresses, No Ack policy, responses themselves.
-    None,
-    /// An acknowledgement of the one MPDU.
-    Ack,
-    /// A Block Ack.
-    BlockAck,
+/// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group or has the
+/// No Ack policy, a Block Ack an A-MPDU and a Block Ack request.
+pub fn response_to(mpdu: &[u8], aggregated: bool) -> Response {
+    let is_group = mpdu.get(4).is_some_and(|byte| byte & 1 == 1);
+    let is_qos_data = mpdu.first().is_some_and(|first| first & 0x8c == 0x88);
+    let no_ack = is_qos_data && !aggregated && mpdu.get(24).is_some_and(|qos| qos >> 5 & 3 == 1);
+    // One that goes out late, by itself, is an answer and has none.
+    let is_block_ack = mpdu.first() == Some(&BLOCK_ACK);
+    if is_group || no_ack || is_block_ack {
+        Response::None
+    } else if aggregated || mpdu.first() == Some(&BLOCK_ACK_REQUEST) {
+        Response::BlockAck
+    } else {
+        Response::Ack
+    }
 }
 
 /// A PPDU on its way.
@@ -71,7 +77,7 @@ pub struct Outcome {
     pub acknowledged: Vec<bool>,
 }
 
-/// One of the two stations.
+/// A station on the medium.
 pub trait Station {
     /// Where its radio is; `None`: it is off.
     fn tuned(&self) -> Option<Tuned>;
@@ -81,6 +87,16 @@ pub trait Station {
 
     /// The contention parameters of what it would send next.
     fn access(&self) -> EdcaParameters;
+
+    /// Which of its channel access functions that is, 0 to 4: each has a backoff of its own.
+    fn access_function(&self) -> usize {
+        0
+    }
+
+    /// After so many failures in a row the contention window begins anew: dot11ShortRetryLimit.
+    fn retry_limit(&self) -> u32 {
+        7
+    }
 
     /// It may send: takes the next PPDU out of its queues.
     fn begin(&mut self, now_ns: u64) -> Option<Ppdu>;

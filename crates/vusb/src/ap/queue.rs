@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
 
 use crate::air::exchange::{duration_ns, FCS_LEN};
-use crate::air::{Outcome, Ppdu, Protection, Response};
+use crate::air::{response_to, Outcome, Ppdu, Protection};
 
 /// Most MPDUs of an A-MPDU, and its longest duration and size (HT).
 const AGGREGATE_MAX: usize = 32;
@@ -133,17 +133,25 @@ impl Queue {
         self.next().map(|frame| frame.since_ns)
     }
 
-    /// Contention parameters of what comes next.
-    pub fn access(&self) -> EdcaParameters {
-        let category = self.next().map_or(AccessCategory::BestEffort, |frame| {
+    fn next_category(&self) -> AccessCategory {
+        self.next().map_or(AccessCategory::BestEffort, |frame| {
             let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
             if is_data {
                 frame.category(frame.tid().or(Some(0)))
             } else {
                 frame.category(None)
             }
-        });
-        EdcaParameters::default_for(category)
+        })
+    }
+
+    /// Contention parameters of what comes next.
+    pub fn access(&self) -> EdcaParameters {
+        EdcaParameters::default_for(self.next_category())
+    }
+
+    /// The category of what comes next: each contends with a backoff of its own.
+    pub fn access_function(&self) -> usize {
+        self.next_category() as usize
     }
 
     /// The next PPDU. `agreed`: the TIDs for which the chip's host has agreed to Block Ack, with a window of `window`.
@@ -159,13 +167,7 @@ impl Queue {
         if aggregated {
             aggregate(queue, &mut taken, &mode, window);
         }
-        // A Block Ack that goes out by itself is an answer, and has none.
-        let is_block_ack = taken.first().is_some_and(|frame| frame.mpdu.first() == Some(&0x94));
-        let response = match (is_group || is_block_ack, aggregated) {
-            (true, _) => Response::None,
-            (false, true) => Response::BlockAck,
-            (false, false) => Response::Ack,
-        };
+        let response = response_to(&taken[0].mpdu, aggregated);
         let mpdus = taken.iter().map(|frame| frame.mpdu.clone()).collect();
         self.on_air = taken;
         Some(Ppdu { mode, mpdus, aggregated, protection, response })

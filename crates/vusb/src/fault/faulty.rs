@@ -32,8 +32,8 @@ pub struct Faulty<D> {
     /// When it was plugged in first.
     origin_ns: Option<u64>,
     unplugged_until_ns: Option<u64>,
-    /// When the loss of frames ends.
-    loss_until_ns: Option<u64>,
+    /// What ends, and when.
+    ends: Vec<(u64, Effect)>,
 }
 
 impl Armed {
@@ -57,9 +57,10 @@ impl Armed {
 }
 
 fn corrupt(fault: &Fault, data: &mut [u8]) {
-    if let Some(word) = data.first_chunk_mut::<4>() {
-        let value = u32::from_le_bytes(*word) & fault.and.unwrap_or(u32::MAX) | fault.or.unwrap_or(0);
-        *word = value.to_le_bytes();
+    let and = fault.and.unwrap_or(u32::MAX).to_le_bytes();
+    let or = fault.or.unwrap_or(0).to_le_bytes();
+    for (byte, (and, or)) in data.iter_mut().zip(and.into_iter().zip(or)) {
+        *byte = *byte & and | or;
     }
     if let Some(mask) = fault.xor {
         data.iter_mut().for_each(|byte| *byte ^= mask);
@@ -71,7 +72,7 @@ impl<D: Device> Faulty<D> {
     pub fn new(inner: D, script: Script) -> Self {
         let armed = |fault| Armed { fault, seen: 0, struck: 0, done: false, silent_until_ns: None };
         let armed = script.fault.into_iter().map(armed).collect();
-        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, loss_until_ns: None }
+        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, ends: Vec::new() }
     }
 
     fn elapsed_ns(&self, now_ns: u64) -> u64 {
@@ -100,29 +101,29 @@ impl<D: Device> Faulty<D> {
         } else {
             armed.struck += 1;
         }
-        match fault.action {
-            Action::Disconnect => {
-                self.unplug(now_ns, fault.for_ms);
-                // Once is enough: the transfer is lost with the connection.
-                self.answered(endpoint, direction, register);
-            }
-            Action::FirmwareHang => {
-                self.inner.inject(now_ns, Effect::FirmwareHang);
-                self.answered(endpoint, direction, register);
-                return None;
-            }
-            Action::Loss => {
-                self.lose(now_ns, &fault);
-                return None;
-            }
-            _ => {}
+        if self.happens_inside(now_ns, &fault) {
+            return None;
+        }
+        if fault.action == Action::Disconnect {
+            self.unplug(now_ns, fault.for_ms);
+            // Once is enough: the transfer is lost with the connection.
+            self.answered(endpoint, direction, register);
         }
         Some(fault)
     }
 
-    fn lose(&mut self, now_ns: u64, fault: &Fault) {
-        self.inner.inject(now_ns, Effect::Loss(fault.probability.unwrap_or(0.0)));
-        self.loss_until_ns = fault.for_ms.map(|ms| now_ns.saturating_add(ms.saturating_mul(MS)));
+    /// Lets a fault happen that is none of a transfer; `false`: it is one of a transfer.
+    fn happens_inside(&mut self, now_ns: u64, fault: &Fault) -> bool {
+        let Some((effect, undo)) = fault.effects() else { return false };
+        self.inner.inject(now_ns, effect);
+        if let Some(undo) = undo {
+            // The last one counts: it ends when its own time is over, or never.
+            self.ends.retain(|(_, other)| std::mem::discriminant(other) != std::mem::discriminant(&undo));
+            if let Some(for_ms) = fault.for_ms {
+                self.ends.push((now_ns.saturating_add(for_ms.saturating_mul(MS)), undo));
+            }
+        }
+        true
     }
 
     fn unplug(&mut self, now_ns: u64, for_ms: Option<u64>) {
@@ -258,17 +259,15 @@ impl<D: Device> Device for Faulty<D> {
             }
             (armed.done, armed.struck) = (true, armed.struck + 1);
             let fault = armed.fault.clone();
-            match fault.action {
-                Action::Disconnect => self.unplug(now_ns, fault.for_ms),
-                Action::FirmwareHang => {
-                    self.inner.inject(now_ns, Effect::FirmwareHang);
-                }
-                Action::Loss => self.lose(now_ns, &fault),
-                _ => {}
+            if fault.action == Action::Disconnect {
+                self.unplug(now_ns, fault.for_ms);
+            } else {
+                self.happens_inside(now_ns, &fault);
             }
         }
-        if self.loss_until_ns.take_if(|until_ns| *until_ns <= now_ns).is_some() {
-            self.inner.inject(now_ns, Effect::Loss(0.0));
+        while let Some(at) = self.ends.iter().position(|(until_ns, _)| *until_ns <= now_ns) {
+            let (_, undo) = self.ends.swap_remove(at);
+            self.inner.inject(now_ns, undo);
         }
         self.inner.advance(now_ns);
     }
@@ -280,8 +279,9 @@ impl<D: Device> Device for Faulty<D> {
             .zip(self.origin_ns.into_iter().cycle())
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
-        let ends = [self.unplugged_until_ns, self.loss_until_ns, self.inner.next_event()].into_iter().flatten();
-        starts.chain(silences).chain(ends).min()
+        let ends = self.ends.iter().map(|&(until_ns, _)| until_ns);
+        let others = [self.unplugged_until_ns, self.inner.next_event()].into_iter().flatten();
+        starts.chain(silences).chain(ends).chain(others).min()
     }
 
     fn reset(&mut self, now_ns: u64) {
@@ -306,6 +306,10 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        if let Effect::Unplug(for_ms) = effect {
+            self.unplug(now_ns, Some(for_ms));
+            return true;
+        }
         self.inner.inject(now_ns, effect)
     }
 

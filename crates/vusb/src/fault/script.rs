@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::ap::builtin::script::Event;
 use crate::ap::builtin::Network;
+use crate::device::Effect;
 
 /// Why a script cannot be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -54,8 +55,22 @@ pub enum Action {
     Disconnect,
     /// The firmware stops and does not start again until the device was unplugged.
     FirmwareHang,
+    /// What the firmware tells the host gets lost, for `for_ms`, or for ever: messages, and that it has read a mailbox.
+    LostC2h,
     /// Frames get lost on the air with `probability`, for `for_ms`, or for ever.
     Loss,
+    /// The noise at both receivers is `noise_dbm`, for `for_ms`, or for ever.
+    Noise,
+    /// The device's Block Ack is sent before it has an MPDU that did arrive, with `probability` for each MPDU of an A-MPDU,
+    /// for `for_ms`, or for ever: the sender repeats it.
+    LateBlockAck,
+}
+
+impl Action {
+    /// It happens inside the device, not to a transfer.
+    const fn is_inside(self) -> bool {
+        matches!(self, Self::FirmwareHang | Self::LostC2h | Self::Loss | Self::Noise | Self::LateBlockAck)
+    }
 }
 
 /// One thing that goes wrong.
@@ -93,8 +108,10 @@ pub struct Fault {
     pub or: Option<u32>,
     /// See [`Action::Corrupt`].
     pub xor: Option<u8>,
-    /// See [`Action::Loss`].
+    /// See [`Action::Loss`] and [`Action::LateBlockAck`].
     pub probability: Option<f64>,
+    /// See [`Action::Noise`].
+    pub noise_dbm: Option<i8>,
 }
 
 const fn one() -> u64 {
@@ -116,8 +133,21 @@ pub struct Script {
 }
 
 impl Fault {
+    /// What happens inside the device, and what undoes it, where something does; `None`: it happens to a transfer.
+    pub(super) fn effects(&self) -> Option<(Effect, Option<Effect>)> {
+        let probability = self.probability.unwrap_or(0.0);
+        Some(match self.action {
+            Action::FirmwareHang => (Effect::FirmwareHang, None),
+            Action::LostC2h => (Effect::LostC2h(true), Some(Effect::LostC2h(false))),
+            Action::Loss => (Effect::Loss(probability), Some(Effect::Loss(0.0))),
+            Action::Noise => (Effect::Noise(self.noise_dbm), Some(Effect::Noise(None))),
+            Action::LateBlockAck => (Effect::LateBlockAck(probability), Some(Effect::LateBlockAck(0.0))),
+            Action::Stall | Action::Nak | Action::Short | Action::Corrupt | Action::Disconnect => return None,
+        })
+    }
+
     fn check(&self) -> Result<(), &'static str> {
-        let of_device = matches!(self.action, Action::Disconnect | Action::FirmwareHang | Action::Loss);
+        let of_device = self.action == Action::Disconnect || self.action.is_inside();
         if self.endpoint.is_none() && !of_device {
             return Err("endpoint is missing: give the number of the endpoint, 0 to 15");
         }
@@ -135,8 +165,11 @@ impl Fault {
             Action::Corrupt if self.and.is_none() && self.or.is_none() && self.xor.is_none() => {
                 Err("one of and, or, xor is missing: how data are changed")
             }
-            Action::Loss if !self.probability.is_some_and(|p| (0.0..=1.0).contains(&p)) => {
+            Action::Loss | Action::LateBlockAck if !self.probability.is_some_and(|p| (0.0..=1.0).contains(&p)) => {
                 Err("probability is missing, or not from 0 to 1")
+            }
+            Action::Noise if self.noise_dbm.is_none_or(|dbm| dbm > 0) => {
+                Err("noise_dbm is missing, or above 0: the noise in dBm, as in -60")
             }
             _ => Ok(()),
         }
@@ -190,6 +223,8 @@ mod tests {
             ("[[fault]]\naction = \"stall\"\n", "endpoint is missing"),
             ("[[fault]]\naction = \"short\"\nendpoint = 1\n", "length is missing"),
             ("[[fault]]\naction = \"loss\"\nprobability = 1.5\n", "not from 0 to 1"),
+            ("[[fault]]\naction = \"late_block_ack\"\n", "not from 0 to 1"),
+            ("[[fault]]\naction = \"noise\"\n", "noise_dbm is missing"),
             ("[[fault]]\naction = \"explode\"\n", "unknown variant"),
             ("[[ap]]\nname = \"x\"\naction = \"forget\"\n", "ap 1 (\"x\"): when?"),
             ("[network]\nchannel = 14\n", "network: channel"),

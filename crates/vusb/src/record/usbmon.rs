@@ -6,7 +6,8 @@ use std::path::Path;
 
 use capture::{PcapSettings, PcapWriter, WriteError};
 use wire::linktype::LinkType;
-use wire::usb::usbmon::LONG_HEADER;
+use wire::pcap::ByteOrder;
+use wire::usb::usbmon::{EventKind, Header, LONG_HEADER};
 use wire::usb::TransferType;
 
 use super::{Observer, UrbEvent};
@@ -56,7 +57,7 @@ impl Observer for UsbmonRecorder {
         let time_ns = self.epoch_ns.saturating_add(i64::try_from(event.now_ns).unwrap_or(i64::MAX));
         let data = event.data.get(..self.snap_len).unwrap_or(event.data);
         self.record.clear();
-        header(event, time_ns, data.len(), &mut self.record);
+        self.record.extend_from_slice(&header(event, time_ns, data.len()).emit(ByteOrder::Little));
         self.record.extend_from_slice(data);
         let whole = (LONG_HEADER + event.data.len()) as u32;
         if let Err(error) = self.writer.write(time_ns, whole, &self.record) {
@@ -72,39 +73,30 @@ impl Observer for UsbmonRecorder {
     }
 }
 
-/// The 64 bytes of `struct mon_bin_hdr`, little endian.
-fn header(event: &UrbEvent<'_>, time_ns: i64, stored: usize, out: &mut Vec<u8>) {
-    let is_in = event.endpoint.is_in();
-    let submission = event.completion.is_none();
-    out.extend(u64::from(event.sequence).to_le_bytes());
-    out.extend([if submission { b'S' } else { b'C' }, event.transfer as u8, event.endpoint.0, DEVICE]);
-    out.extend(BUS.to_le_bytes());
-    let has_setup = submission && event.setup.is_some();
-    let has_data = submission != is_in;
-    let no_data = if is_in { b'<' } else { b'>' };
-    out.extend([if has_setup { 0 } else { b'-' }, if has_data { 0 } else { no_data }]);
-    out.extend(time_ns.div_euclid(1_000_000_000).to_le_bytes());
-    out.extend(((time_ns.rem_euclid(1_000_000_000) / 1_000) as i32).to_le_bytes());
+/// What is written of an event of which `stored` bytes of data are kept.
+fn header(event: &UrbEvent<'_>, time_ns: i64, stored: usize) -> Header {
     let (status, length) = event.completion.unwrap_or((IN_PROGRESS, event.length));
-    out.extend(status.to_le_bytes());
-    out.extend(length.to_le_bytes());
-    out.extend((stored as u32).to_le_bytes());
-    match event.setup {
-        Some(setup) if has_setup => out.extend(setup.to_bytes()),
-        _ => out.extend([0; 8]),
+    Header {
+        id: u64::from(event.sequence),
+        event: if event.completion.is_some() { EventKind::Completion } else { EventKind::Submission },
+        transfer: event.transfer,
+        endpoint: event.endpoint,
+        device: DEVICE,
+        bus: BUS,
+        time_us: time_ns.div_euclid(1_000),
+        status,
+        length,
+        stored_length: u32::try_from(stored).unwrap_or(u32::MAX),
+        setup: event.setup,
+        interval: if event.transfer == TransferType::Interrupt { event.interval } else { 0 },
+        transfer_flags: event.flags,
     }
-    let interval = if event.transfer == TransferType::Interrupt { event.interval } else { 0 };
-    out.extend(interval.to_le_bytes());
-    out.extend([0; 4]);
-    out.extend(event.flags.to_le_bytes());
-    out.extend([0; 4]);
 }
 
 #[cfg(test)]
 mod tests {
-    use wire::pcap::ByteOrder;
     use wire::usb::setup::Setup;
-    use wire::usb::usbmon::{EventKind, Packet};
+    use wire::usb::usbmon::Packet;
     use wire::usb::EndpointAddress;
 
     use super::*;
@@ -124,8 +116,7 @@ mod tests {
             completion: None,
             data: &[1, 2, 3, 4],
         };
-        let mut bytes = Vec::new();
-        header(&event, 1_700_000_000_250_000_999, 4, &mut bytes);
+        let mut bytes = header(&event, 1_700_000_000_250_000_999, 4).emit(ByteOrder::Little).to_vec();
         bytes.extend([1, 2, 3, 4]);
         let packet = Packet::parse(&bytes, ByteOrder::Little, LONG_HEADER).unwrap();
         assert_eq!((packet.id(), packet.event(), packet.setup()), (77, EventKind::Submission, Some(setup)));
@@ -133,8 +124,7 @@ mod tests {
         assert_eq!((packet.data(), packet.transfer_flags()), (&[1u8, 2, 3, 4][..], Some(0x200)));
 
         let event = UrbEvent { endpoint: EndpointAddress(0x81), completion: Some((-32, 0)), data: &[], ..event };
-        let mut bytes = Vec::new();
-        header(&event, 0, 0, &mut bytes);
+        let bytes = header(&event, 0, 0).emit(ByteOrder::Little);
         let packet = Packet::parse(&bytes, ByteOrder::Little, LONG_HEADER).unwrap();
         assert_eq!((packet.event(), packet.status(), packet.endpoint().0), (EventKind::Completion, -32, 0x81));
     }

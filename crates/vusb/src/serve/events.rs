@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
 
 use super::{system, Clock, ServeError};
-use crate::device::{Device, Source};
+use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
 use crate::session::{Session, UrbCounters};
 
@@ -20,30 +20,36 @@ const READ_LEN: usize = 1 << 20;
 /// Events handled before the host is looked at again.
 const EVENTS_MAX: usize = 256;
 
+/// How long SIGUSR2 unplugs the device.
+const UNPLUGGED_MS: u64 = 1_000;
+
 /// The signals that this program answers.
 #[derive(Debug)]
 pub struct Signals {
     stop: UnixStream,
     report: UnixStream,
+    unplug: UnixStream,
 }
 
 impl Signals {
-    /// SIGTERM, SIGINT and SIGHUP end the run, SIGUSR1 asks for counters.
+    /// SIGTERM, SIGINT and SIGHUP end the run, SIGUSR1 asks for counters, SIGUSR2 unplugs the device for a second.
     ///
     /// # Errors
     /// The system's.
     pub fn install() -> io::Result<Self> {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
         let (stop, stop_end) = UnixStream::pair()?;
         let (report, report_end) = UnixStream::pair()?;
+        let (unplug, unplug_end) = UnixStream::pair()?;
         for signal in [SIGTERM, SIGINT, SIGHUP] {
             signal_hook::low_level::pipe::register(signal, stop_end.try_clone()?)?;
         }
         signal_hook::low_level::pipe::register(SIGUSR1, report_end)?;
-        for stream in [&stop, &report] {
+        signal_hook::low_level::pipe::register(SIGUSR2, unplug_end)?;
+        for stream in [&stop, &report, &unplug] {
             stream.set_nonblocking(true)?;
         }
-        Ok(Self { stop, report })
+        Ok(Self { stop, report, unplug })
     }
 }
 
@@ -155,8 +161,10 @@ impl<D: Device> Loop<'_, D> {
     fn wait(&mut self, host: &Host<'_>, connection: Option<BorrowedFd<'_>>) -> Result<Option<Ended>, ServeError> {
         self.sources.clear();
         self.device.sources(&mut self.sources);
-        let mut fds =
-            vec![PollFd::new(&host.signals.stop, PollFlags::IN), PollFd::new(&host.signals.report, PollFlags::IN)];
+        let Signals { stop, report, unplug } = host.signals;
+        let mut fds: Vec<PollFd<'_>> =
+            [stop, report, unplug].into_iter().map(|stream| PollFd::new(stream, PollFlags::IN)).collect();
+        let connection_at = fds.len();
         let waiting = self.session.output().len();
         if let Some(connection) = connection {
             let mut events = PollFlags::empty();
@@ -185,19 +193,23 @@ impl<D: Device> Loop<'_, D> {
             return Ok(Some(Ended::Stopped));
         }
         if is_ready(1) {
-            drain(&host.signals.report);
+            drain(report);
             self.report(host)?;
         }
         // What happened before the news happened before the news.
         let now_ns = Clock.now_ns();
         self.catch_up(now_ns, connection.is_some());
+        if is_ready(2) {
+            drain(unplug);
+            self.device.inject(now_ns, Effect::Unplug(UNPLUGGED_MS));
+        }
         let wanted = self.sources.iter().filter(|source| source.wanted);
         for (at, source) in wanted.enumerate() {
             if is_ready(first_source + at) {
                 self.device.readable(now_ns, source.fd);
             }
         }
-        if let Some(connection) = connection.filter(|_| is_ready(2)) {
+        if let Some(connection) = connection.filter(|_| is_ready(connection_at)) {
             return self.read(now_ns, connection);
         }
         Ok(None)
@@ -247,7 +259,8 @@ impl<D: Device> Loop<'_, D> {
     }
 }
 
-/// Writes the counters, whole or not at all.
+/// Writes the counters, whole or not at all, and when that was: by CLOCK_MONOTONIC, as /proc/uptime without suspend. What
+/// `epoch_ns` adds to it gives the time of the captures.
 ///
 /// # Errors
 /// Those of the file.
@@ -255,6 +268,8 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
     let value = serde_json::json!({
         "format": "txop-vusb-statistics",
         "version": 1,
+        "monotonic_ns": Clock.now_ns(),
+        "epoch_ns": Clock.epoch_ns(),
         "urbs": urbs,
         "device": device.statistics(),
     });

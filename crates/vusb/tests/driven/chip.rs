@@ -16,20 +16,20 @@ use wire::usb::realtek::{RxWalk, TX_DESCRIPTOR};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::Completion;
 
-const OWN: [u8; 6] = [0x08, 0xbe, 0xac, 0x0b, 0x14, 0xc4];
-const AP: [u8; 6] = [2, 2, 2, 2, 2, 2];
+pub const OWN: [u8; 6] = [0x08, 0xbe, 0xac, 0x0b, 0x14, 0xc4];
+pub const AP: [u8; 6] = [2, 2, 2, 2, 2, 2];
 
 /// What the far end has heard, and what it is to send.
 #[derive(Default)]
-struct Air {
-    heard: Vec<(u64, Vec<u8>, Reception)>,
-    to_send: Vec<(u64, Ppdu)>,
-    outcomes: Vec<Vec<bool>>,
-    deaf: bool,
+pub struct Air {
+    pub heard: Vec<(u64, Vec<u8>, Reception)>,
+    pub to_send: Vec<(u64, Ppdu)>,
+    pub outcomes: Vec<Vec<bool>>,
+    pub deaf: bool,
 }
 
 #[derive(Clone, Default)]
-struct FarEnd(Rc<RefCell<Air>>);
+pub struct FarEnd(pub Rc<RefCell<Air>>);
 
 impl Station for FarEnd {
     fn tuned(&self) -> Option<Tuned> {
@@ -72,34 +72,41 @@ impl AccessPoint for FarEnd {
     }
 }
 
-fn write(host: &mut Host<Rtl8188cus>, register: u16, data: &[u8]) {
+pub fn write(host: &mut Host<Rtl8188cus>, register: u16, data: &[u8]) {
     let setup = Setup { request_type: 0x40, request: 5, value: register, index: 0, length: data.len() as u16 };
     assert_eq!(host.control(setup, data).0, 0);
 }
 
-fn read(host: &mut Host<Rtl8188cus>, register: u16) -> u32 {
+pub fn read(host: &mut Host<Rtl8188cus>, register: u16) -> u32 {
     let setup = Setup { request_type: 0xc0, request: 5, value: register, index: 0, length: 4 };
-    let (status, data) = host.control(setup, &[]);
+    let (status, mut data) = host.control(setup, &[]);
     assert_eq!(status, 0);
+    // Beyond the last register there is nothing: the answer is short.
+    data.resize(4, 0);
     u32::from_le_bytes(data.try_into().unwrap())
 }
 
 /// A chip that a driver has set up on channel 6, and its far end.
-fn chip_on_air(channel: ChannelSettings) -> (Host<Rtl8188cus>, FarEnd) {
+pub fn chip_on_air(channel: ChannelSettings) -> (Host<Rtl8188cus>, FarEnd) {
     let far = FarEnd::default();
     let medium = Medium::new(channel, 1, None);
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(far.clone()));
     let mut host = Host::new(chip);
-    write(&mut host, reg::CR, &[0xff]);
-    write(&mut host, reg::MACID, &OWN);
-    write(&mut host, reg::RX_DRVINFO_SZ, &[4]);
-    write(&mut host, reg::RCR, &0x7000_280eu32.to_le_bytes());
-    write(&mut host, reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0xc06).to_le_bytes());
+    set_up(&mut host);
     (host, far)
 }
 
+/// What a driver writes until the chip is on channel 6.
+pub fn set_up(host: &mut Host<Rtl8188cus>) {
+    write(host, reg::CR, &[0xff]);
+    write(host, reg::MACID, &OWN);
+    write(host, reg::RX_DRVINFO_SZ, &[4]);
+    write(host, reg::RCR, &0x7000_280eu32.to_le_bytes());
+    write(host, reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0xc06).to_le_bytes());
+}
+
 /// A QoS data frame behind its descriptor. `words` are put over the descriptor's.
-fn transmission(sequence: u16, len: usize, words: &[(usize, u32)]) -> Vec<u8> {
+pub fn transmission(sequence: u16, len: usize, words: &[(usize, u32)]) -> Vec<u8> {
     let mut frame = vec![0x88, 0x01, 0, 0];
     frame.extend(AP);
     frame.extend(OWN);
@@ -117,7 +124,7 @@ fn transmission(sequence: u16, len: usize, words: &[(usize, u32)]) -> Vec<u8> {
     [descriptor.iter().flat_map(|word| word.to_le_bytes()).collect(), frame].concat()
 }
 
-fn run(host: &mut Host<Rtl8188cus>, for_ns: u64) -> Vec<(Completion, Vec<u8>)> {
+pub fn run(host: &mut Host<Rtl8188cus>, for_ns: u64) -> Vec<(Completion, Vec<u8>)> {
     let end_ns = host.now_ns + for_ns;
     let mut all = host.completions();
     while let Some(at_ns) = host.device.next_event().filter(|&at_ns| at_ns <= end_ns) {
@@ -253,7 +260,7 @@ fn the_packet_buffer_is_finite() {
     assert_eq!(far.0.borrow().heard.len(), 100);
 }
 
-fn down(sequence: u16, len: usize, to: [u8; 6]) -> Vec<u8> {
+pub fn down(sequence: u16, len: usize, to: [u8; 6]) -> Vec<u8> {
     let mut frame = vec![0x88, 0x02, 0, 0];
     frame.extend(to);
     frame.extend(AP);
@@ -264,7 +271,7 @@ fn down(sequence: u16, len: usize, to: [u8; 6]) -> Vec<u8> {
     frame
 }
 
-fn ppdu(mpdus: Vec<Vec<u8>>, response: Response) -> Ppdu {
+pub fn ppdu(mpdus: Vec<Vec<u8>>, response: Response) -> Ppdu {
     let aggregated = mpdus.len() > 1;
     let mode = if aggregated {
         vusb::chips::rtl8188cus::tx_descriptor::mode(19, Default::default())

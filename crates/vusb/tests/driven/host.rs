@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use vusb::device::{ControlReply, Device, Identity, InReply, OutReply, Speed};
-use vusb::session::{Session, SessionError};
+use vusb::record::Observer;
+use vusb::session::{Session, SessionError, UrbCounters};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::{Command, Completion, Submit, HEADER};
 
@@ -89,8 +90,22 @@ pub struct Host<D: Device> {
 
 impl<D: Device> Host<D> {
     pub fn new(device: D) -> Self {
-        let session = Session::new(&device, None);
+        Self::observed(device, None)
+    }
+
+    /// Somebody watches the bus.
+    pub fn observed(device: D, observer: Option<Box<dyn Observer>>) -> Self {
+        let session = Session::new(&device, observer);
         Self { device, now_ns: 0, session, sequence: 0, reads: Vec::new() }
+    }
+
+    /// Unplugs the device: gives it back, with what was counted, when all recordings are written.
+    pub fn finish(self) -> (D, UrbCounters) {
+        let counters = *self.session.counters();
+        if let Some(mut observer) = self.session.into_observer() {
+            observer.finish().unwrap();
+        }
+        (self.device, counters)
     }
 
     pub fn receive(&mut self, bytes: &[u8]) -> Result<(), SessionError> {

@@ -1,6 +1,10 @@
 //! Devices as a host drives them.
 
+mod agreement;
 mod bus;
 mod chip;
+mod chip_blocks;
+mod faults;
 mod functions;
 mod host;
+mod trace;

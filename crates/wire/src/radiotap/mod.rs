@@ -5,6 +5,7 @@
 //! where the 802.11 frame begins, so a header with unknown or cut-off fields still yields the frame: decoding
 //! stops at the first thing it cannot size, and what was read before it stays valid.
 
+mod emit;
 mod fields;
 mod memo;
 mod modulation;
@@ -12,6 +13,7 @@ mod modulation;
 use crate::radio::{RadioError, RadioInfo};
 use fields::Fields;
 
+pub use emit::Reception;
 pub(crate) use memo::Memo;
 pub(crate) use modulation::legacy;
 

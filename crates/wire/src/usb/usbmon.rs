@@ -46,7 +46,7 @@ impl EventKind {
     }
 }
 
-/// What the header of a record says that has no SETUP packet and is not isochronous, to be written.
+/// What the header of a record says that is not isochronous, to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Identifies the URB between submission and completion.
@@ -69,6 +69,12 @@ pub struct Header {
     pub length: u32,
     /// Bytes of data that follow.
     pub stored_length: u32,
+    /// The SETUP packet of a control transfer; written with submissions only.
+    pub setup: Option<Setup>,
+    /// Polling interval of an interrupt endpoint, in the units of its speed.
+    pub interval: u32,
+    /// Bits of `struct urb`'s transfer_flags.
+    pub transfer_flags: u32,
 }
 
 impl Header {
@@ -81,18 +87,25 @@ impl Header {
         bytes[10] = self.endpoint.0;
         bytes[11] = self.device;
         bytes[12..14].copy_from_slice(&order.u16_bytes(self.bus));
-        // No SETUP packet; with data (0), or which way they would have gone.
-        bytes[14] = b'-';
-        bytes[15] = match (self.stored_length, self.endpoint.is_in()) {
-            (1.., _) => 0,
-            (0, true) => b'<',
-            (0, false) => b'>',
+        let is_submission = self.event == EventKind::Submission;
+        let setup = self.setup.filter(|_| is_submission);
+        bytes[14] = if setup.is_some() { 0 } else { b'-' };
+        // 0, or which way the data go that are in the URB's other record (mon_bin.c, mon_bin_event).
+        bytes[15] = match (is_submission, self.endpoint.is_in()) {
+            (true, true) => b'<',
+            (false, false) => b'>',
+            _ => 0,
         };
         bytes[16..24].copy_from_slice(&order.u64_bytes(self.time_us.div_euclid(1_000_000) as u64));
         bytes[24..28].copy_from_slice(&order.u32_bytes(self.time_us.rem_euclid(1_000_000) as u32));
         bytes[28..32].copy_from_slice(&order.u32_bytes(self.status as u32));
         bytes[32..36].copy_from_slice(&order.u32_bytes(self.length));
         bytes[36..40].copy_from_slice(&order.u32_bytes(self.stored_length));
+        if let Some(setup) = setup {
+            bytes[40..48].copy_from_slice(&setup.to_bytes());
+        }
+        bytes[48..52].copy_from_slice(&order.u32_bytes(self.interval));
+        bytes[56..60].copy_from_slice(&order.u32_bytes(self.transfer_flags));
         bytes
     }
 }
@@ -239,6 +252,11 @@ impl<'a> Packet<'a> {
         self.u32(36)
     }
 
+    /// Polling interval of an interrupt or isochronous endpoint; `None` under link type 189.
+    pub fn interval(&self) -> Option<u32> {
+        self.order.u32_at(self.extension?, 0)
+    }
+
     /// Bits of `struct urb`'s transfer_flags; `None` under link type 189.
     pub fn transfer_flags(&self) -> Option<u32> {
         self.order.u32_at(self.extension?, 8)
@@ -334,13 +352,19 @@ mod tests {
             (id, event, transfer, endpoint, device) in (0u64.., 0usize..3, 1u8..4, 0u8.., 0u8..),
             (bus, time_us, status, length) in (0u16.., 0i64..1 << 50, -200i32..1, 0u32..),
             data: Vec<u8>,
+            (setup, interval, transfer_flags) in proptest::prelude::any::<([u8; 8], u32, u32)>(),
             big: bool,
         ) {
             let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+            let (event, transfer) = (
+                [EventKind::Submission, EventKind::Completion, EventKind::SubmissionError][event],
+                TransferType::from_capture(transfer).unwrap(),
+            );
+            let has_setup = event == EventKind::Submission && transfer == TransferType::Control;
             let header = Header {
                 id,
-                event: [EventKind::Submission, EventKind::Completion, EventKind::SubmissionError][event],
-                transfer: TransferType::from_capture(transfer).unwrap(),
+                event,
+                transfer,
                 endpoint: EndpointAddress(endpoint),
                 device,
                 bus,
@@ -348,6 +372,9 @@ mod tests {
                 status,
                 length,
                 stored_length: data.len() as u32,
+                setup: has_setup.then(|| Setup::from_bytes(setup)),
+                interval,
+                transfer_flags,
             };
             let bytes = [&header.emit(order)[..], &data].concat();
             let packet = Packet::parse(&bytes, order, LONG_HEADER).unwrap();
@@ -362,9 +389,12 @@ mod tests {
                 status: packet.status(),
                 length: packet.length(),
                 stored_length: packet.stored_length(),
+                setup: packet.setup(),
+                interval: packet.interval().unwrap(),
+                transfer_flags: packet.transfer_flags().unwrap(),
             };
             assert_eq!(again, header);
-            assert_eq!((packet.data(), packet.setup()), (&data[..], None));
+            assert_eq!(packet.data(), &data[..]);
         }
 
         #[test]

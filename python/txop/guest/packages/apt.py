@@ -7,6 +7,7 @@ lists of one's own are fetched, from the same sources, into the user's cache.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
@@ -16,11 +17,15 @@ from txop.guest.cache import sha256_of
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.packages.control import IndexEntry, read_index
 from txop.guest.packages.lock import LockedPackage
+from txop.visible import visible
 
 SHOW_TIMEOUT_S = 120.0
 FETCH_TIMEOUT_S = 1800.0
 
 _PROGRAMS = ("apt-cache", "apt-get")
+
+_GONE = re.compile(r"\b404\b|File not found")
+"""In what apt-get says of a package that its lists have and the archive has not any more."""
 
 
 class NotOffered(GuestError):  # noqa: N818
@@ -31,7 +36,8 @@ class Apt:
     """APT, with the machine's package lists or with those in ``lists``."""
 
     def __init__(self, lists: Path | None = None) -> None:
-        self._lists = lists
+        self.lists = lists
+        """Folder of package lists of one's own; ``None``: the machine's."""
 
     @staticmethod
     def check() -> None:
@@ -46,10 +52,10 @@ class Apt:
 
     def refresh(self) -> None:
         """Fetch package lists into :attr:`lists`. Raises :class:`GuestError`."""
-        if self._lists is None:
+        if self.lists is None:
             raise ValueError("the machine's own lists are for root to refresh")
         for folder in ("lists/partial", "cache/archives/partial"):
-            (self._lists / folder).mkdir(parents=True, exist_ok=True)
+            (self.lists / folder).mkdir(parents=True, exist_ok=True)
         self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
 
     def show(self, names: Iterable[str]) -> dict[str, list[IndexEntry]]:
@@ -75,7 +81,12 @@ class Apt:
             now = f"it has {offered[0].version} now" if offered else "it has none"
             raise NotOffered(f"the package lists do not have {package.name} in version {package.version}: {now}")
         before = set(folder.glob("*.deb"))
-        self._run(["apt-get", "-q", "download", what], FETCH_TIMEOUT_S, f"{what} cannot be fetched", folder)
+        try:
+            self._run(["apt-get", "-q", "download", what], FETCH_TIMEOUT_S, f"{what} cannot be fetched", folder)
+        except GuestError as error:
+            if _GONE.search(error.what):
+                raise NotOffered(error.what) from None
+            raise
         got = next(iter(set(folder.glob("*.deb")) - before), None)
         if got is None:
             raise GuestError(f"apt-get said it fetched {what}, but there is no such file")
@@ -87,6 +98,17 @@ class Apt:
             )
         return got
 
+    def fetch_offered(self, packages: Sequence[LockedPackage], folder: Path) -> None:
+        """Fetch, in one go, those packages that are offered in their version. What comes is not judged here."""
+        offered = self.show(package.name for package in packages)
+        wanted = [
+            f"{package.name}={package.version}"
+            for package in packages
+            if any(entry.version == package.version for entry in offered.get(package.name, []))
+        ]
+        if wanted:
+            self._call(["apt-get", "-q", "download", *wanted], FETCH_TIMEOUT_S, folder)
+
     def _run(self, argv: Sequence[str], timeout_s: float, what: str, folder: Path | None = None) -> None:
         ran = self._call(argv, timeout_s, folder)
         if ran.returncode != 0:
@@ -94,15 +116,22 @@ class Apt:
             errors = (
                 [row.removeprefix("E: ") for row in said if row.startswith("E: ")] or said[-1:] or ["no reason given"]
             )
-            raise GuestError(f"{what}: {errors[0][:300]}")
+            raise GuestError(
+                f"{what}: {visible(errors[0][:300])}",
+                what_to_do="look at the network and APT's sources; packages that another machine has can be given with "
+                "`txop guest build --packages DIR`",
+            )
 
     def _call(
         self, argv: Sequence[str], timeout_s: float, folder: Path | None = None
     ) -> subprocess.CompletedProcess[bytes]:
         self.check()
-        options = ["-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=2"] if argv[0] == "apt-get" else []
-        if self._lists is not None:
-            options += ["-o", f"Dir::State::Lists={self._lists}/lists", "-o", f"Dir::Cache={self._lists}/cache"]
+        # guests are x86-64 machines, also where this machine is another
+        options = ["-o", "APT::Architecture=amd64", "-o", "APT::Architectures=amd64"]
+        if argv[0] == "apt-get":
+            options += ["-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=2"]
+        if self.lists is not None:
+            options += ["-o", f"Dir::State::Lists={self.lists}/lists", "-o", f"Dir::Cache={self.lists}/cache"]
         try:
             return subprocess.run(
                 [argv[0], *options, *argv[1:]],

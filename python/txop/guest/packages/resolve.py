@@ -47,7 +47,7 @@ def resolve(series: str, *, cache: Path | None = None, progress: Progress = lamb
     named = {*recipe.PROGRAMS, *recipe.FILES}
     counted = _that_count(store, [_pin(entry, "image") for entry in programs], named)
     pins = [_pin(image, "image"), *counted, *(_pin(entry, "build") for entry in build)]
-    return Lock(series, release, _distribution(), in_order(pins))
+    return Lock(series, release, distribution(), in_order(pins))
 
 
 def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
@@ -107,6 +107,7 @@ def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
 
 def _that_count(store: PackageStore, packages: list[LockedPackage], named: set[str]) -> list[LockedPackage]:
     """Of packages those whose files are in an image: the named ones, and those whose libraries these need."""
+    store.fetch(packages)
     folders = {package: store.unpacked(package, is_runtime, "runtime") for package in packages}
     tree = FileTree(list(folders.values()))
     programs = [name for names in recipe.PROGRAMS.values() for name in names]
@@ -133,7 +134,7 @@ def _pin(entry: IndexEntry, role: str) -> LockedPackage:
         raise GuestError(f"the archive's index has something odd: {error}") from None
 
 
-def _distribution() -> str:
+def distribution() -> str:
     """As in ``debian-12``."""
     fields = {}
     try:

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::congestion::{Ack, CongestionControl, Window};
-use crate::rng::Rng;
+use random::Rng;
 
 /// 2/ln 2: doubles the rate each round (draft, 4.3.2).
 const HIGH_GAIN: f64 = 2.885;

@@ -8,8 +8,8 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::settings::{Congestion, TcpSettings};
 use crate::engine::{AccessCategory, HostId, Packet};
-use crate::rng::Rng;
 use crate::traffic::segment::{Body, Ecn, Flags, Modelled, Segment, SACK_BLOCKS};
+use random::Rng;
 
 const MS: u64 = 1_000_000;
 

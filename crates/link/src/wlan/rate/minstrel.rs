@@ -2,9 +2,9 @@
 //! from its header): what got through at each rate is averaged, the rates are ranked by the throughput they promise, and a
 //! few MPDUs try out others.
 
-use crate::rng::Rng;
 use crate::wlan::phy::RateId;
 use crate::wlan::rate::Chain;
+use random::Rng;
 
 /// Between two updates of the statistics: HZ / 20.
 const UPDATE_NS: u64 = 50_000_000;

@@ -4,8 +4,8 @@ mod minstrel;
 
 pub(crate) use minstrel::Minstrel;
 
-use crate::rng::Rng;
 use crate::wlan::phy::RateId;
+use random::Rng;
 
 /// Attempts at a PPDU without an answer, and the rate of each, before what it carries goes back to the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

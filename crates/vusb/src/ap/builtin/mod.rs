@@ -265,6 +265,10 @@ impl Station for Builtin {
         self.queue.access()
     }
 
+    fn access_function(&self) -> usize {
+        self.queue.access_function()
+    }
+
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
         self.queue.begin(self.agreements.down, self.agreements.down_window)
     }

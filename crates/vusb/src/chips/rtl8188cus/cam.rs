@@ -14,14 +14,29 @@ const WRITE: u32 = 1 << 16;
 /// Ciphers by their number in the key memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cipher {
-    /// WEP-40 (1) or WEP-104 (5).
-    Wep,
+    /// WEP-40 (1).
+    Wep40,
+    /// WEP-104 (5).
+    Wep104,
     /// TKIP (2).
     Tkip,
     /// CCMP with 128 bits (4).
     Ccmp,
     /// None of these.
     Other(u8),
+}
+
+impl Cipher {
+    /// Its number, which received frames are marked with as well (rtl8xxxu.h, RX_DESC_ENC_*).
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Wep40 => 1,
+            Self::Tkip => 2,
+            Self::Ccmp => 4,
+            Self::Wep104 => 5,
+            Self::Other(number) => number,
+        }
+    }
 }
 
 /// A key.
@@ -65,7 +80,8 @@ impl Cam {
             let [low, high] = [entry[0].to_le_bytes(), entry[1].to_le_bytes()];
             let address = [low[2], low[3], high[0], high[1], high[2], high[3]];
             let cipher = match entry[0] >> 2 & 7 {
-                1 | 5 => Cipher::Wep,
+                1 => Cipher::Wep40,
+                5 => Cipher::Wep104,
                 2 => Cipher::Tkip,
                 4 => Cipher::Ccmp,
                 other => Cipher::Other(other as u8),
@@ -80,10 +96,16 @@ impl Cam {
         self.keys().find(|(control, of, _)| control & GROUP == 0 && *of == address).map(|(.., key)| key)
     }
 
-    /// The group key with this index.
+    /// The group key, or default key of WEP, with this index. Drivers mark it in one of three ways: with the group bit
+    /// (rtl8xxxu_cam_write), with the broadcast address, or with an address that is the index (rtlwifi rtl8192cu/mac.c,
+    /// rtl92c_set_key, for WEP).
     pub fn group(&self, index: u8) -> Option<Key> {
-        let wanted = GROUP | u32::from(index & 3);
-        self.keys().find(|(control, ..)| control & (GROUP | 3) == wanted).map(|(.., key)| key)
+        let index = index & 3;
+        let is_group = |control: u32, address: [u8; 6]| {
+            control & GROUP != 0 || address == [0xff; 6] || address == [0, 0, 0, 0, 0, index]
+        };
+        let mut keys = self.keys().filter(|(control, ..)| control & 3 == u32::from(index));
+        keys.find(|(control, address, _)| is_group(*control, *address)).map(|(.., key)| key)
     }
 }
 
@@ -120,5 +142,21 @@ mod tests {
         // DISABLE_KEY: control word zero.
         write(&mut cam, &mut memory, 0, 0, 0);
         assert_eq!(cam.pairwise([0x02, 0xaa, 0xbb, 0xcc, 0xdd, 0xee]), None);
+    }
+
+    /// rtlwifi marks group keys with the broadcast address, default keys of WEP with an address that is their number.
+    #[test]
+    fn group_keys_of_rtlwifi() {
+        let (mut cam, mut memory) = (Cam::default(), Memory::default());
+        for (entry, control, low, high) in [
+            (1, VALID | 2 << 2 | 1, 0xffff_0000u32, 0xffff_ffff),
+            (2, VALID | 1 << 2 | 2, 0, 0x0200_0000),
+            (3, VALID | 5 << 2 | 3, 0, 0x0400_0000),
+        ] {
+            write(&mut cam, &mut memory, entry, 1, high);
+            write(&mut cam, &mut memory, entry, 0, control | low);
+        }
+        let cipher = |index| cam.group(index).map(|key| key.cipher);
+        assert_eq!([cipher(0), cipher(1), cipher(2), cipher(3)], [None, Some(Cipher::Tkip), Some(Cipher::Wep40), None]);
     }
 }

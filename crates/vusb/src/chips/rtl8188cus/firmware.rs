@@ -21,11 +21,19 @@ pub enum Command {
     },
     /// Associated (or not any more).
     JoinBss(bool),
+    /// Power save of the firmware (no USB driver in Linux turns it on: rtlwifi/usb.c, fwctrl_lps; rtl8xxxu has none).
+    PowerMode {
+        /// 0: awake; 1: until the next beacon; 2: until a beacon for groups.
+        mode: u8,
+        /// Beacons to sleep through at most.
+        awake_interval: u8,
+    },
     /// Anything else, by its number.
     Other(u8),
 }
 
-/// H2C_JOIN_BSS_REPORT and H2C_SET_RATE_MASK (rtl8xxxu.h, enum h2c_cmd_8723a).
+/// H2C_SET_POWER_MODE, H2C_JOIN_BSS_REPORT and H2C_SET_RATE_MASK (rtl8xxxu.h, enum h2c_cmd_8723a).
+const SET_POWER_MODE: u8 = 1;
 const JOIN_BSS_REPORT: u8 = 2;
 const SET_RATE_MASK: u8 = 6;
 /// The command has extension bytes.
@@ -39,9 +47,16 @@ pub struct Firmware {
     downloaded: u64,
     /// Does not start until the chip was unplugged (a fault).
     hangs: bool,
+    /// What it tells the host gets lost (a fault).
+    pub mute: bool,
 }
 
 impl Firmware {
+    /// Power was cut: nothing is loaded, nothing hangs. What gets lost on the way to the host is no state of the chip's.
+    pub fn cold_start(&mut self) {
+        *self = Self { mute: self.mute, ..Self::default() };
+    }
+
     /// It stops, and does not start again (a fault).
     pub fn hang(&mut self, memory: &mut Memory) {
         (self.hangs, self.running) = (true, false);
@@ -93,28 +108,42 @@ impl Firmware {
         if may_run && self.downloaded > 0 && !self.hangs {
             self.running = true;
             memory.change(reg::MCU_FW_DL, 0, reg::FW_INIT_READY | reg::FW_RAM_SELECT);
+            // It begins with empty mailboxes.
+            memory.change(reg::HMTFR, 0x0f, 0);
         } else if !enabled {
             self.running = false;
         }
     }
 
-    /// The command that a write has completed: mailboxes are read at once, so they are never full.
+    /// The command that a write has completed: it is complete with the last byte of a mailbox (rtlwifi writes them one by
+    /// one, _rtl92c_fill_h2c_command). A firmware that runs reads it at once; else the mailbox stays full.
     pub fn mailbox(&self, memory: &mut Memory, touched: Touched) -> Option<Command> {
-        let number = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n))?;
+        let number = (0..4u16).find(|n| touched.has(reg::HMBOX_0 + 4 * n + 3))?;
         if !self.running {
+            memory.change(reg::HMTFR, 0, 1 << number);
             return None;
         }
-        memory.change(reg::HMTFR, 0x0f, 0);
-        let [id, first, second, last]: [u8; 4] = memory.array(reg::HMBOX_0 + 4 * number);
-        let extension = memory.u16(reg::HMBOX_EXT_0 + 2 * number);
-        Some(match id & !EXTENDED {
-            SET_RATE_MASK if id & EXTENDED != 0 => Command::RateMask {
-                mask: (u32::from(u16::from_le_bytes([first, second])) << 16 | u32::from(extension)) & 0x0fff_ffff,
-                short_gi: last & 0x20 != 0,
-                macid: last & 0x1f,
-            },
-            JOIN_BSS_REPORT => Command::JoinBss(first != 0),
-            other => Command::Other(other),
-        })
+        if self.mute {
+            memory.change(reg::HMTFR, 0, 1 << number);
+        } else {
+            memory.change(reg::HMTFR, 1 << number, 0);
+        }
+        Some(command(memory, number))
+    }
+}
+
+/// What is in a mailbox: the number of the command and three bytes; two more in its extension, if bit 7 is set.
+pub(super) fn command(memory: &Memory, number: u16) -> Command {
+    let [id, first, second, last]: [u8; 4] = memory.array(reg::HMBOX_0 + 4 * number);
+    let extension = memory.u16(reg::HMBOX_EXT_0 + 2 * number);
+    match id & !EXTENDED {
+        SET_RATE_MASK if id & EXTENDED != 0 => Command::RateMask {
+            mask: (u32::from(u16::from_le_bytes([first, second])) << 16 | u32::from(extension)) & 0x0fff_ffff,
+            short_gi: last & 0x20 != 0,
+            macid: last & 0x1f,
+        },
+        JOIN_BSS_REPORT => Command::JoinBss(first != 0),
+        SET_POWER_MODE => Command::PowerMode { mode: first, awake_interval: last },
+        other => Command::Other(other),
     }
 }

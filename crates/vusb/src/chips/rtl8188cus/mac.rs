@@ -1,11 +1,12 @@
 //! The chip's inside: registers and what stands behind them, transmitter and receiver.
 
-use wire::phy::{EdcaParameters, RateSet};
+use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 
 use super::cam::Cam;
 use super::efuse::Efuse;
 use super::firmware::{Command, Firmware};
 use super::memory::{Memory, Touched};
+use super::power::{PowerCounters, PowerSave};
 use super::radio::Radio;
 use super::receive::{Receiver, RxCounters};
 use super::registers as reg;
@@ -15,6 +16,10 @@ use super::tx_descriptor::LEGACY_RATES;
 use super::Model;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
+use random::Rng;
+
+/// Of the draws of a fault, so that they change no others.
+const LATE_SEED: u64 = 1;
 
 /// Longest register read: no driver reads more than four bytes at a time.
 const READ_MAX: usize = 256;
@@ -29,8 +34,11 @@ pub struct Mac {
     cam: Cam,
     transmitter: Transmitter,
     receiver: Receiver,
+    power: PowerSave,
     /// What the run's clock showed when the TSF was zero.
     tsf_zero_ns: u64,
+    /// How likely a Block Ack does not have an MPDU yet (a fault), and the draws of it.
+    late: (f64, Rng),
 }
 
 impl Mac {
@@ -44,18 +52,21 @@ impl Mac {
             cam: Cam::default(),
             transmitter: Transmitter::default(),
             receiver: Receiver::default(),
+            power: PowerSave::default(),
             tsf_zero_ns: 0,
+            late: (0.0, Rng::new(LATE_SEED)),
         };
-        mac.cold_start();
+        mac.cold_start(0);
         mac
     }
 
     /// Power was cut.
-    pub(super) fn cold_start(&mut self) {
+    pub(super) fn cold_start(&mut self, now_ns: u64) {
         system::cold_start(&mut self.memory, self.model);
-        self.firmware = Firmware::default();
+        self.firmware.cold_start();
         self.radio = Radio::default();
         self.cam = Cam::default();
+        self.power.clear(now_ns);
         self.transmitter.clear();
         self.receiver.clear();
     }
@@ -65,12 +76,30 @@ impl Mac {
         self.firmware.hang(&mut self.memory);
     }
 
+    /// What the firmware tells the host gets lost, or not any more.
+    pub(super) fn lose_c2h(&mut self, lost: bool) {
+        self.firmware.mute = lost;
+    }
+
+    pub(super) const fn loses_c2h(&self) -> bool {
+        self.firmware.mute
+    }
+
+    /// Block Acks come too early for an MPDU with this probability.
+    pub(super) fn acknowledge_late(&mut self, probability: f64) {
+        self.late.0 = probability;
+    }
+
     pub(super) const fn tx_counters(&self) -> &TxCounters {
         self.transmitter.counters()
     }
 
     pub(super) const fn rx_counters(&self) -> &RxCounters {
         self.receiver.counters()
+    }
+
+    pub(super) fn power_counters(&self, now_ns: u64) -> PowerCounters {
+        self.power.counters(now_ns)
     }
 
     fn tsf_us(&self, now_ns: u64) -> u64 {
@@ -107,6 +136,7 @@ impl Mac {
                 now_ns.wrapping_sub(u64::from_le_bytes(self.memory.array(reg::TSFTR)).wrapping_mul(1_000));
         }
         if powered_before && !self.is_on() {
+            self.power.clear(now_ns);
             self.transmitter.clear();
             self.receiver.clear();
         }
@@ -116,8 +146,14 @@ impl Mac {
             self.transmitter.rates().set_mask(0, mask & 0x0fff_ffff);
         }
         let command = self.firmware.mailbox(&mut self.memory, touched);
-        if let Some(Command::RateMask { mask, macid, .. }) = command {
-            self.transmitter.rates().set_mask(macid, mask);
+        match command {
+            Some(Command::RateMask { mask, macid, .. }) => self.transmitter.rates().set_mask(macid, mask),
+            Some(Command::PowerMode { mode, .. }) => {
+                let announcement = self.power.ask(&self.memory, mode);
+                self.transmitter.send(now_ns, announcement);
+            }
+            Some(Command::JoinBss(false)) => self.power.clear(now_ns),
+            _ => {}
         }
         command.is_some()
     }
@@ -145,8 +181,8 @@ impl Mac {
 
 impl Station for Mac {
     fn tuned(&self) -> Option<Tuned> {
-        let tuned = Tuned::channel(self.radio.channel()).filter(|_| self.is_on());
-        tuned.map(|tuned| Tuned { wide: self.radio.is_40mhz(), ..tuned })
+        let tuned = Tuned::channel(self.radio.channel(&self.memory)).filter(|_| self.is_on());
+        tuned.map(|tuned| Tuned { wide: self.radio.is_40mhz(&self.memory), ..tuned })
     }
 
     fn ready_since(&self) -> Option<u64> {
@@ -157,17 +193,38 @@ impl Station for Mac {
         self.transmitter.access(&self.memory)
     }
 
-    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
-        self.transmitter.begin(&self.memory, self.radio.is_40mhz())
+    fn access_function(&self) -> usize {
+        self.transmitter.access_function()
     }
 
-    fn ended(&mut self, _now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
+    fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
+        let mut ppdu = self.transmitter.begin(&self.memory, self.radio.is_40mhz(&self.memory))?;
+        ppdu.mpdus.iter_mut().for_each(|mpdu| self.power.mark(mpdu));
+        Some(ppdu)
+    }
+
+    fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome) {
+        if let (Some(first), Some(true)) = (ppdu.mpdus.first(), outcome.acknowledged.first()) {
+            self.power.acknowledged(now_ns, first);
+        }
         self.transmitter.ended(&self.memory, &ppdu, outcome);
     }
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
+        let is_wide = matches!(reception.mode, Mode::Ht(ht) if ht.bandwidth == Bandwidth::Mhz40);
+        if is_wide && !self.radio.is_40mhz(&self.memory) {
+            // Half of it is outside what the baseband looks at.
+            return false;
+        }
+        let (awake, answer) = self.power.hears(&self.memory, mpdu);
+        self.transmitter.send(now_ns, answer);
+        if !awake {
+            return false;
+        }
         let times = (now_ns, self.tsf_us(now_ns));
-        self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception)
+        let (probability, rng) = &mut self.late;
+        let late = reception.ampdu.is_some() && *probability > 0.0 && rng.chance(*probability);
+        self.receiver.receive(times, &self.memory, &self.cam, mpdu, reception) && !late
     }
 
     /// The rates that the driver has set for responses.

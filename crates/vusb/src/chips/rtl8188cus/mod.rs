@@ -9,24 +9,32 @@
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
 //! | 8051: download, mailboxes | `firmware.rs` | rtl8xxxu_download_firmware, rtl8xxxu_gen1_h2c_cmd |
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
-//! | key memory, CCMP | `cam.rs`, `ccmp.rs` | rtl8xxxu_cam_write |
-//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
+//! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
+//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `aggregation.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 
+mod aggregation;
 pub mod cam;
 pub mod ccmp;
+mod crypto;
 pub mod efuse;
 mod firmware;
 mod mac;
 pub mod memory;
+mod power;
 mod radio;
 mod rates;
 mod receive;
 pub mod registers;
 mod rx_descriptor;
 mod system;
+pub mod tkip;
 mod transmit;
 pub mod tx_descriptor;
+mod vocabulary;
+pub mod wep;
 
 use std::os::fd::RawFd;
 
@@ -39,6 +47,7 @@ use crate::ap::AccessPoint;
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use efuse::Efuse;
 use mac::Mac;
+pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write registers.
 const READ: u8 = 0xc0;
@@ -104,6 +113,8 @@ pub struct Rtl8188cus {
     interrupt_due_ns: u64,
     interrupt_asked: bool,
     counters: ChipCounters,
+    /// The time up to which everything has happened.
+    now_ns: u64,
 }
 
 fn identity(settings: &Settings) -> Identity {
@@ -134,7 +145,7 @@ impl Rtl8188cus {
         let identity = identity(&settings);
         let mac = Mac::new(settings.model, settings.efuse.clone());
         let counters = ChipCounters::default();
-        Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters }
+        Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters, now_ns: 0 }
     }
 
     /// What happened on the air.
@@ -174,6 +185,8 @@ impl Device for Rtl8188cus {
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
             BULK_IN => self.mac.received(now_ns, transfer),
+            // C2H messages come this way (rtl8xxxu.h, USB_INTR_CONTENT_C2H_OFFSET).
+            INTERRUPT_IN if self.mac.loses_c2h() => InReply::Nak,
             INTERRUPT_IN if now_ns >= self.interrupt_due_ns => {
                 self.interrupt_asked = false;
                 // On the grid of the microframes, so that a late answer does not make all later ones late.
@@ -192,6 +205,7 @@ impl Device for Rtl8188cus {
     }
 
     fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
         self.ap.advance(now_ns);
         self.medium.advance(now_ns, &mut self.mac, self.ap.as_station());
         self.ap.flush(now_ns);
@@ -203,8 +217,9 @@ impl Device for Rtl8188cus {
         [interrupt, air, self.ap.next_event(), self.mac.next_event()].into_iter().flatten().min()
     }
 
-    fn reset(&mut self, _now_ns: u64) {
-        self.mac.cold_start();
+    fn reset(&mut self, now_ns: u64) {
+        self.mac.cold_start(now_ns);
+        self.now_ns = now_ns;
         self.interrupt_asked = false;
     }
 
@@ -219,7 +234,11 @@ impl Device for Rtl8188cus {
     fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
         match effect {
             Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::LostC2h(lost) => self.mac.lose_c2h(lost),
             Effect::Loss(probability) => self.medium.set_loss(probability),
+            Effect::Noise(dbm) => self.medium.set_noise(dbm),
+            Effect::LateBlockAck(probability) => self.mac.acknowledge_late(probability),
+            Effect::Unplug(_) => return false,
         }
         true
     }
@@ -229,6 +248,7 @@ impl Device for Rtl8188cus {
             "chip": self.counters,
             "tx": self.mac.tx_counters(),
             "rx": self.mac.rx_counters(),
+            "power": self.mac.power_counters(self.now_ns),
             "air": self.medium.counters(),
             "ap": self.ap.statistics(),
         })

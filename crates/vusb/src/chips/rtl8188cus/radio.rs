@@ -7,9 +7,11 @@ use super::registers as reg;
 /// (rtl8xxxu regs.h, RF6052_REG_MODE_AG).
 const MODE_AG: u8 = 0x18;
 const LC_CALIBRATION: u32 = 1 << 15;
-/// 20 MHz in bits 11:10 (MODE_AG_BW_20MHZ_8723B and rtl8xxxu_gen1_config_channel).
-const MODE_AG_BW_MASK: u32 = 0x0c00;
-const MODE_AG_BW_20MHZ: u32 = 0x0c00;
+/// Bits 11:10: 20 MHz. Without either of them 40 MHz (rtl8xxxu core.c, rtl8xxxu_gen1_config_channel; rtlwifi
+/// rtl8192cu/rf.c, rtl92cu_phy_rf6052_set_bandwidth).
+const MODE_AG_20MHZ: u32 = 0x0c00;
+/// Channel numbers between a 40 MHz channel's centre and its primary channel's.
+const HALF_CHANNELS: u8 = 2;
 
 /// Results of path A that a driver takes for good: none of the values that it knows as failures, and the same each time
 /// (rtl8xxxu core.c, rtl8xxxu_iqk_path_a and rtl8xxxu_simularity_compare).
@@ -67,13 +69,21 @@ impl Radio {
         self.registers.get(usize::from(address)).copied().unwrap_or(0)
     }
 
-    /// Channel number that it is tuned to.
-    pub fn channel(&self) -> u8 {
-        (self.register(MODE_AG) & 0xff) as u8
+    /// Number of the (primary) channel that it is tuned to. In 40 MHz the RF register has the centre, and the baseband says
+    /// on which side of it the primary channel is.
+    pub fn channel(&self, memory: &Memory) -> u8 {
+        let tuned = (self.register(MODE_AG) & 0xff) as u8;
+        if !self.is_40mhz(memory) {
+            tuned
+        } else if memory.u32(reg::OFDM1_LSTF) & reg::OFDM1_LSTF_PRIMARY_LOW != 0 {
+            tuned.saturating_sub(HALF_CHANNELS)
+        } else {
+            tuned.saturating_add(HALF_CHANNELS)
+        }
     }
 
-    /// Whether it receives 40 MHz.
-    pub fn is_40mhz(&self) -> bool {
-        self.register(MODE_AG) & MODE_AG_BW_MASK != MODE_AG_BW_20MHZ
+    /// Whether RF and baseband are both set to 40 MHz.
+    pub fn is_40mhz(&self, memory: &Memory) -> bool {
+        self.register(MODE_AG) & MODE_AG_20MHZ == 0 && memory.u8(reg::FPGA0_RF_MODE) & reg::FPGA0_RF_MODE_40MHZ != 0
     }
 }

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use wire::fcs::fcs32;
 
-use super::cam::{Cam, Cipher};
-use super::ccmp::{header_len, Ccmp, HEADER};
+use super::cam::Cam;
+use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::registers::{self as reg, rcr};
 use super::rx_descriptor::{emit, Received};
@@ -60,7 +60,7 @@ pub struct Receiver {
     buffer: VecDeque<Waiting>,
     /// Bytes in the buffer, descriptors included.
     used: usize,
-    ccmp: [Option<Ccmp>; 2],
+    engines: Engines,
     counters: RxCounters,
 }
 
@@ -124,34 +124,22 @@ impl Receiver {
         if !protected || !is_data || memory.u8(reg::SECURITY_CFG) & 0x08 == 0 {
             return;
         }
-        let Some(header) = header_len(frame) else { return };
-        let index = frame.get(header + 3).map_or(0, |byte| byte >> 6);
+        let Some(index) = key_index(frame) else { return };
         let group = received.multicast || received.broadcast;
-        let key = if group { cam.group(index) } else { address(frame, 10).and_then(|from| cam.pairwise(from)) };
-        let Some(key) = key else { return };
-        received.security = match key.cipher {
-            Cipher::Ccmp => 4,
-            Cipher::Tkip => 2,
-            Cipher::Wep => 1,
-            Cipher::Other(_) => 0,
-        };
-        let Some(slot) = self.ccmp.get_mut(usize::from(group)).filter(|_| key.cipher == Cipher::Ccmp) else { return };
-        if slot.as_ref().is_none_or(|ccmp| *ccmp.key() != key.bytes) {
-            *slot = Some(Ccmp::new(key.bytes));
-        }
-        let Some(ccmp) = slot else { return };
-        if frame.len() < header + HEADER {
-            return;
-        }
-        match ccmp.decrypt(frame) {
+        let pairwise = address(frame, 10).and_then(|from| cam.pairwise(from)).filter(|_| !group);
+        // A network with WEP may have default keys only.
+        let Some(key) = pairwise.or_else(|| cam.group(index)) else { return };
+        received.security = key.cipher.number();
+        match self.engines.decrypt(key, frame) {
             Some(true) => {
                 received.decrypted = true;
                 self.counters.decrypted += 1;
             }
-            _ => {
+            Some(false) => {
                 received.integrity_error = true;
                 self.counters.integrity_errors += 1;
             }
+            None => {}
         }
     }
 

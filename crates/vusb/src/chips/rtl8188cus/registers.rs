@@ -126,8 +126,12 @@ pub const RXFLTMAP0: u16 = 0x06a0;
 pub const RXFLTMAP1: u16 = 0x06a2;
 /// See [`RXFLTMAP0`].
 pub const RXFLTMAP2: u16 = 0x06a4;
-/// Bandwidth of the baseband: bit 0 is 40 MHz.
+/// Number that the access point has given the station, bits 13:0.
+pub const BCN_PSR_RPT: u16 = 0x06a8;
+/// Bandwidth of the baseband.
 pub const FPGA0_RF_MODE: u16 = 0x0800;
+/// Byte 0 of [`FPGA0_RF_MODE`]: 40 MHz.
+pub const FPGA0_RF_MODE_40MHZ: u8 = 0x01;
 /// Strobe for reading an RF register: bits 30:23 address, bit 31 edge.
 pub const FPGA0_XA_HSSI_PARM2: u16 = 0x0824;
 /// Writing an RF register: bits 27:20 address, 19:0 data.
@@ -138,6 +142,10 @@ pub const FPGA0_XB_LSSI_PARM: u16 = 0x0844;
 pub const FPGA0_XA_LSSI_READBACK: u16 = 0x08a0;
 /// What was read of the RF, parallel interface.
 pub const HSPI_XA_READBACK: u16 = 0x08b8;
+/// Long training field; in 40 MHz also which half is the primary channel.
+pub const OFDM1_LSTF: u16 = 0x0d00;
+/// Of [`OFDM1_LSTF`]: the primary channel is the lower half (OFDM_LSTF_PRIME_CH_LOW; bit 11 is the upper half).
+pub const OFDM1_LSTF_PRIMARY_LOW: u32 = 1 << 10;
 /// Start of I/Q calibration: the rising edge of bit 31..24 from 0xf9 to 0xf8.
 pub const IQK_AGC_PTS: u16 = 0x0e48;
 /// Results of I/Q calibration of path A.

@@ -3,7 +3,7 @@
 
 use wire::phy::{Bandwidth, Mode};
 
-use super::tx_descriptor::{LEGACY_RATES, MCS0};
+use super::tx_descriptor::{mode, Modulation, LEGACY_RATES, MCS0};
 
 /// Bytes of PHY status that this chip has, in the driver information.
 const PHY_STATUS: usize = 32;
@@ -15,7 +15,7 @@ pub struct Received {
     pub mode: Mode,
     /// Signal strength.
     pub signal_dbm: i8,
-    /// Encryption that it came with (0 none, 2 TKIP, 4 CCMP), and whether the chip decrypted it.
+    /// Encryption that it came with (0 none, 1 and 5 WEP, 2 TKIP, 4 CCMP), and whether the chip decrypted it.
     pub security: u8,
     /// See `security`.
     pub decrypted: bool,
@@ -85,6 +85,13 @@ fn rate_number(mode: Mode) -> (u8, bool) {
     }
 }
 
+/// How the frame was modulated, by word 3 of the descriptor.
+pub fn mode_of(word: u32) -> Mode {
+    let bit = |at: u32| word >> at & 1 == 1;
+    let modulation = Modulation { wide: bit(9), short_gi: bit(8), greenfield: bit(7), ..Modulation::default() };
+    mode((word & 0x3f) as u8, modulation)
+}
+
 /// Bytes: AGC of each path, channel correlation, power or signal quality, AGC report, ...; the last byte has the guard
 /// interval.
 fn phy(received: &Received, short_gi: bool, status: &mut [u8]) {
@@ -142,6 +149,7 @@ mod tests {
         let packet = walk[0].unwrap();
         assert_eq!((packet.overhead, packet.frame_len), (56, 100));
         assert_eq!((bytes[12] & 0x3f, bytes[12] >> 6 & 1), (19, 1));
+        assert_eq!(mode_of(u32::from_le_bytes(bytes[12..16].try_into().unwrap())).rate_kbps(), mode.rate_kbps());
         // (pwdb >> 1) - 110, as rtl8723au_rx_parse_phystats reads it.
         assert_eq!(i16::from(bytes[24 + 4] >> 1) - 110, -45);
     }

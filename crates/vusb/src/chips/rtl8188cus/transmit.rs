@@ -3,31 +3,22 @@
 use std::collections::VecDeque;
 
 use serde::Serialize;
-use wire::phy::{AccessCategory, EdcaParameters, Mode};
+use wire::phy::{AccessCategory, EdcaParameters};
 
+use super::aggregation::aggregate;
 use super::cam::{Cam, Cipher};
-use super::ccmp::Ccmp;
+use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
 use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
-use crate::air::exchange::{duration_ns, FCS_LEN};
-use crate::air::{Outcome, Ppdu, Protection, Response};
+use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
 const PAGE: usize = 128;
 /// Pages there are (rtl8xxxu.h, TX_TOTAL_PAGE_NUM).
 const PAGES: usize = 0xf8;
-/// Most MPDUs of an A-MPDU where neither driver nor chip says fewer: half a Block Ack window. The vendor's limit for this
-/// family is 0x14 (rtlwifi rtl8192cu/trx.c sets it in every descriptor).
-const AGGREGATE_DEFAULT: usize = 0x14;
-/// Longest A-MPDU in bytes (HT: 65535; the chip's table of lengths has nibbles of 4 KiB).
-const AGGREGATE_BYTES: usize = 65_535;
-/// Longest PPDU (aPPDUMaxTime of HT-mixed: 5.484 ms, table 19-25).
-const PPDU_NS: u64 = 5_484_000;
-/// Block Ack window.
-const WINDOW: u16 = 64;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
 /// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
@@ -44,6 +35,8 @@ pub struct TxCounters {
     pub bad_checksums: u64,
     /// Transfers in which no descriptor and frame could be found.
     pub malformed: u64,
+    /// Frames for the beacon queue: they are kept back.
+    pub reserved: u64,
     /// Frames with AGG_ENABLE.
     pub aggregate: u64,
     /// Frames with RTS_CTS_ENABLE.
@@ -64,26 +57,27 @@ pub struct TxCounters {
     pub buffer_full: u64,
 }
 
-struct Queued {
-    descriptor: TxDescriptor,
-    mpdu: Vec<u8>,
+/// A frame that waits.
+pub(super) struct Queued {
+    pub(super) descriptor: TxDescriptor,
+    pub(super) mpdu: Vec<u8>,
     pages: usize,
     attempts: u8,
     since_ns: u64,
 }
 
 impl Queued {
-    fn sequence(&self) -> u16 {
+    pub(super) fn sequence(&self) -> u16 {
         self.mpdu.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]) >> 4)
     }
 
     /// QoS data: the TID.
-    fn tid(&self) -> Option<u8> {
+    pub(super) fn tid(&self) -> Option<u8> {
         let qos = self.mpdu.first()? & 0x8c == 0x88;
         self.mpdu.get(24).filter(|_| qos).map(|qos| qos & 0x0f)
     }
 
-    fn receiver(&self) -> &[u8] {
+    pub(super) fn receiver(&self) -> &[u8] {
         self.mpdu.get(4..10).unwrap_or_default()
     }
 }
@@ -100,7 +94,7 @@ pub struct Transmitter {
     /// What is on the air: its queue and descriptors, in the order of the PPDU's MPDUs.
     on_air: Option<(usize, Vec<Queued>)>,
     rates: RateAdaptation,
-    ccmp: Option<Ccmp>,
+    engines: Engines,
     sequence: u16,
     waiting: bool,
     counters: TxCounters,
@@ -108,7 +102,7 @@ pub struct Transmitter {
 
 fn queue_of(number: u8) -> usize {
     match number {
-        QUEUE_BEACON | QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
+        QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
         tid => match AccessCategory::from_user_priority(tid) {
             Some(AccessCategory::Voice) => 1,
             Some(AccessCategory::Video) => 2,
@@ -208,6 +202,11 @@ impl Transmitter {
                 *count += 1;
             }
         }
+        if descriptor.queue() == QUEUE_BEACON {
+            // Templates for the firmware (reserved pages), not for the air.
+            counters.reserved += 1;
+            return;
+        }
         if descriptor.hardware_sequence() {
             self.sequence = (self.sequence + 1) & 0x0fff;
             if let Some(field) = mpdu.get_mut(22..24) {
@@ -225,6 +224,15 @@ impl Transmitter {
         }
     }
 
+    /// Queues a frame of the firmware's own, before all others.
+    pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
+        let Some(mpdu) = frame else { return };
+        let queued = Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: now_ns };
+        if let Some(queue) = self.queues.first_mut() {
+            queue.push_back(queued);
+        }
+    }
+
     /// Encrypts as the descriptor says; `false`: it cannot be sent.
     fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
         let protected = mpdu.get(1).is_some_and(|flags| flags & PROTECTED != 0);
@@ -233,17 +241,13 @@ impl Transmitter {
             return true;
         }
         let receiver = mpdu.get(4..10).and_then(<[u8]>::first_chunk::<6>).copied().unwrap_or_default();
-        let key = cam.pairwise(receiver).filter(|key| key.cipher == Cipher::Ccmp && descriptor.security() == 3);
-        let Some(key) = key else {
+        let index = key_index(mpdu).unwrap_or(0);
+        let key = cam.pairwise(receiver).or_else(|| cam.group(index));
+        let Some(key) = key.filter(|key| is_meant(descriptor.security(), key.cipher)) else {
             self.counters.no_key += 1;
             return false;
         };
-        let ccmp = match self.ccmp.take() {
-            Some(ccmp) if *ccmp.key() == key.bytes => ccmp,
-            _ => Ccmp::new(key.bytes),
-        };
-        let encrypted = ccmp.encrypt(mpdu);
-        self.ccmp = Some(ccmp);
+        let encrypted = self.engines.encrypt(key, mpdu);
         self.counters.encrypted += u64::from(encrypted);
         encrypted
     }
@@ -258,6 +262,11 @@ impl Transmitter {
             return None;
         }
         self.queues.get(self.next_queue()?)?.front().map(|queued| queued.since_ns)
+    }
+
+    /// The queue of what comes next: each contends with a backoff of its own.
+    pub fn access_function(&self) -> usize {
+        self.next_queue().unwrap_or(0)
     }
 
     /// Contention parameters of what comes next.
@@ -280,11 +289,7 @@ impl Transmitter {
             aggregate(queue, &mut taken, &mode, memory, rate);
         }
         let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
-        let response = match (is_group, may_aggregate) {
-            (true, _) => Response::None,
-            (false, true) => Response::BlockAck,
-            (false, false) => Response::Ack,
-        };
+        let response = response_to(&taken[0].mpdu, may_aggregate);
         self.on_air = Some((at, taken));
         Some(Ppdu { mode, mpdus, aggregated: may_aggregate, protection, response })
     }
@@ -328,6 +333,16 @@ impl Transmitter {
     }
 }
 
+/// Whether a key is one of those that the descriptor's encryption field stands for: 1 is RC4, which is WEP and TKIP, 3 is
+/// AES (rtl8xxxu.h, TXDESC_SEC_RC4 and TXDESC_SEC_AES).
+const fn is_meant(security: u8, cipher: Cipher) -> bool {
+    match cipher {
+        Cipher::Wep40 | Cipher::Wep104 | Cipher::Tkip => security == 1,
+        Cipher::Ccmp => security == 3,
+        Cipher::Other(_) => false,
+    }
+}
+
 fn retry_limit(memory: &Memory, descriptor: &TxDescriptor) -> u8 {
     let register = memory.u8(reg::RETRY_LIMIT + 1) & 0x3f;
     descriptor.retry_limit().unwrap_or(if register == 0 { RETRIES_DEFAULT } else { register })
@@ -352,40 +367,6 @@ fn protection(descriptor: &TxDescriptor) -> Protection {
         (true, false, true) => Protection::CtsToSelf(mode),
         _ => Protection::None,
     }
-}
-
-/// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
-fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, memory: &Memory, rate: u8) {
-    let Some(first) = taken.first() else { return };
-    let (tid, start) = (first.tid(), first.sequence());
-    let receiver = first.receiver().to_vec();
-    let limit = match first.descriptor.max_aggregate() {
-        0 => AGGREGATE_DEFAULT,
-        limit => usize::from(limit),
-    };
-    let bytes = aggregate_bytes(memory, rate);
-    let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-    while taken.len() < limit {
-        let Some(next) = queue.front() else { return };
-        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
-        let same = next.tid() == tid && next.receiver() == receiver && next.descriptor.aggregate() && ahead < WINDOW;
-        let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
-        if !same || longer > bytes || duration_ns(mode, longer) > PPDU_NS {
-            return;
-        }
-        len = longer;
-        taken.extend(queue.pop_front());
-    }
-}
-
-/// The nibble of AGGLEN_LMT for the MCS, in 4 KiB (rtlwifi rtl8192cu/hw.c, HW_VAR_AMPDU_FACTOR, writes factors there).
-fn aggregate_bytes(memory: &Memory, rate: u8) -> usize {
-    let lengths = memory.u32(reg::AGGLEN_LMT);
-    if lengths == 0 {
-        return AGGREGATE_BYTES;
-    }
-    let nibble = lengths >> (4 * u32::from(rate.saturating_sub(MCS0) & 7)) & 0x0f;
-    ((nibble as usize + 1) * 4096).min(AGGREGATE_BYTES)
 }
 
 /// A Block Ack request that starts behind the frame given up, or at the first that will still come.

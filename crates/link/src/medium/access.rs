@@ -1,0 +1,253 @@
+//! Channel access: contention, and what it makes of the end of an exchange.
+
+use random::Rng;
+use wire::phy::{Band, Bandwidth, Mode, Timing};
+
+use super::contention::{Contention, Parameters};
+
+/// aRxPHYStartDelay: how long after the start of a PPDU its start is known (IEEE 802.11-2020 tables 17-21 and 15-5).
+const OFDM_RX_START_NS: u64 = 20_000;
+const DSSS_RX_START_NS: u64 = 192_000;
+
+/// The times that channel access counts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spaces {
+    /// A slot.
+    pub slot_ns: u64,
+    /// SIFS, counted from the end of the signal extension.
+    pub sifs_ns: u64,
+    /// From the end of a PPDU that is not answered until its sender takes note (10.3.2.11).
+    pub timeout_ns: u64,
+    /// What EIFS is longer than DIFS.
+    pub eifs_extra_ns: u64,
+}
+
+impl Spaces {
+    /// Those of a band. `short_slot` matters in 2.4 GHz only; `dsss`: there are stations that know only 802.11b. In a
+    /// band whose control frames have no known duration, EIFS is DIFS.
+    pub fn new(band: Band, short_slot: bool, dsss: bool) -> Self {
+        let timing = Timing::new(band, Bandwidth::Mhz20, short_slot);
+        let lowest_ack = if dsss {
+            Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) }
+        } else {
+            Mode::Ofdm { rate_500kbps: 12, bandwidth: Bandwidth::Mhz20 }
+        };
+        let eifs_ns = timing.eifs_ns(&lowest_ack).unwrap_or(timing.difs_ns());
+        let (slot_ns, sifs_ns) = (u64::from(timing.slot_ns), u64::from(timing.sifs_ns));
+        Self {
+            slot_ns,
+            sifs_ns,
+            timeout_ns: sifs_ns + slot_ns + if dsss { DSSS_RX_START_NS } else { OFDM_RX_START_NS },
+            eifs_extra_ns: u64::from(eifs_ns - timing.difs_ns()),
+        }
+    }
+
+    /// PIFS.
+    pub const fn pifs_ns(&self) -> u64 {
+        self.sifs_ns + self.slot_ns
+    }
+}
+
+/// An exchange whose first PPDU that asks for an answer got none.
+#[derive(Clone, Copy, Debug)]
+pub struct Unanswered {
+    /// Who sent it.
+    pub function: u32,
+    /// The end of that PPDU.
+    pub end_ns: u64,
+    /// Its signal extension.
+    pub silence_ns: u64,
+    /// From its end to the end of the answer that might have come: those who could read the PPDU leave the medium alone for
+    /// so long.
+    pub answer_ns: u64,
+    /// The sender follows the DCF, not EDCA.
+    pub dcf: bool,
+    /// The station that it was for, if that could read nothing of it: it waits for EIFS.
+    pub unread_by: Option<usize>,
+}
+
+/// One of those that sent at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Collider {
+    /// Who it is.
+    pub function: u32,
+    /// The end of its PPDU.
+    pub end_ns: u64,
+    /// It follows the DCF, not EDCA.
+    pub dcf: bool,
+    /// It expects an answer; otherwise it does not learn that its PPDU is lost.
+    pub awaits_answer: bool,
+}
+
+/// Channel access of all stations around one medium. Each has the same number of channel access functions; those of
+/// station `n` have the numbers from `n` times that.
+#[derive(Clone, Debug)]
+pub struct Access {
+    contention: Contention,
+    spaces: Spaces,
+    functions: usize,
+}
+
+impl Access {
+    /// A silent medium. `parameters`: of each function of each station, `functions` of them in a row for a station.
+    pub fn new(spaces: Spaces, functions: usize, parameters: impl Iterator<Item = Parameters>) -> Self {
+        Self {
+            contention: Contention::new(spaces.slot_ns, spaces.sifs_ns, parameters),
+            spaces,
+            functions: functions.max(1),
+        }
+    }
+
+    /// The times it counts with.
+    pub const fn spaces(&self) -> &Spaces {
+        &self.spaces
+    }
+
+    /// The number of a function of a station.
+    pub const fn function(&self, station: usize, function: usize) -> u32 {
+        (station * self.functions + function) as u32
+    }
+
+    /// The station, and which of its functions it is.
+    pub const fn owner(&self, function: u32) -> (usize, usize) {
+        (function as usize / self.functions, function as usize % self.functions)
+    }
+
+    /// When the medium fell silent; `None` while it is busy.
+    pub fn silent_since_ns(&self) -> Option<u64> {
+        self.contention.silent_since_ns()
+    }
+
+    /// When the next one sends, if nobody takes the medium before; `None`: nobody wants to, or the medium is busy.
+    pub fn next_ns(&self) -> Option<u64> {
+        self.contention.next_ns()
+    }
+
+    /// When this function would send if it had something to send since `ready_ns`, with these parameters; `None` while the
+    /// medium is busy.
+    pub fn would_send_ns(&self, function: u32, parameters: Parameters, ready_ns: u64) -> Option<u64> {
+        self.contention.would_send_ns(function, parameters, ready_ns)
+    }
+
+    /// Takes note of whether there is something to send.
+    pub fn set_ready(&mut self, function: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
+        self.contention.set_ready(function, now_ns, ready, rng);
+    }
+
+    /// From now on this function contends with these parameters. A backoff that was drawn stays.
+    pub fn set_parameters(&mut self, function: u32, parameters: Parameters) {
+        self.contention.set_parameters(function, parameters);
+    }
+
+    /// Those whose turn it is, lowest number first.
+    pub fn winners(&self, winners: &mut Vec<u32>) {
+        self.contention.winners(winners);
+    }
+
+    /// Somebody sends from now on: the silence before counts for everybody's backoff.
+    pub fn take(&mut self, at_ns: u64) {
+        self.contention.take(at_ns);
+    }
+
+    /// Another function of the same station went first (10.23.2.4): as after a collision.
+    pub fn internal_collision(&mut self, function: u32, rng: &mut Rng) {
+        self.contention.end(function, false, rng);
+    }
+
+    /// An exchange went well; the medium is silent from `idle_ns` on.
+    pub fn succeeded(&mut self, function: u32, idle_ns: u64, rng: &mut Rng) {
+        self.contention.end(function, true, rng);
+        self.contention.fall_silent(idle_ns, 0);
+    }
+
+    /// Something that did not contend has ended; the medium is silent from `idle_ns` on.
+    pub fn silent(&mut self, idle_ns: u64) {
+        self.contention.fall_silent(idle_ns, 0);
+    }
+
+    /// An exchange was not answered.
+    pub fn unanswered(&mut self, exchange: &Unanswered, rng: &mut Rng) {
+        let Unanswered { function, end_ns, silence_ns, answer_ns, dcf, unread_by } = *exchange;
+        let wait = self.slots(answer_ns.saturating_sub(silence_ns));
+        self.contention.fall_silent(end_ns + silence_ns, wait);
+        self.sender_failed(function, end_ns, dcf, rng);
+        if let Some(station) = unread_by {
+            let eifs = self.slots(self.spaces.eifs_extra_ns);
+            self.each_function(station, eifs);
+        }
+    }
+
+    /// Several sent at once. The medium is silent from `idle_ns` on, and nobody could read anything.
+    pub fn collided(&mut self, colliders: impl Iterator<Item = Collider>, idle_ns: u64, rng: &mut Rng) {
+        let eifs = self.slots(self.spaces.eifs_extra_ns);
+        self.contention.fall_silent(idle_ns, eifs);
+        for Collider { function, end_ns, dcf, awaits_answer } in colliders {
+            if awaits_answer {
+                self.sender_failed(function, end_ns, dcf, rng);
+            } else {
+                self.contention.end(function, true, rng);
+            }
+        }
+    }
+
+    /// Who has sent and got no answer waits for its own timeout, whatever the others wait for.
+    fn sender_failed(&mut self, function: u32, end_ns: u64, dcf: bool, rng: &mut Rng) {
+        self.contention.end(function, false, rng);
+        // EDCA: SIFS and AIFSN slots follow the timeout (10.23.2.4 c). DCF: DIFS may lie before its end (10.3.4.3).
+        let before_ns = if dcf { self.spaces.sifs_ns + 2 * self.spaces.slot_ns } else { 0 };
+        let wait = self.contention.slots_until((end_ns + self.spaces.timeout_ns).saturating_sub(before_ns));
+        self.each_function(self.owner(function).0, wait);
+    }
+
+    fn each_function(&mut self, station: usize, wait: u32) {
+        for function in 0..self.functions {
+            self.contention.wait_instead(self.function(station, function), wait);
+        }
+    }
+
+    fn slots(&self, ns: u64) -> u32 {
+        ns.div_ceil(self.spaces.slot_ns) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_of_both_bands() {
+        let g = Spaces::new(Band::Ghz2_4, true, false);
+        assert_eq!([g.slot_ns, g.sifs_ns, g.pifs_ns(), g.timeout_ns], [9_000, 10_000, 19_000, 39_000]);
+        // ACK at 6 Mbit/s: 44 µs, after SIFS and with the signal extension.
+        assert_eq!(g.eifs_extra_ns, 44_000 + 10_000 + 6_000);
+        let b = Spaces::new(Band::Ghz2_4, false, true);
+        assert_eq!([b.slot_ns, b.timeout_ns, b.eifs_extra_ns], [20_000, 222_000, 314_000]);
+    }
+
+    /// Who got no answer waits for its timeout, who could not read for EIFS, the others for the answer that did not come.
+    #[test]
+    fn after_an_exchange_without_answer_each_waits_for_its_own_reason() {
+        let spaces = Spaces::new(Band::Ghz5, true, false);
+        let parameters = Parameters { aifsn: 3, cw_min: 0, cw_max: 0, retry_limit: 7 };
+        let mut access = Access::new(spaces, 2, [parameters; 6].into_iter());
+        let mut rng = Rng::new(1);
+        access.take(100_000);
+        let exchange = Unanswered {
+            function: access.function(1, 0),
+            end_ns: 1_000_000,
+            silence_ns: 0,
+            answer_ns: 16_000 + 28_000,
+            dcf: false,
+            unread_by: Some(0),
+        };
+        access.unanswered(&exchange, &mut rng);
+        let at = |station| {
+            access.would_send_ns(access.function(station, 1), parameters, 0).expect("a silent medium") - 1_000_000
+        };
+        let slots = |ns: u64| ns.div_ceil(9_000) * 9_000;
+        let aifs_ns = 16_000 + 3 * 9_000;
+        assert_eq!(at(1), aifs_ns + slots(45_000));
+        assert_eq!(at(0), aifs_ns + slots(60_000));
+        assert_eq!(at(2), aifs_ns + slots(44_000));
+    }
+}

@@ -1,0 +1,175 @@
+//! What happened on the air, counted by those who did it.
+
+use serde::Serialize;
+
+use super::{Ppdu, Protection, Response, BLOCK_ACK_REQUEST};
+use crate::air::exchange::FCS_LEN;
+
+/// Frames that were sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Frames {
+    /// PPDUs, control frames not counted (but Block Ack requests are PPDUs like others).
+    pub ppdus: u64,
+    /// Of these: they ask for an ACK or a Block Ack.
+    pub soliciting: u64,
+    /// PPDUs with data.
+    pub data_ppdus: u64,
+    /// A-MPDUs.
+    pub ampdus: u64,
+    /// Of these: of one MPDU only.
+    pub single_ampdus: u64,
+    /// MPDUs in all PPDUs.
+    pub mpdus: u64,
+    /// MPDUs with the retry bit.
+    pub retries: u64,
+    /// Bytes of all MPDUs, frame check sequences included.
+    pub sent_bytes: u64,
+    /// MPDUs with data (Null has none).
+    pub data: u64,
+    /// Of these: for one receiver, not for a group.
+    pub unicast_data: u64,
+    /// Of these: with the retry bit.
+    pub data_retries: u64,
+    /// Block Ack requests.
+    pub block_ack_requests: u64,
+    /// RTS frames.
+    pub rts: u64,
+    /// CTS to itself.
+    pub cts_to_self: u64,
+}
+
+/// What was sent from one side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SideCounters {
+    /// Everything that it sent and that asks for or begins an exchange.
+    #[serde(flatten)]
+    pub sent: Frames,
+    /// What of this collided: no monitor can read it.
+    pub collided: Frames,
+    /// MPDUs that were acknowledged.
+    pub acknowledged: u64,
+    /// Bytes of MPDUs that were acknowledged or needed no acknowledgement, without frame check sequence.
+    pub bytes: u64,
+    /// CTS frames that answer RTS.
+    pub cts: u64,
+    /// ACKs.
+    pub acks: u64,
+    /// Block Acks.
+    pub block_acks: u64,
+    /// Its ACKs and Block Acks that got lost on the way.
+    pub answers_lost: u64,
+    /// Its MPDUs that noise or the given loss destroyed at the receiver.
+    pub lost: u64,
+    /// Time that its exchanges took, from the first preamble to the end of what was sent last, ns.
+    pub airtime_ns: u64,
+}
+
+/// What happened on the air.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AirCounters {
+    /// From the chip.
+    pub chip: SideCounters,
+    /// From the access point.
+    pub ap: SideCounters,
+    /// From the neighbour, and its own access point's answers to it.
+    #[serde(skip_serializing_if = "is_silent")]
+    pub neighbour: SideCounters,
+    /// Times that two or more began in the same slot.
+    pub collisions: u64,
+    /// MPDUs that noise or the given loss destroyed.
+    pub lost: u64,
+}
+
+fn is_silent(side: &SideCounters) -> bool {
+    *side == SideCounters::default()
+}
+
+const RETRY: u8 = 0x08;
+
+/// Data that are not Null: type data, and the subtype's bit for "no data" is not set (IEEE 802.11-2020 table 9-1).
+fn carries_data(mpdu: &[u8]) -> bool {
+    mpdu.first().is_some_and(|first| first & 0x4c == 0x08)
+}
+
+impl Frames {
+    /// A PPDU, and what went before it; of an exchange without data (`data_sent`) only that.
+    fn of(ppdu: &Ppdu, data_sent: bool) -> Self {
+        let mut frames = Self::default();
+        match ppdu.protection {
+            Protection::None => {}
+            Protection::Rts(_) => frames.rts = 1,
+            Protection::CtsToSelf(_) => frames.cts_to_self = 1,
+        }
+        if !data_sent {
+            return frames;
+        }
+        frames.ppdus = 1;
+        frames.soliciting = u64::from(ppdu.response != Response::None);
+        frames.ampdus = u64::from(ppdu.aggregated);
+        frames.single_ampdus = u64::from(ppdu.aggregated && ppdu.mpdus.len() == 1);
+        for mpdu in &ppdu.mpdus {
+            let retry = u64::from(mpdu.get(1).is_some_and(|flags| flags & RETRY != 0));
+            let data = u64::from(carries_data(mpdu));
+            let unicast_data = data & u64::from(mpdu.get(4).is_some_and(|byte| byte & 1 == 0));
+            frames.mpdus += 1;
+            frames.retries += retry;
+            frames.data += data;
+            frames.unicast_data += unicast_data;
+            frames.data_retries += unicast_data & retry;
+            frames.block_ack_requests += u64::from(mpdu.first() == Some(&BLOCK_ACK_REQUEST));
+            frames.sent_bytes += (mpdu.len() + FCS_LEN) as u64;
+        }
+        frames.data_ppdus = u64::from(frames.data > 0);
+        frames
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.ppdus += other.ppdus;
+        self.soliciting += other.soliciting;
+        self.data_ppdus += other.data_ppdus;
+        self.ampdus += other.ampdus;
+        self.single_ampdus += other.single_ampdus;
+        self.mpdus += other.mpdus;
+        self.retries += other.retries;
+        self.sent_bytes += other.sent_bytes;
+        self.data += other.data;
+        self.unicast_data += other.unicast_data;
+        self.data_retries += other.data_retries;
+        self.block_ack_requests += other.block_ack_requests;
+        self.rts += other.rts;
+        self.cts_to_self += other.cts_to_self;
+    }
+}
+
+impl SideCounters {
+    /// Counts an exchange that this side began.
+    pub(super) fn sent(&mut self, ppdu: &Ppdu, data_sent: bool, collided: bool, acknowledged: &[bool]) {
+        let frames = Frames::of(ppdu, data_sent);
+        self.sent.add(&frames);
+        if collided {
+            self.collided.add(&frames);
+        }
+        for (mpdu, _) in ppdu.mpdus.iter().zip(acknowledged).filter(|(_, &acknowledged)| acknowledged) {
+            self.acknowledged += u64::from(ppdu.response != Response::None);
+            self.bytes += mpdu.len() as u64;
+        }
+    }
+
+    /// Counts the answer that this side gave.
+    pub(super) fn answered(&mut self, response: Response, lost: bool) {
+        self.acks += u64::from(response == Response::Ack);
+        self.block_acks += u64::from(response == Response::BlockAck);
+        self.answers_lost += u64::from(lost);
+    }
+}
+
+impl AirCounters {
+    /// Those of a side: the chip, the access point, the neighbour.
+    pub(super) fn side(&mut self, side: usize) -> &mut SideCounters {
+        match side {
+            0 => &mut self.chip,
+            1 => &mut self.ap,
+            _ => &mut self.neighbour,
+        }
+    }
+}

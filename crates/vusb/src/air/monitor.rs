@@ -1,0 +1,208 @@
+//! The frames of an exchange, as a monitor beside the stations hears them.
+
+use std::collections::BTreeMap;
+
+use link::medium::{Slice, Timeline};
+use wire::radiotap::Reception;
+
+use super::channel::{ChannelSettings, Tuned};
+use super::recorder::{AirFrame, AirRecorder};
+use super::{Ppdu, Response, BLOCK_ACK, BLOCK_ACK_REQUEST};
+
+/// Frame control of control frames.
+const RTS: u8 = 0xb4;
+const CTS: u8 = 0xc4;
+const ACK: u8 = 0xd4;
+/// Compressed, in the control field of a Block Ack.
+const COMPRESSED: u16 = 0x0004;
+/// Block Ack scoreboards kept: a driver may send from any address.
+const SCOREBOARDS_MAX: usize = 256;
+
+/// How far an exchange came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard<'a> {
+    pub(super) start_ns: u64,
+    pub(super) timeline: &'a Timeline,
+    pub(super) tuned: Tuned,
+    /// It overlapped with another: nobody could read what was sent.
+    pub(super) collided: bool,
+    /// The PPDU followed its protection.
+    pub(super) data_sent: bool,
+    /// The MPDUs that the receiver answers for.
+    pub(super) accepted: &'a [bool],
+}
+
+/// What a recipient has received of one TID, as far back as its Block Acks speak of it (IEEE 802.11-2020 10.25.6.3).
+#[derive(Clone, Copy, Debug, Default)]
+struct Scoreboard {
+    /// The newest sequence number; bit 63 of `bits`.
+    newest: u16,
+    bits: u64,
+}
+
+impl Scoreboard {
+    fn receive(&mut self, sequence: u16) {
+        let ahead = sequence.wrapping_sub(self.newest) & 0x0fff;
+        match 63u16.checked_sub(0x1000 - ahead) {
+            Some(bit) if self.bits != 0 => self.bits |= 1 << bit,
+            // Newer, or far behind: somebody has begun anew.
+            _ => {
+                self.bits = self.bits.checked_shr(u32::from(ahead)).unwrap_or(0) | 1 << 63;
+                self.newest = sequence;
+            }
+        }
+    }
+
+    /// The bitmap that begins with a sequence number.
+    fn from(&self, start: u16) -> u64 {
+        let has = |sequence: u16| {
+            let behind = self.newest.wrapping_sub(sequence) & 0x0fff;
+            behind < 64 && self.bits >> (63 - behind) & 1 == 1
+        };
+        (0..64)
+            .filter(|&offset| has(start.wrapping_add(offset) & 0x0fff))
+            .fold(0, |bitmap, offset| bitmap | 1 << offset)
+    }
+}
+
+/// Writes down what can be heard. What is lost at the receiver is not lost at the monitor; what collides is, and stands
+/// there with a wrong FCS.
+pub(super) struct Monitor {
+    recorder: AirRecorder,
+    ampdu_reference: u32,
+    /// By transmitter and TID.
+    scoreboards: BTreeMap<([u8; 6], u8), Scoreboard>,
+}
+
+impl Monitor {
+    pub(super) const fn new(recorder: AirRecorder) -> Self {
+        Self { recorder, ampdu_reference: 0, scoreboards: BTreeMap::new() }
+    }
+
+    pub(super) fn finish(&mut self) -> std::io::Result<()> {
+        self.recorder.finish()
+    }
+
+    pub(super) fn hear(&mut self, channel: &ChannelSettings, ppdu: &Ppdu, heard: &Heard<'_>) {
+        let Heard { start_ns, timeline, tuned, collided, data_sent, accepted } = *heard;
+        let recorder = &mut self.recorder;
+        let mut write = |slice: &Slice, ampdu: Option<(u32, bool)>, bytes: &[u8]| {
+            // The first bit of the MPDU is what a Linux driver in monitor mode stamps; all of an A-MPDU have the same.
+            let first_bit_ns = start_ns + slice.start_ns + slice.mode.preamble_ns().map_or(0, u64::from);
+            let reception = Reception {
+                tsft_us: first_bit_ns / 1_000,
+                mode: slice.mode,
+                frequency_mhz: tuned.frequency_mhz,
+                signal_dbm: channel.signal_dbm,
+                noise_dbm: Some(channel.noise_dbm),
+                bad_fcs: collided,
+                ampdu,
+            };
+            recorder.frame(&AirFrame { end_ns: start_ns + slice.end_ns, reception, bytes });
+        };
+        let Some(first) = ppdu.mpdus.first() else { return };
+        let address = |at: usize| first.get(at..at + 6).and_then(<[u8]>::first_chunk::<6>).copied().unwrap_or_default();
+        let (receiver, transmitter) = (address(4), address(10));
+        // Duration of the frame that ends at `end`: to the end of the last frame, in whole microseconds.
+        let rest = |end_ns: u64| timeline.last().end_ns.saturating_sub(end_ns).div_ceil(1_000).min(32_767) as u16;
+        if let Some(slice) = &timeline.protection {
+            let (kind, to) = if timeline.cts.is_some() { (RTS, receiver) } else { (CTS, transmitter) };
+            let mut bytes = control(kind, rest(slice.end_ns), to);
+            if kind == RTS {
+                bytes.extend(transmitter);
+            }
+            write(slice, None, &bytes);
+        }
+        if let Some(slice) = timeline.cts.as_ref().filter(|_| data_sent) {
+            write(slice, None, &control(CTS, rest(slice.end_ns), transmitter));
+        }
+        if !data_sent {
+            return;
+        }
+        if ppdu.aggregated {
+            self.ampdu_reference = self.ampdu_reference.wrapping_add(1);
+        }
+        let last = ppdu.mpdus.len() - 1;
+        for (at, mpdu) in ppdu.mpdus.iter().enumerate() {
+            let ampdu = ppdu.aggregated.then_some((self.ampdu_reference, at == last));
+            write(&timeline.data, ampdu, mpdu);
+        }
+        for (mpdu, _) in ppdu.mpdus.iter().zip(accepted).filter(|(mpdu, &accepted)| accepted && is_qos_data(mpdu)) {
+            let (tid, sequence) = tid_and_start(mpdu);
+            if self.scoreboards.len() < SCOREBOARDS_MAX || self.scoreboards.contains_key(&(transmitter, tid)) {
+                self.scoreboards.entry((transmitter, tid)).or_default().receive(sequence);
+            }
+        }
+        if let Some(slice) = timeline.response.as_ref().filter(|_| accepted.iter().any(|&it| it)) {
+            let mut bytes = control(if ppdu.response == Response::BlockAck { BLOCK_ACK } else { ACK }, 0, transmitter);
+            if ppdu.response == Response::BlockAck {
+                bytes.extend(receiver);
+                let (tid, start) = tid_and_start(first);
+                let scoreboard = self.scoreboards.get(&(transmitter, tid)).copied().unwrap_or_default();
+                bytes.extend((COMPRESSED | u16::from(tid) << 12).to_le_bytes());
+                bytes.extend((start << 4).to_le_bytes());
+                bytes.extend(scoreboard.from(start).to_le_bytes());
+            }
+            write(slice, None, &bytes);
+        }
+    }
+}
+
+fn control(kind: u8, duration_us: u16, to: [u8; 6]) -> Vec<u8> {
+    let mut bytes = vec![kind, 0];
+    bytes.extend(duration_us.to_le_bytes());
+    bytes.extend(to);
+    bytes
+}
+
+fn is_qos_data(mpdu: &[u8]) -> bool {
+    mpdu.first().is_some_and(|first| first & 0x8c == 0x88)
+}
+
+/// TID and sequence number of QoS data, or those that a Block Ack request is about.
+fn tid_and_start(mpdu: &[u8]) -> (u8, u16) {
+    let half = |at: usize| mpdu.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
+    if mpdu.first() == Some(&BLOCK_ACK_REQUEST) {
+        ((half(16) >> 12) as u8, half(18) >> 4)
+    } else {
+        (mpdu.get(24).map_or(0, |qos| qos & 0x0f), half(22) >> 4)
+    }
+}
+
+/// Duration fields of the MPDUs: until their response has ended. The number of a PS-Poll, and of frames of which the
+/// receiver is a group, stays.
+pub(super) fn set_durations(ppdu: &mut Ppdu, timeline: &Timeline) {
+    let Some(response) = &timeline.response else { return };
+    let duration = response.end_ns.saturating_sub(timeline.data.end_ns).div_ceil(1_000).min(32_767) as u16;
+    for mpdu in &mut ppdu.mpdus {
+        let is_ps_poll = mpdu.first() == Some(&0xa4);
+        if let Some(field) = mpdu.get_mut(2..4).filter(|_| !is_ps_poll) {
+            field.copy_from_slice(&duration.to_le_bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        /// As a list of all that was received, of which the newest 64 numbers count; nothing comes that is further behind.
+        #[test]
+        fn a_scoreboard_keeps_the_newest(first in 0u16..4_096, steps in prop::collection::vec(-2i64..20, 1..200)) {
+            let (mut board, mut all) = (Scoreboard::default(), BTreeSet::new());
+            let (mut at, mut newest) = (i64::from(first), i64::MIN);
+            for step in steps {
+                at += step;
+                board.receive((at & 0xfff) as u16);
+                newest = newest.max(at);
+                all.insert(at);
+            }
+            let start = newest - 63;
+            let expected = (0..64).filter(|offset| all.contains(&(start + offset))).fold(0u64, |b, o| b | 1 << o);
+            prop_assert_eq!(board.from((start & 0xfff) as u16), expected);
+        }
+    }
+}

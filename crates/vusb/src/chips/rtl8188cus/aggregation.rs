@@ -1,0 +1,55 @@
+//! What goes into one A-MPDU.
+
+use std::collections::VecDeque;
+
+use wire::phy::Mode;
+
+use super::memory::Memory;
+use super::registers as reg;
+use super::transmit::Queued;
+use super::tx_descriptor::MCS0;
+use crate::air::exchange::{duration_ns, FCS_LEN};
+
+/// Most MPDUs of an A-MPDU where neither driver nor chip says fewer: half a Block Ack window. The vendor's limit for this
+/// family is 0x14 (rtlwifi rtl8192cu/trx.c sets it in every descriptor).
+const AGGREGATE_DEFAULT: usize = 0x14;
+/// Longest A-MPDU in bytes (HT: 65535; the chip's table of lengths has nibbles of 4 KiB).
+const AGGREGATE_BYTES: usize = 65_535;
+/// Longest PPDU (aPPDUMaxTime of HT-mixed: 5.484 ms, table 19-25).
+const PPDU_NS: u64 = 5_484_000;
+/// Block Ack window.
+const WINDOW: u16 = 64;
+
+/// Takes what may go into one A-MPDU with the first frame: the same receiver and TID, within the window, within limits.
+pub(super) fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, memory: &Memory, rate: u8) {
+    let Some(first) = taken.first() else { return };
+    let (tid, start) = (first.tid(), first.sequence());
+    let receiver = first.receiver().to_vec();
+    let limit = match first.descriptor.max_aggregate() {
+        0 => AGGREGATE_DEFAULT,
+        limit => usize::from(limit),
+    };
+    let bytes = aggregate_bytes(memory, rate);
+    let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+    while taken.len() < limit {
+        let Some(next) = queue.front() else { return };
+        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
+        let same = next.tid() == tid && next.receiver() == receiver && next.descriptor.aggregate() && ahead < WINDOW;
+        let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
+        if !same || longer > bytes || duration_ns(mode, longer) > PPDU_NS {
+            return;
+        }
+        len = longer;
+        taken.extend(queue.pop_front());
+    }
+}
+
+/// The nibble of AGGLEN_LMT for the MCS, in 4 KiB (rtlwifi rtl8192cu/hw.c, HW_VAR_AMPDU_FACTOR, writes factors there).
+fn aggregate_bytes(memory: &Memory, rate: u8) -> usize {
+    let lengths = memory.u32(reg::AGGLEN_LMT);
+    if lengths == 0 {
+        return AGGREGATE_BYTES;
+    }
+    let nibble = lengths >> (4 * u32::from(rate.saturating_sub(MCS0) & 7)) & 0x0f;
+    ((nibble as usize + 1) * 4096).min(AGGREGATE_BYTES)
+}

@@ -1,0 +1,260 @@
+//! Power save by the firmware (LPS): asked for by H2C_SET_POWER_MODE while associated.
+//!
+//! No USB driver in Linux 6.12 turns it on: rtlwifi/usb.c sets `fwctrl_lps` and `leisure_ps` to false, and rtl8xxxu has
+//! nothing of the kind; neither tells mac80211 SUPPORTS_PS, so `iw set power_save on` is refused. What the vendor's
+//! firmware does is not known. This one does what IEEE 802.11-2020, 11.2.3 asks of a station: it announces power save
+//! with a Null frame, listens to beacons, fetches what the TIM says is buffered with PS-Polls, and stays awake for group
+//! frames behind a DTIM beacon. Frames of the host go out at once, with the power management bit set.
+
+use serde::Serialize;
+use wire::ieee80211::Elements;
+
+use super::memory::Memory;
+use super::registers as reg;
+
+/// Frame control, first byte.
+const BEACON: u8 = 0x80;
+const NULL: u8 = 0x48;
+const PS_POLL: u8 = 0xa4;
+/// Second byte: to the access point, power management, more data.
+const TO_DS: u8 = 0x01;
+const POWER_MANAGEMENT: u8 = 0x10;
+const MORE_DATA: u8 = 0x20;
+/// Elements of a beacon begin behind header, timestamp, interval and capability.
+const BEACON_ELEMENTS: usize = 24 + 12;
+const TIM: u8 = 5;
+
+/// What it has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PowerCounters {
+    /// Times that the access point has acknowledged that the chip sleeps.
+    pub announced: u64,
+    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
+    pub asleep_ns: u64,
+    /// PS-Polls sent.
+    pub polls: u64,
+    /// Frames that came while the receiver was off.
+    pub missed: u64,
+}
+
+/// The state of power save.
+#[derive(Clone, Debug, Default)]
+pub struct PowerSave {
+    /// What the driver has asked for: not 0 is power save.
+    mode: u8,
+    /// Since when the access point knows that the chip sleeps.
+    asleep_since_ns: Option<u64>,
+    /// A PS-Poll is out: the receiver is on.
+    fetching: bool,
+    /// Group frames follow the last beacon: the receiver is on.
+    for_groups: bool,
+    counters: PowerCounters,
+}
+
+fn address(frame: &[u8], at: usize) -> Option<[u8; 6]> {
+    frame.get(at..)?.first_chunk().copied()
+}
+
+/// Whether the TIM element has the bit of this station, and that of group frames (9.4.2.5).
+fn buffered(beacon: &[u8], aid: u16) -> (bool, bool) {
+    let elements = Elements::new(beacon.get(BEACON_ELEMENTS..).unwrap_or_default());
+    let Some([_, _, control, bitmap @ ..]) = elements.find(TIM) else { return (false, false) };
+    let first = usize::from(control & 0xfe);
+    let byte = usize::from(aid / 8).checked_sub(first).and_then(|at| bitmap.get(at));
+    (byte.is_some_and(|byte| byte >> (aid % 8) & 1 == 1), control & 1 == 1)
+}
+
+impl PowerSave {
+    /// What it has done by now.
+    pub fn counters(&self, now_ns: u64) -> PowerCounters {
+        let asleep_ns = self.asleep_since_ns.map_or(0, |since_ns| now_ns.saturating_sub(since_ns));
+        PowerCounters { asleep_ns: self.counters.asleep_ns + asleep_ns, ..self.counters }
+    }
+
+    /// Power was cut, or there is no network any more.
+    pub fn clear(&mut self, now_ns: u64) {
+        *self = Self { counters: self.counters(now_ns), ..Self::default() };
+    }
+
+    /// The driver asks for a mode. Gives the frame that says so to the access point.
+    pub fn ask(&mut self, memory: &Memory, mode: u8) -> Option<Vec<u8>> {
+        let changed = (mode != 0) != (self.mode != 0);
+        self.mode = mode;
+        changed.then(|| null(memory, mode != 0))
+    }
+
+    /// The bits that a data frame of the host needs: it must not say that the chip is awake.
+    pub fn mark(&self, mpdu: &mut [u8]) {
+        let is_own = mpdu.first() == Some(&NULL);
+        let is_data = mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
+        if let (Some(_), true, false, Some(flags)) = (self.asleep_since_ns, is_data, is_own, mpdu.get_mut(1)) {
+            *flags |= POWER_MANAGEMENT;
+        }
+    }
+
+    /// A frame was acknowledged.
+    pub fn acknowledged(&mut self, now_ns: u64, mpdu: &[u8]) {
+        let [NULL, flags, ..] = *mpdu else { return };
+        if flags & POWER_MANAGEMENT == 0 {
+            self.counters = self.counters(now_ns);
+            (self.asleep_since_ns, self.fetching, self.for_groups) = (None, false, false);
+        } else if self.mode != 0 && self.asleep_since_ns.is_none() {
+            self.asleep_since_ns = Some(now_ns);
+            self.counters.announced += 1;
+        }
+    }
+
+    /// A frame comes: whether the receiver is on for it, and a frame that it makes the firmware send.
+    pub fn hears(&mut self, memory: &Memory, frame: &[u8]) -> (bool, Option<Vec<u8>>) {
+        if self.asleep_since_ns.is_none() {
+            return (true, None);
+        }
+        let (own, network): ([u8; 6], [u8; 6]) = (memory.array(reg::MACID), memory.array(reg::BSSID));
+        let receiver = address(frame, 4).unwrap_or_default();
+        let more = frame.get(1).is_some_and(|flags| flags & MORE_DATA != 0);
+        if frame.first() == Some(&BEACON) && address(frame, 16) == Some(network) {
+            let (for_me, for_groups) = buffered(frame, memory.u16(reg::BCN_PSR_RPT) & 0x3fff);
+            self.for_groups = for_groups;
+            // A poll that nobody answered ends with the beacon.
+            self.fetching = false;
+            return (true, if for_me { self.poll(memory) } else { None });
+        }
+        if receiver == own && self.fetching {
+            let is_data = frame.first().is_some_and(|first| first & 0x0c == 0x08);
+            self.fetching = !is_data;
+            return (true, if is_data && more { self.poll(memory) } else { None });
+        }
+        if receiver[0] & 1 == 1 && self.for_groups {
+            self.for_groups = more;
+            return (true, None);
+        }
+        self.counters.missed += 1;
+        (false, None)
+    }
+
+    fn poll(&mut self, memory: &Memory) -> Option<Vec<u8>> {
+        self.fetching = true;
+        self.counters.polls += 1;
+        // The number of the station takes the place of the duration, with its two highest bits set.
+        let aid = memory.u16(reg::BCN_PSR_RPT) & 0x3fff | 0xc000;
+        let mut frame = vec![PS_POLL, 0];
+        frame.extend(aid.to_le_bytes());
+        frame.extend(memory.array::<6>(reg::BSSID));
+        frame.extend(memory.array::<6>(reg::MACID));
+        Some(frame)
+    }
+}
+
+fn null(memory: &Memory, sleeps: bool) -> Vec<u8> {
+    let network = memory.array::<6>(reg::BSSID);
+    let mut frame = vec![NULL, TO_DS | if sleeps { POWER_MANAGEMENT } else { 0 }, 0, 0];
+    frame.extend(network);
+    frame.extend(memory.array::<6>(reg::MACID));
+    frame.extend(network);
+    frame.extend([0, 0]);
+    frame
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: [u8; 6] = [2, 0, 0, 0, 0, 1];
+    const NETWORK: [u8; 6] = [2, 0, 0, 0, 0, 2];
+
+    fn beacon(control: u8, bitmap: &[u8]) -> Vec<u8> {
+        let mut frame = vec![BEACON, 0, 0, 0];
+        frame.extend([0xff; 6]);
+        frame.extend(NETWORK);
+        frame.extend(NETWORK);
+        frame.resize(BEACON_ELEMENTS, 0);
+        frame.extend([0, 1, b'x', TIM, 3 + bitmap.len() as u8, 0, 1, control]);
+        frame.extend(bitmap);
+        frame
+    }
+
+    fn frame(to: [u8; 6], flags: u8) -> Vec<u8> {
+        let mut frame = vec![0x88, 0x02 | flags, 0, 0];
+        frame.extend(to);
+        frame.extend(NETWORK);
+        frame.resize(60, 0);
+        frame
+    }
+
+    fn asleep() -> (PowerSave, Memory) {
+        let (mut power, mut memory) = (PowerSave::default(), Memory::default());
+        memory.write(reg::MACID, &OWN);
+        memory.write(reg::BSSID, &NETWORK);
+        memory.write(reg::BCN_PSR_RPT, &(0xc000u16 | 17).to_le_bytes());
+        let announcement = power.ask(&memory, 1).unwrap();
+        assert_eq!((announcement[0], announcement[1]), (NULL, TO_DS | POWER_MANAGEMENT));
+        assert_eq!(power.ask(&memory, 2), None);
+        // Until the access point knows, everything is heard.
+        assert_eq!(power.hears(&memory, &frame(OWN, 0)), (true, None));
+        power.acknowledged(1_000, &announcement);
+        (power, memory)
+    }
+
+    #[test]
+    fn the_bitmap_of_the_tim() {
+        assert_eq!(buffered(&beacon(0, &[0]), 17), (false, false));
+        assert_eq!(buffered(&beacon(1, &[0, 0, 2]), 17), (true, true));
+        // The bitmap begins with byte 2.
+        assert_eq!(buffered(&beacon(2, &[2]), 17), (true, false));
+        assert_eq!(buffered(&beacon(2, &[2]), 1), (false, false));
+        assert_eq!(buffered(&beacon(0, &[]), 17), (false, false));
+    }
+
+    #[test]
+    fn frames_wait_for_beacon_and_poll() {
+        let (mut power, memory) = asleep();
+        assert_eq!(power.hears(&memory, &frame(OWN, 0)), (false, None));
+        assert_eq!(power.hears(&memory, &beacon(0, &[0])), (true, None));
+        let (heard, poll) = power.hears(&memory, &beacon(2, &[2]));
+        let poll = poll.unwrap();
+        assert!(heard);
+        assert_eq!((&poll[..4], &poll[4..10], &poll[10..]), (&[PS_POLL, 0, 17, 0xc0][..], &NETWORK[..], &OWN[..]));
+        // One frame, and more of them; then the last.
+        let (heard, poll) = power.hears(&memory, &frame(OWN, MORE_DATA));
+        assert!(heard && poll.is_some());
+        assert_eq!(power.hears(&memory, &frame(OWN, 0)), (true, None));
+        assert_eq!(power.hears(&memory, &frame(OWN, 0)), (false, None));
+        assert_eq!(power.counters(5_000), PowerCounters { announced: 1, asleep_ns: 4_000, polls: 2, missed: 2 });
+    }
+
+    #[test]
+    fn group_frames_follow_their_beacon() {
+        let (mut power, memory) = asleep();
+        assert_eq!(power.hears(&memory, &frame([0xff; 6], 0)), (false, None));
+        power.hears(&memory, &beacon(1, &[0]));
+        assert_eq!(power.hears(&memory, &frame([0xff; 6], MORE_DATA)), (true, None));
+        assert_eq!(power.hears(&memory, &frame([0xff; 6], 0)), (true, None));
+        assert_eq!(power.hears(&memory, &frame([0xff; 6], 0)), (false, None));
+    }
+
+    #[test]
+    fn the_host_s_frames_do_not_wake_it() {
+        let (mut power, memory) = asleep();
+        let mut data = frame(NETWORK, 0);
+        power.mark(&mut data);
+        assert_eq!(data[1] & POWER_MANAGEMENT, POWER_MANAGEMENT);
+        let mut awake = power.ask(&memory, 0).unwrap();
+        power.mark(&mut awake);
+        assert_eq!(awake[1] & POWER_MANAGEMENT, 0);
+        power.acknowledged(3_000, &awake);
+        assert_eq!(power.hears(&memory, &frame(OWN, 0)), (true, None));
+        assert_eq!(power.counters(9_000).asleep_ns, 2_000);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_frame_is_survived(frames: Vec<Vec<u8>>) {
+            let (mut power, memory) = asleep();
+            for frame in &frames {
+                power.hears(&memory, frame);
+                power.acknowledged(1, frame);
+                buffered(frame, 2_007);
+            }
+        }
+    }
+}

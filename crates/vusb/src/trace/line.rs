@@ -1,0 +1,91 @@
+//! What a line of a trace says.
+
+use serde::Serialize;
+use wire::usb::setup::Setup;
+
+/// Bytes of a transfer that are shown where nothing knows what they mean.
+const SHOWN: usize = 32;
+
+/// What the contents of a transfer mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Detail {
+    /// Address of a register, or the setup packet's value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub register: Option<String>,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What was written or read, as a number, or the first bytes as they come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// What it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub means: Option<String>,
+    /// Frames in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<FrameDetail>,
+}
+
+/// A frame between driver and device, and what its descriptor says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FrameDetail {
+    /// Its kind.
+    pub frame: String,
+    /// Bytes of it.
+    pub bytes: usize,
+    /// Address 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Sequence number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sequence: Option<u16>,
+    /// How it was, or is to be, modulated.
+    pub rate: String,
+    /// Of the descriptor: what is set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+}
+
+/// Knows what transfers of a device mean.
+pub trait Vocabulary {
+    /// A control transfer that was answered; `data` is its data stage. `refused`: with a STALL.
+    fn control(&mut self, setup: Setup, data: &[u8], refused: bool) -> Detail;
+
+    /// An OUT transfer.
+    fn transfer_out(&mut self, endpoint: u8, data: &[u8]) -> Detail;
+
+    /// An IN transfer.
+    fn transfer_in(&mut self, endpoint: u8, data: &[u8]) -> Detail;
+
+    /// The device was plugged in.
+    fn reset(&mut self) {}
+}
+
+/// Knows nothing: bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+/// The first bytes.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text: String = bytes.iter().take(SHOWN).map(|byte| format!("{byte:02x}")).collect();
+    if bytes.len() > SHOWN {
+        text.push_str("...");
+    }
+    text
+}
+
+impl Vocabulary for Plain {
+    fn control(&mut self, setup: Setup, data: &[u8], _refused: bool) -> Detail {
+        let register = format!("{:#06x}", setup.value);
+        let name = format!("{} request {:#04x}, index {:#06x}", setup.kind(), setup.request, setup.index);
+        Detail { register: Some(register), name: Some(name), value: Some(hex(data)), ..Detail::default() }
+    }
+
+    fn transfer_out(&mut self, _endpoint: u8, data: &[u8]) -> Detail {
+        Detail { value: Some(hex(data)), ..Detail::default() }
+    }
+
+    fn transfer_in(&mut self, _endpoint: u8, data: &[u8]) -> Detail {
+        Detail { value: Some(hex(data)), ..Detail::default() }
+    }
+}

@@ -1,0 +1,195 @@
+//! What a driver and a device say to each other, written down for people who debug drivers: one JSON object per line.
+//!
+//! ```text
+//! {"t_s":9.481906,"event":"write","bytes":4,"register":"0x0608","name":"RCR","value":"0x7000280e"}
+//! ```
+//!
+//! A layer around a device, like faults. [`Traced`] knows transfers; what their contents mean says the device's
+//! [`Vocabulary`]. Transfers are written when they are answered: a NAK is not an answer.
+
+mod line;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use serde::Serialize;
+use wire::usb::setup::Setup;
+
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
+pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
+
+/// Bytes after which a trace ends: a guest keeps it in memory.
+pub const LIMIT: u64 = 256 << 20;
+
+#[derive(Serialize)]
+struct Line<'a> {
+    t_s: f64,
+    event: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    endpoint: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<usize>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stall: bool,
+    #[serde(flatten)]
+    detail: Detail,
+}
+
+/// A trace's file.
+struct Writer<W> {
+    out: W,
+    left: u64,
+    /// The first error; nothing is written after it.
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Writer<W> {
+    fn line(&mut self, line: &Line<'_>) {
+        if self.left == 0 || self.failed.is_some() {
+            return;
+        }
+        let result = serde_json::to_vec(line).map_err(io::Error::other).and_then(|mut bytes| {
+            bytes.push(b'\n');
+            let len = bytes.len() as u64;
+            if len > self.left {
+                self.left = 0;
+                let last = format!("{{\"t_s\":{},\"event\":\"the trace is full\"}}\n", line.t_s);
+                return self.out.write_all(last.as_bytes());
+            }
+            self.left -= len;
+            self.out.write_all(&bytes)
+        });
+        self.failed = result.err();
+    }
+}
+
+/// A device whose conversation is written down.
+pub struct Traced<D, W> {
+    inner: D,
+    vocabulary: Box<dyn Vocabulary>,
+    writer: Writer<W>,
+    present: bool,
+}
+
+impl<D: Device> Traced<D, BufWriter<File>> {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn create(inner: D, vocabulary: Box<dyn Vocabulary>, path: &Path) -> io::Result<Self> {
+        Ok(Self::new(inner, vocabulary, BufWriter::new(File::create(path)?), LIMIT))
+    }
+}
+
+impl<D: Device, W: Write> Traced<D, W> {
+    /// Writes at most `limit` bytes and a last line.
+    pub fn new(inner: D, vocabulary: Box<dyn Vocabulary>, out: W, limit: u64) -> Self {
+        Self { inner, vocabulary, writer: Writer { out, left: limit, failed: None }, present: true }
+    }
+
+    fn note(&mut self, now_ns: u64, event: &str, detail: Detail) {
+        self.transfer(now_ns, event, None, None, false, detail);
+    }
+
+    fn transfer(
+        &mut self,
+        now_ns: u64,
+        event: &str,
+        endpoint: Option<u8>,
+        bytes: Option<usize>,
+        stall: bool,
+        detail: Detail,
+    ) {
+        let t_s = now_ns as f64 / 1e9;
+        self.writer.line(&Line { t_s, event, endpoint, bytes, stall, detail });
+    }
+}
+
+impl<D: Device, W: Write> Device for Traced<D, W> {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        let reply = self.inner.control(now_ns, setup, data);
+        let (bytes, stall) = match &reply {
+            ControlReply::Nak => return reply,
+            ControlReply::Data(bytes) => (&bytes[..], false),
+            ControlReply::Accepted => (data, false),
+            ControlReply::Stall => (data, true),
+        };
+        let detail = self.vocabulary.control(setup, bytes, stall);
+        let event = if setup.is_in() { "read" } else { "write" };
+        self.transfer(now_ns, event, None, Some(bytes.len()), stall, detail);
+        reply
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        let reply = self.inner.transfer_out(now_ns, endpoint, data);
+        if reply != OutReply::Nak {
+            let detail = self.vocabulary.transfer_out(endpoint, data);
+            self.transfer(now_ns, "out", Some(endpoint), Some(data.len()), reply == OutReply::Stall, detail);
+        }
+        reply
+    }
+
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        let reply = self.inner.transfer_in(now_ns, endpoint, transfer);
+        if reply != InReply::Nak {
+            let detail = self.vocabulary.transfer_in(endpoint, transfer);
+            self.transfer(now_ns, "in", Some(endpoint), Some(transfer.len()), reply == InReply::Stall, detail);
+        }
+        reply
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.inner.advance(now_ns);
+        let present = self.inner.is_present(now_ns);
+        if present != self.present {
+            self.present = present;
+            self.note(now_ns, if present { "present" } else { "unplugged" }, Detail::default());
+        }
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        self.inner.next_event()
+    }
+
+    fn reset(&mut self, now_ns: u64) {
+        self.inner.reset(now_ns);
+        self.vocabulary.reset();
+        self.note(now_ns, "plugged in", Detail::default());
+    }
+
+    fn is_present(&self, now_ns: u64) -> bool {
+        self.inner.is_present(now_ns)
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.inner.sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.inner.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        let means = format!("{effect:?}");
+        self.note(now_ns, "fault", Detail { means: Some(means), ..Detail::default() });
+        self.inner.inject(now_ns, effect)
+    }
+
+    fn statistics(&self) -> serde_json::Value {
+        self.inner.statistics()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.inner.finish()?;
+        match self.writer.failed.take() {
+            Some(error) => Err(error),
+            None => self.writer.out.flush(),
+        }
+    }
+}

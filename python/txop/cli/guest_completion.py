@@ -1,0 +1,28 @@
+"""What a shell completes in the options of ``txop guest``. The lists are read when it asks, not before."""
+
+from __future__ import annotations
+
+
+def kernels(incomplete: str) -> list[str]:
+    """Kernel series that txop has a lock for."""
+    from txop.guest.recipe import KERNELS
+
+    return _beginning(KERNELS, incomplete)
+
+
+def devices(incomplete: str) -> list[str]:
+    """Virtual chips and network functions."""
+    from txop.guest.chips import DEVICES, FUNCTIONS
+
+    return _beginning((*DEVICES, *FUNCTIONS), incomplete)
+
+
+def drivers(incomplete: str) -> list[str]:
+    """Drivers that know one of the virtual chips."""
+    from txop.guest.chips import DRIVERS, NEEDS_BUILD
+
+    return _beginning(sorted({*DRIVERS.values(), *(driver for _, driver in NEEDS_BUILD)}), incomplete)
+
+
+def _beginning(words: tuple[str, ...] | list[str], incomplete: str) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)]

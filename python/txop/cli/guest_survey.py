@@ -1,0 +1,239 @@
+"""``txop guest survey`` and ``txop guest cycle``: drivers under faults, and taken away again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.errors import ExitCode, UserError
+from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
+from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from txop.guest.trial import Place
+    from txop.report.csv_cells import Cell
+
+Faults = Annotated[
+    list[str] | None,
+    typer.Option("--faults", metavar="FILE|NAME", help="Fault script: a file, or a shipped one; again. Default: all."),
+]
+Drivers = Annotated[
+    list[str] | None, typer.Option("--driver", metavar="NAME", help="Driver; may be given again. Default: both.")
+]
+Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Trials of each, with seeds from 1 on.")]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, max=64, help="Guests at a time; default: one for each processor.")
+]
+Mode = Annotated[str, typer.Option("--mode", metavar="exact|fast", help="Time by instructions, or as the host's.")]
+Mips = Annotated[int, typer.Option("--mips", help="In exact mode: million instructions a second.")]
+Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for what the guests hand out: logs, facts.")
+]
+Csv = Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write the table as CSV, too.")]
+Markdown = Annotated[Path | None, typer.Option("--markdown", metavar="FILE", help="Write the table as Markdown, too.")]
+ListFlag = Annotated[bool, typer.Option("--list", help="List the shipped fault scripts and exit.")]
+WallLimit = Annotated[
+    float,
+    typer.Option("--wall-limit", min=1.0, max=604_800.0, help="Seconds, by this machine's clock, for each guest."),
+]
+Ways = Annotated[
+    list[str] | None,
+    typer.Option("--take", metavar="reload|replug", help="What is taken away: driver, dongle. Default: both, in turn."),
+]
+Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
+
+_GUEST_LIMIT_S = 1200
+"""By the guest's clock, of a trial of the survey: longer than all its waiting together."""
+_CYCLE_LIMIT_S = 400
+"""By the guest's clock, of one cycle."""
+
+
+def register(group: typer.Typer) -> None:
+    """Add the two commands."""
+    group.command(
+        name="survey",
+        epilog=epilog(
+            [
+                ("txop guest survey", "every shipped fault script against both drivers"),
+                ("txop guest survey --faults unplug --driver rtl8xxxu", "one of them"),
+                ("txop guest survey --faults mine.toml --samples 5 --markdown table.md", "your own, five times"),
+            ],
+            [
+                "Verdicts: unaffected, recovers, fails cleanly, not reached, warns, hangs, crashes. Their rules are in "
+                "docs/guest-faults.md. A guest that hangs is a result. Exit code 1: trouble without any fault."
+            ],
+        ),
+    )(survey)
+    group.command(
+        name="cycle",
+        epilog=epilog(
+            [
+                ("txop guest cycle", "200 times the driver, 200 times the dongle, of both drivers, under traffic"),
+                ("txop guest cycle --driver rtl8192cu --take replug -n 20", "one of them, short"),
+            ],
+            ["Exit code 1: something went wrong, and the table says what."],
+        ),
+    )(cycle)
+
+
+def survey(
+    faults: Faults = None,
+    driver: Drivers = None,
+    kernel: Kernel = "6.12",
+    samples: Samples = 1,
+    jobs: Jobs = None,
+    mode: Mode = "exact",
+    mips: Mips = 500,
+    security: Security = "wpa2",
+    output: Output = None,
+    csv: Csv = None,
+    markdown: Markdown = None,
+    list_faults: ListFlag = False,
+    wall_limit: WallLimit = 1800.0,
+    lock: LockFile = None,
+    kernel_file: KernelFile = None,
+    modules_dir: ModulesDir = None,
+    json: JsonFlag = False,
+) -> None:
+    """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
+    from txop.guest.shipped_faults import find_faults, shipped_faults
+    from txop.guest.survey import DRIVERS, Survey, control_problems, run_survey
+    from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
+    from txop.report.whole_file import whole_file
+
+    if list_faults:
+        for script in shipped_faults().values():
+            console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
+        return
+    drivers = tuple(dict.fromkeys(driver or DRIVERS))
+    with told(), ExitStack() as stack:
+        scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
+        what = Survey(scripts, drivers, samples, security)
+        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers)
+        note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
+        folder = _folder(output, stack)
+        rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
+    if csv is not None:
+        write_survey_csv(rows, place, csv)
+    if markdown is not None:
+        with whole_file(markdown) as out:
+            out.write(survey_markdown(rows, place))
+    if json:
+        console.write_json(surveyed(rows, place))
+    else:
+        _print(COLUMNS, [cells(row) for row in rows], place)
+    problems = control_problems(rows)
+    if problems:
+        raise UserError(
+            f"the survey says little: {'; '.join(problems)}",
+            what_to_do="look at the logs (--output)",
+            exit_code=ExitCode.VERDICT_NO,
+        )
+
+
+def cycle(
+    driver: Drivers = None,
+    take: Ways = None,
+    cycles: Cycles = 200,
+    kernel: Kernel = "6.12",
+    jobs: Jobs = None,
+    mode: Mode = "fast",
+    mips: Mips = 500,
+    security: Security = "wpa2",
+    output: Output = None,
+    markdown: Markdown = None,
+    wall_limit: WallLimit = 86_400.0,
+    lock: LockFile = None,
+    kernel_file: KernelFile = None,
+    modules_dir: ModulesDir = None,
+    json: JsonFlag = False,
+) -> None:
+    """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
+    from txop.guest.endurance import Endurance, Way, run_endurance
+    from txop.guest.survey import DRIVERS
+    from txop.guest.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
+    from txop.report.whole_file import whole_file
+
+    ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
+    if odd := [way for way in ways if way not in set(Way)]:
+        raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
+    drivers = tuple(dict.fromkeys(driver or DRIVERS))
+    with told(), ExitStack() as stack:
+        what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
+        limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
+        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers)
+        note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
+        folder = _folder(output, stack)
+        runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
+    if markdown is not None:
+        with whole_file(markdown) as out:
+            out.write(cycle_markdown(runs, place))
+    if json:
+        console.write_json(cycled(runs, place))
+    else:
+        _print(CYCLE_COLUMNS, [cycle_cells(done) for done in runs], place)
+    if any(done.problems for done in runs):
+        raise typer.Exit(ExitCode.VERDICT_NO)
+
+
+def _jobs(asked: int | None) -> int:
+    return asked if asked is not None else max(1, min(8, os.cpu_count() or 1))
+
+
+def _folder(output: Path | None, stack: ExitStack) -> Path:
+    if output is not None:
+        output.mkdir(parents=True, exist_ok=True)
+        return output
+    from txop.guest.cache import default_cache
+
+    runs = default_cache() / "runs"
+    runs.mkdir(parents=True, exist_ok=True)
+    # there the next guest sweeps it away when this process is killed
+    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs)))
+
+
+def _place(
+    kernel: str,
+    lock_file: Path | None,
+    kernel_file: Path | None,
+    modules_dir: Path | None,
+    mode: str,
+    mips: int,
+    limit_s: int,
+    wall_limit_s: float,
+    drivers: tuple[str, ...],
+) -> Place:
+    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+    from txop.guest.survey import DEVICE
+    from txop.guest.trial import Place, driver_modules
+
+    if mode not in set(Mode):
+        raise UserError(f"{mode!r} is no mode", what_to_do="give exact or fast")
+    exact = mode == Mode.EXACT
+    computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
+    image, lock = the_image(kernel, lock_file, kernel_file, modules_dir)
+    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, note))
+    return Place(image, computer, wall_limit_s, modules)
+
+
+def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place) -> None:
+    from rich.table import Table
+
+    table = Table(
+        title=safe_text(f"guest-{place.computer.mode.value}, Linux {place.image.release}"), title_justify="left"
+    )
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(safe_text("–" if value is None else str(value)) for value in row))
+    console.stdout().print(table)

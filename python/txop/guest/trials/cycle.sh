@@ -1,0 +1,55 @@
+#!/usr/bin/dash
+# Takes the driver (CYCLE=reload) or the dongle (CYCLE=replug) away under traffic, CYCLES times, and writes down what
+# stays in the kernel's memory each time.
+set -u
+. /txop/trials/lib.sh
+TRAFFIC_RATE=${TRAFFIC_RATE:-4M}
+
+memory() { # memory NUMBER: what is in use once nothing waits to be freed
+    sync
+    echo 3 >/proc/sys/vm/drop_caches
+    for cache in /sys/kernel/slab/*/shrink; do echo 1 >"$cache"; done 2>/dev/null
+    awk -v n="$1" 'NR > 2 { print n "\t" $1 "\t" $2 "\t" $4 }' /proc/slabinfo >>"$out/slab"
+    awk -v n="$1" '{ sub(":", "", $1); print n "\t" $1 "\t" $2 }' /proc/meminfo >>"$out/memory"
+}
+
+# the log of so many cycles is longer than the kernel keeps
+cat /dev/kmsg >"$out/kmsg" &
+laboratory
+within 120 txop-lab plug || { fact no-interface; exit 70; }
+within 120 txop-lab join || { fact no-association; exit 70; }
+number=0
+fact begun "$CYCLE" "$CYCLES"
+while [ "$number" -lt "$CYCLES" ]; do
+    number=$((number + 1))
+    answers || fact cycle-silent "$number"
+    traffic 60
+    sleep "${TRAFFIC_S:-1}"
+    carried_before=$(carried)
+    sleep 0.5
+    carried_then=$(carried)
+    if [ "$CYCLE" = reload ]; then
+        within 90 unload || { fact stuck-at "$number" unload; break; }
+        within 60 load || { fact stuck-at "$number" load; break; }
+    else
+        kill -USR2 "$(cat "$run/vusb.pid")"
+        until_true 20 absent || { fact stuck-at "$number" unplug; break; }
+    fi
+    quiet
+    within 120 txop-lab join || { fact stuck-at "$number" join; break; }
+    memory "$number"
+    fact cycle "$number" "$((carried_then - carried_before))"
+    [ $((number % 10)) = 0 ] && tell "cycle $number of $CYCLES"
+done
+answers && fact ends-well
+if [ -e /sys/kernel/debug/kmemleak ]; then
+    echo scan >/sys/kernel/debug/kmemleak
+    sleep 6
+    echo scan >/sys/kernel/debug/kmemleak
+    cat /sys/kernel/debug/kmemleak >"$out/kmemleak"
+fi
+quiet
+within 90 unload
+fact unload-at-last $?
+fact done
+exit 0

@@ -1,0 +1,166 @@
+"""How long a run in a guest takes by this machine's clock: from runs done here, else from a first guess.
+
+A guest's second is not one of this machine's: an idle one passes in a moment when instructions are counted, a busy one
+takes several. So what a run costs is told by two figures that every run leaves: the time until the association, and how
+many seconds the rest took for each of the guest's. They are kept in ``txop/guest-times.json`` of the user's state
+folder; damage costs its contents and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from txop.formats.error import FormatError
+from txop.formats.proc_system import parse_meminfo
+from txop.plan.model import GuestSpec, Plan, Test
+from txop.plan.noise import default_store as noise_store
+from txop.report.whole_file import whole_file
+
+FORMAT = "txop-guest-times"
+FORMAT_VERSION = 1
+KEPT = 20
+"""Runs kept of each sort, the last ones."""
+MAX_SORTS = 200
+MAX_BYTES = 1 << 20
+MOST = 256
+"""Guests at once."""
+MEMINFO = Path("/proc/meminfo")
+OVERHEAD_MB = 200
+"""Of QEMU, beside the guest's memory."""
+TAIL_S = 4.0
+"""Of the guest's time, after the window: tools end, files are handed out."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one run took."""
+
+    setup_s: float
+    """By this machine's clock, from the start of QEMU to the association."""
+    slowdown: float
+    """Seconds of this machine's for one of the guest's, afterwards."""
+
+
+FIRST_GUESS = {
+    # mode, traffic: (least, as a rule, most)
+    ("exact", True): (Spent(15, 2.5), Spent(30, 5.0), Spent(120, 15.0)),
+    ("exact", False): (Spent(15, 0.2), Spent(30, 0.6), Spent(120, 3.0)),
+    ("fast", True): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
+    ("fast", False): (Spent(10, 1.0), Spent(25, 1.0), Spent(90, 1.2)),
+}
+"""Until runs have told: at 500 million instructions a second on a two-core x86-64 machine, with nothing else to do and
+with a load of ten; what is between is a judgement."""
+
+
+def guests_at_once(plan: Plan, jobs: int | None = None) -> int:
+    """How many guests of a campaign run side by side on this machine.
+
+    What is asked for counts (``jobs``, else the plan). Else: when instructions are counted, as many as there are
+    processors, and memory for; one when the guest's time is this machine's, as a neighbour would be in the figures.
+    Never more than a block has runs.
+    """
+    spec = plan.guest or GuestSpec()
+    asked = jobs or spec.parallel
+    if asked is None:
+        asked = min(len(os.sched_getaffinity(0)), _fit(spec.memory_mb)) if spec.mode == "exact" else 1
+    return max(1, min(asked, len(plan.arm) * len(plan.test)))
+
+
+def _fit(memory_mb: int) -> int:
+    """How many guests this machine's free memory holds; no limit where it does not tell."""
+    try:
+        free = parse_meminfo(MEMINFO.read_bytes()).get("MemAvailable")
+    except (OSError, FormatError):
+        free = None
+    return MOST if free is None else max(1, free // ((memory_mb + OVERHEAD_MB) << 20))
+
+
+def expected(plan: Plan, test: Test, *, store: Path | None = None) -> tuple[float, float, float]:
+    """Seconds of this machine's that one run of ``test`` takes: at least, as a rule, at most. Nothing beside it."""
+    spec = plan.guest or GuestSpec()
+    known = _read(store or default_store()).get(sort_of(spec, test), [])
+    guest_s = plan.design.idle_s + plan.warm_up_s(test) + test.duration_s + TAIL_S
+    if known:
+        setups, slowdowns = [each.setup_s for each in known], [each.slowdown for each in known]
+        guesses = (
+            Spent(min(setups), min(slowdowns)),
+            Spent(median(setups), median(slowdowns)),
+            Spent(max(setups), max(slowdowns)),
+        )
+    else:
+        guesses = FIRST_GUESS[spec.mode, test.kind != "latency" and test.kind != "command"]
+        if spec.mode == "exact":  # that many more or fewer instructions
+            scale = spec.mips / 500
+            guesses = tuple(Spent(each.setup_s, each.slowdown * scale) for each in guesses)  # type: ignore[assignment]
+    low, usual, high = (each.setup_s + each.slowdown * guest_s for each in guesses)
+    return low, usual, high
+
+
+def is_known(plan: Plan, test: Test, *, store: Path | None = None) -> bool:
+    """Whether runs done here tell, rather than a first guess."""
+    return sort_of(plan.guest or GuestSpec(), test) in _read(store or default_store())
+
+
+def sort_of(spec: GuestSpec, test: Test) -> str:
+    """What runs have to have in common for one to tell of the other."""
+    speed = f"{spec.mips}" if spec.mode == "exact" else "-"
+    return f"{spec.mode} {speed} {test.kind}"
+
+
+def remember(spec: GuestSpec, test: Test, spent: Spent, *, store: Path | None = None) -> None:
+    """Keep what a run took. Raises :class:`OSError`."""
+    if not all(math.isfinite(value) and value >= 0 for value in (spent.setup_s, spent.slowdown)):
+        return
+    path = store or default_store()
+    sorts = _read(path)
+    mine = sorts.pop(sort_of(spec, test), [])
+    sorts[sort_of(spec, test)] = [*mine, spent][-KEPT:]
+    newest = dict(list(sorts.items())[-MAX_SORTS:])
+    document = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "runs": {
+            sort: [[round(each.setup_s, 2), round(each.slowdown, 3)] for each in runs] for sort, runs in newest.items()
+        },
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as out:
+        out.write(json.dumps(document, indent=1) + "\n")
+
+
+def default_store() -> Path:
+    """The file in the user's state folder."""
+    return noise_store().with_name("guest-times.json")
+
+
+def _read(path: Path) -> dict[str, list[Spent]]:
+    try:
+        with path.open("rb") as source:
+            data = source.read(MAX_BYTES + 1)
+        document = json.loads(data) if len(data) <= MAX_BYTES else None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != FORMAT_VERSION:
+        return {}
+    runs = document.get("runs")
+    found: dict[str, list[Spent]] = {}
+    for sort, entries in runs.items() if isinstance(runs, dict) else ():
+        known = [spent for entry in (entries if isinstance(entries, list) else ()) if (spent := _spent(entry))]
+        if known:
+            found[sort] = known[-KEPT:]
+    return found
+
+
+def _spent(entry: Any) -> Spent | None:
+    if not isinstance(entry, list) or len(entry) != 2:
+        return None
+    numbers = [value for value in entry if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) != 2 or not all(math.isfinite(value) and value >= 0 for value in numbers):
+        return None
+    return Spent(float(numbers[0]), float(numbers[1]))

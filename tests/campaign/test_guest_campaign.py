@@ -1,0 +1,152 @@
+"""Campaigns in guests that really boot: side by side as one after the other, broken ones void, nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from txop.archive.reader import Archive, read_archive
+from txop.campaign import session
+from txop.campaign.reporter import Quiet
+from txop.guest.cache import default_cache
+from txop.guest.chips import find_chips
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.image import build_image
+from txop.guest.locks import find_lock
+from txop.guest.qemu import find_qemu
+from txop.plan.load import load_plan
+from txop.plan.overrides import Overrides
+
+pytestmark = pytest.mark.slow
+
+PLAN = """
+title = "x"
+[target.dut]
+kind = "guest"
+[target.peer]
+kind = "guest"
+[guest]
+mips = 500
+security = "open"
+[[arm]]
+name = "whole"
+[[test]]
+name = "tx"
+kind = "tcp-tx"
+duration_s = 2
+warm_up_s = 1
+[design]
+blocks = 1
+idle_s = 1
+gap_s = 0
+max_repeats = 0
+"""
+OTHER_ARM = """
+[[arm]]
+name = "lossy"
+[arm.guest]
+faults = "faults.toml"
+"""
+NOISE = """
+[[fault]]
+name = "a fifth of all frames gets lost"
+from_ms = 0
+action = "loss"
+probability = 0.2
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _guests() -> None:
+    try:
+        find_qemu()
+        find_chips()
+        build_image(find_lock("6.12"))
+    except MissingForGuest as error:
+        pytest.skip(f"NO GUEST WAS STARTED: {error}")
+    except GuestError as error:
+        pytest.skip(f"NO GUEST WAS STARTED: its packages cannot be had here: {error}")
+
+
+def carried_out(folder: Path, text: str, faults: str | None = None, jobs: int = 1) -> Archive:
+    folder.mkdir()
+    (folder / "plan.toml").write_text(text)
+    if faults is not None:
+        (folder / "faults.toml").write_text(faults)
+    made = session.begin(load_plan(folder / "plan.toml"), folder / "archive", Overrides())
+    asyncio.run(made.carry_out(Quiet(), jobs))
+    return read_archive(folder / "archive")
+
+
+def prints(archive: Archive) -> dict[str, str]:
+    """Hashes of what the guests left."""
+    found = {}
+    for run in archive.runs:
+        folder = archive.layout.run(run.run)
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.name != "run.json":
+                found[str(path.relative_to(folder.parent))] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def test_guests_side_by_side_are_those_one_after_the_other(tmp_path: Path) -> None:
+    text = PLAN.replace("[[test]]", OTHER_ARM + "[[test]]", 1) + "[collect]\nair = true\nusbmon = true\n"
+    alone, beside = (carried_out(tmp_path / str(jobs), text, NOISE, jobs) for jobs in (1, 2))
+    assert prints(alone) == prints(beside)
+    figures = [{run.run: run.metrics for run in archive.runs} for archive in (alone, beside)]
+    assert figures[0] == figures[1]
+    whole, lossy = (figures[0][f"001-{arm}-tx"] for arm in ("whole", "lossy"))
+    assert all(run.state == "valid" for run in alone.runs), [run.void for run in alone.runs]
+    # the capture of the window and the chip's own count of it are of the same frames, but for those at its edges
+    for figure in (whole, lossy):
+        counted, captured = (figure[key].value for key in ("chip_retry_percent", "air_retry_percent"))
+        assert counted is not None
+        assert captured == pytest.approx(counted, abs=0.5)
+        urbs = [figure[key].value or 0.0 for key in ("usb_out_urbs_per_s", "usb_in_urbs_per_s")]
+        assert sum(urbs) <= (figure["chip_urbs_per_s"].value or 0.0) * 1.02
+    assert (lossy["chip_retry_percent"].value or 0) > (whole["chip_retry_percent"].value or 0) + 10
+    assert (whole["throughput_mbit_s"].value or 0) > (lossy["throughput_mbit_s"].value or 0) > 0
+
+
+def test_a_dongle_that_is_pulled_out_voids_the_run(tmp_path: Path) -> None:
+    faults = '[[fault]]\nname = "unplugged"\nfrom_ms = 8000\naction = "disconnect"\n'
+    text = PLAN.replace('name = "whole"', 'name = "whole"\n[arm.guest]\nfaults = "faults.toml"').replace(
+        "duration_s = 2", "duration_s = 12"
+    )
+    (run,) = carried_out(tmp_path / "x", text, faults).runs
+    assert run.state == "void"
+    assert {void.gate for void in run.void} & {"association-lost", "traffic-failed"}, run.void
+
+
+def test_ctrl_c_leaves_no_guest_and_no_file(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN.replace("blocks = 1", "blocks = 9"))
+    argv = [sys.executable, "-c", "from txop.cli.entry import main; main()", "run", "plan.toml", "-j", "2", "-o", "out"]
+    program = subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.PIPE)
+    runs = default_cache() / "runs"
+    try:
+        until = time.monotonic() + 300
+        while not list(runs.glob(f"{program.pid}-*")) and time.monotonic() < until:
+            time.sleep(0.2)
+        assert list(runs.glob(f"{program.pid}-*"))
+        program.send_signal(signal.SIGINT)
+        _, said = program.communicate(timeout=60)
+    finally:
+        program.kill()
+    assert program.returncode == 130, said
+    assert b"txop resume" in said
+    assert not list(runs.glob(f"{program.pid}-*"))
+    assert not [p for p in Path("/proc").glob("[0-9]*") if f"runs/{program.pid}-".encode() in command_line(p)]
+
+
+def command_line(process: Path) -> bytes:
+    try:
+        return (process / "cmdline").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,46 @@
+"""What a virtual device with its driver is made of, for the laboratory in a guest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from txop.guest.chips import DEVICES, DRIVERS, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
+from txop.guest.error import GuestError
+
+
+def test_every_device_has_a_stock_driver() -> None:
+    assert set(DRIVERS) == {*DEVICES, *FUNCTIONS}
+
+
+def test_captures_and_faults_become_options(tmp_path: Path) -> None:
+    script = tmp_path / "faults.toml"
+    script.write_text("")
+    chip = Chip(air="air.pcapng", usb="usb.pcap", usb_snap_bytes=256, faults=script, options=("--signal", "-70"))
+    wanted = f"--air {OUT}/air.pcapng --usb {OUT}/usb.pcap --usb-snap 256 --faults {FAULTS} --signal -70"
+    assert chip.variables()["LAB_OPTIONS"] == wanted
+
+
+def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, program = tmp_path / "faults.toml", tmp_path / "txop-vusb"
+    for path in (script, program):
+        path.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("TXOP_VUSB", str(program))
+    assert Chip(faults=script).files() == {IN_GUEST: program, FAULTS: script}
+    assert Chip().files() == {IN_GUEST: program}
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"device": "rtl9999"}, "rtl9999"),
+        ({"device": "ncm", "air": "air.pcapng"}, "no air"),
+        ({"faults": Path("/nowhere/faults.toml")}, "/nowhere/faults.toml is no file"),
+        ({"options": ("--air $(reboot)",)}, "cannot be passed on"),
+        ({"channel": 14}, "14"),
+    ],
+)
+def test_what_cannot_be_is_said(keys: dict[str, object], words: str) -> None:
+    with pytest.raises(GuestError, match=words.replace("$", r"\$").replace("(", r"\(")):
+        Chip(**keys)  # type: ignore[arg-type]

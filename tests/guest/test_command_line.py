@@ -1,0 +1,84 @@
+"""`txop guest run` as a user types it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from txop.guest.image import Image
+
+RunTxop = Callable[..., CompletedProcess[str]]
+WALL_S = 900
+"""For a busy machine; nothing is timed."""
+
+
+def test_the_status_of_the_command_is_txops_own(txop: RunTxop, image: Image) -> None:
+    ran = txop("guest", "run", "--", "sh", "-c", "uname -r; exit 7", timeout=WALL_S)
+    assert ran.returncode == 7, ran.stderr
+    assert ran.stdout == f"{image.release}\n"
+    assert f"booted {image.release}" in ran.stderr
+    assert "The guest ended after" in ran.stderr
+
+
+def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
+    txop: RunTxop, image: Image, chips: Path, tmp_path: Path
+) -> None:
+    del chips
+    command = ("dut", "ping", "-c", "3", "-i", "0.2", "-s", "1000", "10.80.210.1")
+    ran = txop(
+        *("guest", "run", "--device", "rtl8188cus", "--json", "--output", str(tmp_path), "--", *command),
+        timeout=WALL_S,
+    )
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert document["origin"] == "guest-fast"
+    assert document["release"] == image.release
+    assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0}
+    assert " 0% packet loss" in document["stdout"]
+    assert any(event["words"].startswith("associated (wpa2") for event in document["events"])
+    air = json.loads((tmp_path / "files" / "chip.json").read_text())["device"]["air"]
+    # both directions went over the air: 3 echoes of 1000 bytes and what is around them
+    assert air["chip"]["bytes"] > 3000
+    assert air["ap"]["bytes"] > 3000
+
+
+def test_kvm_where_there_is_none_is_an_error_that_says_why(txop: RunTxop, image: Image) -> None:
+    from txop.guest.qemu import kvm_trouble
+
+    del image
+    trouble = kvm_trouble()
+    ran = txop("guest", "run", "--kvm", "yes", "--", "true", timeout=WALL_S)
+    if trouble is None:
+        assert ran.returncode == 0, ran.stderr
+    else:
+        assert ran.returncode == 3
+        assert "KVM does not work here" in ran.stderr
+
+
+def test_exact_with_kvm_is_refused(txop: RunTxop) -> None:
+    ran = txop("guest", "run", "--mode", "exact", "--kvm", "yes", "--", "true")
+    assert ran.returncode == 2
+    assert "only QEMU's translator counts instructions" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("guest run --kernel ", {"6.1", "6.12"}),
+        ("guest run --device rtl8", {"rtl8188cus", "rtl8723au"}),
+        ("guest shell --driver rtl8x", {"rtl8xxxu"}),
+    ],
+)
+def test_a_shell_completes_kernels_devices_and_drivers(txop: RunTxop, typed: str, words: set[str]) -> None:
+    ran = txop(
+        env={
+            "_TXOP_COMPLETE": "complete_bash",
+            "COMP_WORDS": f"txop {typed}",
+            "COMP_CWORD": str(len(typed.split(" "))),
+        }
+    )
+    assert set(ran.stdout.split()) == words, ran.stderr

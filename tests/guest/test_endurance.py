@@ -1,0 +1,109 @@
+"""What stays in a kernel's memory, and what runs of cycles say; nothing boots here."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txop.guest.endurance import Way, read_endured
+from txop.guest.facts import read_facts
+from txop.guest.growth import read_growth, slope
+from txop.guest.judgement import Observed
+from txop.guest.running import FILES
+from txop.guest.survey_report import cycle_cells
+from txop.guest.trial import Trial
+
+
+def test_the_slope_is_that_of_a_line_with_outliers() -> None:
+    draw = random.Random(1)  # noqa: S311 - noise, no secret
+    values = {n: 5.0 * n + draw.uniform(-3, 3) for n in range(1, 101)}
+    for odd in (30, 60, 90):
+        values[odd] += 10_000
+    found = slope(values)
+    assert found is not None
+    assert found.per_cycle == pytest.approx(5.0, abs=0.1)
+    assert found.cycles == 80
+    assert slope(dict.fromkeys(range(9), 1.0)) is None
+
+
+@given(st.lists(st.integers(0, 50), min_size=20, max_size=40))
+def test_what_does_not_depend_on_the_cycle_does_not_rise(values: list[int]) -> None:
+    ordered = slope({n: float(value) for n, value in enumerate(sorted(values))})
+    falling = slope({n: float(-value) for n, value in enumerate(sorted(values))})
+    assert ordered is not None
+    assert falling is not None
+    assert ordered.per_cycle == -falling.per_cycle >= 0
+    assert falling.rising_share == 0
+
+
+def snapshots(cycles: int, leak: int, noise: int) -> tuple[bytes, bytes]:
+    draw = random.Random(2)  # noqa: S311 - noise, no secret
+    slab, memory = [], []
+    for n in range(1, cycles + 1):
+        slab.append(f"{n}\tkmalloc-2k\t{100 + leak * n + draw.randint(-noise, noise)}\t2048")
+        slab.append(f"{n}\tdentry\t{5000 + draw.randint(-200, 200)}\t192")
+        memory.append(f"{n}\tMemTotal\t500000")
+        memory.append(f"{n}\tMemFree\t{300000 - 2 * leak * n}")
+        memory.append(f"{n}\tSlab\t{20000 + 2 * leak * n}")
+        memory.append(f"{n}\tSUnreclaim\t{15000 + 2 * leak * n}")
+    return "\n".join(slab).encode(), "\n".join(memory).encode()
+
+
+def test_one_object_in_a_cycle_is_found() -> None:
+    growth = read_growth(*snapshots(60, leak=1, noise=5))
+    assert growth.leaks == ("kmalloc-2k",)
+    assert growth.caches[0].bytes_per_cycle == pytest.approx(2048, rel=0.2)
+    assert growth.slab_kb is not None
+    assert growth.slab_kb.per_cycle == 2.0
+    assert growth.other_kb is not None
+    assert growth.other_kb.per_cycle == 0.0
+
+
+def test_noise_is_no_leak() -> None:
+    assert read_growth(*snapshots(60, leak=0, noise=20)).leaks == ()
+
+
+def test_pages_outside_slabs_are_found() -> None:
+    memory = "".join(f"{n}\tMemTotal\t500000\n{n}\tMemFree\t{400000 - 8 * n}\n" for n in range(1, 40))
+    assert read_growth(b"", memory.encode()).leaks == ("pages outside slabs",)
+
+
+@given(st.binary(max_size=500))
+def test_no_file_of_a_guest_breaks_anything(data: bytes) -> None:
+    assert read_growth(data, data).leaks == ()
+
+
+def endured(tmp_path: Path, facts: str, kmsg: str) -> list[str]:
+    files = tmp_path / FILES
+    files.mkdir(parents=True, exist_ok=True)
+    (files / "kmsg").write_text(kmsg)
+    trial = Trial(Observed(read_facts(facts.encode()), [], []), 1.0, 1.0)
+    run = read_endured("rtl8192cu", Way.RELOAD, 2, trial, tmp_path)
+    assert cycle_cells(run)[2] == run.done
+    return run.problems
+
+
+CYCLES = "20.00 cycle 1 50\n30.00 cycle 2 40\n31.00 ends-well\n32.00 done\n"
+
+
+def test_a_quiet_run_has_no_problems(tmp_path: Path) -> None:
+    assert endured(tmp_path, CYCLES, "6,1,1000,-;usb 1-1: USB disconnect, device number 2\n") == []
+
+
+def test_what_goes_wrong_is_listed(tmp_path: Path) -> None:
+    warning = "4,2,2000,-;WARNING: CPU: 0 PID: 9 at net/core/dev.c:10 dev_x+0x1/0x2\n"
+    facts = "20.00 cycle 1 50\n29.00 stuck unload (D (disk sleep))\n29.10 stuck-at 2 unload\n32.00 done\n"
+    problems = endured(tmp_path, facts, warning)
+    assert [problem.partition(":")[0] for problem in problems] == [
+        "cycle 2 unload",
+        "does not end",
+        "no answer over the air after the last cycle",
+        "Kernel warning (WARN), 1 times",
+    ]
+    assert "net/core/dev.c" in problems[-1]
+    few = endured(tmp_path, "20.00 cycle 1 50\n31.00 ends-well\n32.00 done\n", "")
+    assert few == ["only 1 of 2 cycles came to their end"]

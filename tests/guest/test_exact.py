@@ -1,0 +1,130 @@
+"""Exactness: guests with the same inputs leave the same bytes, whatever goes on around them."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from txop.guest.cache import default_cache
+from txop.guest.image import Image
+
+PROGRAM = """
+import asyncio, sys
+from pathlib import Path
+from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.image import build_image
+from txop.guest.locks import find_lock
+from txop.guest.overlay import Overlay
+from txop.guest.qemu import Computer, Mode
+from txop.guest.running import run_guest
+results, series, seed, seconds = sys.argv[1:]
+script = f'''
+txop-lab up || exit
+peer iperf3 -s -D; sleep 0.3
+dut iperf3 -c 10.80.210.1 -t {seconds} -J >/txop/out/iperf3.json || exit
+dut ping -c 3 -i 0.2 10.80.210.1 || exit
+cat /proc/interrupts /proc/stat; date; head -c 100 /dev/urandom | sha256sum
+'''
+chip = Chip(options=("--air", "/txop/out/air.pcapng", "--usb", "/txop/out/usb.pcap"))
+overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: find_chips()})
+computer = Computer(mode=Mode.EXACT, seed=int(seed))
+ended = asyncio.run(
+    run_guest(build_image(find_lock(series)), overlay, computer, results=Path(results), wall_limit_s=1500)
+)
+sys.exit(ended.status)
+"""
+
+LEFT = ("console", "stdout", "events", "files/kernel.log", "files/chip.json", "files/iperf3.json",
+        "files/air.pcapng", "files/usb.pcap", "files/hostapd.log", "files/wpa_supplicant.log")  # fmt: skip
+
+
+def start(
+    results: Path, series: str = "6.12", seed: int = 1, seconds: int = 1, **differently: object
+) -> subprocess.Popen[bytes]:
+    """A process that runs a guest with a virtual chip, rtl8192cu, WPA2 and iperf3, and captures all of it."""
+    argv = [sys.executable, "-c", PROGRAM, str(results), series, str(seed), str(seconds)]
+    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, **differently)  # type: ignore[call-overload, no-any-return]
+
+
+def other_surroundings(home: Path) -> dict[str, object]:
+    """Another folder, user's home, language, time zone, file mode, number of files and priority."""
+
+    def limits() -> None:
+        os.umask(0o077)
+        os.nice(3)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+    home.mkdir()
+    environment: Mapping[str, str] = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("LC_")},
+        "HOME": str(home),
+        "LANG": "de_DE.UTF-8",
+        "TZ": "Asia/Kathmandu",
+        "XDG_CACHE_HOME": str(default_cache().parent.parent),
+        "SOMETHING": "x" * 10_000,
+    }
+    return {"cwd": home, "env": environment, "preexec_fn": limits}
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    _, said = process.communicate()
+    assert process.returncode == 0, said.decode("utf-8", "replace")[-2000:]
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def differing(one: Mapping[str, bytes], other: Mapping[str, bytes]) -> list[str]:
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+def test_two_exact_guests_are_identical_to_the_byte_in_different_surroundings(
+    image: Image, chips: Path, tmp_path: Path
+) -> None:
+    del image, chips
+    processes = [start(tmp_path / "a"), start(tmp_path / "b", **other_surroundings(tmp_path / "home"))]
+    for process in processes:
+        finish(process)
+    one, other = (everything(tmp_path / name) for name in "ab")
+    assert set(LEFT) <= one.keys()
+    # an empty file is identical too: all of this has to be there
+    assert all(len(one[name]) > 100_000 for name in ("files/air.pcapng", "files/usb.pcap"))
+    assert b"associated" in one["events"]
+    assert b" 0% packet loss" in one["stdout"]
+    sent = json.loads(one["files/iperf3.json"])["end"]["sum_received"]["bytes"]
+    assert sent > 100_000
+    assert json.loads(one["files/chip.json"])["device"]["air"]["chip"]["bytes"] > sent
+    assert differing(one, other) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("series", ["6.12", "6.1"])
+def test_every_run_is_identical_and_another_seed_is_not(
+    image_of: Callable[[str], Image], chips: Path, tmp_path: Path, series: str
+) -> None:
+    image_of(series)
+    del chips
+    for pair in range(2):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * pair)]
+        try:
+            names = [f"{pair}-{letter}" for letter in "ab"]
+            for process in [start(tmp_path / name, series) for name in names]:
+                finish(process)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+    finish(start(tmp_path / "other", series, seed=2))
+    first = everything(tmp_path / "0-a")
+    for name in ("0-b", "1-a", "1-b"):
+        assert differing(first, everything(tmp_path / name)) == []
+    other = everything(tmp_path / "other")
+    assert {"files/air.pcapng", "files/usb.pcap", "files/iperf3.json", "stdout"} <= set(differing(first, other))

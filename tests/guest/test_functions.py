@@ -1,0 +1,44 @@
+"""Network functions in the laboratory of a guest."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from txop.guest.chips import DRIVERS, Chip
+from txop.guest.image import Image
+from txop.guest.overlay import Overlay
+from txop.guest.qemu import Computer
+from txop.guest.running import run_guest
+
+SCRIPT = """txop-lab up || exit
+dut ip -o -4 addr show to 10.80.210.2 | cut -d ' ' -f 2 >/txop/out/interface
+dut ping -q -c 20 -i 0.02 10.80.210.1 && txop-lab counters /txop/out/counters.json
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("device", "options", "interface"),
+    [
+        ("ncm", (), "usb0"),
+        ("qmi-modem", (), "wwan0"),
+        ("qmi-modem", ("--framing", "qmap"), "qmimux0"),
+    ],
+)
+def test_a_function_is_connected_and_carries(
+    image: Image, chips: Path, tmp_path: Path, device: str, options: tuple[str, ...], interface: str
+) -> None:
+    del chips
+    chip = Chip(device, DRIVERS[device], options=options, usb="usb.pcap")
+    overlay = Overlay(script=SCRIPT, environment=chip.variables(), files=chip.files())
+    ended = asyncio.run(run_guest(image, overlay, Computer(), results=tmp_path, wall_limit_s=400))
+    assert ended.status == 0, (tmp_path / "stderr").read_text()
+    assert (tmp_path / "files/interface").read_text().strip() == interface
+    assert "20 received" in (tmp_path / "stdout").read_text()
+    counted = json.loads((tmp_path / "files/counters.json").read_text())["urbs"]
+    assert min(counted["out_bytes"], counted["in_bytes"]) > 20 * 84
+    assert (tmp_path / "files/usb.pcap").stat().st_size > 20 * 2 * 64

@@ -1,0 +1,136 @@
+"""The shipped edit scripts for rtl8xxxu: what the chip and ``iw`` see of each, on both kernels."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from txop.arms.edits.script import read_script
+from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.driver import DriverBuild, build_driver, patch_files
+from txop.guest.error import GuestError
+from txop.guest.image import build_image
+from txop.guest.locks import find_lock
+from txop.guest.overlay import Overlay
+from txop.guest.qemu import Computer
+from txop.guest.running import run_guest
+from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
+
+RTL8XXXU = f"{SHIPPED}rtl8xxxu/"
+SCRIPT = """
+txop-lab up || exit
+dut iw phy >/txop/out/phy; dut iw dev wlan0 info >/txop/out/info
+dut iw dev wlan0 set txpower fixed 500; sleep 0.2; dut iw dev wlan0 info >/txop/out/info-5dbm
+peer iperf3 -s -D; sleep 0.5
+dut timeout 20 iperf3 -c 10.80.210.1 -t 2 >/txop/out/iperf3 || exit 71
+dut iw dev wlan0 station dump >/txop/out/station
+txop-lab down
+"""
+RATE_1M, RATE_24M = 0, 8
+"""Places in the chip's count of RTS rates."""
+
+
+def test_every_script_is_one_and_says_what_it_does() -> None:
+    names = [name.removeprefix(RTL8XXXU) for name in shipped_scripts() if name.startswith(RTL8XXXU)]
+    assert {name.rpartition("/")[2][:4] for name in names} == {f"{number:04}" for number in range(1, 11)}
+    for name in names:
+        script = read_script(named_file(Path(), RTL8XXXU + name))
+        assert script.about
+        assert script.kernels
+        assert set(script.kernels) <= {"6.1", "6.12"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a guest with an edited driver left."""
+
+    tx: dict[str, Any]
+    interrupts: int
+    texts: dict[str, str]
+
+
+def seen(kernel: str, folder: Path, *scripts: str) -> Seen:
+    try:
+        lock = find_lock(kernel)
+        patches = patch_files([Path(RTL8XXXU + name) for name in scripts])
+        built = asyncio.run(build_driver(DriverBuild("rtl8xxxu", patches), lock))
+        image, program = build_image(lock), find_chips()
+    except GuestError as error:
+        pytest.skip(f"NO GUEST WAS STARTED: {error}")
+    overlay = Overlay(
+        script=SCRIPT,
+        environment=Chip(driver="rtl8xxxu").variables(),
+        files={IN_GUEST: program},
+        modules=(built.module,),
+    )
+    ended = asyncio.run(run_guest(image, overlay, Computer(), results=folder, wall_limit_s=900))
+    assert ended.status == 0, (folder / "stderr").read_text()
+    chip = json.loads((folder / "files" / "chip.json").read_text())["device"]
+    texts = {path.name: path.read_text() for path in (folder / "files").iterdir() if path.suffix == ""}
+    return Seen(chip["tx"], chip["chip"]["interrupts"], texts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "rts_rate"), [("6.12", RATE_24M), ("6.1", RATE_1M)])
+def test_the_driver_as_it_is(tmp_path: Path, kernel: str, rts_rate: int) -> None:
+    found = seen(kernel, tmp_path)
+    tx = found.tx
+    assert tx["aggregate"] > 100
+    assert tx["hardware_rts"] == tx["rts"] == tx["rts_rates"][rts_rate] > 100
+    assert found.interrupts == 0
+    assert "No RX STBC" in found.texts["phy"]
+    assert "Available Antennas: TX 0x1 RX 0x1" in found.texts["phy"]
+    assert "tx bitrate:\t65.0 MBit/s MCS 7" in found.texts["station"]
+    assert "signal:  \t-4" in found.texts["station"]
+    assert "txpower 20.00 dBm" in found.texts["info"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kernel", "txrate"), [("6.12", "0005-txrate.toml"), ("6.1", "6.1/0005-txrate.toml")])
+def test_what_iw_shows_of_patches_1_to_6(tmp_path: Path, kernel: str, txrate: str) -> None:
+    names = ["0001-txpower-set.toml", "0002-txpower-get.toml", "0003-rx-stbc.toml", "0004-antennas.toml"]
+    found = seen(kernel, tmp_path, *names, txrate, "0006-rx-signal.toml")
+    assert "RX STBC 1-stream" in found.texts["phy"]
+    assert "Available Antennas: TX 0 RX 0" in found.texts["phy"]
+    assert "tx bitrate:\t(unknown)" in found.texts["station"]
+    assert "signal:  \t-3" in found.texts["station"]
+    assert "txpower 12.00 dBm" in found.texts["info"]
+    assert "txpower 5.00 dBm" in found.texts["info-5dbm"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["6.12", "6.1"])
+def test_no_aggregation_and_interrupts(tmp_path: Path, kernel: str) -> None:
+    found = seen(kernel, tmp_path, "0007-tx-ampdu-off.toml", "0010-interrupts.toml")
+    assert found.tx["aggregate"] == 0
+    assert found.tx["encrypted"] > 100
+    assert found.interrupts > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["6.12", "6.1"])
+def test_no_rts(tmp_path: Path, kernel: str) -> None:
+    tx = seen(kernel, tmp_path, "0008-hw-rts.toml").tx
+    assert (tx["rts"], tx["hardware_rts"]) == (0, 0)
+    assert tx["aggregate"] > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kernel", "name", "rate"), [("6.12", "0009-rts-rate.toml", RATE_1M), ("6.1", "6.1/0009-rts-rate.toml", RATE_24M)]
+)
+def test_the_rate_of_rts(tmp_path: Path, kernel: str, name: str, rate: int) -> None:
+    tx = seen(kernel, tmp_path, name).tx
+    assert tx["rts_rates"][rate] == tx["rts"] > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["6.12", "6.1"])
+def test_aggregation_without_an_agreement(tmp_path: Path, kernel: str) -> None:
+    tx = seen(kernel, tmp_path, "0007-tx-ampdu.toml").tx
+    assert tx["aggregate"] > 100

@@ -1,0 +1,111 @@
+"""`txop guest shell` on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from txop.guest.image import Image
+
+WAIT_S = 300
+"""For a busy machine; nothing is timed."""
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, argv: list[str], environment: dict[str, str]) -> None:
+        self._ours, self._its = pty.openpty()
+        termios.tcsetwinsize(self._its, (33, 99))
+        self.settings = termios.tcgetattr(self._its)
+        self.process = subprocess.Popen(
+            argv,
+            stdin=self._its,
+            stdout=self._its,
+            stderr=self._its,
+            env={**environment, "TERM": "xterm"},
+            start_new_session=True,
+            preexec_fn=lambda: os.close(os.open(os.ttyname(0), os.O_RDWR)),
+        )
+        self.said = b""
+
+    def read_until(self, words: bytes) -> bytes:
+        """What is said until then; what comes behind stays to be read."""
+        until = time.monotonic() + WAIT_S
+        while words not in self.said:
+            ready, _, _ = select.select([self._ours], [], [], 1.0)
+            if ready:
+                self.said += os.read(self._ours, 65_536)
+            assert time.monotonic() < until, f"no {words!r} in {self.said[-2000:]!r}"
+            assert ready or self.process.poll() is None, f"it ended without {words!r}: {self.said[-2000:]!r}"
+        before, _, self.said = self.said.partition(words)
+        return before
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    @property
+    def settings_now(self) -> list[object]:
+        return termios.tcgetattr(self._its)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+        os.close(self._its)
+
+
+@pytest.mark.slow
+def test_a_shell_takes_commands_and_ctrl_c_and_leaves_the_terminal_as_it_was(
+    image: Image, program: Path, plain_environment: dict[str, str]
+) -> None:
+    terminal = Terminal([str(program), "guest", "shell"], plain_environment)
+    try:
+        terminal.read_until(b"guest # ")
+        assert terminal.settings_now != terminal.settings  # the guest's line editing counts, not this machine's
+        terminal.type("uname -r; stty size; echo $((6 * 7))\n")
+        said = terminal.read_until(b"42")
+        assert image.release.encode() in said
+        assert b"33 99" in said
+        terminal.read_until(b"guest # ")
+        terminal.type("sleep 1000\n")
+        terminal.read_until(b"sleep 1000")
+        time.sleep(1)
+        terminal.type("\x03")
+        terminal.read_until(b"guest # ")
+        terminal.type("exit\n")
+        assert terminal.process.wait(WAIT_S) == 0
+        assert terminal.settings_now == terminal.settings
+    finally:
+        terminal.close()
+
+
+@pytest.mark.slow
+def test_a_shell_that_is_killed_leaves_the_terminal_as_it_was(
+    image: Image, program: Path, plain_environment: dict[str, str]
+) -> None:
+    del image
+    terminal = Terminal([str(program), "guest", "shell"], plain_environment)
+    try:
+        terminal.read_until(b"guest # ")
+        terminal.type("\x01x")  # QEMU's own key
+        terminal.process.wait(WAIT_S)
+        assert terminal.settings_now == terminal.settings
+    finally:
+        terminal.close()
+
+
+def test_without_a_terminal_there_is_no_shell(program: Path) -> None:
+    ran = subprocess.run(
+        [str(program), "guest", "shell"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "a shell needs a terminal" in ran.stderr

@@ -1,0 +1,185 @@
+"""Counters of a virtual chip: figures of a window, and the two gates that need them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from txop.campaign.gates import judge
+from txop.campaign.instrument import Marks, Reading, RunFacts
+from txop.metrics import METRICS
+from txop.plan.figures import figures_of
+from txop.plan.model import Plan
+from txop.probes import chip
+
+SECOND = 1_000_000_000
+
+
+def side(mpdus: int = 0, retries: int = 0, ppdus: int = 0, airtime_ns: int = 0, moved: int = 0) -> dict[str, int]:
+    return {"mpdus": mpdus, "retries": retries, "ppdus": ppdus, "airtime_ns": airtime_ns, "bytes": moved}
+
+
+def counters(at_s: float, *, out: int = 0, into: int = 0, up: dict[str, int], down: dict[str, int]) -> dict[str, Any]:
+    rates = [0] * 12
+    rates[8] = up["mpdus"]
+    return {
+        "format": "txop-vusb-statistics",
+        "version": 1,
+        "monotonic_ns": int(at_s * SECOND),
+        "urbs": {"succeeded": out // 1000, "out_bytes": out, "in_bytes": into},
+        "device": {
+            "chip": {"reads": 10, "writes": 20, "interrupts": int(at_s * 8000)},
+            "tx": {
+                "frames": up["mpdus"],
+                "aggregate": up["mpdus"] // 2,
+                "rts": 0,
+                "hardware_rts": 0,
+                "rts_rates": rates,
+            },
+            "rx": {"delivered": down["mpdus"], "transfers": down["mpdus"] // 4},
+            "air": {"chip": up, "ap": down},
+        },
+    }
+
+
+def plan(kind: str = "tcp-tx") -> Plan:
+    return Plan.model_validate(
+        {
+            "title": "x",
+            "target": {"dut": {"kind": "guest"}, "peer": {"kind": "guest"}},
+            "guest": {},
+            "arm": [{"name": "a"}],
+            "test": [{"name": "t", "kind": kind, "duration_s": 10}],
+        }
+    )
+
+
+def facts(folder: Path, kind: str = "tcp-tx", **end: Any) -> RunFacts:
+    made = plan(kind)
+    values: dict[str, Any] = {"out": 60_000_000, "into": 2_000_000}
+    values["up"] = side(40_000, 4_000, 4_000, 8 * SECOND, 55_000_000)
+    values["down"] = side(8_000, 80, 4_000, SECOND, 1_500_000)
+    values |= end
+    before = counters(100, up=side(), down=side())
+    (folder / chip.WINDOW_FILE).write_text(json.dumps(before))
+    (folder / chip.END_FILE).write_text(json.dumps(counters(110, **values)))
+    return RunFacts(made, made.arm[0], made.test[0], folder, Marks(window=100.0, end=110.0))
+
+
+def reading(**rates: float) -> Reading:
+    found = Reading()
+    for key, value in rates.items():
+        found.put(key, value, "iperf3")
+    return found
+
+
+def states(of: RunFacts, read: Reading) -> dict[str, str]:
+    return {finding.gate: finding.state for finding in judge(of, read) if finding.gate in ("chip-traffic", "above-phy")}
+
+
+def test_figures_are_of_the_window_and_of_the_sender(tmp_path: Path) -> None:
+    read = chip.ChipCounters().read(facts(tmp_path))
+    values = {key: value.value for key, value in read.metrics.items()}
+    assert values["chip_retry_percent"] == pytest.approx(10)
+    assert values["chip_ppdu_mpdus"] == pytest.approx(10)
+    assert values["chip_airtime_percent"] == pytest.approx(90)
+    assert values["chip_interrupts_per_s"] == pytest.approx(8000)
+    assert values["chip_urbs_per_s"] == pytest.approx(6000)
+    assert values["chip_rts_rate_mbit_s"] == 24
+    assert values["chip_aggregate_percent"] == 50
+    assert values["chip_rts_percent"] == 0
+    down = chip.ChipCounters().read(facts(tmp_path, "tcp-rx"))
+    assert down.metrics["chip_retry_percent"].value == pytest.approx(1)
+    assert down.metrics["chip_rx_frames_per_urb"].value == 4
+
+
+def test_every_figure_of_the_chip_is_one_that_a_plan_knows(tmp_path: Path) -> None:
+    read = chip.ChipCounters().read(facts(tmp_path))
+    assert set(read.metrics) == {key for key in METRICS if key.startswith("chip_")}
+    assert set(read.metrics) <= set(figures_of(plan(), plan().test[0]))
+
+
+def test_without_counters_there_is_a_reason(tmp_path: Path) -> None:
+    of = facts(tmp_path)
+    (tmp_path / chip.END_FILE).unlink()
+    read = chip.ChipCounters().read(of)
+    assert all(value.value is None and value.reason for value in read.metrics.values())
+    assert states(of, reading(throughput_mbit_s=40.0)) == {
+        "chip-traffic": "not available",
+        "above-phy": "not available",
+    }
+
+
+def test_a_chip_that_was_plugged_in_anew_has_no_growth(tmp_path: Path) -> None:
+    of = facts(tmp_path)
+    before = counters(100, out=10**9, up=side(mpdus=10**6), down=side())
+    (tmp_path / chip.WINDOW_FILE).write_text(json.dumps(before))
+    read = chip.ChipCounters().read(of)
+    assert read.metrics["chip_retry_percent"].value is None
+    assert states(of, reading(throughput_mbit_s=40.0))["chip-traffic"] == "not available"
+
+
+@pytest.mark.parametrize(
+    ("kind", "rates", "end", "gate"),
+    [
+        # 40 Mbit/s for 10 s are 50 MB: 55 MB on the air, 60 MB on the bus
+        ("tcp-tx", {"throughput_mbit_s": 40.0}, {}, None),
+        # more than passed the air: it took another way
+        ("tcp-tx", {"throughput_mbit_s": 45.0}, {}, "chip-traffic"),
+        ("tcp-tx", {"throughput_mbit_s": 40.0}, {"out": 40_000_000}, "chip-traffic"),
+        # received data has to have come from the access point, not from the chip
+        ("tcp-rx", {"throughput_mbit_s": 40.0}, {"into": 60_000_000}, "chip-traffic"),
+        ("tcp-both", {"throughput_up_mbit_s": 40.0, "throughput_down_mbit_s": 1.0}, {}, None),
+        ("tcp-both", {"throughput_up_mbit_s": 20.0, "throughput_down_mbit_s": 20.0}, {}, "chip-traffic"),
+        # more than MCS 7 with short guard interval in 20 MHz carries
+        ("tcp-tx", {"throughput_mbit_s": 73.0},
+         {"out": 10**8, "up": side(70_000, 0, 7_000, 9 * SECOND, 10**8)}, "above-phy"),
+        # both ways share one air
+        ("tcp-both", {"throughput_up_mbit_s": 40.0, "throughput_down_mbit_s": 40.0},
+         {"out": 10**8, "into": 10**8, "up": side(1, 0, 1, 1, 10**8), "down": side(1, 0, 1, 1, 10**8)}, "above-phy"),
+        # an air that is used for longer than the window lasts
+        ("tcp-tx", {"throughput_mbit_s": 40.0}, {"up": side(40_000, 0, 4_000, 10 * SECOND, 55_000_000)}, "above-phy"),
+    ],
+)  # fmt: skip
+def test_traffic_that_the_chip_cannot_have_carried_voids_the_run(
+    tmp_path: Path, kind: str, rates: dict[str, float], end: dict[str, Any], gate: str | None
+) -> None:
+    read = reading(**rates)
+    read.provenance["dut"] = {"wireless": {"width_mhz": 20}}
+    found = states(facts(tmp_path, kind, **end), read)
+    assert found == {name: "void" if name == gate else "ok" for name in ("chip-traffic", "above-phy")}
+
+
+def test_forty_megahertz_may_carry_more(tmp_path: Path) -> None:
+    of = facts(tmp_path, out=10**8, up=side(70_000, 0, 7_000, 9 * SECOND, 10**8))
+    read = reading(throughput_mbit_s=73.0)
+    read.provenance["dut"] = {"wireless": {"width_mhz": 40}}
+    assert states(of, read)["above-phy"] == "ok"
+
+
+def test_a_run_with_hardly_any_payload_is_not_judged(tmp_path: Path) -> None:
+    assert states(facts(tmp_path), reading(throughput_mbit_s=0.01)) == {}
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON, JSON)
+def test_counters_may_be_anything(tmp_path_factory: pytest.TempPathFactory, before: Any, after: Any) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    of = facts(folder)
+    for name, value in ((chip.WINDOW_FILE, before), (chip.END_FILE, after)):
+        document = {**value, "format": chip.FORMAT, "monotonic_ns": 5} if isinstance(value, dict) else value
+        (folder / name).write_text(json.dumps(document))
+    read = chip.ChipCounters().read(of)
+    assert all(value.value is None or value.value >= 0 for value in read.metrics.values())
+    judge(of, reading(throughput_mbit_s=40.0))
