@@ -147,7 +147,7 @@ def cycle(
     cycles: Cycles = 200,
     kernel: Kernel = "6.12",
     jobs: Jobs = None,
-    mode: Mode = "fast",
+    mode: Mode = "exact",
     mips: Mips = 500,
     security: Security = "wpa2",
     output: Output = None,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TypedDict
 
 from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
@@ -18,10 +21,13 @@ from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import Lock
 from txop.guest.qemu import Computer
 from txop.guest.running import FILES, GuestFailed, Listener, run_guest
+from txop.report.whole_file import whole_file
 
 FAULTS_IN_GUEST = "/txop/faults.toml"
 _SCRIPTS = "/txop/trials"
 _TURNED_OFF = "turned itself off"
+_END = "trial.json"
+"""How the trial in a folder ended, and of what it was made."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +78,68 @@ class Trial:
     guest_seconds: float | None
 
 
+def trial_key(overlay: Overlay, place: Place) -> str:
+    """A hash of all that a trial is made of."""
+    parts = [place.image.key, repr(place.computer), overlay.script or "", repr(sorted(overlay.environment.items()))]
+    parts += [f"{name} {hashlib.sha256(data).hexdigest()}" for name, data in sorted(overlay.texts.items())]
+    for path in (*overlay.files.values(), *overlay.modules):
+        parts.append(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}")
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
 async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Listener | None = None) -> Trial:
-    """Run a trial to its end. A guest that fails is a result. Raises :class:`GuestError` when none can be started."""
-    failure: str | None = None
-    turned_off = False
-    seconds = guest_seconds = None
+    """Run a trial to its end. A guest that fails is a result. Raises :class:`GuestError` when none can be started.
+
+    A trial of exactly this kind that came to its end in the same folder is not repeated.
+    """
+    key = await asyncio.to_thread(trial_key, overlay, place)
+    end = _earlier(results, key)
+    if end is None:
+        end = await _run(overlay, place, results, listener)
+        with whole_file(results / _END) as out:
+            json.dump({"format": "txop-guest-trial", "version": 1, "key": key, **end}, out)
+    failure, turned_off = end["failure"], bool(end["turned_off"])
+    facts, lines, samples = await asyncio.to_thread(_read, results, failure is not None)
+    return Trial(Observed(facts, lines, samples, failure, turned_off), end["seconds"], end["guest_seconds"])
+
+
+class _End(TypedDict):
+    """How a guest ended."""
+
+    failure: str | None
+    turned_off: bool
+    seconds: float | None
+    guest_seconds: float | None
+
+
+async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener | None) -> _End:
+    (results / _END).unlink(missing_ok=True)
     try:
         ended = await run_guest(
             place.image, overlay, place.computer, results=results, wall_limit_s=place.wall_limit_s, listener=listener
         )
-        seconds, guest_seconds = ended.seconds, ended.guest_seconds
-        if ended.status:
-            failure = f"the trial ended with {ended.status}"
     except GuestFailed as error:
-        failure, turned_off = error.what, _TURNED_OFF in error.what
-    facts, lines, samples = await asyncio.to_thread(_read, results, failure is not None)
-    return Trial(Observed(facts, lines, samples, failure, turned_off), seconds, guest_seconds)
+        # what an earlier guest left there is not of this one
+        results.mkdir(parents=True, exist_ok=True)
+        return _End(failure=error.what, turned_off=_TURNED_OFF in error.what, seconds=None, guest_seconds=None)
+    failure = f"the trial ended with {ended.status}" if ended.status else None
+    return _End(failure=failure, turned_off=False, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
+
+
+def _earlier(results: Path, key: str) -> _End | None:
+    """How a trial of this key ended in this folder; ``None``: there was none."""
+    try:
+        end = json.loads((results / _END).read_bytes()[:65_536])
+        if end["key"] != key:
+            return None
+        return _End(
+            failure=end["failure"],
+            turned_off=end["turned_off"],
+            seconds=end["seconds"],
+            guest_seconds=end["guest_seconds"],
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _read(results: Path, failed: bool) -> tuple[Facts, list[KernelLine], list[Sample]]:

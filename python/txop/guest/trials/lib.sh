@@ -21,7 +21,7 @@ until_true() { # until_true SECONDS COMMAND...: 1 when it never succeeds
     until "$@"; do
         read -r now rest </proc/uptime
         [ "${now%.*}" -lt "$end_s" ] || return 1
-        sleep 0.2
+        sleep 0.5
     done
 }
 
