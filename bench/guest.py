@@ -159,7 +159,7 @@ def figures_of(runs: int, load: float, image_mb: float, different: int, found: d
             "association": middle(found["association"], "wall_s")[2] < ASSOCIATION_S,
             "image_s": middle(found["image"], "wall_s")[0] < IMAGE_S,
             "image_mb": image_mb < IMAGE_MB,
-            "identical": different == 1,
+            "identical": different == 1 if runs > 1 else None,
         },
         "costs": {
             name: {what: middle(each, what) for what in ("wall_s", "cpu_s", "guest_s")} for name, each in found.items()
@@ -186,8 +186,11 @@ def show(figures: dict[str, Any]) -> None:
     )
     print(f"translator, counting: {figures['busy_million_instructions_per_cpu_s']:.0f} million instructions a second")
     print(f"exact runs: {figures['runs']}, different results: {figures['different_exact_results']}")
-    missed = [name for name, met in figures["met"].items() if not met]
-    print(f"NOT met: {', '.join(missed)}" if missed else "all promises are met")
+    missed = [name for name, met in figures["met"].items() if met is False]
+    open_yet = [name for name, met in figures["met"].items() if met is None]
+    print(f"NOT met: {', '.join(missed)}" if missed else "all promises that were looked at are met")
+    if open_yet:
+        print(f"not looked at with so few runs: {', '.join(open_yet)}")
 
 
 def main() -> int:
@@ -196,6 +199,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each (default %(default)s)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.runs < 1:
+        parser.error("--runs is at least 1")
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="txop-bench-guest-") as name:
         image_mb, different, found = measure(options.runs, Path(name))
@@ -204,7 +209,7 @@ def main() -> int:
         print(json.dumps(figures, indent=1))
     else:
         show(figures)
-    return 0 if all(figures["met"].values()) else 1
+    return 1 if False in figures["met"].values() else 0
 
 
 if __name__ == "__main__":

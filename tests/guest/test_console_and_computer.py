@@ -78,7 +78,7 @@ def test_a_speed_that_cannot_be_is_refused_with_those_that_can() -> None:
     "wrong",
     [
         {"device": "rtl1"},
-        {"security": "wep"},
+        {"security": "none"},
         {"channel": 14},
         {"ap": "none"},
         {"ap": "builtin", "security": "wpa2"},

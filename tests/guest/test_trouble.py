@@ -230,8 +230,22 @@ def test_room_says_what_to_do_and_leaves_other_errors_alone(tmp_path: Path) -> N
     assert "XDG_CACHE_HOME" in (said.value.what_to_do or "")
     with pytest.raises(GuestError, match="Permission denied"), room(tmp_path / "not" / "there"):
         raise OSError(errno.EACCES, "Permission denied", str(tmp_path / "not"))
-    with pytest.raises(PermissionError), room(tmp_path):
-        raise OSError(errno.EACCES, "Permission denied", "/elsewhere")
+    for elsewhere in ("/elsewhere", str(tmp_path / "output")):
+        with pytest.raises(PermissionError), room(tmp_path / "cache"):
+            raise OSError(errno.EACCES, "Permission denied", elsewhere)
+
+
+def test_a_cache_in_a_folder_that_may_not_be_searched_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(path: Path) -> bool:
+        if path.is_relative_to(tmp_path / "closed") and path != tmp_path / "closed":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return True
+
+    monkeypatch.setattr(Path, "exists", forbidden)  # root may search everything
+    cache = tmp_path / "closed" / "cache" / "txop"
+    with pytest.raises(GuestError, match="closed/cache: Permission denied") as said, room(cache):
+        raise PermissionError(errno.EACCES, "Permission denied", str(cache.parent))
+    assert "XDG_CACHE_HOME" in (said.value.what_to_do or "")
 
 
 # The cache -----------------------------------------------------------------------------------------------------------

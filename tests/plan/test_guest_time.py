@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.archive.layout import Layout
+from txop.campaign.engine import Campaign
+from txop.campaign.guests import GuestLaboratory
+from txop.campaign.reporter import Quiet
 from txop.plan import guest_time
 from txop.plan.count import count
 from txop.plan.guest_time import Spent, expected, guests_at_once, is_known, remember
@@ -89,6 +93,15 @@ def test_the_time_of_a_campaign_is_that_of_its_rounds() -> None:
     assert count(plan(parallel=4)).seconds_expected == pytest.approx(3 * one)
     # 4 runs in rounds of 3: the second round has one
     assert count(plan(parallel=3)).seconds_expected == pytest.approx(6 * one)
+
+
+def test_the_first_estimate_of_a_run_is_that_of_one_guest(tmp_path: Path) -> None:
+    for test in plan().test:
+        remember(plan().guest, test, Spent(50, 2))  # type: ignore[arg-type]
+    made = plan(parallel=4)
+    laboratory = GuestLaboratory(made, tmp_path, Quiet(), jobs=1)
+    campaign = Campaign(Layout(tmp_path / "archive"), made, laboratory, Quiet())
+    assert campaign._run_seconds() == pytest.approx(50 + 2 * (16 + guest_time.TAIL_S))
 
 
 def test_a_budget_is_spent_in_blocks() -> None:

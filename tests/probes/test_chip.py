@@ -166,6 +166,22 @@ def test_a_run_with_hardly_any_payload_is_not_judged(tmp_path: Path) -> None:
     assert states(facts(tmp_path), reading(throughput_mbit_s=0.01)) == {}
 
 
+def test_without_a_window_the_gates_say_so(tmp_path: Path) -> None:
+    of = facts(tmp_path)
+    of.marks.end = None
+    assert states(of, reading(throughput_mbit_s=40.0)) == {
+        "chip-traffic": "not available",
+        "above-phy": "not available",
+    }
+
+
+def test_counters_that_are_too_large_are_not_read(tmp_path: Path) -> None:
+    of = facts(tmp_path)
+    with (tmp_path / chip.END_FILE).open("ab") as out:
+        out.write(b" " * (2 << 20))
+    assert chip.growth(of.folder) is None
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),

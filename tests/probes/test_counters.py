@@ -83,6 +83,27 @@ def test_figures_over_the_window_above_idle(tmp_path):
     assert values(reading)["cpu_s_per_gbit"] == pytest.approx(0.8 * 30 / 1.2)
 
 
+def test_in_a_guest_work_is_the_time_that_was_not_idle(tmp_path):
+    """Ticks saw a tenth of a core at work; by the idle time it was 1.5 of 2 cores, and 0.5 in the idle phase."""
+    rows = [(t, stat(10 * (t + 10), 150 * (t + 10)), softirqs(0), lines(0)) for t in range(-10, -5)]
+    rows += [(t, stat(50 + 10 * t, 600 + 50 * t), softirqs(0), lines(0)) for t in range(31)]
+    write(tmp_path, rows)
+    facts = facts_of(make_plan(), tmp_path)
+    reading = HostCounters("dut", tickless=True).read(facts)
+    assert values(reading)["cpu_idle_percent"] == pytest.approx(25.0)
+    reading.put("throughput_mbit_s", 40.0, "test")
+    join(facts, reading)
+    assert values(reading)["cpu_s_per_gbit"] == pytest.approx((1.5 - 0.5) * 30 / 1.2)
+
+
+def test_idle_time_that_goes_back_is_not_available(tmp_path):
+    rows = [(t, stat(100 + 100 * t, 900 - 10 * t), softirqs(0), lines(0)) for t in range(-10, 31)]
+    write(tmp_path, rows)
+    reading = HostCounters("dut", tickless=True).read(facts_of(make_plan(), tmp_path))
+    assert reading.metrics["cpu_idle_percent"].value is None
+    assert reading.metrics["cpu_idle_percent"].reason
+
+
 def test_a_busy_peer_voids_the_run_and_a_busy_device_only_if_asked(tmp_path):
     write(tmp_path, [(t, stat(190 * (t + 1), 10 * (t + 1)), "", "") for t in range(31)], "peer")
     write(tmp_path, [(t, stat(190 * (t + 1), 10 * (t + 1)), "", "") for t in range(31)])

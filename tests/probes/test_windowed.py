@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from txop.campaign.instrument import Marks, RunFacts
-from txop.plan.model import Plan
+from txop.plan.model import LocalTarget, Plan
+from txop.probes.bus_analysis import BusAnalysis
 from txop.probes.windowed import CLOCK_FILE, cut, in_window
 
 EPOCH_S = 1_767_225_600
@@ -74,12 +76,21 @@ def test_the_window_is_by_the_clock_of_the_chip(tmp_path: Path) -> None:
     )  # fmt: skip
     facts = RunFacts(plan, plan.arm[0], plan.test[0], tmp_path, Marks(window=10.0, end=20.0))
     (tmp_path / "usb.pcap").write_bytes(pcap(TIMES))
-    with in_window(facts, "usb.pcap") as path:
-        assert path == tmp_path / "usb.pcap"  # no clock: all of it
+    with pytest.raises(ValueError, match="clock"), in_window(facts, "usb.pcap"):
+        pass  # never figures of all of it under the name of the window
+    away = facts.plan.model_copy(update={"target": {"dut": LocalTarget()}})
+    with in_window(replace(facts, plan=away), "usb.pcap") as path:
+        assert path == tmp_path / "usb.pcap"
     (tmp_path / CLOCK_FILE).write_text(json.dumps({"epoch_ns": EPOCH_S * SECOND}))
     with in_window(facts, "usb.pcap") as path:
         assert len(path.read_bytes()) == len(pcap(TIMES[1:4]))
     assert not path.exists()
+    reading = BusAnalysis().read(facts)  # its records are no URBs
+    assert reading.metrics["usb_out_urbs_per_s"].value is None
+    (tmp_path / CLOCK_FILE).write_bytes(b" " * (2 << 20))
+    with pytest.raises(ValueError, match="clock"), in_window(facts, "usb.pcap"):
+        pass
+    assert "clock" in (BusAnalysis().read(facts).metrics["usb_out_urbs_per_s"].reason or "")
 
 
 @given(data=st.binary(max_size=200), cut_at=st.integers(0, 300), ng=st.booleans())

@@ -24,6 +24,7 @@ from txop.campaign.schedule import Block
 from txop.campaign.state import State, gap_s
 from txop.origin import Origin
 from txop.plan.count import count
+from txop.plan.guest_time import guests_at_once
 from txop.plan.model import Plan
 from txop.targets.contract import TargetError
 
@@ -307,7 +308,7 @@ class Campaign:
         tests = self._plan.test
         if isinstance(self._laboratory, RunsByItself):
             counted = count(self._plan)
-            return counted.seconds_expected * self._laboratory.at_once / counted.runs
+            return counted.seconds_expected * guests_at_once(self._plan) / counted.runs
         phases = sum(design.idle_s + self._plan.warm_up_s(test) + test.duration_s for test in tests) / len(tests)
         return phases + design.gap_s + RUN_OVERHEAD_S
 

@@ -110,9 +110,12 @@ def judge(facts: RunFacts, reading: Reading) -> list[GateFinding]:
     return findings
 
 
-def directions(facts: RunFacts, reading: Reading) -> dict[str, float]:
-    """Payload bytes of the measured window by direction, seen from the station: ``uplink``, ``downlink``."""
-    window_s = facts.marks.window_s or 0.0
+def directions(facts: RunFacts, reading: Reading) -> dict[str, float] | None:
+    """Payload bytes of the measured window by direction, seen from the station: ``uplink``, ``downlink``; ``None``
+    without a window."""
+    window_s = facts.marks.window_s
+    if window_s is None:
+        return None
     one_way = main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
     keys = (("throughput_mbit_s", one_way), ("throughput_up_mbit_s", "uplink"), ("throughput_down_mbit_s", "downlink"))
     moved: dict[str, float] = {}

@@ -64,6 +64,10 @@ AccessPoint = Annotated[
 Width = Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")]
 AirFlag = Annotated[bool, typer.Option("--air", help="With --device: capture its air; air.pcapng in --output.")]
 UsbFlag = Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcap in --output.")]
+TraceFlag = Annotated[
+    bool,
+    typer.Option("--trace", help="With --device: write down what the driver does; trace.jsonl in --output."),
+]
 PlugOnly = Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")]
 
 
@@ -80,6 +84,7 @@ def chip_of(
     plug_only: bool = False,
     air: bool = False,
     usb: bool = False,
+    trace: bool = False,
 ) -> Chip | None:
     """The device that the options ask for; ``None`` without ``--device``. Raises :class:`UserError`."""
     from txop.guest.chips import DRIVERS, Chip
@@ -87,8 +92,10 @@ def chip_of(
     from txop.probes.bus_capture import BUS_FILES
 
     if device is None:
-        if driver is not None or parameter or faults is not None or device_option or air or usb:
-            raise UserError("--driver, --parameter, --faults, --device-option, --air and --usb go with --device")
+        if driver is not None or parameter or faults is not None or device_option or air or usb or trace:
+            raise UserError(
+                "--driver, --parameter, --faults, --device-option, --air, --usb and --trace go with --device"
+            )
         return None
     with told():
         return Chip(
@@ -101,6 +108,7 @@ def chip_of(
             ap=ap,
             air=CAPTURE_FILE if air else None,
             usb=BUS_FILES[0] if usb else None,
+            trace="trace.jsonl" if trace else None,
             faults=faults,
             plug_only=plug_only,
         )

@@ -26,6 +26,7 @@ from txop.cli.guest_device import (
     Parameter,
     PlugOnly,
     Security,
+    TraceFlag,
     UsbFlag,
     Width,
     chip_of,
@@ -121,6 +122,7 @@ def run(
     device_option: DeviceOption = None,
     air: AirFlag = False,
     usb: UsbFlag = False,
+    trace: TraceFlag = False,
     mode: ModeOption = "fast",
     mips: Mips = 500,
     seed: SeedOption = 0,
@@ -144,10 +146,21 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    if (air or usb) and output is None:
+    if (air or usb or trace) and output is None:
         raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
     chip = chip_of(
-        device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only, air=air, usb=usb
+        device,
+        driver,
+        parameter,
+        device_option,
+        faults,
+        security,
+        ap,
+        width,
+        plug_only=plug_only,
+        air=air,
+        usb=usb,
+        trace=trace,
     )
     overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:

@@ -65,14 +65,22 @@ def room(folder: Path, *, advice: str = CACHE_ADVICE) -> Iterator[None]:
         if error.errno in _FULL:
             raise GuestError(f"no room is left for {folder}: {error.strerror}", what_to_do=advice) from None
         place = error.filename if isinstance(error.filename, str) else ""
-        if error.errno in _FORBIDDEN and Path(place).is_relative_to(_existing(folder)):
+        if error.errno in _FORBIDDEN and (Path(place).is_relative_to(folder) or Path(place) in _missing(folder)):
             raise GuestError(f"{place}: {error.strerror}", what_to_do=advice) from None
         raise
 
 
-def _existing(folder: Path) -> Path:
-    """The folder, or the nearest above it that is there."""
-    return next(above for above in (folder, *folder.parents) if above.exists())
+def _missing(folder: Path) -> list[Path]:
+    """Of the folders above this one, those that would have to be made: what cannot be looked at is not there."""
+    missing = []
+    for above in folder.parents:
+        try:
+            if above.exists():
+                break
+        except OSError:
+            pass
+        missing.append(above)
+    return missing
 
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -59,6 +59,8 @@ class Chip:
     """Name of the capture of the bus to leave there."""
     usb_snap_bytes: int | None = None
     """Of the data of each URB that are kept in it."""
+    trace: str | None = None
+    """Name of the trace to leave there: what the driver does, one JSON object per line."""
     faults: Path | None = None
     """Fault script, on this machine."""
     plug_only: bool = False
@@ -116,6 +118,8 @@ class Chip:
         if self.usb is not None:
             words += ["--usb", f"{OUT}/{self.usb}"]
             words += [] if self.usb_snap_bytes is None else ["--usb-snap", str(self.usb_snap_bytes)]
+        if self.trace is not None:
+            words += ["--trace", f"{OUT}/{self.trace}"]
         if self.faults is not None:
             words += ["--faults", FAULTS]
         return (*words, *self.options)

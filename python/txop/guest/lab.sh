@@ -107,6 +107,7 @@ plug() {
 }
 
 bus_first() { # an interrupt of the virtual host is a thread that waits its turn; a real one does not wait
+    pidof vhci_rx >/dev/null && pidof vhci_tx >/dev/null || fail "the virtual USB host has no threads to put first"
     for pid in $(cat "$run/vusb.pid") $(pidof vhci_rx) $(pidof vhci_tx); do
         chrt -f -p 50 "$pid" || fail "the virtual USB host cannot be put before other processes"
     done
@@ -244,7 +245,10 @@ up)
     # where the command begins between the beacons is one of the things that a seed draws
     [ "${TXOP_START_US:-0}" = 0 ] || usleep "$TXOP_START_US"
     ;;
-prepare) namespaces && access_point && serve ;;
+prepare)
+    [ "$ap" = hostapd ] || fail "the built-in access point comes with the chip: there is nothing to prepare"
+    namespaces && access_point && serve
+    ;;
 plug) plug ;;
 join) join ;;
 down) [ ! -d "$run" ] || down ;;

@@ -289,9 +289,11 @@ def _last_of(path: Path, limit: int) -> bytes:
 
 
 def _free_bytes(folder: Path) -> int:
+    """``MIN_FREE_BYTES`` where the file system does not tell (some network ones have no sizes)."""
     with contextlib.suppress(OSError):
         disk = os.statvfs(folder)
-        return disk.f_bavail * disk.f_frsize
+        if disk.f_blocks:
+            return disk.f_bavail * disk.f_frsize
     return MIN_FREE_BYTES
 
 

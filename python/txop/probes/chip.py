@@ -3,7 +3,6 @@ whether the test's traffic is in them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from txop.campaign.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.formats.proc_stat import increase
 from txop.metrics import METRICS
 from txop.probes.air_analysis import main_direction
+from txop.probes.windowed import bounded_json
 
 WINDOW_FILE, END_FILE = "chip-window.json", "chip-end.json"
 """Counters at the start and at the end of the measured window."""
@@ -109,21 +109,24 @@ def growth(folder: Path) -> Growth | None:
     return Growth(clock / 1e9, {path: value for path, value in grown.items() if value is not None})
 
 
-def judge(facts: RunFacts, payload: Mapping[str, float], width_mhz: float | None) -> list[GateFinding]:
+def judge(facts: RunFacts, payload: Mapping[str, float] | None, width_mhz: float | None) -> list[GateFinding]:
     """Whether the chip carried the traffic, and whether its air could have.
 
     Args:
         facts: Of the run.
-        payload: Bytes that the traffic moved within the window: ``uplink``, ``downlink``.
+        payload: Bytes that the traffic moved within the window: ``uplink``, ``downlink``; ``None`` without a window.
         width_mhz: Of the channel; ``None``: not known, the widest counts.
     """
+    gates = ("chip-traffic", "above-phy")
+    if payload is None:
+        return [GateFinding(gate, "not available", "the run has no measured window", "dut") for gate in gates]
     moved = sum(payload.values())
     if moved < LITTLE_BYTES:
         return []
     grown = growth(facts.folder)
     if grown is None:
         words = "the chip's counters of this window are not there"
-        return [GateFinding(gate, "not available", words, "dut") for gate in ("chip-traffic", "above-phy")]
+        return [GateFinding(gate, "not available", words, "dut") for gate in gates]
     return [_passed(grown, payload), _possible(grown, moved, width_mhz)]
 
 
@@ -198,7 +201,7 @@ def _ratio(part: float | None, whole: float | None, scale: float = 1) -> float |
 def _counters(path: Path) -> dict[str, int] | None:
     """Whole numbers of a file by path; ``None`` for a file that is missing, damaged or something else."""
     try:
-        document = json.loads(path.read_bytes())
+        document = bounded_json(path)
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

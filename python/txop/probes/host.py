@@ -113,8 +113,12 @@ class HostCounters:
         source = "/proc/stat" + (" of the machine that carries both ends and the link" if self._shared else "")
         reading.put("cpu_busy_percent", busy_percent, source)
         cores = max(1, len(first.stat.cpus))
-        idle_percent = 100 * _rested_s(first, last) / (cores * (last.at_s - first.at_s))
-        reading.put("cpu_idle_percent", min(100.0, idle_percent), source)
+        rested_s = _rested_s(first, last)
+        if rested_s is None:
+            reading.put("cpu_idle_percent", None, source, "the counters of idle time went backwards")
+        else:
+            idle_percent = 100 * rested_s / (cores * (last.at_s - first.at_s))
+            reading.put("cpu_idle_percent", min(100.0, idle_percent), source)
         reading.series["cpu_busy_percent"] = _busy_series(snapshots)
         span_s = last.at_s - first.at_s
         rates: dict[str, float | None] = {
@@ -137,7 +141,8 @@ class HostCounters:
         if span_s <= 0:
             return None
         if self._tickless:
-            return max(0.0, max(1, len(first.stat.cpus)) - _rested_s(first, last) / span_s)
+            rested_s = _rested_s(first, last)
+            return None if rested_s is None else max(0.0, max(1, len(first.stat.cpus)) - rested_s / span_s)
         use = proc_stat.difference(first.stat, last.stat).all_cpus
         return None if use is None else use.busy_core_seconds / span_s
 
@@ -234,11 +239,11 @@ def _busy_series(snapshots: Sequence[_Snapshot]) -> list[tuple[float, float | No
     return points
 
 
-def _rested_s(first: _Snapshot, last: _Snapshot) -> float:
-    """Core seconds idle, waiting or stolen between two samples."""
+def _rested_s(first: _Snapshot, last: _Snapshot) -> float | None:
+    """Core seconds idle, waiting or stolen between two samples; ``None`` when they went backwards."""
     was, now = first.stat.all_cpus, last.stat.all_cpus
     ticks = (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)
-    return max(0, ticks) / proc_stat.TICKS_PER_SECOND
+    return ticks / proc_stat.TICKS_PER_SECOND if ticks >= 0 else None
 
 
 def _above_idle(

@@ -16,6 +16,8 @@ from typing import BinaryIO
 
 from txop.campaign.instrument import RunFacts
 
+MAX_COUNTERS_BYTES = 1 << 20
+"""Of the counters of a chip."""
 CLOCK_FILE = "chip.json"
 """Counters of the chip; they tell its clock."""
 MAX_RECORD_BYTES = 64 << 20
@@ -30,24 +32,41 @@ _RESOLUTION = 9
 @contextmanager
 def in_window(facts: RunFacts, name: str) -> Iterator[Path]:
     """A file with what the capture ``name`` of a run has of the window, for as long as it is needed; the capture itself
-    where that cannot be told, or the run was not in a guest."""
+    when the run was not in a guest: there it was begun with the load.
+
+    Raises :class:`ValueError` when the window cannot be told or the capture cannot be cut, :class:`OSError`.
+    """
     whole = facts.folder / name
-    span = window_ns(facts)
-    if span is None:
+    if all(target.kind != "guest" for target in facts.plan.target.values()):
         yield whole
         return
+    span = window_ns(facts)
+    if span is None:
+        raise ValueError("the chip did not tell its clock, so it is not known what of it is in the window")
     with tempfile.TemporaryDirectory(prefix="txop-window-") as scratch:
         part = Path(scratch) / name
-        yield part if cut(whole, part, *span) else whole
+        if not cut(whole, part, *span):
+            raise ValueError("damaged, so it cannot be cut to the window")
+        yield part
+
+
+def bounded_json(path: Path) -> object:
+    """What a JSON file of a guest holds. Raises :class:`OSError`, and :class:`ValueError` for one that is too large."""
+    with path.open("rb") as source:
+        data = source.read(MAX_COUNTERS_BYTES + 1)
+    if len(data) > MAX_COUNTERS_BYTES:
+        raise ValueError(f"it is larger than {MAX_COUNTERS_BYTES >> 20} MB")
+    return json.loads(data)
 
 
 def window_ns(facts: RunFacts) -> tuple[int, int] | None:
     """The window by the clock of the captures, in nanoseconds since 1970; ``None`` when the chip did not tell it."""
     marks = facts.marks
     try:
-        epoch_ns = json.loads((facts.folder / CLOCK_FILE).read_bytes())["epoch_ns"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        document = bounded_json(facts.folder / CLOCK_FILE)
+    except (OSError, ValueError, RecursionError):
         return None
+    epoch_ns = document.get("epoch_ns") if isinstance(document, dict) else None
     if marks.window is None or marks.end is None or not isinstance(epoch_ns, int) or isinstance(epoch_ns, bool):
         return None
     return epoch_ns + int(marks.window * 1e9), epoch_ns + int(marks.end * 1e9)

@@ -25,20 +25,21 @@ pub use recorder::AirRecorder;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const BLOCK_ACK: u8 = 0x94;
 
-/// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group or has the
-/// No Ack policy, a Block Ack an A-MPDU and a Block Ack request.
+/// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group, has the
+/// No Ack policy or is an answer itself; a Block Ack an A-MPDU and a Block Ack request.
 pub fn response_to(mpdu: &[u8], aggregated: bool) -> Response {
     let is_group = mpdu.get(4).is_some_and(|byte| byte & 1 == 1);
     let is_qos_data = mpdu.first().is_some_and(|first| first & 0x8c == 0x88);
     let no_ack = is_qos_data && !aggregated && mpdu.get(24).is_some_and(|qos| qos >> 5 & 3 == 1);
-    // One that goes out late, by itself, is an answer and has none.
-    let is_block_ack = mpdu.first() == Some(&BLOCK_ACK);
-    if is_group || no_ack || is_block_ack {
-        Response::None
-    } else if aggregated || mpdu.first() == Some(&BLOCK_ACK_REQUEST) {
-        Response::BlockAck
-    } else {
-        Response::Ack
+    if is_group || no_ack {
+        return Response::None;
+    }
+    match mpdu.first() {
+        _ if aggregated => Response::BlockAck,
+        Some(&BLOCK_ACK_REQUEST) => Response::BlockAck,
+        // CTS and ACK.
+        Some(&BLOCK_ACK | 0xc4 | 0xd4) => Response::None,
+        _ => Response::Ack,
     }
 }
 
@@ -110,5 +111,31 @@ pub trait Station {
     /// Rates that the network's responses use, where known (basic rates in 500 kbit/s).
     fn basic_rates(&self) -> Option<wire::phy::RateSet> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers() {
+        let frame = |kind: u8, to: u8, qos: u8| {
+            let mut bytes = vec![0; 26];
+            (bytes[0], bytes[4], bytes[24]) = (kind, to, qos);
+            bytes
+        };
+        for (kind, to, qos, aggregated, response) in [
+            (0x88, 2, 0, false, Response::Ack),
+            (0x88, 2, 0, true, Response::BlockAck),
+            (0x88, 2, 0x20, false, Response::None),
+            (0x88, 1, 0, false, Response::None),
+            (0x84, 2, 0, false, Response::BlockAck),
+            (0x94, 2, 0, false, Response::None),
+            (0xb0, 2, 0, false, Response::Ack),
+            (0x80, 1, 0, false, Response::None),
+        ] {
+            assert_eq!(response_to(&frame(kind, to, qos), aggregated), response, "{kind:#x}");
+        }
     }
 }
