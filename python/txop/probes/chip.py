@@ -181,6 +181,7 @@ def _figures(grown: Growth, side: str) -> dict[str, float | None]:
         "chip_ppdu_mpdus": _ratio(mpdus, ppdus),
         "chip_airtime_percent": None if used is None else 100 * used,
         "chip_rx_frames_per_urb": _ratio(grown.get("device.rx.delivered"), grown.get("device.rx.transfers")),
+        "chip_rx_overflows_per_s": _ratio(grown.get("device.rx.overflows"), grown.seconds),
         "chip_aggregate_percent": _ratio(grown.get("device.tx.aggregate"), frames, 100),
         "chip_rts_percent": _ratio(grown.get("device.tx.rts"), frames, 100),
         "chip_hardware_rts_percent": _ratio(grown.get("device.tx.hardware_rts"), frames, 100),
