@@ -42,7 +42,7 @@ def counters(at_s: float, *, out: int = 0, into: int = 0, up: dict[str, int], do
                 "rts_rates": rates,
             },
             "rx": {"delivered": down["mpdus"], "transfers": down["mpdus"] // 4, "overflows": 5 * int(at_s)},
-            "air": {"chip": up, "ap": down},
+            "air": {"chip": up, "ap": down, "busy_ns": up["airtime_ns"] + down["airtime_ns"]},
         },
     }
 

@@ -76,6 +76,8 @@ pub struct AirCounters {
     pub neighbour: SideCounters,
     /// Times that two or more began in the same slot.
     pub collisions: u64,
+    /// Time that exchanges took, ns: of a collision that of the longest, where the sides count their own.
+    pub busy_ns: u64,
     /// MPDUs that noise or the given loss destroyed.
     pub lost: u64,
 }

@@ -440,6 +440,7 @@ impl Air {
     fn collision_ended(&mut self, busy: Busy, stations: &mut Stations<'_>) {
         let mut colliders = Vec::with_capacity(busy.transmissions.len());
         let mut idle_ns = busy.end_ns;
+        let mut longest_ns = 0;
         for transmission in busy.transmissions {
             let end_ns = transmission.sent_until_ns();
             idle_ns = idle_ns.max(end_ns + transmission.silence_ns());
@@ -448,8 +449,11 @@ impl Air {
             let function = transmission.function;
             colliders.push(Collider { function, end_ns, dcf: false, awaits_answer });
             let acknowledged = vec![!awaits_answer; transmission.ppdu.mpdus.len()];
+            longest_ns =
+                longest_ns.max(transmission.sent_until_ns() - transmission.start_ns + transmission.silence_ns());
             self.conclude(transmission, busy.end_ns, acknowledged, stations);
         }
+        self.counters.busy_ns += longest_ns;
         self.access.collided(colliders.into_iter(), idle_ns, &mut self.rng);
     }
 
@@ -469,6 +473,9 @@ impl Air {
             self.counters.side(answering(side)).answered(transmission.ppdu.response, transmission.answer_lost);
         }
         self.counters.side(answering(side)).cts += u64::from(timeline.cts.is_some() && data_sent);
+        if !collided {
+            self.counters.busy_ns += airtime_ns;
+        }
         let counters = self.counters.side(side);
         counters.airtime_ns += airtime_ns;
         counters.sent(&transmission.ppdu, data_sent, collided, &acknowledged);

@@ -283,6 +283,10 @@ fn the_analyzers_find_what_the_chip_counted() {
         direction(&mut check, &report, [AP, OWN], (&counters.ap, &counters.chip), collisions);
         problems.extend(check.problems);
         assert!(counters.collisions > 5 && counters.chip.sent.mpdus > 1_000, "{}: {counters:?}", case.name);
+        let taken: u64 = [&counters.chip, &counters.ap, &counters.neighbour].map(|side| side.airtime_ns).iter().sum();
+        let longest = counters.chip.airtime_ns.max(counters.ap.airtime_ns);
+        assert!(longest < counters.busy_ns && counters.busy_ns < taken, "{}: a collision counts once", case.name);
+        assert!(counters.busy_ns < (SECONDS + 1) * 1_000_000_000, "{}: more than all the time", case.name);
         let must_lose = case.channel != GOOD;
         assert_eq!(counters.lost > 100, must_lose, "{}: {counters:?}", case.name);
         bus(case.name, &usb, &urbs);

@@ -244,8 +244,10 @@ fn power_save_by_the_firmware() {
     // Asleep: beacons need no answer, the frame got none.
     assert_eq!(far.0.borrow().outcomes, [vec![true], vec![false], vec![true]]);
     far.0.borrow_mut().to_send.push((host.now_ns, ppdu(vec![down(2, 100, OWN)], Response::Ack)));
+    // Not in the same slot: what both ends begin on an idle channel collides.
+    run(&mut host, 1_000_000);
     host.write(3, &transmission(9, 100, &[(4, 1 << 8), (5, 11)]));
-    run(&mut host, 5_000_000);
+    run(&mut host, 4_000_000);
     assert_eq!(far.0.borrow().outcomes.last(), Some(&vec![true]));
     write(&mut host, reg::HMBOX_0 + 4, &[1, 0, 1, 5]);
     run(&mut host, 5_000_000);
