@@ -288,6 +288,7 @@ fn the_analyzers_find_what_the_chip_counted() {
         direction(&mut check, &report, [AP, OWN], (&counters.ap, &counters.chip), collisions);
         problems.extend(check.problems);
         assert!(counters.collisions > 5 && counters.chip.sent.mpdus > 1_000, "{}: {counters:?}", case.name);
+        assert!(counters.busy_ns < (SECONDS + 1) * 1_000_000_000, "{}: more than all the time", case.name);
         let must_lose = case.channel != GOOD;
         assert_eq!(counters.lost > 100, must_lose, "{}: {counters:?}", case.name);
         let airtime_ns = counters.chip.airtime_ns + counters.ap.airtime_ns + counters.neighbour.airtime_ns;
