@@ -59,14 +59,15 @@ action = "delete_block_ack"
 [[ap]]
 name = "late Block Acks"
 at_ms = 20000
-for_ms = 1000
+times = 20
 frame = "ampdu"
 action = "late_block_ack"
 by_us = 500
 [[ap]]
 name = "no Block Acks"
-at_ms = 22000
-for_ms = 1000
+at_ms = 20000
+nth = 30
+times = 20
 frame = "ampdu"
 action = "no_block_ack"
 [[ap]]
