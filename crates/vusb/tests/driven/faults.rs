@@ -33,12 +33,20 @@ fn full_mailboxes(host: &mut Host<Rtl8188cus>) -> u32 {
 
 #[test]
 fn a_firmware_that_hangs_starts_again_only_after_power_was_cut() {
-    let (mut host, _) = chip_on_air(ChannelSettings::default());
+    let (mut host, far) = chip_on_air(ChannelSettings::default());
     assert!(start_firmware(&mut host));
     assert_eq!(full_mailboxes(&mut host), 0);
     host.device.inject(0, Effect::FirmwareHang);
     assert_eq!(read(&mut host, reg::MCU_FW_DL) & 0x40, 0, "it no longer says that it runs");
     assert_eq!(full_mailboxes(&mut host), 1, "nobody reads the mailbox");
+    // A data frame whose rate the firmware was to choose stays; one with the driver's rate is sent.
+    let sent = |host: &mut Host<Rtl8188cus>, words: &[(usize, u32)]| {
+        far.0.borrow_mut().heard.clear();
+        host.write(3, &transmission(1, 100, words));
+        run(host, 50_000_000);
+        far.0.borrow().heard.len()
+    };
+    assert_eq!((sent(&mut host, &[]), sent(&mut host, &[(4, 1 << 8), (5, 19)])), (0, 1));
     // What a driver does when it is loaded again: off, on, download.
     write(&mut host, reg::CR, &[0]);
     write(&mut host, reg::CR, &[0xff]);

@@ -67,6 +67,7 @@ impl Mac {
         self.radio = Radio::default();
         self.cam = Cam::default();
         self.power.clear(now_ns);
+        self.transmitter.set_without_rates(false);
         self.transmitter.clear();
         self.receiver.clear();
     }
@@ -74,6 +75,7 @@ impl Mac {
     /// The firmware stops, and does not start again before power was cut.
     pub(super) fn hang_firmware(&mut self) {
         self.firmware.hang(&mut self.memory);
+        self.transmitter.set_without_rates(true);
     }
 
     /// What the firmware tells the host gets lost, or not any more.

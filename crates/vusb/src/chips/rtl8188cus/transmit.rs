@@ -97,6 +97,8 @@ pub struct Transmitter {
     engines: Engines,
     sequence: u16,
     waiting: bool,
+    /// Nobody chooses rates: the firmware hangs (a fault).
+    without_rates: bool,
     counters: TxCounters,
 }
 
@@ -154,8 +156,13 @@ impl Transmitter {
 
     /// Forgets all frames.
     pub fn clear(&mut self) {
-        let counters = self.counters;
-        *self = Self { counters, ..Self::default() };
+        let (counters, without_rates) = (self.counters, self.without_rates);
+        *self = Self { counters, without_rates, ..Self::default() };
+    }
+
+    /// Whether frames stay in the buffer for which the firmware would choose the rate.
+    pub fn set_without_rates(&mut self, without: bool) {
+        self.without_rates = without;
     }
 
     /// A bulk OUT transfer: one frame behind its descriptor, or several, each at a multiple of 8 bytes.
@@ -218,6 +225,9 @@ impl Transmitter {
         }
         let pages = (mpdu.len() + wire::usb::realtek::TX_DESCRIPTOR).div_ceil(PAGE);
         self.pages += pages;
+        if self.without_rates && !descriptor.use_driver_rate() && !descriptor.is_group() {
+            return;
+        }
         let queued = Queued { descriptor, mpdu, pages, attempts: 0, since_ns: now_ns };
         if let Some(queue) = self.queues.get_mut(queue_of(descriptor.queue())) {
             queue.push_back(queued);
