@@ -101,6 +101,7 @@ bench: guest-image $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side 
 	$(RUST) bench/link
 	$(RUST) bench/emulate
 	bench/guest
+	$(RUST) bench/vusb
 
 validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
 	$(BIN)/python bench/validate.py

@@ -133,9 +133,12 @@ METRICS: dict[str, Metric] = {
         Metric("chip_ppdu_mpdus", "MPDUs per PPDU (chip)", "", None, "ratio", 10.0,
            "Mean MPDUs in a PPDU of the sender of the test's data (the chip when both ways), by the air's own count."),
         Metric("chip_airtime_percent", "airtime (chip)", "%", None, "difference", 3.0,
-           "Share of the window that exchanges of both sides took on the modelled air, by its own count."),
+           "Share of the window that exchanges took on the modelled air, by its own count; a collision counts once."),
         Metric("chip_rx_frames_per_urb", "frames per URB in (chip)", "", "higher", "ratio", 10.0,
            "Received frames in a bulk transfer to the driver, by the virtual chip's count."),
+        Metric("chip_rx_overflows_per_s", "frames without room (chip)", "1/s", "lower", "difference", 5.0,
+           "Received frames per second that found no room in the virtual chip's buffer, as the driver had not fetched "
+           "those before; they are not acknowledged, so the access point sends them again.", 0),
         Metric("chip_aggregate_percent", "frames with AGG_ENABLE (chip)", "%", None, "difference", 5.0,
            "Frames from the driver whose descriptor allows aggregation, in percent of its frames."),
         Metric("chip_rts_percent", "frames with RTS_CTS_ENABLE (chip)", "%", None, "difference", 5.0,

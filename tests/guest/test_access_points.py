@@ -97,7 +97,8 @@ THROUGH_EVENTS = (
     TRAFFIC
     + """
 dut iperf3 -c 10.80.210.1 -u -b 2M -t 40 >$out/load 2>&1 &
-dut ping -i 0.2 -w 44 10.80.210.1 >$out/ping
+# not -w, with which ping gives up at the first error
+dut timeout 44 ping -i 0.2 10.80.210.1 >$out/ping
 dut wpa_cli -p /run/txop-lab/wpa -i wlan0 status >$out/status
 sleep 14
 """

@@ -9,7 +9,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
+from txop.cli.guest_run import _perturbation
+from txop.guest.chips import Chip
 from txop.guest.image import Image
+from txop.guest.perturbation import perturbation
 
 RunTxop = Callable[..., CompletedProcess[str]]
 WALL_S = 900
@@ -37,7 +40,7 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     document = json.loads(ran.stdout)
     assert document["origin"] == "guest-fast"
     assert document["release"] == image.release
-    assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0}
+    assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0, "loss_missing": None}
     assert " 0% packet loss" in document["stdout"]
     assert any(event["words"].startswith("associated (wpa2") for event in document["events"])
     air = json.loads((tmp_path / "files" / "chip.json").read_text())["device"]["air"]
@@ -82,3 +85,13 @@ def test_a_shell_completes_kernels_devices_and_drivers(txop: RunTxop, typed: str
         }
     )
     assert set(ran.stdout.split()) == words, ran.stderr
+
+
+def test_the_loss_that_a_seed_drew_is_told_only_where_it_counted() -> None:
+    drawn = perturbation(5)
+    assert _perturbation(5, None) == {
+        "phase_us": drawn.phase_us, "start_us": None, "loss": None, "loss_missing": "there was no air"
+    }  # fmt: skip
+    assert _perturbation(5, Chip())["loss"] == drawn.loss
+    for given in (("--loss", "0.1"), ("--loss=0.1",)):
+        assert _perturbation(5, Chip(options=given))["loss"] is None

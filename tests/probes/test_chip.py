@@ -41,8 +41,9 @@ def counters(at_s: float, *, out: int = 0, into: int = 0, up: dict[str, int], do
                 "hardware_rts": 0,
                 "rts_rates": rates,
             },
-            "rx": {"delivered": down["mpdus"], "transfers": down["mpdus"] // 4},
-            "air": {"chip": up, "ap": down},
+            "rx": {"delivered": down["mpdus"], "transfers": down["mpdus"] // 4, "overflows": 5 * int(at_s)},
+            # half of a tenth of the time was taken by both at once
+            "air": {"chip": up, "ap": down, "busy_ns": up["airtime_ns"] + down["airtime_ns"] - int(at_s * SECOND / 20)},
         },
     }
 
@@ -87,12 +88,13 @@ def test_figures_are_of_the_window_and_of_the_sender(tmp_path: Path) -> None:
     values = {key: value.value for key, value in read.metrics.items()}
     assert values["chip_retry_percent"] == pytest.approx(10)
     assert values["chip_ppdu_mpdus"] == pytest.approx(10)
-    assert values["chip_airtime_percent"] == pytest.approx(90)
+    assert values["chip_airtime_percent"] == pytest.approx(85)
     assert values["chip_interrupts_per_s"] == pytest.approx(8000)
     assert values["chip_urbs_per_s"] == pytest.approx(6000)
     assert values["chip_rts_rate_mbit_s"] == 24
     assert values["chip_aggregate_percent"] == 50
     assert values["chip_rts_percent"] == 0
+    assert values["chip_rx_overflows_per_s"] == pytest.approx(5)
     down = chip.ChipCounters().read(facts(tmp_path, "tcp-rx"))
     assert down.metrics["chip_retry_percent"].value == pytest.approx(1)
     assert down.metrics["chip_rx_frames_per_urb"].value == 4

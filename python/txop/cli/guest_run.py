@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -181,7 +180,7 @@ def run(
                 )
             )
             if json:
-                console.write_json(_document(image, computer, ended, results))
+                console.write_json(_document(image, computer, chip, ended, results))
     note(f"The guest ended after {ended.seconds:.1f} s ({ended.guest_seconds:.1f} s by its clock).")
     if output is not None:
         note(f"In {output}: console, stdout, stderr, events, {', '.join(ended.files)}.")
@@ -195,9 +194,7 @@ def run(
         raise typer.Exit(ended.status)
 
 
-def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> dict[str, object]:
-    from txop.guest.perturbation import perturbation
-
+def _document(image: Image, computer: Computer, chip: Chip | None, ended: Ended, results: Path) -> dict[str, object]:
     said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
     return {
         "format": "txop-guest-run",
@@ -207,13 +204,32 @@ def _document(image: Image, computer: Computer, ended: Ended, results: Path) -> 
         "image": image.key,
         "instructions_per_second": computer.instructions_per_second,
         "seed": computer.seed,
-        "perturbation": asdict(perturbation(computer.seed)),
+        "perturbation": _perturbation(computer.seed, chip),
         "status": ended.status,
         "seconds": round(ended.seconds, 3),
         "guest_seconds": ended.guest_seconds,
         "events": [{"uptime_s": event.uptime_s, "kind": event.kind, "words": event.words} for event in ended.events],
         "files": list(ended.files),
         **{name: data.decode("utf-8", "replace") for name, data in said.items()},
+    }
+
+
+def _perturbation(seed: int, chip: Chip | None) -> dict[str, object]:
+    """What the seed changed in this guest; ``None``: nothing, for the reason."""
+    from txop.guest.chips import FUNCTIONS
+    from txop.guest.perturbation import perturbation
+
+    drawn = perturbation(seed)
+    why = None
+    if chip is None or chip.device in FUNCTIONS:
+        why = "there was no air"
+    elif any(word == "--loss" or word.startswith("--loss=") for word in chip.options):
+        why = "--loss was given"
+    return {
+        "phase_us": drawn.phase_us,
+        "start_us": None if chip is None else drawn.start_us,
+        "loss": drawn.loss if why is None else None,
+        "loss_missing": why,
     }
 
 

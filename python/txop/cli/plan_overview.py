@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
+from pathlib import PurePath
 from typing import Any
 
 from rich.console import Console
@@ -71,6 +72,10 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
 
     >>> loads_what(Arm(name="a"), GuestSpec(parameters={"debug": True}))
     'rtl8192cu, kernel 6.12, debug=1'
+    >>> loads_what(Arm(name="a", patches=[{"number": 10, "file": "txop:rtl8xxxu/10-interrupts.toml"}]), GuestSpec())
+    'rtl8192cu, kernel 6.12, edited by 10-interrupts'
+    >>> loads_what(Arm(name="a", patches=[{"number": 10, "file": "0010.patch"}]), GuestSpec(reverse=True))
+    'rtl8192cu, kernel 6.12, without patches 10'
     """
     parts = [_in_guest(arm, guest.varied(arm.guest))] if guest is not None else []
     if arm.module is not None:
@@ -93,11 +98,17 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
 
 
 def _in_guest(arm: Arm, spec: GuestSpec) -> str:
-    numbers = [str(patch.number) if patch.number is not None else "?" for patch in arm.patches if patch.file]
+    """What a guest of the arm has. An edit script may take a patch out as well as put it in, so it is named as its file
+    is; only of patches is it known which way they go."""
     words = [f"{spec.driver} from {spec.source}" if spec.source is not None else spec.driver]
     words.append(f"kernel {spec.kernel}")
+    files = [(patch, PurePath(patch.file)) for patch in arm.patches if patch.file is not None]
+    scripts = [file.stem for _, file in files if file.suffix == ".toml"]
+    numbers = [str(patch.number or file.name) for patch, file in files if file.suffix != ".toml"]
     if numbers:
         words.append(f"{'without' if spec.reverse else 'with'} patches {', '.join(numbers)}")
+    if scripts:
+        words.append(f"edited by {', '.join(scripts)}")
     words += [f"{key}={int(value) if isinstance(value, bool) else value}" for key, value in spec.parameters.items()]
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
     told = {"driver", "kernel", "source", "parameters", "faults", "reverse"}

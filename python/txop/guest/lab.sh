@@ -59,6 +59,7 @@ access_point() {
     if [ "$ap" = builtin ]; then
         [ "$security" = open ] || fail "the built-in access point is open, not $security"
         modprobe tun || fail "this kernel has no TAP devices"
+        [ "$width" = 20 ] || options="--wide --short-gi $options"
         return
     fi
     modprobe mac80211_hwsim radios=1 || fail "the simulated radio of the access point cannot be made"

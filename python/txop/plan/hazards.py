@@ -25,14 +25,15 @@ def hazards(loaded: LoadedPlan) -> Found:
         yield from part(loaded)
 
 
-def fewest_blocks(confidence: float) -> int:
+def fewest_blocks(confidence: float, comparisons: int = 1) -> int:
     """Blocks that can show anything at all: with fewer, even an arm that wins in every block proves nothing, since that
-    happens by chance with probability 2 / 2^n.
+    happens by chance with probability 2 / 2^n. ``comparisons``: so many are judged together (Holm), and the clearest of
+    them has to be that much clearer.
 
-    >>> fewest_blocks(0.95)
-    6
+    >>> fewest_blocks(0.95), fewest_blocks(0.95, 20)
+    (6, 10)
     """
-    return math.ceil(round(math.log2(2 / (1 - confidence)), 9))
+    return math.ceil(round(math.log2(2 * comparisons / (1 - confidence)), 9))
 
 
 def _design(loaded: LoadedPlan) -> Found:
@@ -44,6 +45,11 @@ def _design(loaded: LoadedPlan) -> Found:
         said = f"{once}: at {percent} confidence it takes {fewest} blocks or more"
         yield ("design", "blocks"), said, f"set blocks to {max(10, fewest)}"
     primary = primary_of(loaded.plan)
+    comparisons = max(1, len(primary) * (len(loaded.plan.arm) - 1))
+    together = fewest_blocks(design.confidence, comparisons)
+    if fewest <= design.blocks < together and len(loaded.plan.arm) > 1:
+        said = f"{comparisons} comparisons are judged together, which can give a verdict from {together} blocks on"
+        yield ("design", "blocks"), said, f"set blocks to {together}, or name fewer primary figures"
     if not primary:
         yield ("design", "primary"), "there is no figure to judge", "give a command's figures a direction"
     if len(primary) > MANY_PRIMARY and len(loaded.plan.arm) > 1:

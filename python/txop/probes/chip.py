@@ -162,9 +162,9 @@ def _possible(grown: Growth, moved: float, width_mhz: float | None) -> GateFindi
 
 
 def _airtime_share(grown: Growth) -> float | None:
-    parts = [grown.get(f"device.air.{side}.airtime_ns") for side in ("chip", "ap")]
-    known = [part for part in parts if part is not None]
-    return sum(known) / 1e9 / grown.seconds if len(known) == len(parts) else None
+    """Of the time; a collision counts once."""
+    busy_ns = grown.get("device.air.busy_ns")
+    return None if busy_ns is None else busy_ns / 1e9 / grown.seconds
 
 
 def _figures(grown: Growth, side: str) -> dict[str, float | None]:
@@ -181,6 +181,7 @@ def _figures(grown: Growth, side: str) -> dict[str, float | None]:
         "chip_ppdu_mpdus": _ratio(mpdus, ppdus),
         "chip_airtime_percent": None if used is None else 100 * used,
         "chip_rx_frames_per_urb": _ratio(grown.get("device.rx.delivered"), grown.get("device.rx.transfers")),
+        "chip_rx_overflows_per_s": _ratio(grown.get("device.rx.overflows"), grown.seconds),
         "chip_aggregate_percent": _ratio(grown.get("device.tx.aggregate"), frames, 100),
         "chip_rts_percent": _ratio(grown.get("device.tx.rts"), frames, 100),
         "chip_hardware_rts_percent": _ratio(grown.get("device.tx.hardware_rts"), frames, 100),

@@ -88,7 +88,8 @@ class Command:
 def _status(path: Path) -> str | None:
     """What a guest noted; ``None`` when the command did not end by itself, or was not run in a guest."""
     try:
-        text = path.read_text(encoding="ascii", errors="replace").strip()
+        with path.open("rb") as source:
+            text = source.read(16).decode("ascii", "replace").strip()
     except OSError:
         return None
     return text if re.fullmatch(r"[0-9]{1,3}", text) else "no status"

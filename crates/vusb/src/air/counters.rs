@@ -60,7 +60,8 @@ pub struct SideCounters {
     pub answers_lost: u64,
     /// Its MPDUs that noise or the given loss destroyed at the receiver.
     pub lost: u64,
-    /// Time that its exchanges took, from the first preamble to the end of what was sent last, ns.
+    /// Time that its exchanges took, from the first preamble to the end of what was sent last, ns. A collision counts for each
+    /// of those who sent: see [`AirCounters::busy_ns`].
     pub airtime_ns: u64,
 }
 
@@ -78,6 +79,8 @@ pub struct AirCounters {
     pub collisions: u64,
     /// MPDUs that noise or the given loss destroyed.
     pub lost: u64,
+    /// Time that the medium was taken by exchanges and collisions, each counted once, ns.
+    pub busy_ns: u64,
 }
 
 fn is_silent(side: &SideCounters) -> bool {

@@ -2,7 +2,7 @@
 
 use link::medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Timeline, Unanswered};
 use random::Rng;
-use wire::phy::{EdcaParameters, RateSet, ACK_LEN, BLOCK_ACK_64_LEN};
+use wire::phy::{EdcaParameters, RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, Losses, Tuned};
 use super::counters::AirCounters;
@@ -163,9 +163,9 @@ impl Medium {
         &self.air.counters
     }
 
-    /// How many MPDUs get lost from now on, whatever the noise.
+    /// The part of all frames that gets lost from now on, on top of what was lost at the beginning.
     pub fn set_loss(&mut self, loss: f64) {
-        self.air.settings.loss = loss;
+        self.air.settings.loss = 1.0 - (1.0 - self.air.loss) * (1.0 - loss);
         self.air.forget_losses();
     }
 
@@ -203,8 +203,9 @@ impl Medium {
 /// The medium without its stations.
 struct Air {
     settings: ChannelSettings,
-    /// Noise at the beginning.
+    /// Noise and loss at the beginning.
     noise_dbm: i8,
+    loss: f64,
     rng: Rng,
     access: Access,
     sides: [Side; SIDES],
@@ -224,6 +225,7 @@ impl Air {
         Self {
             settings,
             noise_dbm: settings.noise_dbm,
+            loss: settings.loss,
             rng: Rng::new(seed),
             access: Access::new(spaces, FUNCTIONS, [unset; SIDES * FUNCTIONS].into_iter()),
             sides: [side(), side(), side()],
@@ -303,7 +305,10 @@ impl Air {
         for transmission in &mut transmissions {
             let protected = matches!(transmission.ppdu.protection, Protection::Rts(_));
             transmission.collided = collided;
-            transmission.data_sent = !protected || !collided && stations.reached(transmission.side);
+            let side = transmission.side;
+            let rts = transmission.timeline.first().mode;
+            transmission.data_sent =
+                !protected || !collided && stations.reached(side) && !self.loses(side, &rts, RTS_LEN);
         }
         match transmissions.iter().map(Transmission::sent_until_ns).max() {
             Some(end_ns) => self.busy = Some(Busy { end_ns, answering: false, transmissions }),
@@ -440,6 +445,7 @@ impl Air {
     fn collision_ended(&mut self, busy: Busy, stations: &mut Stations<'_>) {
         let mut colliders = Vec::with_capacity(busy.transmissions.len());
         let mut idle_ns = busy.end_ns;
+        let begun_ns = busy.transmissions.first().map_or(idle_ns, |transmission| transmission.start_ns);
         for transmission in busy.transmissions {
             let end_ns = transmission.sent_until_ns();
             idle_ns = idle_ns.max(end_ns + transmission.silence_ns());
@@ -450,6 +456,7 @@ impl Air {
             let acknowledged = vec![!awaits_answer; transmission.ppdu.mpdus.len()];
             self.conclude(transmission, busy.end_ns, acknowledged, stations);
         }
+        self.counters.busy_ns += idle_ns.saturating_sub(begun_ns);
         self.access.collided(colliders.into_iter(), idle_ns, &mut self.rng);
     }
 
@@ -471,6 +478,10 @@ impl Air {
         self.counters.side(answering(side)).cts += u64::from(timeline.cts.is_some() && data_sent);
         let counters = self.counters.side(side);
         counters.airtime_ns += airtime_ns;
+        if !collided {
+            self.counters.busy_ns += airtime_ns;
+        }
+        let counters = self.counters.side(side);
         counters.sent(&transmission.ppdu, data_sent, collided, &acknowledged);
         let tuned = stations.get(side).and_then(Station::tuned);
         if let (Some(monitor), Some(first)) = (&mut self.monitor, Tuned::channel(1)) {

@@ -45,10 +45,20 @@ fn after_rates(settings: &BuiltinSettings, out: &mut Vec<u8>) {
     (capabilities[2], capabilities[3]) = (0x03, 0xff);
     element(45, &capabilities, out);
     let mut operation = [0; 22];
-    // Primary channel; secondary channel above, any width.
-    (operation[0], operation[1]) = (settings.channel, if settings.wide { 0x05 } else { 0 });
+    // Primary channel; secondary channel, any width.
+    (operation[0], operation[1]) =
+        (settings.channel, if settings.wide { 0x04 | secondary(settings.channel) } else { 0 });
     element(61, &operation, out);
     element(221, &WMM, out);
+}
+
+/// Secondary channel offset (9.4.2.56): above, as long as there are channels above, else below.
+const fn secondary(channel: u8) -> u8 {
+    if channel <= 7 {
+        1
+    } else {
+        3
+    }
 }
 
 /// A probe response, or a beacon with what it says of the moment.
@@ -69,8 +79,7 @@ pub(super) fn beacon(settings: &BuiltinSettings, now_ns: u64, moment: Option<Mom
         // Stations may go on sending.
         element(37, &[0, channel, count], &mut body);
         if settings.wide {
-            // Secondary channel offset: above.
-            element(62, &[1], &mut body);
+            element(62, &[secondary(channel)], &mut body);
         }
     }
     after_rates(settings, &mut body);
@@ -107,6 +116,9 @@ mod tests {
         let ht = read.ht.unwrap();
         assert!(ht.width_40() && ht.rx_stbc_streams() == 1 && !ht.tx_stbc() && !ht.greenfield());
         assert_eq!(Elements::new(&body[12..]).find(0), Some(&b"txop"[..]));
+
+        let elements = |body: &[u8], id| Elements::new(&body[12..]).find(id).map(<[u8]>::to_vec);
+        assert_eq!((elements(&body, 61).unwrap()[..2].to_vec(), elements(&body, 62)), (vec![6, 5], Some(vec![3])));
 
         settings.more.hidden = true;
         let name = |body: &[u8]| Elements::new(&body[12..]).find(0).unwrap().to_vec();

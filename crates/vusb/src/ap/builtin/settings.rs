@@ -11,7 +11,7 @@ pub struct BuiltinSettings {
     pub ssid: String,
     /// Channel, 1 to 13.
     pub channel: u8,
-    /// 40 MHz, secondary channel above.
+    /// 40 MHz, secondary channel above, from channel 8 on below.
     pub wide: bool,
     /// MCS that it sends data at.
     pub mcs: u8,

@@ -43,10 +43,10 @@ impl Dongle {
         dongle.write(reg::CR, &[0xff]);
         dongle.write(reg::MACID, &OWN);
         dongle.write(reg::RCR, &0x7000_280eu32.to_le_bytes());
-        // Channel 6 and 40 MHz: the primary channel is the lower half, the RF is tuned to the centre (channel 8).
+        // 40 MHz around channel 8, with the primary channel, 6, below.
         dongle.write(reg::FPGA0_RF_MODE, &[reg::FPGA0_RF_MODE_40MHZ]);
         dongle.write(reg::OFDM1_LSTF, &reg::OFDM1_LSTF_PRIMARY_LOW.to_le_bytes());
-        dongle.write(reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 0x008).to_le_bytes());
+        dongle.write(reg::FPGA0_XA_LSSI_PARM, &(0x18u32 << 20 | 8).to_le_bytes());
         let mut association = vec![0x21, 0x04, 10, 0, 0, 4];
         association.extend(b"txop");
         association.extend([45, 26, 0xfe, 0x01]);
