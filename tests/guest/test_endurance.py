@@ -72,6 +72,13 @@ def test_pages_outside_slabs_are_found() -> None:
     assert read_growth(b"", memory.encode()).leaks == ("pages outside slabs",)
 
 
+def test_what_is_given_back_late_is_no_leak_but_its_pages_would_be() -> None:
+    slab = "".join(f"{n}\tvmap_area\t{100 + 20 * n}\t64\n" for n in range(1, 40))
+    memory = "".join(f"{n}\tVmallocUsed\t{3000 + 16 * n}\n" for n in range(1, 40))
+    assert read_growth(slab.encode(), b"").leaks == ()
+    assert read_growth(slab.encode(), memory.encode()).leaks == ("vmalloc",)
+
+
 @given(st.binary(max_size=500))
 def test_no_file_of_a_guest_breaks_anything(data: bytes) -> None:
     assert read_growth(data, data).leaks == ()

@@ -20,6 +20,9 @@ LEAST_OBJECTS = 0.5
 """Per cycle."""
 LEAST_OTHER_KB = 4.0
 """Per cycle, of memory that is counted in pages."""
+LAZY = frozenset({"vmap_area"})
+"""Caches of which objects are given back late and by the thousand (Linux mm/vmalloc.c, lazy_max_pages): stacks of
+threads that have ended are among them. What they stand for is counted as pages instead (VmallocUsed)."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class CacheGrowth:
     @property
     def leaks(self) -> bool:
         """By the rule above."""
+        if self.name in LAZY:
+            return False
         return self.slope.per_cycle >= LEAST_OBJECTS and self.slope.rising_share >= RISING_SHARE
 
 
@@ -84,6 +89,8 @@ class Growth:
     """Those that grow, the most bytes first."""
     slab_kb: Slope | None
     """Of memory in slabs that cannot be given back (SUnreclaim)."""
+    vmalloc_kb: Slope | None
+    """Of memory from vmalloc."""
     other_kb: Slope | None
     """Of memory that the kernel uses otherwise: not free, not of programs and files, not in slabs."""
 
@@ -91,9 +98,9 @@ class Growth:
     def leaks(self) -> tuple[str, ...]:
         """What leaks; empty: nothing does."""
         names = [cache.name for cache in self.caches if cache.leaks]
-        other = self.other_kb
-        if other is not None and other.per_cycle >= LEAST_OTHER_KB and other.rising_share >= RISING_SHARE:
-            names.append("pages outside slabs")
+        for name, pages in (("vmalloc", self.vmalloc_kb), ("pages outside slabs", self.other_kb)):
+            if pages is not None and pages.per_cycle >= LEAST_OTHER_KB and pages.rising_share >= RISING_SHARE:
+                names.append(name)
         return tuple(names)
 
 
@@ -120,10 +127,13 @@ def read_growth(slab: bytes, memory: bytes) -> Growth:
         if found is not None and found.per_cycle > 0:
             grown.append(CacheGrowth(name, sizes[name], found))
     grown.sort(key=lambda cache: (not cache.leaks, -cache.bytes_per_cycle, cache.name))
-    slab_kb = {cycle: float(kinds["SUnreclaim"]) for cycle, kinds in amounts.items() if "SUnreclaim" in kinds}
+
+    def kind_slope(kind: str) -> Slope | None:
+        return slope({cycle: float(kinds[kind]) for cycle, kinds in amounts.items() if kind in kinds})
+
     other_kb = {
         cycle: float(kinds["MemTotal"] - sum(kinds.get(kind, 0) for kind in _NOT_OTHER))
         for cycle, kinds in amounts.items()
         if "MemTotal" in kinds
     }
-    return Growth(tuple(grown), slope(slab_kb), slope(other_kb))
+    return Growth(tuple(grown), kind_slope("SUnreclaim"), kind_slope("VmallocUsed"), slope(other_kb))

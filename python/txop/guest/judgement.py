@@ -10,7 +10,8 @@ The first that fits counts:
 * **fails cleanly**: there is no traffic 38 s after the fault, also after joining the network again. ``back``
   says what brings it back: ``reload`` (the driver out and in), ``replug`` (the dongle out and in), or nothing;
 * **recovers**: traffic goes again by itself, or once a new interface has joined the network as user space does;
-  traffic stood still for 2 s or more, or the kernel log has a warning or an error that it has not without the fault;
+  traffic stood still for 2 s or more, or the kernel log has a warning or an error by then that it has not without the
+  fault;
 * **unaffected**: none of that.
 """
 
@@ -77,13 +78,17 @@ def judge(seen: Observed, usual: frozenset[str] = frozenset()) -> Judgement:
     if struck is None:
         struck = facts.number("struck")
     silence_s = _silence_s(seen)
-    verdict, back, why = _decide(seen, said, struck, silence_s)
+    watched = facts.find("by-itself")
+    while_watched = (
+        said if watched is None else trouble([line for line in seen.lines if line.time_s <= watched.uptime_s], usual)
+    )
+    verdict, back, why = _decide(seen, said, while_watched, struck, silence_s)
     line = None if said.line is None else said.line.text
     return Judgement(verdict, back, why, line, silence_s, struck)
 
 
 def _decide(
-    seen: Observed, said: Trouble, struck: int | None, silence_s: float | None
+    seen: Observed, said: Trouble, while_watched: Trouble, struck: int | None, silence_s: float | None
 ) -> tuple[Verdict, str | None, str]:
     facts = seen.facts
     stuck = facts.all("stuck")
@@ -110,7 +115,7 @@ def _decide(
         return Verdict.RECOVERS, None, "a new interface has joined the network"
     if silence_s is not None and silence_s >= SILENCE_S:
         return Verdict.RECOVERS, None, f"traffic stood still for {silence_s:.1f} s"
-    if said.serious:
+    if while_watched.serious:
         return Verdict.RECOVERS, None, "only the kernel log shows it"
     return Verdict.UNAFFECTED, None, "traffic went on"
 
