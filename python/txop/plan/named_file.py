@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 SHIPPED = "txop:"
 """How names of edit scripts begin that come with txop: ``txop:rtl8xxxu/0010-interrupts.toml``."""
@@ -13,7 +13,9 @@ def named_file(folder: Path, name: str) -> Path:
     """The file of that name as an absolute path; relative names are relative to ``folder``, ``~`` is the home of the
     user who runs txop."""
     if name.startswith(SHIPPED):
-        return _scripts() / name.removeprefix(SHIPPED)
+        inside = PurePosixPath(name.removeprefix(SHIPPED))
+        leads_out = inside.is_absolute() or ".." in inside.parts
+        return _scripts() / ("no such script" if leads_out else inside)
     return folder.absolute() / Path(name).expanduser()
 
 

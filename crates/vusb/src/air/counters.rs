@@ -12,7 +12,7 @@ pub struct Frames {
     pub ppdus: u64,
     /// Of these: they ask for an ACK or a Block Ack.
     pub soliciting: u64,
-    /// PPDUs with data.
+    /// PPDUs with data for one receiver.
     pub data_ppdus: u64,
     /// A-MPDUs.
     pub ampdus: u64,
@@ -122,7 +122,7 @@ impl Frames {
             frames.block_ack_requests += u64::from(mpdu.first() == Some(&BLOCK_ACK_REQUEST));
             frames.sent_bytes += (mpdu.len() + FCS_LEN) as u64;
         }
-        frames.data_ppdus = u64::from(frames.data > 0);
+        frames.data_ppdus = u64::from(frames.unicast_data > 0);
         frames
     }
 

@@ -169,11 +169,14 @@ impl Builtin {
         self.answer(now_ns, verdict, answer, &response);
     }
 
-    /// A stranger sends data.
+    /// A stranger sends data. Who has authenticated is told that it is not associated, which keeps no association from being
+    /// made that is under way: frames from before may still wait in a chip (11.3.3).
     pub(super) fn turn_away(&mut self, now_ns: u64, stranger: [u8; 6]) {
         if self.stranger_ns.is_none_or(|at_ns| now_ns >= at_ns + STRANGER_NS) {
             self.stranger_ns = Some(now_ns);
-            self.manage(now_ns, DEAUTHENTICATION, stranger, &NOT_ASSOCIATED.to_le_bytes());
+            let authenticated = self.authenticated == Some(stranger);
+            let kind = if authenticated { DISASSOCIATION } else { DEAUTHENTICATION };
+            self.manage(now_ns, kind, stranger, &NOT_ASSOCIATED.to_le_bytes());
         }
     }
 

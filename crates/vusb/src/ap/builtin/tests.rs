@@ -166,6 +166,13 @@ fn who_has_not_authenticated_is_sent_away() {
     network.associate();
     network.run_ms(10);
     assert_eq!(network.reasons(), [(0xc0, 9)]);
+    // Data between authentication and association, from a queue of before: no reason to authenticate again.
+    network.authenticate();
+    network.send_up(&[1], false);
+    network.run_ms(5);
+    assert_eq!(network.reasons(), [(0xc0, 9), (0xa0, 7)]);
+    network.join();
+    assert_eq!(network.reasons().len(), 2);
     let mut network = Network::new("[[ap]]\nframe = \"authentication\"\naction = \"refuse\"\nstatus = 13\n");
     network.authenticate();
     assert_eq!(network.frames(0xb0)[0][28], 13);
