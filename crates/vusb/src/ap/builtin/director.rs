@@ -41,11 +41,11 @@ pub(super) struct Director {
     since: Since,
 }
 
-/// What the times of a script count from.
+/// What times count from.
 #[derive(Clone, Copy, Default)]
 struct Since {
-    /// The access point was asked for the first time.
-    begun_ns: Option<u64>,
+    /// The first moment that it was asked about: the clock of a guest does not start with the run.
+    started_ns: Option<u64>,
     /// The first association.
     associated_ns: Option<u64>,
 }
@@ -55,7 +55,7 @@ impl Armed {
     fn start_ns(&self, since: Since) -> Option<u64> {
         match self.event.at_ms {
             Some(ms) => Some(since.associated_ns?.saturating_add(ms.saturating_mul(MS))),
-            None => since.begun_ns,
+            None => since.started_ns,
         }
     }
 
@@ -86,19 +86,21 @@ impl Director {
         Self { armed, since: Since::default() }
     }
 
-    /// The station is associated; the first time counts.
-    pub(super) fn associated(&mut self, now_ns: u64) {
-        self.since.associated_ns.get_or_insert(now_ns);
+    /// What times count from; the first call is the start.
+    fn since_now(&mut self, now_ns: u64) -> Since {
+        self.since.started_ns.get_or_insert(now_ns);
+        self.since
     }
 
-    fn since(&mut self, now_ns: u64) -> Since {
-        self.since.begun_ns.get_or_insert(now_ns);
-        self.since
+    /// The station is associated; the first time counts.
+    pub(super) fn associated(&mut self, now_ns: u64) {
+        self.since_now(now_ns);
+        self.since.associated_ns.get_or_insert(now_ns);
     }
 
     /// Moments that have come.
     pub(super) fn due(&mut self, now_ns: u64) -> Vec<Event> {
-        let since = self.since(now_ns);
+        let since = self.since_now(now_ns);
         let mut due = Vec::new();
         for armed in &mut self.armed {
             let by_time = armed.event.action.is_moment() && armed.event.frame.is_none() && armed.happened == 0;
@@ -121,7 +123,7 @@ impl Director {
 
     /// Whether it sends beacons.
     pub(super) fn beacons(&mut self, now_ns: u64) -> bool {
-        let since = self.since(now_ns);
+        let since = self.since_now(now_ns);
         let silent = |armed: &&mut Armed| armed.event.action == Action::NoBeacons && armed.is_on(now_ns, since);
         match self.armed.iter_mut().find(silent) {
             Some(armed) => {
@@ -134,7 +136,7 @@ impl Director {
 
     /// A frame arrived: how it is met, and what it sets off. The first event that matches counts; all count the frame.
     pub(super) fn met(&mut self, now_ns: u64, kind: FrameKind, moments: &mut Vec<Event>) -> Verdict {
-        let since = self.since(now_ns);
+        let since = self.since_now(now_ns);
         let mut verdict = Verdict::Usual;
         for armed in &mut self.armed {
             if armed.event.frame != Some(kind) || !armed.is_on(now_ns, since) || !armed.meets() {
@@ -195,15 +197,6 @@ mod tests {
         assert_eq!(director.next_event(), None);
     }
 
-    /// The clock of a guest runs since it booted, long before the chip is plugged in.
-    #[test]
-    fn without_at_ms_time_counts_from_the_first_question() {
-        let mut director = director("[[ap]]\naction = \"no_beacons\"\nfor_ms = 5\n");
-        let (boot_ns, long_ns) = (20_000_000_000, 5_000_000);
-        assert!(!director.beacons(boot_ns) && !director.beacons(boot_ns + long_ns - 1));
-        assert!(director.beacons(boot_ns + long_ns));
-    }
-
     #[test]
     fn frames_are_counted() {
         let mut director = director(
@@ -227,6 +220,16 @@ mod tests {
         }
         assert_eq!(moments.len(), 1);
         assert_eq!(director.statistics()[0]["happened"], 2);
+    }
+
+    #[test]
+    fn what_has_no_start_of_its_own_counts_from_the_first_moment() {
+        let mut director = director("[[ap]]\naction = \"no_beacons\"\nfor_ms = 20\n");
+        // A guest has run for 15 s when the chip is plugged in.
+        let plugged_ms = 15_000;
+        assert!(director.due(plugged_ms * MS).is_empty());
+        let sent: Vec<_> = [0, 19, 20].map(|ms| director.beacons((plugged_ms + ms) * MS)).into();
+        assert_eq!(sent, [false, false, true]);
     }
 
     #[test]
