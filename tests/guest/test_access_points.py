@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.chips import IN_GUEST, Chip
 from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError
 from txop.guest.image import Image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
@@ -132,23 +131,19 @@ txop-lab down
 
 
 def through(
-    image: Image, folder: Path, chip: Chip, script: str, files: dict[str, Path] | None = None, limit_s: int = 200
+    image: Image, program: Path, folder: Path, chip: Chip, script: str, files: dict[str, Path] | None = None
 ) -> Path:
     """Run a script in a guest with a chip; gives the folder of what it left."""
     modules: tuple[Path, ...] = ()
-    try:
-        program = find_chips()
-        if chip.driver == "rtl8xxxu":
-            modules = (asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"))).module,)
-    except GuestError as error:
-        pytest.skip(f"NO CHIP WAS PLUGGED IN: {error}")
+    if chip.driver == "rtl8xxxu":
+        modules = (asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"))).module,)
     overlay = Overlay(
         script=f"txop-lab up || exit\n{script}",
         environment=chip.variables(),
         files={IN_GUEST: program, **(files or {})},
         modules=modules,
     )
-    ended = asyncio.run(run_guest(image, overlay, Computer(limit_s=limit_s), results=folder, wall_limit_s=900))
+    ended = asyncio.run(run_guest(image, overlay, Computer(limit_s=200), results=folder, wall_limit_s=900))
     assert ended.status == 0, (folder / "stdout").read_text() + (folder / "stderr").read_text()
     return folder / "files"
 
@@ -164,12 +159,12 @@ def pairs(text: str) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_the_built_in_one_does_what_its_script_says(image: Image, tmp_path: Path, driver: str) -> None:
+def test_the_built_in_one_does_what_its_script_says(image: Image, chips: Path, tmp_path: Path, driver: str) -> None:
     script = tmp_path / "events.toml"
     script.write_text(EVENTS)
     chip = Chip(driver=driver, ap="builtin", security="open", options=("--faults", "/root/events.toml"))
     ending = "txop-lab down\n"
-    files = through(image, tmp_path / "out", chip, THROUGH_EVENTS + ending, {"/root/events.toml": script})
+    files = through(image, chips, tmp_path / "out", chip, THROUGH_EVENTS + ending, {"/root/events.toml": script})
     for direction in ("up", "down"):
         assert 0 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
     counters: dict[str, Any] = json.loads((files / "chip.json").read_text())["device"]["ap"]
@@ -184,8 +179,8 @@ def test_the_built_in_one_does_what_its_script_says(image: Image, tmp_path: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", DRIVERS)
-def test_wpa3_with_protected_management_frames(image: Image, tmp_path: Path, driver: str) -> None:
-    files = through(image, tmp_path / "out", Chip(driver=driver, security="wpa3"), SECURED)
+def test_wpa3_with_protected_management_frames(image: Image, chips: Path, tmp_path: Path, driver: str) -> None:
+    files = through(image, chips, tmp_path / "out", Chip(driver=driver, security="wpa3"), SECURED)
     said = (tmp_path / "out/stdout").read_text().split()
     assert said == ["reassociation", "deauthentication", "restart"]
     status = pairs((files / "wpa.status").read_text())

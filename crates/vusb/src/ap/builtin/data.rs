@@ -8,7 +8,7 @@ use super::director::Verdict;
 use super::ethernet::{from_station, join, msdus, to_station};
 use super::reorder::Frames;
 use super::script::FrameKind;
-use super::{Builtin, ADDRESS, SEQUENCES};
+use super::{Builtin, ADDRESS, QUEUE_MAX, SEQUENCES};
 use crate::air::{Protection, Reception};
 use crate::ap::queue::Queued;
 
@@ -187,6 +187,10 @@ impl Builtin {
 
     fn control(&mut self, now_ns: u64, mpdu: Vec<u8>, mode: Mode) {
         let (modes, protection) = (vec![(mode, 7)], Protection::None);
+        if self.queue.len() >= 2 * QUEUE_MAX {
+            self.counters.dropped += 1;
+            return;
+        }
         self.queue.push(Queued { mpdu, modes, protection, cookie: 0, since_ns: now_ns, attempts: 0 });
     }
 

@@ -38,26 +38,35 @@ struct Armed {
 #[derive(Default)]
 pub(super) struct Director {
     armed: Vec<Armed>,
+    since: Since,
+}
+
+/// What times count from.
+#[derive(Clone, Copy, Default)]
+struct Since {
+    /// The first moment that it was asked about: the clock of a guest does not start with the run.
+    started_ns: Option<u64>,
+    /// The first association.
     associated_ns: Option<u64>,
 }
 
 impl Armed {
     /// From when on, if that is known.
-    fn start_ns(&self, associated_ns: Option<u64>) -> Option<u64> {
+    fn start_ns(&self, since: Since) -> Option<u64> {
         match self.event.at_ms {
-            Some(ms) => Some(associated_ns?.saturating_add(ms.saturating_mul(MS))),
-            None => Some(0),
+            Some(ms) => Some(since.associated_ns?.saturating_add(ms.saturating_mul(MS))),
+            None => since.started_ns,
         }
     }
 
-    fn end_ns(&self, associated_ns: Option<u64>) -> Option<u64> {
+    fn end_ns(&self, since: Since) -> Option<u64> {
         let for_ns = self.event.for_ms?.saturating_mul(MS);
-        Some(self.start_ns(associated_ns)?.saturating_add(for_ns))
+        Some(self.start_ns(since)?.saturating_add(for_ns))
     }
 
-    fn is_on(&self, now_ns: u64, associated_ns: Option<u64>) -> bool {
-        self.start_ns(associated_ns).is_some_and(|from_ns| from_ns <= now_ns)
-            && self.end_ns(associated_ns).is_none_or(|until_ns| now_ns < until_ns)
+    fn is_on(&self, now_ns: u64, since: Since) -> bool {
+        self.start_ns(since).is_some_and(|from_ns| from_ns <= now_ns)
+            && self.end_ns(since).is_none_or(|until_ns| now_ns < until_ns)
     }
 
     /// Counts a frame of its kind; whether it is one that it happens to.
@@ -74,21 +83,28 @@ impl Armed {
 impl Director {
     pub(super) fn new(events: Vec<Event>) -> Self {
         let armed = events.into_iter().map(|event| Armed { event, seen: 0, happened: 0 }).collect();
-        Self { armed, associated_ns: None }
+        Self { armed, since: Since::default() }
+    }
+
+    /// What times count from; the first call is the start.
+    fn since_now(&mut self, now_ns: u64) -> Since {
+        self.since.started_ns.get_or_insert(now_ns);
+        self.since
     }
 
     /// The station is associated; the first time counts.
     pub(super) fn associated(&mut self, now_ns: u64) {
-        self.associated_ns.get_or_insert(now_ns);
+        self.since_now(now_ns);
+        self.since.associated_ns.get_or_insert(now_ns);
     }
 
     /// Moments that have come.
     pub(super) fn due(&mut self, now_ns: u64) -> Vec<Event> {
-        let associated_ns = self.associated_ns;
+        let since = self.since_now(now_ns);
         let mut due = Vec::new();
         for armed in &mut self.armed {
             let by_time = armed.event.action.is_moment() && armed.event.frame.is_none() && armed.happened == 0;
-            if by_time && armed.is_on(now_ns, associated_ns) {
+            if by_time && armed.is_on(now_ns, since) {
                 armed.happened = 1;
                 due.push(armed.event.clone());
             }
@@ -102,13 +118,13 @@ impl Director {
             .armed
             .iter()
             .filter(|armed| armed.event.action.is_moment() && armed.event.frame.is_none() && armed.happened == 0);
-        waiting.filter_map(|armed| armed.start_ns(self.associated_ns)).min()
+        waiting.filter_map(|armed| armed.start_ns(self.since)).min()
     }
 
     /// Whether it sends beacons.
     pub(super) fn beacons(&mut self, now_ns: u64) -> bool {
-        let associated_ns = self.associated_ns;
-        let silent = |armed: &&mut Armed| armed.event.action == Action::NoBeacons && armed.is_on(now_ns, associated_ns);
+        let since = self.since_now(now_ns);
+        let silent = |armed: &&mut Armed| armed.event.action == Action::NoBeacons && armed.is_on(now_ns, since);
         match self.armed.iter_mut().find(silent) {
             Some(armed) => {
                 armed.happened += 1;
@@ -120,10 +136,10 @@ impl Director {
 
     /// A frame arrived: how it is met, and what it sets off. The first event that matches counts; all count the frame.
     pub(super) fn met(&mut self, now_ns: u64, kind: FrameKind, moments: &mut Vec<Event>) -> Verdict {
-        let associated_ns = self.associated_ns;
+        let since = self.since_now(now_ns);
         let mut verdict = Verdict::Usual;
         for armed in &mut self.armed {
-            if armed.event.frame != Some(kind) || !armed.is_on(now_ns, associated_ns) || !armed.meets() {
+            if armed.event.frame != Some(kind) || !armed.is_on(now_ns, since) || !armed.meets() {
                 continue;
             }
             let Event { action, by_us, status, length, .. } = &armed.event;
@@ -204,6 +220,16 @@ mod tests {
         }
         assert_eq!(moments.len(), 1);
         assert_eq!(director.statistics()[0]["happened"], 2);
+    }
+
+    #[test]
+    fn what_has_no_start_of_its_own_counts_from_the_first_moment() {
+        let mut director = director("[[ap]]\naction = \"no_beacons\"\nfor_ms = 20\n");
+        // A guest has run for 15 s when the chip is plugged in.
+        let plugged_ms = 15_000;
+        assert!(director.due(plugged_ms * MS).is_empty());
+        let sent: Vec<_> = [0, 19, 20].map(|ms| director.beacons((plugged_ms + ms) * MS)).into();
+        assert_eq!(sent, [false, false, true]);
     }
 
     #[test]
