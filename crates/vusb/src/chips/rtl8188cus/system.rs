@@ -19,6 +19,7 @@ pub fn cold_start(memory: &mut Memory, model: Model) {
     // SYS_CFG stays 0: RTL8188C, cut A, made by TSMC.
     if model == Model::Rtl8723au {
         memory.set_u32(reg::MULTI_FUNC_CTRL, reg::MULTI_WIFI_FUNC_ENABLE);
+        memory.set_u32(reg::SYS_CFG, reg::SYS_CFG_BT_FUNC);
     }
 }
 
