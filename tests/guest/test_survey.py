@@ -230,3 +230,37 @@ def test_the_survey_as_files(tmp_path: Path) -> None:
     write_survey_csv(rows, place(), tmp_path / "x.csv")
     heading = io.StringIO((tmp_path / "x.csv").read_text()).readline().strip()
     assert heading == ",".join(("origin", "kernel", *COLUMNS))
+
+
+def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
+    ended = judge(seen("", failure="the guest failed: it did not end within 900 s", void=True))
+    assert (ended.verdict, ended.struck) == (Verdict.NOT_TOLD, None)
+    hung = judge(
+        seen("", log="<3>[  99.0] INFO: task rmmod:812 blocked for more than 40 seconds.\n", failure="x", void=True)
+    )
+    assert hung.verdict is Verdict.HANGS, "what the kernel had reported by then counts"
+
+
+def test_a_fault_of_which_nobody_told_is_not_one_that_never_happened() -> None:
+    silent = WELL.replace("struck 1", "struck unknown").replace("struck-at-last 1", "struck-at-last unknown")
+    assert judge(seen(silent)).verdict is Verdict.NOT_TOLD
+    assert judge(seen(silent.replace("by-itself yes", "by-itself no"))).verdict is Verdict.FAILS
+    assert judge(seen(WELL.replace("struck 1", "struck 0").replace("last 1", "last 0"))).verdict is Verdict.NOT_REACHED
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("WARNING: CPU: 0 PID: 9 at net/mac80211/rx.c:4914 ieee80211_rx_list+0x8f4/0xa10 [mac80211]", Verdict.WARNS),
+        ("BUG: kernel NULL pointer dereference, address: 0000000000000010", Verdict.CRASHES),
+    ],
+)
+def test_a_driver_that_is_in_trouble_without_a_fault_hides_nothing(line: str, verdict: Verdict) -> None:
+    log = f"<4>[   31.000000] {line}\n"
+    calm = WELL.replace("struck 1", "struck 0").replace("struck-at-last 1", "struck-at-last 0")
+    control = Case(CONTROL, "rtl8xxxu", 1)
+    broken = Case(shipped_faults()["unplug"], "rtl8xxxu", 1)
+    trials = {control: Trial(seen(calm, log), 1.0, 1.0), broken: Trial(seen(WELL, log), 1.0, 1.0)}
+    rows = rows_of(trials)
+    assert [row.worst.judgement.verdict for row in rows] == [verdict, verdict]
+    assert control_problems(rows)

@@ -62,6 +62,8 @@ class Endured:
             found.append("no answer over the air after the last cycle")
         if self.done < self.asked and not found:
             found.append(f"only {self.done} of {self.asked} cycles came to their end")
+        idle = self.done - self.with_traffic
+        found += [f"no traffic just before {idle} of {self.done} cycles"] if idle > 0 else []
         for fault in self.log.faults:
             if fault.key in CRASHES | HANGS | WARNS:
                 found.append(

@@ -15,6 +15,8 @@ WARM_UP_SHARE = 0.2
 """Of the cycles, at the beginning, that are left out; five at least, where there are twenty."""
 LEAST_CYCLES = 10
 """After the warm-up. With fewer nothing is said."""
+MAX_CYCLES = 300
+"""Of more, so many evenly chosen ones are compared with each other: the pairs are their square."""
 RISING_SHARE = 0.75
 LEAST_OBJECTS = 0.5
 """Per cycle."""
@@ -45,6 +47,8 @@ def slope(values: dict[int, float]) -> Slope | None:
     cycles = sorted(values)
     first = max(int(len(cycles) * WARM_UP_SHARE), 5 if len(cycles) >= 20 else 0)
     kept = cycles[first:]
+    if len(kept) > MAX_CYCLES:
+        kept = [kept[round(at * (len(kept) - 1) / (MAX_CYCLES - 1))] for at in range(MAX_CYCLES)]
     if len(kept) < LEAST_CYCLES:
         return None
     slopes = []

@@ -2,6 +2,8 @@
 
 The first that fits counts:
 
+* **not told**: the guest was ended by this machine (its clock, its disk, a signal) and its kernel had reported nothing
+  worse, the laboratory could not be made, or traffic went on and nobody said whether the fault happened;
 * **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off;
 * **hangs**: a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
   in its time, or the guest does not end;
@@ -28,12 +30,13 @@ SILENCE_S = 2.0
 
 
 class Verdict(StrEnum):
-    """What a driver makes of a fault, the best first."""
+    """What a driver makes of a fault. Of several samples the last of these here is the worst."""
 
+    NOT_TOLD = "not told"
+    NOT_REACHED = "not reached"
     UNAFFECTED = "unaffected"
     RECOVERS = "recovers"
     FAILS = "fails cleanly"
-    NOT_REACHED = "not reached"
     WARNS = "warns"
     HANGS = "hangs"
     CRASHES = "crashes"
@@ -51,6 +54,8 @@ class Observed:
     """Why the guest did not end as it should."""
     turned_off: bool = False
     """It ended before it was told to."""
+    void: bool = False
+    """What failed was this machine or the laboratory, and not the driver."""
 
 
 @dataclass(frozen=True)
@@ -94,17 +99,19 @@ def _decide(
     stuck = facts.all("stuck")
     if said.keys & CRASHES or seen.turned_off:
         return Verdict.CRASHES, None, seen.failure or "an oops, BUG or panic in the kernel log"
-    if seen.failure is not None:
+    if seen.failure is not None and not seen.void:
         return Verdict.HANGS, None, seen.failure
     if stuck:
         return Verdict.HANGS, None, f"does not end: {stuck[0].words}"
     if said.keys & HANGS:
         return Verdict.HANGS, None, "a task waits for more than 40 s"
+    if seen.void:
+        return Verdict.NOT_TOLD, None, seen.failure or "it was ended"
     if facts.find("done") is None:
         return Verdict.HANGS, None, "the trial did not come to its end"
     if said.keys & WARNS:
         return Verdict.WARNS, _back(facts), "a WARN in the kernel log"
-    if not struck:
+    if struck == 0:
         return Verdict.NOT_REACHED, None, "the fault never happened"
     if facts.words("by-itself") != "yes":
         back = _back(facts)
@@ -117,6 +124,8 @@ def _decide(
         return Verdict.RECOVERS, None, f"traffic stood still for {silence_s:.1f} s"
     if while_watched.serious:
         return Verdict.RECOVERS, None, "only the kernel log shows it"
+    if struck is None:
+        return Verdict.NOT_TOLD, None, "traffic went on, and nobody told whether the fault happened"
     return Verdict.UNAFFECTED, None, "traffic went on"
 
 

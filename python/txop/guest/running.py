@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from txop.emulate.held import DIES_WITH_PARENT
 from txop.guest.cache import default_cache, room
@@ -46,9 +46,18 @@ MIN_FREE_BYTES = 8 << 20
 class GuestFailed(GuestError):  # noqa: N818 - the guest failed
     """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
 
-    def __init__(self, what: str, console: str = "", *, what_to_do: str | None = None) -> None:
+    def __init__(self, what: str, console: str = "", *, what_to_do: str | None = None, by_itself: bool = False) -> None:
         super().__init__(what, what_to_do=what_to_do)
         self.console = console
+        self.by_itself = by_itself
+        """What happened in the guest ended it, and not this machine (its clock, its disk, a signal)."""
+
+
+class _Problem(NamedTuple):
+    """Why a guest ended, or has to be ended."""
+
+    words: str
+    of_guest: bool
 
 
 @dataclass(frozen=True)
@@ -184,7 +193,7 @@ class _Watch:
         self._seen = dict.fromkeys(PORTS, 0)
         self._events = 0
 
-    def look(self) -> str | None:
+    def look(self) -> _Problem | None:
         """Tell the listener what is new; a reason to end the guest, if there is one."""
         for stream in ("stdout", "stderr"):
             piece = self._new(stream)
@@ -196,9 +205,9 @@ class _Watch:
         self._events = max(self._events, len(events))
         for name, limit in _LIMITS.items():
             if self._size(name) > limit:
-                return f"its {name} grew beyond {limit >> 20} MB"
+                return _Problem(f"its {name} grew beyond {limit >> 20} MB", of_guest=True)
         if _free_bytes(self._folder) < MIN_FREE_BYTES:
-            return f"the disk that has {self._folder} is full"
+            return _Problem(f"the disk that has {self._folder} is full", of_guest=False)
         return None
 
     @property
@@ -225,7 +234,7 @@ class _Watch:
         return 0
 
 
-async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str | None:
+async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Problem | None:
     """Run QEMU to its end; what went wrong, ``None`` if nothing did."""
     process = await asyncio.create_subprocess_exec(
         *argv,
@@ -235,7 +244,7 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str
         start_new_session=True,
     )
     complaint = asyncio.create_task(_last_bytes(process.stderr))
-    problem: str | None = None
+    problem: _Problem | None = None
     deadline = time.monotonic() + wall_limit_s
     try:
         ended = False
@@ -245,7 +254,7 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str
                 ended = True
             problem = watch.look()
             if problem is None and not ended and time.monotonic() > deadline:
-                problem = f"it did not end within {wall_limit_s:g} s"
+                problem = _Problem(f"it did not end within {wall_limit_s:g} s", of_guest=False)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -255,7 +264,8 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> str
         pass
     if problem is None and process.returncode:
         rows = said.decode("utf-8", "replace").strip().splitlines()
-        problem = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
+        words = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
+        problem = _Problem(words, of_guest=False)
     return problem
 
 
@@ -297,15 +307,17 @@ def _free_bytes(folder: Path) -> int:
     return MIN_FREE_BYTES
 
 
-def _outcome(work: Path, results: Path, ended: Ended, problem: str | None) -> Ended:
+def _outcome(work: Path, results: Path, ended: Ended, problem: _Problem | None) -> Ended:
     console = _last_of(work / "console", MAX_CONSOLE_BYTES)
     events = read_events(_last_of(work / "events", MAX_EVENTS_BYTES))
     status = next((event.status for event in events if event.kind == "end"), None)
     if problem is None and status is None:
         last = events[-1].words if events else "nothing: it did not boot"
-        problem = f"it turned itself off before it handed out its results; the last it said was {last!r}"
+        words = f"it turned itself off before it handed out its results; the last it said was {last!r}"
+        problem = _Problem(words, of_guest=True)
     if problem is not None or status is None:
-        raise GuestFailed(f"the guest failed: {problem}", excerpt(console))
+        words, by_itself = problem or ("it did not say how it ended", True)
+        raise GuestFailed(f"the guest failed: {words}", excerpt(console), by_itself=by_itself)
     with room(results, advice="give another folder"):
         names = unpack_files(work / "files", results / FILES)
     return Ended(status, tuple(events), tuple(names), ended.seconds)

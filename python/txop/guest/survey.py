@@ -9,6 +9,7 @@ from pathlib import Path
 
 from txop.guest.chips import Chip
 from txop.guest.judgement import Judgement, Verdict, judge
+from txop.guest.kernel_lines import CRASHES, HANGS, WARNS, trouble
 from txop.guest.shipped_faults import CONTROL, NONE, FaultScript
 from txop.guest.trial import FAULTS_IN_GUEST, Place, Trial, run_trial, trial_overlay
 
@@ -116,7 +117,7 @@ def rows_of(trials: dict[Case, Trial]) -> list[Row]:
     usual: dict[str, frozenset[str]] = {}
     for case, trial in trials.items():
         if case.script.name == NONE:
-            usual[case.driver] = usual.get(case.driver, frozenset()) | {line.form for line in trial.seen.lines}
+            usual[case.driver] = usual.get(case.driver, frozenset()) | _usual(trial)
     grouped: dict[tuple[str, str], list[Done]] = {}
     for case, trial in trials.items():
         judgement = (
@@ -126,12 +127,17 @@ def rows_of(trials: dict[Case, Trial]) -> list[Row]:
     return [Row(done[0].case.script, done[0].case.driver, tuple(done)) for done in grouped.values()]
 
 
+def _usual(trial: Trial) -> frozenset[str]:
+    """Forms of what a driver says without a fault. Reports of a WARN, a hang or a crash are never usual."""
+    return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
+
+
 def _control(trial: Trial) -> Judgement:
     """The control has no fault that could be reached, and its own log is what is usual."""
-    own = frozenset(line.form for line in trial.seen.lines)
+    own = _usual(trial)
     judgement = judge(trial.seen, own)
     if judgement.verdict is not Verdict.NOT_REACHED:
-        return judge(trial.seen) if judgement.verdict in (Verdict.CRASHES, Verdict.HANGS, Verdict.WARNS) else judgement
+        return judgement
     plain = judge(replace(trial.seen, facts=trial.seen.facts.with_number("struck-at-last", 1)), own)
     return replace(plain, struck=0)
 

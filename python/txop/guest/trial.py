@@ -26,6 +26,8 @@ from txop.report.whole_file import whole_file
 FAULTS_IN_GUEST = "/txop/faults.toml"
 _SCRIPTS = "/txop/trials"
 _TURNED_OFF = "turned itself off"
+NO_LABORATORY = 70
+"""Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
 """How the trial in a folder ended, and of what it was made."""
 
@@ -96,11 +98,13 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
     end = _earlier(results, key)
     if end is None:
         end = await _run(overlay, place, results, listener)
-        with whole_file(results / _END) as out:
-            json.dump({"format": "txop-guest-trial", "version": 1, "key": key, **end}, out)
+        if not end["void"]:
+            with whole_file(results / _END) as out:
+                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end}, out)
     failure, turned_off = end["failure"], bool(end["turned_off"])
     facts, lines, samples = await asyncio.to_thread(_read, results, failure is not None)
-    return Trial(Observed(facts, lines, samples, failure, turned_off), end["seconds"], end["guest_seconds"])
+    seen = Observed(facts, lines, samples, failure, turned_off, bool(end["void"]))
+    return Trial(seen, end["seconds"], end["guest_seconds"])
 
 
 class _End(TypedDict):
@@ -108,6 +112,8 @@ class _End(TypedDict):
 
     failure: str | None
     turned_off: bool
+    void: bool
+    """It says nothing of the driver, and is tried again."""
     seconds: float | None
     guest_seconds: float | None
 
@@ -121,20 +127,26 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     except GuestFailed as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
-        return _End(failure=error.what, turned_off=_TURNED_OFF in error.what, seconds=None, guest_seconds=None)
+        off = _TURNED_OFF in error.what
+        return _End(failure=error.what, turned_off=off, void=not error.by_itself, seconds=None, guest_seconds=None)
+    void = ended.status == NO_LABORATORY
     failure = f"the trial ended with {ended.status}" if ended.status else None
-    return _End(failure=failure, turned_off=False, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
+    if void:
+        failure = "the laboratory could not be made"
+    return _End(failure=failure, turned_off=False, void=void, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
 
 
 def _earlier(results: Path, key: str) -> _End | None:
     """How a trial of this key ended in this folder; ``None``: there was none."""
     try:
-        end = json.loads((results / _END).read_bytes()[:65_536])
-        if end["key"] != key:
+        with (results / _END).open("rb") as source:
+            end = json.loads(source.read(65_536))
+        if end["key"] != key or not (results / FILES if end["failure"] is None else results).is_dir():
             return None
         return _End(
             failure=end["failure"],
             turned_off=end["turned_off"],
+            void=end["void"],
             seconds=end["seconds"],
             guest_seconds=end["guest_seconds"],
         )

@@ -3,12 +3,14 @@
 set -u
 . /txop/trials/lib.sh
 
-struck() { # how often the faults have happened so far
+struck() { # how often the faults have happened so far; unknown: nobody answers
+    mv "$out/chip.json" "$out/chip-before.json" 2>/dev/null
     kill -USR1 "$(cat "$run/vusb.pid")" 2>/dev/null
-    sleep 0.2
+    for _ in 1 2 3 4 5; do sleep 0.2; [ -s "$out/chip.json" ] && break; done
+    [ -s "$out/chip.json" ] || { echo unknown; return; }
     sed -n 's/.*"struck": \([0-9]*\).*/\1/p' "$out/chip.json" 2>/dev/null | { n=0; while read -r x; do n=$((n + x)); done; echo "$n"; }
 }
-has_struck() { [ "$(struck)" -gt 0 ]; }
+has_struck() { [ "$(struck)" -gt 0 ] 2>/dev/null; }
 
 rejoin() { # what a user's software does with an interface that is new; 1: it cannot
     [ "$(interface)" = root ] || return 0
