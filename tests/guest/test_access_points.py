@@ -169,8 +169,8 @@ def test_the_built_in_one_does_what_its_script_says(image: Image, chips: Path, t
         assert 0 < mbit_s(files / f"{direction}.json") < HT20_SHORT_GI_MBIT_S, direction
     counters: dict[str, Any] = json.loads((files / "chip.json").read_text())["device"]["ap"]
     assert all(one["happened"] for one in counters["script"]), counters["script"]
-    # It came back from each: refused, unanswered, three partings, the loss of all beacons.
-    assert counters["wire"]["associations"] >= 5
+    # It came in the end, and came back after each of the three partings.
+    assert counters["wire"]["associations"] >= 4
     assert pairs((files / "status").read_text())["freq"] == "2462"
     log = (files / "kernel.log").read_text()
     for said in ("status=17", "(Reason: 3=DEAUTH_LEAVING)", "(Reason: 8=", "(Reason: 7="):
