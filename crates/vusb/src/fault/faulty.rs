@@ -107,7 +107,7 @@ impl<D: Device> Faulty<D> {
         if fault.action == Action::Disconnect {
             self.unplug(now_ns, fault.for_ms);
             // Once is enough: the transfer is lost with the connection.
-            self.answered(endpoint, direction, register);
+            self.answered(now_ns, endpoint, direction, register);
         }
         Some(fault)
     }
@@ -131,10 +131,10 @@ impl<D: Device> Faulty<D> {
     }
 
     /// A transfer was answered, by the device or by a fault.
-    fn answered(&mut self, endpoint: u8, direction: Direction, register: Option<u16>) {
-        for armed in self.armed.iter_mut().filter(|armed| armed.concerns(endpoint, direction, register)) {
-            armed.seen += 1;
-        }
+    fn answered(&mut self, now_ns: u64, endpoint: u8, direction: Direction, register: Option<u16>) {
+        let elapsed_ns = self.elapsed_ns(now_ns);
+        let counts = |armed: &&mut Armed| armed.concerns(endpoint, direction, register) && armed.is_due(elapsed_ns);
+        self.armed.iter_mut().filter(counts).for_each(|armed| armed.seen += 1);
     }
 }
 
@@ -178,7 +178,7 @@ impl<D: Device> Device for Faulty<D> {
             None => self.inner.control(now_ns, setup, data),
         };
         if reply != ControlReply::Nak {
-            self.answered(0, direction, register);
+            self.answered(now_ns, 0, direction, register);
         }
         reply
     }
@@ -202,7 +202,7 @@ impl<D: Device> Device for Faulty<D> {
             None => self.inner.transfer_out(now_ns, endpoint, data),
         };
         if reply != OutReply::Nak {
-            self.answered(endpoint, Direction::Out, None);
+            self.answered(now_ns, endpoint, Direction::Out, None);
         }
         reply
     }
@@ -215,7 +215,7 @@ impl<D: Device> Device for Faulty<D> {
         let Some(at) = self.armed.iter().position(|armed| strikes(armed, elapsed_ns)) else {
             let reply = self.inner.transfer_in(now_ns, endpoint, transfer);
             if reply != InReply::Nak {
-                self.answered(endpoint, Direction::In, None);
+                self.answered(now_ns, endpoint, Direction::In, None);
             }
             return reply;
         };
@@ -244,7 +244,7 @@ impl<D: Device> Device for Faulty<D> {
             None => self.inner.transfer_in(now_ns, endpoint, transfer),
         };
         if reply != InReply::Nak {
-            self.answered(endpoint, Direction::In, None);
+            self.answered(now_ns, endpoint, Direction::In, None);
         }
         reply
     }

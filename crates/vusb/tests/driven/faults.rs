@@ -204,6 +204,17 @@ fn a_transfer_can_set_an_effect_off() {
     assert_eq!(*told.borrow(), [(3, Effect::Loss(1.0)), (7_000_003, Effect::Loss(0.0))]);
 }
 
+/// A script's count begins with its time: drivers access registers by the thousand before.
+#[test]
+fn transfers_before_its_time_do_not_count() {
+    let (mut device, _) = Spy::with("[[fault]]\nendpoint = 2\nfrom_ms = 10\nnth = 2\ntimes = 2\naction = \"stall\"\n");
+    device.reset(0);
+    let replies: Vec<_> = (5..20).map(|ms| device.transfer_out(ms * 1_000_000, 2, &[0])).collect();
+    let stalled =
+        |from| replies.iter().enumerate().skip(from).find(|(_, it)| **it == OutReply::Stall).map(|(at, _)| at);
+    assert_eq!((stalled(0), stalled(7), stalled(8)), (Some(6), Some(7), None));
+}
+
 #[test]
 fn a_device_can_be_pulled_out_by_hand() {
     let (mut device, told) = Spy::with("");
