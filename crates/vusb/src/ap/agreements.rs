@@ -47,6 +47,12 @@ impl Agreements {
         }
     }
 
+    /// Whether the access point has agreed to receive A-MPDUs with frames of the TID of `mpdu`.
+    pub(super) fn covers(&self, mpdu: &[u8]) -> bool {
+        let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
+        self.up >> tid & 1 == 1
+    }
+
     /// An encrypted action frame. What has the length of a request is one, and what has it after a request of the other
     /// side is the answer; it is taken for a yes, for all TIDs.
     fn secret(&mut self, len: usize, up: bool) {

@@ -356,11 +356,8 @@ impl Station for Hostapd {
     }
 
     fn receive(&mut self, _now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
-        if self.strict_agreements && reception.ampdu.is_some() {
-            let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
-            if self.agreements.up >> tid & 1 == 0 {
-                return false;
-            }
+        if self.strict_agreements && reception.ampdu.is_some() && !self.agreements.covers(mpdu) {
+            return false;
         }
         self.agreements.watch(mpdu, true);
         self.rates.watch(mpdu);

@@ -13,7 +13,8 @@ use std::os::fd::RawFd;
 use crate::air::Station;
 use crate::device::Source;
 
-/// An access point: a station with a network behind it.
+/// An access point: a station with a network behind it. One that does nothing of its own accord, and waits for nothing, has
+/// no more to say than who it is and what it has counted.
 pub trait AccessPoint {
     /// As one of the two stations.
     fn station(&self) -> &dyn Station;
@@ -22,19 +23,21 @@ pub trait AccessPoint {
     fn as_station(&mut self) -> &mut dyn Station;
 
     /// Lets everything happen that is due by `now_ns`, except on the air.
-    fn advance(&mut self, now_ns: u64);
+    fn advance(&mut self, _now_ns: u64) {}
 
     /// Hands on what came off the air.
     fn flush(&mut self, _now_ns: u64) {}
 
     /// When something happens next, except on the air.
-    fn next_event(&self) -> Option<u64>;
+    fn next_event(&self) -> Option<u64> {
+        None
+    }
 
     /// Descriptors to wait for.
-    fn sources(&self, sources: &mut Vec<Source>);
+    fn sources(&self, _sources: &mut Vec<Source>) {}
 
     /// One of its descriptors can be read.
-    fn readable(&mut self, now_ns: u64, fd: RawFd);
+    fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
 
     /// What it has counted, as JSON.
     fn statistics(&self) -> serde_json::Value;

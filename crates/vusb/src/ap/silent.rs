@@ -1,12 +1,9 @@
 //! Nobody: a channel on which only the chip is.
 
-use std::os::fd::RawFd;
-
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::AccessPoint;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
-use crate::device::Source;
 
 /// An access point that is not there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,16 +17,6 @@ impl AccessPoint for Silent {
     fn as_station(&mut self) -> &mut dyn Station {
         self
     }
-
-    fn advance(&mut self, _now_ns: u64) {}
-
-    fn next_event(&self) -> Option<u64> {
-        None
-    }
-
-    fn sources(&self, _sources: &mut Vec<Source>) {}
-
-    fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
 
     fn statistics(&self) -> serde_json::Value {
         serde_json::json!({ "kind": "none" })

@@ -13,7 +13,7 @@ use vusb::air::{
 use vusb::ap::AccessPoint;
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
-use vusb::device::{Device, Source};
+use vusb::device::Device;
 use vusb::record::UsbmonRecorder;
 use wire::ieee80211::MacAddr;
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
@@ -84,12 +84,6 @@ impl AccessPoint for FarEnd {
     fn as_station(&mut self) -> &mut dyn Station {
         self
     }
-    fn advance(&mut self, _now_ns: u64) {}
-    fn next_event(&self) -> Option<u64> {
-        None
-    }
-    fn sources(&self, _sources: &mut Vec<Source>) {}
-    fn readable(&mut self, _now_ns: u64, _fd: i32) {}
     fn statistics(&self) -> serde_json::Value {
         serde_json::Value::Null
     }

@@ -279,8 +279,7 @@ impl Station for Builtin {
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
         let to_us = mpdu.get(4..10) == Some(&ADDRESS);
-        let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
-        if self.settings.more.strict_agreements && reception.ampdu.is_some() && self.agreements.up >> tid & 1 == 0 {
+        if self.settings.more.strict_agreements && reception.ampdu.is_some() && !self.agreements.covers(mpdu) {
             return false;
         }
         match mpdu.first().map(|first| first & 0x0c) {

@@ -4,7 +4,7 @@
 //! core.c, rtl_op_set_key), so it comes as part of the data.
 
 use super::ccmp::header_len;
-use super::wep::{open, seal, Seed, ICV};
+use super::wep::{open, seal, Seed};
 
 /// Bytes of the TKIP header, between MAC header and data.
 pub const HEADER: usize = 8;
@@ -127,8 +127,7 @@ impl Tkip {
     pub fn decrypt(&mut self, frame: &mut [u8]) -> Option<bool> {
         let header = header_len(frame)?;
         let seed = self.seed(frame, header)?;
-        let body = frame.get_mut(header + HEADER..).filter(|body| body.len() >= ICV)?;
-        Some(open(&seed, body))
+        open(&seed, frame, header + HEADER)
     }
 }
 

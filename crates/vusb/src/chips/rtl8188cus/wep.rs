@@ -9,7 +9,7 @@ use super::ccmp::header_len;
 /// Bytes of the header between MAC header and data: initialisation vector and key number.
 pub const HEADER: usize = 4;
 /// Bytes of the integrity check value, after the data.
-pub const ICV: usize = 4;
+const ICV: usize = 4;
 
 /// What RC4 starts with.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +34,12 @@ pub fn seal(seed: &Seed, frame: &mut Vec<u8>, start: usize) {
     apply(seed, frame.get_mut(start..).unwrap_or_default());
 }
 
-/// Decrypts data and integrity check value, which stay where they are. `false`: the value is wrong (and the frame is what
-/// the key has made of it, as hardware hands it on).
-pub fn open(seed: &Seed, body: &mut [u8]) -> bool {
+/// Decrypts what follows `start`, data and integrity check value, which stay where they are. `None`: too short, and not
+/// changed; `Some(false)`: the value is wrong (and the frame is what the key has made of it, as hardware hands it on).
+pub fn open(seed: &Seed, frame: &mut [u8], start: usize) -> Option<bool> {
+    let body = frame.get_mut(start..).filter(|body| body.len() >= ICV)?;
     apply(seed, body);
-    body.split_last_chunk::<ICV>().is_some_and(|(data, value)| fcs32(data) == u32::from_le_bytes(*value))
+    body.split_last_chunk::<ICV>().map(|(data, value)| fcs32(data) == u32::from_le_bytes(*value))
 }
 
 /// A WEP key, ready for use.
@@ -73,8 +74,7 @@ impl Wep {
     pub fn decrypt(&self, frame: &mut [u8]) -> Option<bool> {
         let header = header_len(frame)?;
         let seed = self.seed(frame, header)?;
-        let body = frame.get_mut(header + HEADER..).filter(|body| body.len() >= ICV)?;
-        Some(open(&seed, body))
+        open(&seed, frame, header + HEADER)
     }
 }
 
