@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.guest_script import INTERFACE, LAB_FAILED, PEER_ADDRESS, marks_in, run_script, take_over
-from txop.campaign.instrument import Instrument, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, Instrument, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
@@ -212,22 +212,13 @@ class GuestLaboratory:
         return named_file(self._folder, name)
 
 
-class _FromFiles:
+class _FromFiles(Afterwards):
     """An instrument that only reads: what it would have done, the guest has done."""
 
     def __init__(self, instrument: Instrument) -> None:
         self._instrument = instrument
         self.name = instrument.name
         self.essential = instrument.essential
-
-    async def prepare(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def start(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def stop(self, run: RunContext) -> None:
-        """Nothing."""
 
     def read(self, facts: RunFacts) -> Reading:
         """Figures from the files that the guest left."""

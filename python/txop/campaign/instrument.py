@@ -179,6 +179,21 @@ class Instrument(Protocol):
         """Figures from the raw files. Never raises for what is in them: what cannot be read becomes a reason."""
 
 
+class Afterwards:
+    """What an instrument is that records nothing itself, and reads what others have left when a run is over."""
+
+    essential: bool = False
+
+    async def prepare(self, run: RunContext) -> None:
+        """Nothing."""
+
+    async def start(self, run: RunContext) -> None:
+        """Nothing."""
+
+    async def stop(self, run: RunContext) -> None:
+        """Nothing."""
+
+
 @runtime_checkable
 class Lasting(Protocol):
     """An instrument that has to come to an end of its own: the window is not over before."""

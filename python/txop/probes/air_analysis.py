@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from txop.campaign.instrument import Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, Reading, RunFacts
 from txop.plan.model import StationsTest, Test
 from txop.probes.windowed import in_window
 from txop.traffic.flows import flows_of
@@ -23,20 +23,10 @@ MAX_TEXTS = 6
 _KEYS = ("air_retry_percent", "air_ampdu_mpdus", "air_goodput_share_percent")
 
 
-class AirAnalysis:
+class AirAnalysis(Afterwards):
     """Analyses the capture of a run after it has ended. It records nothing itself."""
 
     name = "air"
-    essential = False
-
-    async def prepare(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def start(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def stop(self, run: RunContext) -> None:
-        """Nothing."""
 
     def read(self, facts: RunFacts) -> Reading:
         """Figures and digest of the capture; not available, with the reason, without one."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from txop.campaign.instrument import Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, Reading, RunFacts
 from txop.probes.bus_capture import BUS_FILES
 from txop.probes.usb import FILE as LINK_FILE
 from txop.probes.windowed import in_window
@@ -27,20 +27,10 @@ _KEYS = (
 )
 
 
-class BusAnalysis:
+class BusAnalysis(Afterwards):
     """Analyses the USB capture of a run after it has ended. It records nothing itself."""
 
     name = "bus"
-    essential = False
-
-    async def prepare(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def start(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def stop(self, run: RunContext) -> None:
-        """Nothing."""
 
     def read(self, facts: RunFacts) -> Reading:
         """Figures and digest of the capture; not available, with the reason, without one."""

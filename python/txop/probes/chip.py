@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.campaign.instrument import GateFinding, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.formats.proc_stat import increase
 from txop.metrics import METRICS
 from txop.probes.air_analysis import main_direction
@@ -67,20 +67,10 @@ class Growth:
         return self.counters.get(path)
 
 
-class ChipCounters:
+class ChipCounters(Afterwards):
     """Reads the counters that the guest's script asked the chip for; records nothing itself."""
 
     name = "virtual chip"
-    essential = False
-
-    async def prepare(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def start(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def stop(self, run: RunContext) -> None:
-        """Nothing."""
 
     def read(self, facts: RunFacts) -> Reading:
         """Figures over the window; the gates are judged in :func:`judge`, which needs the payload."""

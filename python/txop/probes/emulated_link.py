@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from txop.campaign.instrument import GateFinding, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, GateFinding, Reading, RunFacts
 
 STATUS_FILE = "link.json"
 """Written when the link is stopped; format ``txop-emulate``."""
@@ -14,20 +14,10 @@ LATE_US = 20_000.0
 WORTH_SAYING_US = 2_000.0
 
 
-class EmulatedLink:
+class EmulatedLink(Afterwards):
     """Reads the account; records nothing itself."""
 
     name = "emulated link"
-    essential = False
-
-    async def prepare(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def start(self, run: RunContext) -> None:
-        """Nothing."""
-
-    async def stop(self, run: RunContext) -> None:
-        """Nothing."""
 
     def read(self, facts: RunFacts) -> Reading:
         """The gate ``emulation-late``: void when this machine was too busy to emulate."""
