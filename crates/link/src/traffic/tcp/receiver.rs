@@ -96,7 +96,9 @@ impl Receiver {
             }
             self.ece = true;
         }
-        if segment.number <= self.last_acked {
+        // Not from one that was overtaken: its TSval is of the past.
+        let newer = segment.ts_value.wrapping_sub(self.ts_recent) as i32 >= 0;
+        if newer && segment.number <= self.last_acked {
             self.ts_recent = segment.ts_value;
         }
         let number = segment.number;
