@@ -14,8 +14,8 @@ from hypothesis import settings
 
 from ssh_server import Keys, Server, why_not
 
-# Nothing is timed in tests: the machine may be busy.
-settings.register_profile("txop", deadline=None)
+# Nothing is timed in tests: the machine may be busy. In continuous integration the same examples are tried every time.
+settings.register_profile("txop", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("txop")
 
 PROGRAM = Path(sys.executable).with_name("txop")
