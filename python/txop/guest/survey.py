@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from txop.guest.chips import Chip
+from txop.guest.chips import FAULTS, Chip
 from txop.guest.judgement import Judgement, Verdict, judge
 from txop.guest.kernel_lines import CRASHES, HANGS, WARNS, trouble
 from txop.guest.shipped_faults import CONTROL, NONE, FaultScript
-from txop.guest.trial import FAULTS_IN_GUEST, Place, Trial, run_trial, trial_overlay
+from txop.guest.trial import Place, Trial, run_trial, trial_overlay
 
 DRIVERS = ("rtl8xxxu", "rtl8192cu")
 DEVICE = "rtl8188cus"
@@ -103,7 +103,7 @@ async def run_survey(
 
 
 async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Trial:
-    options = ("--faults", FAULTS_IN_GUEST) if case.script.name != NONE else ()
+    options = ("--faults", FAULTS) if case.script.name != NONE else ()
     chip = Chip(DEVICE, case.driver, security=survey.security, options=options)
     # the control is watched for as long as the others, and not until a fault happens
     settings = {"WAIT_S": "8"} if case.script.name == NONE else {}

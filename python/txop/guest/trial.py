@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypedDict
 
-from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
+from txop.guest.chips import FAULTS, IN_GUEST, NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
@@ -23,7 +23,6 @@ from txop.guest.qemu import Computer
 from txop.guest.running import FILES, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
 
-FAULTS_IN_GUEST = "/txop/faults.toml"
 _SCRIPTS = "/txop/trials"
 _TURNED_OFF = "turned itself off"
 NO_LABORATORY = 70
@@ -60,7 +59,7 @@ def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: P
     folder = resources.files("txop.guest") / "trials"
     texts = {f"{_SCRIPTS}/{name}": (folder / name).read_bytes() for name in ("lib.sh", script)}
     if faults:
-        texts[FAULTS_IN_GUEST] = faults.encode()
+        texts[FAULTS] = faults.encode()
     return Overlay(
         script=f"exec dash {_SCRIPTS}/{script}",
         environment={**chip.variables(), **settings},
