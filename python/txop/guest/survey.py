@@ -114,15 +114,16 @@ async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Tri
 
 def rows_of(trials: dict[Case, Trial]) -> list[Row]:
     """The trials judged, each against the control of its driver; a row for each script and driver."""
+    own = {case: _usual(trial) for case, trial in trials.items() if case.script.name == NONE}
     usual: dict[str, frozenset[str]] = {}
-    for case, trial in trials.items():
-        if case.script.name == NONE:
-            usual[case.driver] = usual.get(case.driver, frozenset()) | _usual(trial)
+    for case, forms in own.items():
+        usual[case.driver] = usual.get(case.driver, frozenset()) | forms
     grouped: dict[tuple[str, str], list[Done]] = {}
     for case, trial in trials.items():
-        judgement = (
-            _control(trial) if case.script.name == NONE else judge(trial.seen, usual.get(case.driver, frozenset()))
-        )
+        if case in own:
+            judgement = _control(trial, own[case])
+        else:
+            judgement = judge(trial.seen, usual.get(case.driver, frozenset()))
         grouped.setdefault((case.script.name, case.driver), []).append(Done(case, trial, judgement))
     return [Row(done[0].case.script, done[0].case.driver, tuple(done)) for done in grouped.values()]
 
@@ -132,9 +133,8 @@ def _usual(trial: Trial) -> frozenset[str]:
     return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
 
 
-def _control(trial: Trial) -> Judgement:
+def _control(trial: Trial, own: frozenset[str]) -> Judgement:
     """The control has no fault that could be reached, and its own log is what is usual."""
-    own = _usual(trial)
     judgement = judge(trial.seen, own)
     if judgement.verdict is not Verdict.NOT_REACHED:
         return judgement
