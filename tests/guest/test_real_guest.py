@@ -21,7 +21,7 @@ from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.results import Event
-from txop.guest.running import Ended, GuestFailed, run_guest
+from txop.guest.running import Cause, Ended, GuestFailed, run_guest
 
 PROGRAM = """
 import asyncio, sys
@@ -120,15 +120,16 @@ def test_nothing_of_a_guest_outlives_the_program_that_started_it(image: Image, t
 
 
 def test_a_guest_that_takes_too_long_is_ended_and_says_so(image: Image, tmp_path: Path) -> None:
-    with pytest.raises(GuestFailed, match=r"did not end within 1 s"):
+    with pytest.raises(GuestFailed, match=r"did not end within 1 s") as failed:
         run(image, Overlay(("sleep", "1000")), tmp_path / "out", wall_limit_s=1)
+    assert failed.value.cause is Cause.HOST
 
 
 @pytest.mark.slow
 def test_a_guest_that_panics_says_why(image: Image, tmp_path: Path) -> None:
     with pytest.raises(GuestFailed) as failed:
         run(image, Overlay(script="echo c >/proc/sysrq-trigger; sleep 100"), tmp_path / "out")
-    assert "turned itself off" in failed.value.what
+    assert failed.value.cause is Cause.OFF
     assert "sysrq triggered crash" in failed.value.console
 
 

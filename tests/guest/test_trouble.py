@@ -24,7 +24,7 @@ from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import LockedPackage
 from txop.guest.packages.store import PackageStore
 from txop.guest.qemu import Computer, check_kvm, check_qemu
-from txop.guest.running import GuestFailed, run_guest
+from txop.guest.running import Cause, GuestFailed, run_guest
 
 VERSION = 'case "$*" in --version) echo "QEMU emulator version 8.2.0"; exit ;; esac\n'
 PORTS = """
@@ -119,8 +119,9 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 
 def test_what_qemu_complains_of_is_told(stand_ins: Path, tmp_path: Path) -> None:
     program(stand_ins, qemu.PROGRAM, f"{VERSION}echo 'qemu: no machine \x1b[31mtoday' >&2; exit 1")
-    with pytest.raises(GuestFailed, match="QEMU ended with 1: qemu: no machine"):
+    with pytest.raises(GuestFailed, match="QEMU ended with 1: qemu: no machine") as failed:
         run(tmp_path)
+    assert failed.value.cause is Cause.HOST
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
@@ -130,8 +131,9 @@ def test_a_guest_that_never_stops_talking_is_ended(
 ) -> None:
     monkeypatch.setitem(running._LIMITS, name, 1 << 20)
     program(stand_ins, qemu.PROGRAM, f'{VERSION}{PORTS}exec yes "stage 1.0 words" >"${name}"')
-    with pytest.raises(GuestFailed, match=f"its {name} grew beyond 1 MB"):
+    with pytest.raises(GuestFailed, match=f"its {name} grew beyond 1 MB") as failed:
         run(tmp_path)
+    assert failed.value.cause is Cause.FLOOD
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
@@ -140,8 +142,9 @@ def test_a_guest_is_ended_before_the_disk_is_full(
 ) -> None:
     monkeypatch.setattr(running, "MIN_FREE_BYTES", 1 << 62)
     program(stand_ins, qemu.PROGRAM, f"{VERSION}exec sleep 1000")
-    with pytest.raises(GuestFailed, match=r"the disk that has .* is full"):
+    with pytest.raises(GuestFailed, match=r"the disk that has .* is full") as failed:
         run(tmp_path)
+    assert failed.value.cause is Cause.HOST
 
 
 def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: Path, tmp_path: Path) -> None:

@@ -20,11 +20,10 @@ from txop.guest.kernel_lines import KernelLine, read_kernel_lines
 from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import Lock
 from txop.guest.qemu import Computer
-from txop.guest.running import FILES, GuestFailed, Listener, run_guest
+from txop.guest.running import FILES, Cause, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
 
 _SCRIPTS = "/txop/trials"
-_TURNED_OFF = "turned itself off"
 NO_LABORATORY = 70
 """Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
@@ -126,8 +125,8 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     except GuestFailed as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
-        off = _TURNED_OFF in error.what
-        return _End(failure=error.what, turned_off=off, void=not error.by_itself, seconds=None, guest_seconds=None)
+        off, void = error.cause is Cause.OFF, error.cause is Cause.HOST
+        return _End(failure=error.what, turned_off=off, void=void, seconds=None, guest_seconds=None)
     void = ended.status == NO_LABORATORY
     failure = f"the trial ended with {ended.status}" if ended.status else None
     if void:
