@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from guests_here import rebuilt_driver
 from txop.guest.cache import default_cache
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError
 from txop.guest.image import Image
-from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.results import Event
@@ -164,10 +162,7 @@ def test_two_exact_guests_are_identical_and_another_seed_is_not(image: Image, tm
 
 @pytest.mark.slow
 def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, chips: Path, tmp_path: Path) -> None:
-    try:
-        built = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12")))
-    except GuestError as error:
-        pytest.skip(f"NO DRIVER WAS BUILT: {error}")
+    built = rebuilt_driver("rtl8xxxu")
     assert built.info.kernel_release == image.release
     script = "txop-lab up || exit\ndut ping -c 3 -W 2 10.80.210.1"
     overlay = Overlay(

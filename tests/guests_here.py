@@ -1,0 +1,61 @@
+"""Whether guests can be had on this machine: their image, the virtual chips, drivers built for them.
+
+Where a continuous integration runs on the distribution that the shipped locks are for, a reason why not is a failure:
+QEMU and the packages can be had there. Elsewhere tests are skipped, and say so. What goes wrong without anything of the
+machine missing (a driver that does not build, chips that do not start) is a failure everywhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from txop.arms.build import Built
+from txop.guest.chips import find_chips
+from txop.guest.driver import DriverBuild, build_driver
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.image import Image, build_image
+from txop.guest.locks import find_lock
+from txop.guest.packages.resolve import distribution
+from txop.guest.qemu import check_qemu
+
+
+def no_guest(reason: str) -> NoReturn:
+    """Skip the test, loudly; where guests have to run, fail it."""
+    if os.environ.get("CI") == "true" and distribution() == find_lock("6.12").distribution:
+        pytest.fail(f"no guest was started, and here one has to be: {reason}")
+    pytest.skip(f"NO GUEST WAS STARTED: {reason}")
+
+
+def built_image(series: str) -> Image:
+    """The image of the shipped lock for a kernel series."""
+    if shutil.which("setpriv") is None:
+        no_guest("setpriv is missing (util-linux)")
+    try:
+        check_qemu()
+        return build_image(find_lock(series))
+    except MissingForGuest as error:
+        no_guest(str(error))
+    except GuestError as error:
+        no_guest(f"its packages cannot be had here: {error}")
+
+
+def built_chips() -> Path:
+    """The program that is the virtual chips."""
+    try:
+        return find_chips()
+    except MissingForGuest as error:
+        no_guest(f"no chip can be plugged in: {error}")
+
+
+def rebuilt_driver(driver: str, series: str = "6.12", patches: tuple[Path, ...] = ()) -> Built:
+    """A driver built anew for the kernel of a series."""
+    try:
+        return asyncio.run(build_driver(DriverBuild(driver, patches), find_lock(series)))
+    except MissingForGuest as error:
+        no_guest(f"no driver can be built: {error}")
