@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gzip
 import hashlib
+import io
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from txop.guest import qemu, running
 from txop.guest.cache import new_folder, room
 from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import Image, build_image
+from txop.guest.image import KEPT_UNUSED_DAYS, Image, build_image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import LockedPackage
@@ -318,6 +319,24 @@ def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_im
         assert again.key == image.key
         assert again.size_bytes == image.size_bytes
     assert [path.name for path in (cache / "images").iterdir()] == [folder.name]
+
+
+def test_a_new_image_takes_the_place_of_those_that_no_guest_boots_any_more(image: Image, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("packages", "unpacked"):
+        (cache / name).symlink_to(image.folder.parents[1] / name)
+    others = {name: cache / "images" / name for name in ("forgotten", "booted", "own-recent")}
+    long_ago = time.time() - (KEPT_UNUSED_DAYS + 1) * 86_400
+    for other in others.values():
+        other.mkdir(parents=True)
+        (other / "initramfs.gz").write_bytes(gzip.compress(b"archive"))
+        if other.name != "own-recent":
+            os.utime(other, (long_ago, long_ago))
+    Image(others["booted"], "6.12.1", tmp_path, (), "key", cached=True).write_initramfs(io.BytesIO())
+    made = build_image(find_lock("6.12"), cache=cache)
+    left = {path.name for path in (cache / "images").iterdir()}
+    assert left == {made.folder.name, "booted", "own-recent"}
 
 
 # The archive ---------------------------------------------------------------------------------------------------------
