@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import shutil
 import sys
@@ -138,10 +137,8 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
-    import tempfile
-
-    from txop.guest.cache import default_cache
     from txop.guest.running import run_guest
+    from txop.guest.scratch import scratch_folder
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
@@ -169,11 +166,8 @@ def run(
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
         pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
-        runs = default_cache() / "runs"
-        runs.mkdir(parents=True, exist_ok=True)
-        # there the next guest sweeps it away when this process is killed
-        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs) as scratch:
-            results = output or Path(scratch)
+        with scratch_folder("results") as scratch:
+            results = output or scratch
             ended = asyncio.run(
                 run_guest(
                     image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -195,12 +194,9 @@ def _folder(output: Path | None, stack: ExitStack) -> Path:
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         return output
-    from txop.guest.cache import default_cache
+    from txop.guest.scratch import scratch_folder
 
-    runs = default_cache() / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    # there the next guest sweeps it away when this process is killed
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs)))
+    return stack.enter_context(scratch_folder("results"))
 
 
 def _place(
