@@ -122,12 +122,13 @@ def survey(
         place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
+        # opened before the first guest: after the last one it would be late to find that they cannot be written
+        tables = {path: stack.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
         rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if csv is not None:
-        write_survey_csv(rows, place, csv)
-    if markdown is not None:
-        with whole_file(markdown) as out:
-            out.write(survey_markdown(rows, place))
+        if csv is not None:
+            write_survey_csv(rows, place, tables[csv])
+        if markdown is not None:
+            tables[markdown].write(survey_markdown(rows, place))
     if json:
         console.write_json(surveyed(rows, place))
     else:
@@ -174,10 +175,10 @@ def cycle(
         place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
+        table = None if markdown is None else stack.enter_context(whole_file(markdown))
         runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if markdown is not None:
-        with whole_file(markdown) as out:
-            out.write(cycle_markdown(runs, place))
+        if table is not None:
+            table.write(cycle_markdown(runs, place))
     if json:
         console.write_json(cycled(runs, place))
     else:
