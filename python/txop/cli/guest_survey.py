@@ -116,19 +116,19 @@ def survey(
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with ExitStack() as tables, told(), ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         what = Survey(scripts, drivers, samples, security)
         place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
         # opened before the first guest: after the last one it would be late to find that they cannot be written
-        tables = {path: stack.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
+        outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
         rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
         if csv is not None:
-            write_survey_csv(rows, place, tables[csv])
+            write_survey_csv(rows, place, outs[csv])
         if markdown is not None:
-            tables[markdown].write(survey_markdown(rows, place))
+            outs[markdown].write(survey_markdown(rows, place))
     if json:
         console.write_json(surveyed(rows, place))
     else:
@@ -169,16 +169,16 @@ def cycle(
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with ExitStack() as tables, told(), ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
         limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
         place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
-        table = None if markdown is None else stack.enter_context(whole_file(markdown))
+        out = None if markdown is None else tables.enter_context(whole_file(markdown))
         runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
-        if table is not None:
-            table.write(cycle_markdown(runs, place))
+        if out is not None:
+            out.write(cycle_markdown(runs, place))
     if json:
         console.write_json(cycled(runs, place))
     else:
