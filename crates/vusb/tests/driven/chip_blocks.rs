@@ -261,6 +261,23 @@ fn power_save_by_the_firmware() {
     assert!((10_000_000..21_000_000).contains(&power["asleep_ns"].as_u64().unwrap()));
 }
 
+/// Whatever the host asks the firmware for while nothing may be sent, no more waits than the firmware has room for.
+#[test]
+fn frames_of_the_firmware_do_not_pile_up() {
+    let (mut host, far) = chip_on_air(ChannelSettings::default());
+    start_firmware(&mut host);
+    write(&mut host, reg::BSSID, &AP);
+    write(&mut host, reg::TXPAUSE, &[0xff]);
+    for round in 0..1_001u32 {
+        write(&mut host, reg::HMBOX_0, &[1, 1 - (round % 2) as u8, 1, 5]);
+    }
+    write(&mut host, reg::TXPAUSE, &[0]);
+    run(&mut host, 50_000_000);
+    let heard: Vec<[u8; 2]> = far.0.borrow().heard.iter().map(|(_, frame, _)| [frame[0], frame[1] & 0x10]).collect();
+    // The last eight announcements, in their order: it sleeps.
+    assert_eq!(heard, [[[0x48, 0], [0x48, 0x10]]; 4].concat());
+}
+
 /// What happens to a chip and its host.
 #[derive(Clone, Debug)]
 enum Step {
