@@ -14,7 +14,7 @@ use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
@@ -82,12 +82,12 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
         Command::Attach(args) => Run::new(args, &signals)?.attach(),
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::Serve(args) => {
-            let mut export = match args.fd {
+            let export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
-                Some(fd) => Export::Inherited(Some(unsafe { OwnedFd::from_raw_fd(fd) })),
+                Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,
             };
-            Run::new(&args.device, &signals)?.export(&mut export)
+            Run::new(&args.device, &signals)?.export(export)
         }
     }
 }
@@ -177,11 +177,11 @@ impl<'a> Run<'a> {
         Ok(Self { args, signals, device, observer, urbs: UrbCounters::default() })
     }
 
-    /// Serves one connection, or none for as long as the device is unplugged.
-    fn serve(&mut self, connection: Option<OwnedFd>) -> Result<Ended, RunError> {
-        let waiting = connection.is_none();
-        let host = Host { connection, signals: self.signals, statistics: self.args.stats.clone() };
-        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), waiting)?;
+    /// Serves one connection, or none, until something has come.
+    fn serve(&mut self, connection: Option<OwnedFd>, until: Until<'_>) -> Result<Ended, RunError> {
+        let (statistics, before) = (self.args.stats.clone(), self.urbs);
+        let host = Host { connection, signals: self.signals, statistics, before };
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), until)?;
         self.observer = observer;
         self.urbs.add(&urbs);
         Ok(ended)
@@ -193,23 +193,21 @@ impl<'a> Run<'a> {
             self.device.reset(Clock.now_ns());
             let (connection, port) = vhci.plug()?;
             eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
-            let mut ended = self.serve(Some(connection))?;
-            if ended == Ended::Unplugged {
-                eprintln!("txop-vusb: {:?} unplugged", self.args.device);
-                ended = self.serve(None)?;
-                if ended == Ended::HostGone {
-                    continue;
-                }
+            if !matches!(self.serve(Some(connection), Until::Parted)?, Ended::Unplugged) {
+                return self.finish();
             }
-            return self.finish();
+            eprintln!("txop-vusb: {:?} unplugged", self.args.device);
+            if !matches!(self.serve(None, Until::Present)?, Ended::Present) {
+                return self.finish();
+            }
         }
     }
 
-    fn export(mut self, export: &mut Export) -> Result<(), RunError> {
+    fn export(mut self, mut export: Export) -> Result<(), RunError> {
         let exported = exported(self.device.identity());
-        while let Some(connection) = export.wait(&exported)? {
+        while let Ended::Imported(connection) = self.serve(None, Until::Imported(&mut export, &exported))? {
             self.device.reset(Clock.now_ns());
-            if self.serve(Some(connection))? == Ended::Stopped {
+            if matches!(self.serve(Some(connection), Until::Parted)?, Ended::Stopped) {
                 break;
             }
         }

@@ -1,10 +1,13 @@
 //! The program as a server: a host imports the device over TCP, and over an inherited socket.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{kill_process, Pid, Signal};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::{self, Completion, Submit, BUS_ID, DEVICE, HEADER, REQUEST};
 
@@ -45,27 +48,61 @@ fn control(stream: &mut TcpStream, sequence: u32, setup: Setup) -> (i32, Vec<u8>
     (status, data)
 }
 
+/// Tries until it works; this says only when to give up.
+fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(value) = attempt() {
+            return value;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A port that nobody uses now.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn connect(port: u16) -> TcpStream {
+    eventually("nobody listens", || TcpStream::connect(("127.0.0.1", port)).ok())
+}
+
+impl Server {
+    /// Without an access point, with counters in a file.
+    fn start(port: u16, statistics: &Path, more: &[&OsStr]) -> Self {
+        let mut command = program();
+        command.args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")]);
+        Self(command.args(["--stats".as_ref(), statistics.as_os_str()]).args(more).spawn().unwrap())
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Asks for the counters.
+    fn report(&self, statistics: &Path) -> serde_json::Value {
+        let _ = std::fs::remove_file(statistics);
+        self.signal(Signal::USR1);
+        let text = eventually("no counters", || std::fs::read_to_string(statistics).ok());
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn end(&mut self) -> Option<i32> {
+        self.signal(Signal::TERM);
+        eventually("it does not end", || self.0.try_wait().unwrap()).code()
+    }
+}
+
 #[test]
 fn a_host_imports_the_device_and_comes_back() {
-    // A port that nobody uses now.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let folder = tempfile::tempdir().unwrap();
     let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
-    let mut server = Server(
-        program()
-            .args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")])
-            .args(["--stats".as_ref(), statistics.as_os_str(), "--usb".as_ref(), usb.as_os_str()])
-            .spawn()
-            .unwrap(),
-    );
-    let started = Instant::now();
-    let connect = || loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => break stream,
-            Err(error) if started.elapsed() > Duration::from_secs(20) => panic!("{error}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(20)),
-        }
-    };
+    let mut server = Server::start(port, &statistics, &["--usb".as_ref(), usb.as_os_str()]);
+    let connect = || connect(port);
     assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
     for round in 0..2 {
         let mut stream = connect();
@@ -79,6 +116,10 @@ fn a_host_imports_the_device_and_comes_back() {
         // A register: the MAC is off.
         let register = Setup { request_type: 0xc0, request: 5, value: 0x100, index: 0, length: 1 };
         assert_eq!(control(&mut stream, 2, register), (0, vec![0xea]));
+        // Counters are those of all connections, and never go back.
+        let report = server.report(&statistics);
+        assert_eq!(report["urbs"]["succeeded"], 2 * (round + 1));
+        assert_eq!(report["device"]["chip"]["reads"], round + 1);
     }
     // Garbage ends the connection, not the server.
     let mut stream = connect();
@@ -88,6 +129,24 @@ fn a_host_imports_the_device_and_comes_back() {
     let _ = stream.read_to_end(&mut rest);
     assert_eq!(rest.len(), DEVICE);
     assert!(server.0.try_wait().unwrap().is_none());
+}
+
+/// With nobody there, and with somebody who says nothing.
+#[test]
+fn signals_are_answered_while_no_host_is_there() {
+    for silent in [false, true] {
+        let port = free_port();
+        let folder = tempfile::tempdir().unwrap();
+        let (statistics, air) = (folder.path().join("stats.json"), folder.path().join("air.pcapng"));
+        let mut server = Server::start(port, &statistics, &["--air".as_ref(), air.as_os_str()]);
+        let client = connect(port);
+        let client = silent.then_some(client);
+        assert_eq!(server.report(&statistics)["urbs"]["submitted"], 0);
+        std::fs::remove_file(&statistics).unwrap();
+        assert_eq!(server.end(), Some(0));
+        assert!(statistics.exists() && air.metadata().unwrap().len() > 0);
+        drop(client);
+    }
 }
 
 #[test]
