@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -147,6 +149,43 @@ fn signals_are_answered_while_no_host_is_there() {
         assert!(statistics.exists() && air.metadata().unwrap().len() > 0);
         drop(client);
     }
+}
+
+/// An interface that is deleted (or whose namespace goes) is ready for ever, with nothing to read.
+#[test]
+fn an_interface_may_go_away() {
+    let (_host, stdin) = UnixStream::pair().unwrap();
+    let mut server = Server(
+        Command::new("unshare")
+            .args(["-Urn", env!("CARGO_BIN_EXE_txop-vusb"), "serve", "--fd", "0", "--ap", "builtin", "--tap", "vap0"])
+            .stdin(OwnedFd::from(stdin))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let pid = server.0.id().to_string();
+    let deleted = eventually("no interface", || {
+        let mut command = Command::new("nsenter");
+        command.args(["--preserve-credentials", "-U", "-n", "-t", &pid, "ip", "link", "del", "vap0"]);
+        let done = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        (done || server.0.try_wait().unwrap().is_some()).then_some(done)
+    });
+    let mut said = BufReader::new(server.0.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    if !deleted {
+        eprintln!("SKIPPED: no TAP device can be made here: {line}");
+        return;
+    }
+    assert!(line.contains("vap0 is gone"), "{line}");
+    let reads = || -> u64 {
+        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        io.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().parse().unwrap()
+    };
+    let before = reads();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(reads() - before < 10, "it reads what cannot be read");
+    assert_eq!(server.end(), Some(0));
 }
 
 #[test]
