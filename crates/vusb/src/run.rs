@@ -79,15 +79,15 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> RunError + '_ {
 pub fn run(cli: &Cli) -> Result<(), RunError> {
     let signals = Signals::install().map_err(|source| ServeError::System { what: "catching signals", source })?;
     match &cli.command {
-        Command::Attach(args) => Run::new(args, &signals)?.attach(),
+        Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::Serve(args) => {
-            let export = match args.fd {
+            let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
                 Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,
             };
-            Run::new(&args.device, &signals)?.export(export)
+            Run::new(&args.device, &signals)?.whole(|run| run.export(&mut export))
         }
     }
 }
@@ -187,42 +187,51 @@ impl<'a> Run<'a> {
         Ok(ended)
     }
 
-    fn attach(mut self) -> Result<(), RunError> {
+    /// Runs, and writes all files, also if the run ends with an error.
+    fn whole(mut self, run: impl FnOnce(&mut Self) -> Result<(), RunError>) -> Result<(), RunError> {
+        let done = run(&mut self);
+        done.and(self.finish())
+    }
+
+    fn attach(&mut self) -> Result<(), RunError> {
         let vhci = Vhci::new(BUS << 16 | DEVICE, self.device.identity().speed);
         loop {
             self.device.reset(Clock.now_ns());
             let (connection, port) = vhci.plug()?;
             eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
             if !matches!(self.serve(Some(connection), Until::Parted)?, Ended::Unplugged) {
-                return self.finish();
+                return Ok(());
             }
             eprintln!("txop-vusb: {:?} unplugged", self.args.device);
             if !matches!(self.serve(None, Until::Present)?, Ended::Present) {
-                return self.finish();
+                return Ok(());
             }
         }
     }
 
-    fn export(mut self, mut export: Export) -> Result<(), RunError> {
+    fn export(&mut self, export: &mut Export) -> Result<(), RunError> {
         let exported = exported(self.device.identity());
-        while let Ended::Imported(connection) = self.serve(None, Until::Imported(&mut export, &exported))? {
+        while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
             self.device.reset(Clock.now_ns());
             if matches!(self.serve(Some(connection), Until::Parted)?, Ended::Stopped) {
                 break;
             }
         }
-        self.finish()
+        Ok(())
     }
 
+    /// Writes all files, whatever becomes of one of them.
     fn finish(mut self) -> Result<(), RunError> {
-        if let Some(path) = &self.args.stats {
-            write_statistics(path, &self.device, &self.urbs).map_err(file(path))?;
-        }
-        if let (Some(observer), Some(path)) = (&mut self.observer, &self.args.usb) {
-            observer.finish().map_err(file(path))?;
-        }
+        let statistics = match &self.args.stats {
+            Some(path) => write_statistics(path, &self.device, &self.urbs).map_err(file(path)),
+            None => Ok(()),
+        };
+        let usb = match (&mut self.observer, &self.args.usb) {
+            (Some(observer), Some(path)) => observer.finish().map_err(file(path)),
+            _ => Ok(()),
+        };
         let air = self.args.air.clone().unwrap_or_default();
-        self.device.finish().map_err(file(&air))
+        statistics.and(usb).and(self.device.finish().map_err(file(&air)))
     }
 }
 

@@ -204,7 +204,9 @@ fn mistakes_are_said() {
     let (code, text) = said(&["serve", "--ap", "none", "--loss", "2"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("0 to 1"), "{text}");
-    if !std::path::Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
+    let (code, text) = said(&["serve", "--fd=-1"]);
+    assert_eq!(code, Some(2), "{text}");
+    if !Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
         let (code, text) = said(&["attach", "--ap", "none"]);
         assert_eq!(code, Some(3));
         assert!(text.contains("modprobe vhci_hcd"), "{text}");

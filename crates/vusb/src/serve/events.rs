@@ -147,7 +147,7 @@ impl<D: Device> Loop<'_, D> {
         let now_ns = Clock.now_ns();
         self.catch_up(now_ns, connection.is_some());
         if let Some(connection) = connection {
-            if !self.flush(connection)? {
+            if !self.flush(connection) {
                 return Ok(Some(Ended::HostGone));
             }
         }
@@ -275,27 +275,31 @@ impl<D: Device> Loop<'_, D> {
                 Ok(None)
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(Errno::CONNRESET | Errno::PIPE) => Ok(Some(Ended::HostGone)),
-            Err(errno) => Err(system("reading from the host")(errno.into())),
+            Err(errno) => {
+                gone("reading from the host", errno);
+                Ok(Some(Ended::HostGone))
+            }
         }
     }
 
     /// Sends what the host takes; `false`: it is gone.
-    fn flush(&mut self, connection: BorrowedFd<'_>) -> Result<bool, ServeError> {
+    fn flush(&mut self, connection: BorrowedFd<'_>) -> bool {
         let output = self.session.output();
         let mut sent = 0;
-        let gone = loop {
-            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break false };
+        let there = loop {
+            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break true };
             match send(connection, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(len) => sent += len,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => break false,
-                Err(Errno::PIPE | Errno::CONNRESET) => break true,
-                Err(errno) => return Err(system("writing to the host")(errno.into())),
+                Err(Errno::AGAIN) => break true,
+                Err(errno) => {
+                    gone("writing to the host", errno);
+                    break false;
+                }
             }
         };
         output.drain(..sent);
-        Ok(!gone)
+        there
     }
 
     fn report(&self, host: &Host<'_>) -> Result<(), ServeError> {
@@ -326,6 +330,13 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
     unfinished.push(".part");
     std::fs::write(&unfinished, text)?;
     std::fs::rename(&unfinished, path)
+}
+
+/// A connection has failed. That the host closed it needs no word.
+fn gone(what: &str, errno: Errno) {
+    if !matches!(errno, Errno::CONNRESET | Errno::PIPE) {
+        eprintln!("txop-vusb: {what}: {errno}");
+    }
 }
 
 fn drain(mut stream: &UnixStream) {
