@@ -212,3 +212,22 @@ fn mistakes_are_said() {
         assert!(text.contains("modprobe vhci_hcd"), "{text}");
     }
 }
+
+#[test]
+fn fault_scripts_are_checked_before_they_are_used() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let check = |path: &Path| program().arg("check-faults").arg(path).output().unwrap();
+    let fault = check(&examples.join("faults/silent-control-once.toml"));
+    let value: serde_json::Value = serde_json::from_slice(&fault.stdout).unwrap();
+    assert_eq!((fault.status.code(), &value["access_point"]), (Some(0), &false.into()));
+    assert_eq!(value["faults"].as_array().unwrap().len(), 1);
+    let ap = check(&examples.join("access-point/channel-switch.toml"));
+    let value: serde_json::Value = serde_json::from_slice(&ap.stdout).unwrap();
+    assert_eq!((ap.status.code(), &value["access_point"]), (Some(0), &true.into()));
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("wrong.toml");
+    std::fs::write(&wrong, "[[fault]]\naction = \"los\"\n").unwrap();
+    let wrong = check(&wrong);
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(wrong.status.code() == Some(2) && said.contains("wrong.toml") && said.contains("`los`"), "{said}");
+}
