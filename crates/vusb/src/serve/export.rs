@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
+use rustix::net::sockopt::set_socket_keepalive;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
 use wire::usb::usbip::{emit_refusal, ExportedDevice, Request, BUS_ID, REQUEST};
 
@@ -103,6 +104,8 @@ impl Export {
                 Ok((stream, peer)) => {
                     // Without it URBs are only slower.
                     let _ = stream.set_nodelay(true);
+                    // A host that vanishes without a word lets go of the device some time.
+                    let _ = set_socket_keepalive(&stream, true);
                     let until_ns = now_ns.saturating_add(PATIENCE_NS);
                     self.clients.push(Client::new(stream.into(), Some(peer), until_ns));
                 }
