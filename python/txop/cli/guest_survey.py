@@ -69,8 +69,9 @@ def register(group: typer.Typer) -> None:
                 ("txop guest survey --faults mine.toml --samples 5 --markdown table.md", "your own, five times"),
             ],
             [
-                "Verdicts: unaffected, recovers, fails cleanly, not reached, warns, hangs, crashes. Their rules are in "
-                "docs/guest-faults.md. A guest that hangs is a result. Exit code 1: trouble without any fault."
+                "Verdicts: unaffected, recovers, fails cleanly, not reached, not told, warns, hangs, crashes. Their "
+                "rules are in docs/guest-faults.md. A guest that hangs is a result. "
+                "Exit code 1: trouble without any fault."
             ],
         ),
     )(survey)

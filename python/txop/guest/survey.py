@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from txop.guest.chips import Chip
+from txop.guest.chips import FAULTS, Chip
 from txop.guest.judgement import Judgement, Verdict, judge
 from txop.guest.kernel_lines import CRASHES, HANGS, WARNS, trouble
 from txop.guest.shipped_faults import CONTROL, NONE, FaultScript
-from txop.guest.trial import FAULTS_IN_GUEST, Place, Trial, run_trial, trial_overlay
+from txop.guest.trial import Place, Trial, run_trial, trial_overlay
 
 DRIVERS = ("rtl8xxxu", "rtl8192cu")
 DEVICE = "rtl8188cus"
@@ -103,7 +103,7 @@ async def run_survey(
 
 
 async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Trial:
-    options = ("--faults", FAULTS_IN_GUEST) if case.script.name != NONE else ()
+    options = ("--faults", FAULTS) if case.script.name != NONE else ()
     chip = Chip(DEVICE, case.driver, security=survey.security, options=options)
     # the control is watched for as long as the others, and not until a fault happens
     settings = {"WAIT_S": "8"} if case.script.name == NONE else {}
@@ -114,15 +114,16 @@ async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Tri
 
 def rows_of(trials: dict[Case, Trial]) -> list[Row]:
     """The trials judged, each against the control of its driver; a row for each script and driver."""
+    own = {case: _usual(trial) for case, trial in trials.items() if case.script.name == NONE}
     usual: dict[str, frozenset[str]] = {}
-    for case, trial in trials.items():
-        if case.script.name == NONE:
-            usual[case.driver] = usual.get(case.driver, frozenset()) | _usual(trial)
+    for case, forms in own.items():
+        usual[case.driver] = usual.get(case.driver, frozenset()) | forms
     grouped: dict[tuple[str, str], list[Done]] = {}
     for case, trial in trials.items():
-        judgement = (
-            _control(trial) if case.script.name == NONE else judge(trial.seen, usual.get(case.driver, frozenset()))
-        )
+        if case in own:
+            judgement = _control(trial, own[case])
+        else:
+            judgement = judge(trial.seen, usual.get(case.driver, frozenset()))
         grouped.setdefault((case.script.name, case.driver), []).append(Done(case, trial, judgement))
     return [Row(done[0].case.script, done[0].case.driver, tuple(done)) for done in grouped.values()]
 
@@ -132,9 +133,8 @@ def _usual(trial: Trial) -> frozenset[str]:
     return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
 
 
-def _control(trial: Trial) -> Judgement:
+def _control(trial: Trial, own: frozenset[str]) -> Judgement:
     """The control has no fault that could be reached, and its own log is what is usual."""
-    own = _usual(trial)
     judgement = judge(trial.seen, own)
     if judgement.verdict is not Verdict.NOT_REACHED:
         return judgement

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypedDict
 
-from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
+from txop.guest.chips import FAULTS, IN_GUEST, NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
@@ -20,12 +20,10 @@ from txop.guest.kernel_lines import KernelLine, read_kernel_lines
 from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import Lock
 from txop.guest.qemu import Computer
-from txop.guest.running import FILES, GuestFailed, Listener, run_guest
+from txop.guest.running import FILES, Cause, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
 
-FAULTS_IN_GUEST = "/txop/faults.toml"
 _SCRIPTS = "/txop/trials"
-_TURNED_OFF = "turned itself off"
 NO_LABORATORY = 70
 """Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
@@ -60,7 +58,7 @@ def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: P
     folder = resources.files("txop.guest") / "trials"
     texts = {f"{_SCRIPTS}/{name}": (folder / name).read_bytes() for name in ("lib.sh", script)}
     if faults:
-        texts[FAULTS_IN_GUEST] = faults.encode()
+        texts[FAULTS] = faults.encode()
     return Overlay(
         script=f"exec dash {_SCRIPTS}/{script}",
         environment={**chip.variables(), **settings},
@@ -127,8 +125,8 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     except GuestFailed as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
-        off = _TURNED_OFF in error.what
-        return _End(failure=error.what, turned_off=off, void=not error.by_itself, seconds=None, guest_seconds=None)
+        off, void = error.cause is Cause.OFF, error.cause is Cause.HOST
+        return _End(failure=error.what, turned_off=off, void=void, seconds=None, guest_seconds=None)
     void = ended.status == NO_LABORATORY
     failure = f"the trial ended with {ended.status}" if ended.status else None
     if void:
