@@ -287,15 +287,16 @@ def _overlay(
     from txop.guest.chips import NEEDS_BUILD
     from txop.guest.driver import DriverBuild, build_driver
     from txop.guest.locks import find_lock
-    from txop.guest.overlay import Overlay, guest_files
+    from txop.guest.overlay import Overlay, given_modules, guest_files
 
     modules = tuple(module or ())
     with told():
         files = guest_files(file or [])
+        given = given_modules(modules)
         if chip is None:
             return Overlay(command=tuple(command), files=files, modules=modules)
         files = {**chip.files(), **files}
-        if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
+        if (chip.device, chip.driver) in NEEDS_BUILD and chip.driver not in given:
             built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
             modules = (*modules, built.module)
         last = f"exec {shlex.join(command)}" if command else ":"
