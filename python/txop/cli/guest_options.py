@@ -34,6 +34,10 @@ KernelFile = Annotated[
 ModulesDir = Annotated[
     Path | None, typer.Option("--modules-dir", metavar="DIR", help="Its modules, as /lib/modules/RELEASE.")
 ]
+Module = Annotated[
+    list[Path] | None,
+    typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be given again."),
+]
 
 
 def note(words: str) -> None:
@@ -65,8 +69,9 @@ def told() -> Iterator[None]:
 
 def the_image(
     kernel: str, lock_file: Path | None, kernel_file: Path | None, modules_dir: Path | None
-) -> tuple[Image, Lock]:
-    """The image that the options ask for, made if needed."""
+) -> tuple[Image, Lock | None]:
+    """The image that the options ask for, made if needed, and the lock that drivers are built for: ``None`` for a
+    kernel of one's own."""
     from txop.guest.image import build_image, build_image_of
     from txop.guest.locks import find_lock
 
@@ -78,4 +83,4 @@ def the_image(
     for path in (kernel_file, modules_dir):
         if not path.exists():
             raise UserError("there is no such file", where=str(path))
-    return build_image_of(kernel_file, modules_dir, lock, progress=note), lock
+    return build_image_of(kernel_file, modules_dir, lock, progress=note), None

@@ -15,7 +15,7 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode, UserError
-from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
+from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def survey(
     lock: LockFile = None,
     kernel_file: KernelFile = None,
     modules_dir: ModulesDir = None,
+    module: Module = None,
     json: JsonFlag = False,
 ) -> None:
     """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
@@ -120,7 +121,7 @@ def survey(
     with told(), ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         what = Survey(scripts, drivers, samples, security)
-        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers)
+        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers, module)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
         rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
@@ -157,6 +158,7 @@ def cycle(
     lock: LockFile = None,
     kernel_file: KernelFile = None,
     modules_dir: ModulesDir = None,
+    module: Module = None,
     json: JsonFlag = False,
 ) -> None:
     """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
@@ -172,7 +174,7 @@ def cycle(
     with told(), ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
         limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
-        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers)
+        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers, module)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
         runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
@@ -213,17 +215,19 @@ def _place(
     limit_s: int,
     wall_limit_s: float,
     drivers: tuple[str, ...],
+    module: list[Path] | None,
 ) -> Place:
     from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+    from txop.guest.rebuilt import modules_of_each
     from txop.guest.survey import DEVICE
-    from txop.guest.trial import Place, driver_modules
+    from txop.guest.trial import Place
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give exact or fast")
     exact = mode == Mode.EXACT
     computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
-    image, lock = the_image(kernel, lock_file, kernel_file, modules_dir)
-    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, note))
+    image, built_for = the_image(kernel, lock_file, kernel_file, modules_dir)
+    modules = asyncio.run(modules_of_each(DEVICE, drivers, module or [], image, built_for, note))
     return Place(image, computer, wall_limit_s, modules)
 
 
