@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from pathlib import Path
@@ -162,9 +161,9 @@ def module(
     begun = time.monotonic()
     if source is not None and not source.is_dir():
         raise UserError("it is no folder", where=str(source))
-    with told():
+    with told() as ending:
         what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
-        built = asyncio.run(build_driver(what, find_lock(kernel, lock), progress=note))
+        built = ending.run(build_driver(what, find_lock(kernel, lock), progress=note), at_once=True)
     place = built.module
     if output is not None:
         shutil.copyfile(built.module, output)

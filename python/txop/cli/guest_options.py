@@ -11,6 +11,7 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import safe_text
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, MissingTool, UserError
 from txop.cli.guest_completion import kernels
 
@@ -46,15 +47,15 @@ def note(words: str) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turn what goes wrong with a guest into what the user reads."""
+def told() -> Iterator[Ending]:
+    """Turn what goes wrong with a guest into what the user reads. Signals end the block in order."""
     from txop.guest.cache import default_cache, room
     from txop.guest.error import GuestError, MissingForGuest
     from txop.guest.running import GuestFailed
 
     try:
-        with room(default_cache()):
-            yield
+        with room(default_cache()), Ending() as ending:
+            yield ending
     except MissingForGuest as error:
         raise MissingTool(error.what, what_to_do=error.what_to_do) from None
     except GuestFailed as error:

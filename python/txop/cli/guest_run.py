@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shlex
 import shutil
@@ -15,6 +14,7 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_device import (
     AccessPoint,
@@ -161,11 +161,11 @@ def run(
     )
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    with told():
+    with told() as ending:
         computer = _computer(mode, mips, seed, limit, memory, kvm)
         files = _files(file, module, chip)
         image, built_for = the_image(kernel, lock, kernel_file, modules_dir)
-        overlay = _overlay(command, module, files, chip, image, built_for)
+        overlay = _overlay(command, module, files, chip, image, built_for, ending)
         pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
         runs = default_cache() / "runs"
@@ -173,7 +173,7 @@ def run(
         # there the next guest sweeps it away when this process is killed
         with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs) as scratch:
             results = output or Path(scratch)
-            ended = asyncio.run(
+            ended = ending.run(
                 run_guest(
                     image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
                 )
@@ -265,11 +265,11 @@ def shell(
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
     chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
-    with told():
+    with told() as ending:
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         files = _files(file, module, chip)
         image, built_for = the_image(kernel, lock, kernel_file, modules_dir)
-        overlay = _overlay([], module, files, chip, image, built_for)
+        overlay = _overlay([], module, files, chip, image, built_for, ending)
         note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
         status = interactive_guest(image, overlay, computer)
     if status:
@@ -291,6 +291,7 @@ def _overlay(
     chip: Chip | None,
     image: Image,
     built_for: Lock | None,
+    ending: Ending,
 ) -> Overlay:
     from txop.guest.overlay import Overlay
     from txop.guest.rebuilt import modules_for
@@ -298,7 +299,7 @@ def _overlay(
     modules = tuple(module or ())
     if chip is None:
         return Overlay(command=tuple(command), files=files, modules=modules)
-    modules = asyncio.run(modules_for(chip.device, chip.driver, modules, image, built_for, note))
+    modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
     last = f"exec {shlex.join(command)}" if command else ":"
     return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 from collections.abc import Sequence
@@ -14,11 +13,14 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
+    from txop.guest.image import Image
+    from txop.guest.qemu import Computer
     from txop.guest.trial import Place
     from txop.report.csv_cells import Cell
 
@@ -111,6 +113,7 @@ def survey(
     from txop.guest.shipped_faults import find_faults, shipped_faults
     from txop.guest.survey import DRIVERS, Survey, control_problems, run_survey
     from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
+    from txop.guest.trial import Place
     from txop.report.whole_file import whole_file
 
     if list_faults:
@@ -118,13 +121,15 @@ def survey(
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with told() as ending, ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         what = Survey(scripts, drivers, samples, security)
-        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers, module)
+        computer = _computer(mode, mips, _GUEST_LIMIT_S)
+        image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
+        place = Place(image, computer, wall_limit, modules)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
-        rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
+        rows = ending.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
     if csv is not None:
         write_survey_csv(rows, place, csv)
     if markdown is not None:
@@ -165,19 +170,22 @@ def cycle(
     from txop.guest.endurance import Endurance, Way, run_endurance
     from txop.guest.survey import DRIVERS
     from txop.guest.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
+    from txop.guest.trial import Place
     from txop.report.whole_file import whole_file
 
     ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with told() as ending, ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
         limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
-        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers, module)
+        computer = _computer(mode, mips, limit_s)
+        image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
+        place = Place(image, computer, wall_limit, modules)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
-        runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
+        runs = ending.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
     if markdown is not None:
         with whole_file(markdown) as out:
             out.write(cycle_markdown(runs, place))
@@ -205,30 +213,32 @@ def _folder(output: Path | None, stack: ExitStack) -> Path:
     return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs)))
 
 
-def _place(
-    kernel: str,
-    lock_file: Path | None,
-    kernel_file: Path | None,
-    modules_dir: Path | None,
-    mode: str,
-    mips: int,
-    limit_s: int,
-    wall_limit_s: float,
-    drivers: tuple[str, ...],
-    module: list[Path] | None,
-) -> Place:
+def _computer(mode: str, mips: int, limit_s: int) -> Computer:
     from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
-    from txop.guest.rebuilt import modules_of_each
-    from txop.guest.survey import DEVICE
-    from txop.guest.trial import Place
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give exact or fast")
     exact = mode == Mode.EXACT
-    computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
+    return Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
+
+
+def _image_and_modules(
+    kernel: str,
+    lock_file: Path | None,
+    kernel_file: Path | None,
+    modules_dir: Path | None,
+    module: list[Path] | None,
+    drivers: tuple[str, ...],
+    ending: Ending,
+) -> tuple[Image, dict[str, tuple[Path, ...]]]:
+    from txop.guest.overlay import given_modules
+    from txop.guest.rebuilt import modules_of_each
+    from txop.guest.survey import DEVICE
+
+    given = module or []
+    given_modules(given)  # what is wrong with them is told before anything is made that takes long
     image, built_for = the_image(kernel, lock_file, kernel_file, modules_dir)
-    modules = asyncio.run(modules_of_each(DEVICE, drivers, module or [], image, built_for, note))
-    return Place(image, computer, wall_limit_s, modules)
+    return image, ending.run(modules_of_each(DEVICE, drivers, given, image, built_for, note), at_once=True)
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place) -> None:
