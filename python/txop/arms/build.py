@@ -153,8 +153,9 @@ def default_cache() -> Path:
 
 async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables: dict[str, str]) -> Built:
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob(f".{key}.*.part"):  # a build that was killed
-        if not _runs(old.name.split(".")[-2]):
+    for old in folder.glob(".*.*.part"):  # of builds that were killed, this one or others
+        pid = old.name.split(".")[-2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
             shutil.rmtree(old, ignore_errors=True)
     work = folder / f".{key}.{os.getpid()}.part"
     log = work / "build.log"
@@ -269,7 +270,3 @@ def _is_kernel(source: Path) -> bool:
 
 def _file(folder: Path, name: str) -> Path:
     return named_file(folder, name)
-
-
-def _runs(pid: str) -> bool:
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()
