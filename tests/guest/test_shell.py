@@ -131,7 +131,7 @@ def test_a_shell_that_is_told_to_end_leaves_the_terminal_as_it_was_and_no_files(
         terminal.read_until(b"guest # ")
         assert terminal.settings_now != terminal.settings
         terminal.process.send_signal(number)
-        assert terminal.process.wait(WAIT_S) == 130
+        assert terminal.process.wait(WAIT_S) == 128 + number
         assert terminal.settings_now == terminal.settings
     finally:
         terminal.close()

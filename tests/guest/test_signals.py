@@ -42,7 +42,7 @@ def end(process: subprocess.Popen[bytes], number: int, folder: Path, programs: i
     process.send_signal(number)
     process.send_signal(number)
     process.communicate(timeout=300)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     for pid in pids:
         command = Path("/proc") / pid / "cmdline"
         for _ in range(600):

@@ -26,6 +26,7 @@ from txop.guest.packages.lock import LockedPackage
 from txop.guest.packages.store import PackageStore
 from txop.guest.qemu import Computer, check_kvm, check_qemu
 from txop.guest.running import Cause, GuestFailed, run_guest
+from txop.guest.scratch import sweep
 
 VERSION = 'case "$*" in --version) echo "QEMU emulator version 8.2.0"; exit ;; esac\n'
 PORTS = """
@@ -167,11 +168,13 @@ import sys
 sys.path.insert(0, "tests/guest")
 from pathlib import Path
 from test_trouble import run
+from txop.cli.app import end_in_order
+end_in_order()
 run(Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: Path, number: signal.Signals) -> None:
     program(
         stand_ins,
@@ -193,9 +196,9 @@ def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: P
     else:
         pytest.fail("the guest goes on")
     runs = tmp_path / "cache" / "runs"
-    if number == signal.SIGINT:
+    if number != signal.SIGKILL:
         assert list(runs.iterdir()) == []
-    running.sweep(runs)  # as the next guest does
+    sweep(runs)  # as the next guest does
     assert list(runs.iterdir()) == []
 
 
@@ -311,10 +314,13 @@ def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_im
     keys = [process.communicate()[0].splitlines()[-1] for process in both]
     assert keys == [image.key, image.key]
     (folder,) = (cache / "images").iterdir()
+    whole = (folder / "image.json").read_text()
     for damage in (
         lambda: os.truncate(folder / "vmlinuz", 1000),
         lambda: (folder / "initramfs.gz").write_bytes(b"x"),
         lambda: (folder / "image.json").write_text("{"),
+        lambda: (folder / "image.json").write_text("[" * 200_000),
+        lambda: (folder / "image.json").write_text(whole.replace('"modules": [', '"modules": 5, "x": [')),
     ):
         damage()
         again = build_image(find_lock("6.12"), cache=cache)

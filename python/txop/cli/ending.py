@@ -25,6 +25,8 @@ class Ending:
         """``impatient``: called when a signal came during the clearing up, and did nothing."""
         self._impatient = impatient
         self._before: dict[signal.Signals, Any] = {}
+        self.number: int | None = None
+        """The first signal that came; ``None``: none did."""
         self._heard = 0
         self._task: asyncio.Task[Any] | None = None
         self._at_once = False
@@ -61,7 +63,8 @@ class Ending:
         self._task, self._at_once = asyncio.current_task(), at_once
         return await work
 
-    def _hear(self, _number: int, _frame: FrameType | None) -> None:
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
+        self.number = self.number or number
         self._heard += 1
         insists = self._heard in (1, IMPATIENCE)
         if self._task is None:

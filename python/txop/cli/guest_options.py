@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,9 +54,14 @@ def told() -> Iterator[Ending]:
     from txop.guest.error import GuestError, MissingForGuest
     from txop.guest.running import GuestFailed
 
+    ending = Ending()
     try:
-        with room(default_cache()), Ending() as ending:
+        with room(default_cache()), ending:
             yield ending
+    except KeyboardInterrupt:
+        if ending.number in (None, signal.SIGINT):
+            raise
+        raise SystemExit(128 + ending.number) from None
     except MissingForGuest as error:
         raise MissingTool(error.what, what_to_do=error.what_to_do) from None
     except GuestFailed as error:

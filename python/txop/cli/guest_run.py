@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import sys
@@ -136,10 +135,8 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
-    import tempfile
-
-    from txop.guest.cache import default_cache
     from txop.guest.running import run_guest
+    from txop.guest.scratch import scratch_folder
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
@@ -168,11 +165,8 @@ def run(
         overlay = _overlay(command, module, files, chip, image, built_for, ending)
         pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
-        runs = default_cache() / "runs"
-        runs.mkdir(parents=True, exist_ok=True)
-        # there the next guest sweeps it away when this process is killed
-        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs) as scratch:
-            results = output or Path(scratch)
+        with scratch_folder("results") as scratch:
+            results = output or scratch
             ended = ending.run(
                 run_guest(
                     image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)

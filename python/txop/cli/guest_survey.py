@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -121,7 +120,7 @@ def survey(
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told() as ending, ExitStack() as stack:
+    with ExitStack() as tables, told() as ending, ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         what = Survey(scripts, drivers, samples, security)
         computer = _computer(mode, mips, _GUEST_LIMIT_S)
@@ -129,12 +128,13 @@ def survey(
         place = Place(image, computer, wall_limit, modules)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
+        # opened before the first guest: after the last one it would be late to find that they cannot be written
+        outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
         rows = ending.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if csv is not None:
-        write_survey_csv(rows, place, csv)
-    if markdown is not None:
-        with whole_file(markdown) as out:
-            out.write(survey_markdown(rows, place))
+        if csv is not None:
+            write_survey_csv(rows, place, outs[csv])
+        if markdown is not None:
+            outs[markdown].write(survey_markdown(rows, place))
     if json:
         console.write_json(surveyed(rows, place))
     else:
@@ -177,7 +177,7 @@ def cycle(
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told() as ending, ExitStack() as stack:
+    with ExitStack() as tables, told() as ending, ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
         limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
         computer = _computer(mode, mips, limit_s)
@@ -185,9 +185,9 @@ def cycle(
         place = Place(image, computer, wall_limit, modules)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
+        out = None if markdown is None else tables.enter_context(whole_file(markdown))
         runs = ending.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if markdown is not None:
-        with whole_file(markdown) as out:
+        if out is not None:
             out.write(cycle_markdown(runs, place))
     if json:
         console.write_json(cycled(runs, place))
@@ -205,12 +205,9 @@ def _folder(output: Path | None, stack: ExitStack) -> Path:
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         return output
-    from txop.guest.cache import default_cache
+    from txop.guest.scratch import scratch_folder
 
-    runs = default_cache() / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    # there the next guest sweeps it away when this process is killed
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs)))
+    return stack.enter_context(scratch_folder("results"))
 
 
 def _computer(mode: str, mips: int, limit_s: int) -> Computer:

@@ -28,6 +28,7 @@ from txop.guest.image import Image
 from txop.guest.overlay import Overlay, overlay_archive
 from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
+from txop.guest.scratch import scratch_folder
 
 POLL_S = 0.05
 INITRAMFS = "initramfs"
@@ -186,33 +187,20 @@ def _terminal_kept() -> Iterator[None]:
 def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator[Path]:
     """A folder for a run, with what the guest boots; gone afterwards."""
     check_setpriv()
-    runs = (cache or default_cache()) / "runs"
-    work = runs / f"{os.getpid()}-{time.monotonic_ns()}"
-    try:
-        with room(runs):
-            runs.mkdir(parents=True, exist_ok=True)
-            sweep(runs)
-            work.mkdir()
+    folder = cache or default_cache()
+    with contextlib.ExitStack() as stack:
+        with room(folder / "runs"):
+            work = stack.enter_context(scratch_folder("guest", folder))
             with (work / INITRAMFS).open("wb") as out:
                 image.write_initramfs(out)
                 overlay_archive(overlay, image).write(out)
         yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def check_setpriv() -> None:
     """Raise :class:`MissingForGuest` where the program that ties QEMU to this process is missing."""
     if shutil.which("setpriv") is None:
         raise MissingForGuest("there is no setpriv", what_to_do="install the package util-linux")
-
-
-def sweep(runs: Path) -> None:
-    """Remove folders of runs whose process was killed."""
-    for old in runs.iterdir():
-        pid = old.name.partition("-")[0]
-        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
-            shutil.rmtree(old, ignore_errors=True)
 
 
 class _Watch:

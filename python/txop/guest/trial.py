@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TypedDict
+
+from pydantic import BaseModel, ConfigDict
 
 from txop.guest.chips import FAULTS, IN_GUEST, Chip, find_chips
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
@@ -82,17 +83,18 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
     end = _earlier(results, key)
     if end is None:
         end = await _run(overlay, place, results, listener)
-        if not end["void"]:
+        if not end.void:
             with whole_file(results / _END) as out:
-                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end}, out)
-    failure, turned_off = end["failure"], bool(end["turned_off"])
-    facts, lines, samples = await asyncio.to_thread(_read, results, failure is not None)
-    seen = Observed(facts, lines, samples, failure, turned_off, bool(end["void"]))
-    return Trial(seen, end["seconds"], end["guest_seconds"])
+                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end.model_dump()}, out)
+    facts, lines, samples = await asyncio.to_thread(_read, results, end.failure is not None)
+    seen = Observed(facts, lines, samples, end.failure, end.turned_off, end.void)
+    return Trial(seen, end.seconds, end.guest_seconds)
 
 
-class _End(TypedDict):
+class _End(BaseModel):
     """How a guest ended."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
 
     failure: str | None
     turned_off: bool
@@ -125,16 +127,10 @@ def _earlier(results: Path, key: str) -> _End | None:
     try:
         with (results / _END).open("rb") as source:
             end = json.loads(source.read(65_536))
-        if end["key"] != key or not (results / FILES if end["failure"] is None else results).is_dir():
+        if end.pop("key") != key or not (results / FILES if end["failure"] is None else results).is_dir():
             return None
-        return _End(
-            failure=end["failure"],
-            turned_off=end["turned_off"],
-            void=end["void"],
-            seconds=end["seconds"],
-            guest_seconds=end["guest_seconds"],
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return _End.model_validate({name: end[name] for name in _End.model_fields})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
