@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -313,6 +314,16 @@ def test_remains_of_a_killed_build_are_cleared_away(tree, make_module, tmp_path)
     (cache / f".{key}.1.part").mkdir()  # process 1 lives
     made(arm(tree, make_module()), cache)
     assert sorted(path.name for path in cache.iterdir()) == [f".{key}.1.part", key]
+
+
+def test_another_compiler_makes_another_result(tree, make_module, tmp_path):
+    how = recipe(arm(tree, make_module()), Path("/"), None)
+    keys = []
+    for number, compiler in enumerate(["gcc 12.2.0", "gcc 12.3.0", "gcc 12.2.0", None]):
+        shutil.rmtree(tmp_path / "seen", ignore_errors=True)
+        keys.append(asyncio.run(build(replace(how, compiler=compiler), cache=tmp_path / str(number))).key)
+    assert keys[0] == keys[2]
+    assert len(set(keys)) == 3
 
 
 def test_the_default_command_is_the_kernels_own(tree, tmp_path):

@@ -83,6 +83,7 @@ from txop.cli import app
 from txop.guest import driver
 driver.build_folder = lambda *_, **__: Path(sys.argv[1])
 driver.check_tools = lambda *_: None
+driver.check_compiler = lambda _: "gcc 12"
 app.main(["guest", "module", "--driver", "x", "--source", sys.argv[1]])
 """
 

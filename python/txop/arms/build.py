@@ -75,6 +75,8 @@ class Recipe:
     timeout_s: float
     reverse: bool = False
     """Take the patches back, the last one first."""
+    compiler: str | None = None
+    """What the compiler says of itself, where results are kept by that, too."""
 
     @property
     def series(self) -> tuple[Path, ...]:
@@ -240,6 +242,8 @@ def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
     }
     if how.reverse:
         parts["reverse"] = True
+    if how.compiler is not None:
+        parts["compiler"] = how.compiler
     if scripts := [number for number, patch in enumerate(how.patches) if is_script(patch)]:
         parts["edit scripts"] = [EDITS, *scripts]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
