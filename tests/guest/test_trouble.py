@@ -276,9 +276,11 @@ def test_what_a_killed_process_left_is_removed_and_never_taken_for_whole(tmp_pat
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert [path.name for path in tmp_path.iterdir()] == [f".place.{process.pid}.part"]
+    (tmp_path / f".other.{process.pid}.part").mkdir()
+    (tmp_path / ".other.1.part").mkdir()  # process 1 lives
     with new_folder(place) as work:
         (work / "whole").write_text("x")
-    assert [path.name for path in tmp_path.iterdir()] == ["place"]
+    assert {path.name for path in tmp_path.iterdir()} == {".other.1.part", "place"}
     assert [path.name for path in place.iterdir()] == ["whole"]
 
 

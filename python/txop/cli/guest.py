@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from contextlib import ExitStack
@@ -167,9 +166,9 @@ def module(
     with ExitStack() as outputs:
         # opened first: a build takes minutes
         part = None if output is None else outputs.enter_context(replacement(output))
-        with told():
+        with told() as ending:
             what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
-            built = asyncio.run(build_driver(what, find_lock(kernel, lock), progress=note))
+            built = ending.run(build_driver(what, find_lock(kernel, lock), progress=note), at_once=True)
         if part is not None:
             shutil.copyfile(built.module, part)
     place = output or built.module

@@ -10,7 +10,7 @@ from pathlib import Path
 from txop.guest.cpio import Cpio
 from txop.guest.error import GuestError
 from txop.guest.image import Image, module_members
-from txop.guest.modules import ModuleFolder, closure, read_module
+from txop.guest.modules import KernelModule, ModuleFolder, closure, read_module
 
 MAX_FILE_BYTES = 512 << 20
 
@@ -52,19 +52,33 @@ def overlay_archive(overlay: Overlay, image: Image) -> Cpio:
 
 def _modules(overlay: Overlay, image: Image) -> dict[str, bytes]:
     source = ModuleFolder(image.modules_folder)
-    given = {}
-    for path in overlay.modules:
-        module = read_module(_contents(path), path.name)
+    given = given_modules(overlay.modules)
+    for path, module in given.values():
         built_for = module.kernel_release
         if built_for != image.release:
             raise GuestError(
                 f"{path} was built for the kernel {built_for or '(it does not say)'}; the guest has {image.release}",
-                what_to_do="build it with `txop guest module` for the same kernel",
+                what_to_do="build it for the same kernel (`txop guest module` does, for those of the distribution)",
             )
-        given[module.name] = module
+    replaced = {name: module for name, (_, module) in given.items()}
     return module_members(
-        closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release
+        closure([*image.modules, *overlay.more_modules], source.find, source.builtin, replaced), image.release
     )
+
+
+def given_modules(paths: Sequence[Path]) -> dict[str, tuple[Path, KernelModule]]:
+    """Module files by the names that the modules have, whatever the files are called.
+
+    Raises:
+        GuestError: One is no module, or two of them have one name.
+    """
+    given: dict[str, tuple[Path, KernelModule]] = {}
+    for path in paths:
+        module = read_module(_contents(path), path.name)
+        if module.name in given:
+            raise GuestError(f"{given[module.name][0]} and {path} both are the module {module.name}")
+        given[module.name] = path, module
+    return given
 
 
 def _script(overlay: Overlay) -> bytes | None:

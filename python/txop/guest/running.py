@@ -12,6 +12,7 @@ import os
 import shutil
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -157,9 +158,29 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
         # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return subprocess.run(argv, check=False).returncode
+            with _terminal_kept():
+                process = subprocess.Popen(argv)
+                try:
+                    return process.wait()
+                finally:
+                    process.kill()
+                    process.wait()
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """What QEMU changes of the terminal is as before when it is killed, too."""
+    before = None
+    with contextlib.suppress(termios.error):
+        before = termios.tcgetattr(0)
+    try:
+        yield
+    finally:
+        if before is not None:
+            with contextlib.suppress(termios.error):  # it was closed
+                termios.tcsetattr(0, termios.TCSANOW, before)
 
 
 @contextlib.contextmanager

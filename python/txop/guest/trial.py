@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from txop.guest.chips import FAULTS, IN_GUEST, NEEDS_BUILD, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver
+from txop.guest.chips import FAULTS, IN_GUEST, Chip, find_chips
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
 from txop.guest.judgement import Observed
 from txop.guest.kernel_lines import KernelLine, read_kernel_lines
 from txop.guest.overlay import Overlay
-from txop.guest.packages.lock import Lock
 from txop.guest.qemu import Computer
 from txop.guest.running import FILES, Cause, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
@@ -40,18 +38,6 @@ class Place:
     wall_limit_s: float
     modules: Mapping[str, tuple[Path, ...]]
     """By driver: modules that take the place of the kernel's own."""
-
-
-async def driver_modules(
-    device: str, drivers: tuple[str, ...], lock: Lock, progress: Callable[[str], None]
-) -> dict[str, tuple[Path, ...]]:
-    """The modules that have to be built so that these drivers know the chip. Raises :class:`GuestError`."""
-    modules: dict[str, tuple[Path, ...]] = {}
-    for driver in drivers:
-        modules[driver] = ()
-        if (device, driver) in NEEDS_BUILD:
-            modules[driver] = ((await build_driver(DriverBuild(driver), lock, progress=progress)).module,)
-    return modules
 
 
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
