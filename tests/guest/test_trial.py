@@ -14,7 +14,7 @@ from txop.guest.image import Image
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import Ended, GuestFailed
-from txop.guest.trial import Place, run_trial
+from txop.guest.trial import Place, read_trial, run_trial
 
 
 @pytest.fixture
@@ -25,8 +25,9 @@ def place() -> Place:
 class Guests:
     """In place of guests that boot."""
 
-    def __init__(self, failure: str | None = None) -> None:
+    def __init__(self, failure: str | None = None, *, by_itself: bool = True) -> None:
         self.failure = failure
+        self.by_itself = by_itself
         self.booted = 0
 
     async def __call__(self, *_: object, results: Path, **__: object) -> Ended:
@@ -34,7 +35,7 @@ class Guests:
         results.mkdir(parents=True, exist_ok=True)
         if self.failure:
             (results / "console").write_text("[    1.000000] BUG: kernel NULL pointer dereference, address: 10\n")
-            raise GuestFailed(self.failure)
+            raise GuestFailed(self.failure, by_itself=self.by_itself)
         (results / "files").mkdir(exist_ok=True)
         (results / "files" / "facts").write_text("1.00 struck 3\n2.00 done\n")
         (results / "files" / "log").write_text("<6>[    1.000000] usb 1-1: new\n")
@@ -94,3 +95,12 @@ def test_a_guest_that_fails_is_a_result(place: Place, tmp_path: Path, monkeypatc
         assert trial.seen.turned_off
         assert trial.seen.lines[0].text.startswith("BUG: kernel NULL pointer")
     assert guests.booted == 1
+
+
+def test_what_this_machine_ended_is_tried_again(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guests = Guests("the guest failed: it did not end within 9 s", by_itself=False)
+    monkeypatch.setattr(trials, "run_guest", guests)
+    for _ in range(2):
+        assert asyncio.run(run_trial(Overlay(script="true"), place, tmp_path)).seen.void
+    assert guests.booted == 2
+    assert read_trial(tmp_path) is None
