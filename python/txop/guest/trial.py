@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TypedDict
 
-from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
+from txop.guest.chips import FAULTS, NEEDS_BUILD, Chip
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
@@ -23,7 +23,6 @@ from txop.guest.qemu import Computer
 from txop.guest.running import FILES, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
 
-FAULTS_IN_GUEST = "/txop/faults.toml"
 _SCRIPTS = "/txop/trials"
 _TURNED_OFF = "turned itself off"
 NO_LABORATORY = 70
@@ -60,11 +59,11 @@ def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: P
     folder = resources.files("txop.guest") / "trials"
     texts = {f"{_SCRIPTS}/{name}": (folder / name).read_bytes() for name in ("lib.sh", script)}
     if faults:
-        texts[FAULTS_IN_GUEST] = faults.encode()
+        texts[FAULTS] = faults.encode()
     return Overlay(
         script=f"exec dash {_SCRIPTS}/{script}",
         environment={**chip.variables(), **settings},
-        files={IN_GUEST: find_chips()},
+        files=chip.files(),
         texts=texts,
         modules=tuple(place.modules.get(chip.driver, ())),
     )
@@ -101,9 +100,19 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
         if not end["void"]:
             with whole_file(results / _END) as out:
                 json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end}, out)
-    failure, turned_off = end["failure"], bool(end["turned_off"])
-    facts, lines, samples = await asyncio.to_thread(_read, results, failure is not None)
-    seen = Observed(facts, lines, samples, failure, turned_off, bool(end["void"]))
+    return await asyncio.to_thread(_trial, end, results)
+
+
+def read_trial(results: Path) -> Trial | None:
+    """The trial that came to its end in a folder, of whatever it was made; ``None``: there was none."""
+    end = _earlier(results, None)
+    return None if end is None else _trial(end, results)
+
+
+def _trial(end: _End, results: Path) -> Trial:
+    failure = end["failure"]
+    facts, lines, samples = _read(results, failure is not None)
+    seen = Observed(facts, lines, samples, failure, bool(end["turned_off"]), bool(end["void"]))
     return Trial(seen, end["seconds"], end["guest_seconds"])
 
 
@@ -136,12 +145,12 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     return _End(failure=failure, turned_off=False, void=void, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
 
 
-def _earlier(results: Path, key: str) -> _End | None:
-    """How a trial of this key ended in this folder; ``None``: there was none."""
+def _earlier(results: Path, key: str | None) -> _End | None:
+    """How a trial of this key (``None``: of any) ended in this folder; ``None``: there was none."""
     try:
         with (results / _END).open("rb") as source:
             end = json.loads(source.read(65_536))
-        if end["key"] != key or not (results / FILES if end["failure"] is None else results).is_dir():
+        if key not in (None, end["key"]) or not (results / FILES if end["failure"] is None else results).is_dir():
             return None
         return _End(
             failure=end["failure"],

@@ -1,6 +1,6 @@
 #!/usr/bin/dash
 # Takes the driver (CYCLE=reload) or the dongle (CYCLE=replug) away under traffic, CYCLES times, and writes down what
-# stays in the kernel's memory each time.
+# stays in the kernel's memory each time. PAUSE_S: how long without the driver; RECOVER_S: how long joining may take.
 set -u
 . /txop/trials/lib.sh
 TRAFFIC_RATE=${TRAFFIC_RATE:-4M}
@@ -18,6 +18,7 @@ cat /dev/kmsg >"$out/kmsg" &
 laboratory
 within 120 txop-lab plug || { fact no-interface; exit 70; }
 within 120 txop-lab join || { fact no-association; exit 70; }
+bound
 number=0
 fact begun "$CYCLE" "$CYCLES"
 while [ "$number" -lt "$CYCLES" ]; do
@@ -30,16 +31,21 @@ while [ "$number" -lt "$CYCLES" ]; do
     carried_then=$(carried)
     if [ "$CYCLE" = reload ]; then
         within 90 unload || { fact stuck-at "$number" unload; break; }
+        sleep "${PAUSE_S:-0}"
+        fact given "$number"
         within 60 load || { fact stuck-at "$number" load; break; }
     else
         kill -USR2 "$(cat "$run/vusb.pid")"
         until_true 20 absent || { fact stuck-at "$number" unplug; break; }
+        fact given "$number"
     fi
     quiet
-    within 120 txop-lab join || { fact stuck-at "$number" join; break; }
+    within "${RECOVER_S:-120}" txop-lab join || { fact stuck-at "$number" join; break; }
+    until_true 10 reached && fact back "$number"
     memory "$number"
     fact cycle "$number" "$((carried_then - carried_before))"
-    [ $((number % 10)) = 0 ] && tell "cycle $number of $CYCLES"
+    # of a kernel that goes down this is all that is left; not more than a thousand times
+    [ $((number % (1 + CYCLES / 1000))) = 0 ] && tell "cycle $number of $CYCLES"
 done
 answers && fact ends-well
 if [ -e /sys/kernel/debug/kmemleak ]; then

@@ -36,6 +36,7 @@ if present; then
     within 120 txop-lab join
     status=$?
     fact join $status
+    bound
     [ $status = 0 ] && up=yes
 fi
 [ $up = yes ] && { if answers; then fact before ok; else fact before no; fi; }
