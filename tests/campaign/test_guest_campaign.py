@@ -16,15 +16,10 @@ from txop.archive.reader import Archive, read_archive
 from txop.campaign import session
 from txop.campaign.reporter import Quiet
 from txop.guest.cache import default_cache
-from txop.guest.chips import find_chips
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import build_image
-from txop.guest.locks import find_lock
-from txop.guest.qemu import find_qemu
 from txop.plan.load import load_plan
 from txop.plan.overrides import Overrides
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("image", "chips")]
 
 PLAN = """
 title = "x"
@@ -61,18 +56,6 @@ from_ms = 0
 action = "loss"
 probability = 0.2
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _guests() -> None:
-    try:
-        find_qemu()
-        find_chips()
-        build_image(find_lock("6.12"))
-    except MissingForGuest as error:
-        pytest.skip(f"NO GUEST WAS STARTED: {error}")
-    except GuestError as error:
-        pytest.skip(f"NO GUEST WAS STARTED: its packages cannot be had here: {error}")
 
 
 def carried_out(folder: Path, text: str, faults: str | None = None, jobs: int = 1) -> Archive:

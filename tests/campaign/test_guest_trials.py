@@ -25,7 +25,7 @@ from txop.guest.image import Image
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.results import Event
-from txop.guest.running import Ended, GuestFailed
+from txop.guest.running import Cause, Ended, GuestFailed
 from txop.plan.check import check
 from txop.plan.figures import figures_of, primary_of
 from txop.plan.guest_time import guest_s
@@ -245,17 +245,17 @@ def test_a_trial_that_left_nothing_voids_the_run(tmp_path: Path) -> None:
 class Guest:
     """In place of one that boots."""
 
-    def __init__(self, facts: str = "", *, status: int = 0, by_itself: bool | None = None) -> None:
+    def __init__(self, facts: str = "", *, status: int = 0, fails: Cause | None = None) -> None:
         self.facts = facts
         self.status = status
-        self.by_itself = by_itself
+        self.fails = fails
         self.overlay: Overlay | None = None
 
     async def __call__(self, image: Image, overlay: Overlay, *_: object, results: Path, **__: object) -> Ended:
         self.overlay = overlay
         (results / "files").mkdir(parents=True)
-        if self.by_itself is not None:
-            raise GuestFailed("the guest failed: it did not end within 9 s", by_itself=self.by_itself)
+        if self.fails is not None:
+            raise GuestFailed("the guest failed: it was ended", cause=self.fails)
         (results / "files" / "facts").write_text(self.facts)
         (results / "files" / "steps.log").write_text("txop-lab: no association in 60 s\n")
         return Ended(self.status, (Event("end", 30.0, "0"),), (), 7.5)
@@ -308,7 +308,7 @@ def test_what_says_nothing_of_the_driver_voids_the_run(tmp_path: Path, monkeypat
     for number, (guest, error, words) in enumerate(
         (
             (Guest("9.00 no-association\n", status=70), ArmError, "it does not associate: no association in 60 s"),
-            (Guest(by_itself=False), TargetError, "did not end within"),
+            (Guest(fails=Cause.HOST), TargetError, "it was ended"),
             (Guest(cycles(1).replace("rtl8192cu", "other")), ArmError, "is other, not rtl8192cu"),
         )
     ):
@@ -319,7 +319,7 @@ def test_what_says_nothing_of_the_driver_voids_the_run(tmp_path: Path, monkeypat
 
 
 def test_a_guest_that_goes_down_by_itself_is_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tried(tmp_path, Guest(by_itself=True), monkeypatch).window is None
+    assert tried(tmp_path, Guest(fails=Cause.OFF), monkeypatch).window is None
     assert json.loads((tmp_path / "run/guest/trial.json").read_text())["void"] is False
 
 

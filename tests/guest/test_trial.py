@@ -13,7 +13,7 @@ from txop.guest import trial as trials
 from txop.guest.image import Image
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
-from txop.guest.running import Ended, GuestFailed
+from txop.guest.running import Cause, Ended, GuestFailed
 from txop.guest.trial import Place, read_trial, run_trial
 
 
@@ -25,9 +25,8 @@ def place() -> Place:
 class Guests:
     """In place of guests that boot."""
 
-    def __init__(self, failure: str | None = None, *, by_itself: bool = True) -> None:
+    def __init__(self, failure: Cause | None = None) -> None:
         self.failure = failure
-        self.by_itself = by_itself
         self.booted = 0
 
     async def __call__(self, *_: object, results: Path, **__: object) -> Ended:
@@ -35,7 +34,7 @@ class Guests:
         results.mkdir(parents=True, exist_ok=True)
         if self.failure:
             (results / "console").write_text("[    1.000000] BUG: kernel NULL pointer dereference, address: 10\n")
-            raise GuestFailed(self.failure, by_itself=self.by_itself)
+            raise GuestFailed("the guest failed", cause=self.failure)
         (results / "files").mkdir(exist_ok=True)
         (results / "files" / "facts").write_text("1.00 struck 3\n2.00 done\n")
         (results / "files" / "log").write_text("<6>[    1.000000] usb 1-1: new\n")
@@ -87,20 +86,17 @@ def test_a_record_that_is_damaged_counts_as_none(place: Place, tmp_path: Path, m
     assert guests.booted == 2
 
 
-def test_a_guest_that_fails_is_a_result(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guests = Guests("the guest failed: it turned itself off before it handed out its results")
+@pytest.mark.parametrize(
+    ("cause", "turned_off", "void"), [(Cause.OFF, True, False), (Cause.FLOOD, False, False), (Cause.HOST, False, True)]
+)
+def test_a_guest_that_fails_is_a_result_unless_this_machine_ended_it(
+    cause: Cause, turned_off: bool, void: bool, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guests = Guests(cause)
     monkeypatch.setattr(trials, "run_guest", guests)
     for _ in range(2):
         trial = asyncio.run(run_trial(Overlay(script="true"), place, tmp_path))
-        assert trial.seen.turned_off
+        assert (trial.seen.turned_off, trial.seen.void) == (turned_off, void)
         assert trial.seen.lines[0].text.startswith("BUG: kernel NULL pointer")
-    assert guests.booted == 1
-
-
-def test_what_this_machine_ended_is_tried_again(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guests = Guests("the guest failed: it did not end within 9 s", by_itself=False)
-    monkeypatch.setattr(trials, "run_guest", guests)
-    for _ in range(2):
-        assert asyncio.run(run_trial(Overlay(script="true"), place, tmp_path)).seen.void
-    assert guests.booted == 2
-    assert read_trial(tmp_path) is None
+    assert guests.booted == (2 if void else 1)
+    assert (read_trial(tmp_path) is None) is void

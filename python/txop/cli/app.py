@@ -34,6 +34,7 @@ from txop.cli import (
     specimen,
     version,
 )
+from txop.cli.ending import end_in_order
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
@@ -104,6 +105,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``txop`` with ``arguments`` (default: ``sys.argv[1:]``) and exit with one of :class:`ExitCode`."""
     _make_streams_safe()
+    if arguments is None:  # it is the whole process, and not a test's
+        end_in_order()
     raise SystemExit(int(_run(arguments)))
 
 

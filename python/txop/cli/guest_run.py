@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shlex
 import shutil
 import sys
@@ -138,10 +137,8 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
-    import tempfile
-
-    from txop.guest.cache import default_cache
     from txop.guest.running import run_guest
+    from txop.guest.scratch import scratch_folder
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
@@ -161,7 +158,7 @@ def run(
         usb=usb,
         trace=trace,
     )
-    overlay = _overlay(command, module, file, chip, kernel, lock)
+    overlay = _overlay(command, module, file, chip, kernel, lock, modules_dir)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told():
@@ -169,11 +166,8 @@ def run(
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
         pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
-        runs = default_cache() / "runs"
-        runs.mkdir(parents=True, exist_ok=True)
-        # there the next guest sweeps it away when this process is killed
-        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs) as scratch:
-            results = output or Path(scratch)
+        with scratch_folder("results") as scratch:
+            results = output or scratch
             ended = asyncio.run(
                 run_guest(
                     image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
@@ -266,7 +260,7 @@ def shell(
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
     chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
-    overlay = _overlay([], module, file, chip, kernel, lock)
+    overlay = _overlay([], module, file, chip, kernel, lock, modules_dir)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -283,11 +277,11 @@ def _overlay(
     chip: Chip | None,
     kernel: str,
     lock: Path | None,
+    modules_dir: Path | None,
 ) -> Overlay:
-    from txop.guest.chips import NEEDS_BUILD
-    from txop.guest.driver import DriverBuild, build_driver
+    from txop.guest.chip_driver import chip_driver
     from txop.guest.locks import find_lock
-    from txop.guest.overlay import Overlay, guest_files
+    from txop.guest.overlay import Overlay, given_modules, guest_files
 
     modules = tuple(module or ())
     with told():
@@ -295,9 +289,8 @@ def _overlay(
         if chip is None:
             return Overlay(command=tuple(command), files=files, modules=modules)
         files = {**chip.files(), **files}
-        if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
-            built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
-            modules = (*modules, built.module)
+        if chip.driver not in given_modules(modules):
+            modules += asyncio.run(chip_driver(chip.device, chip.driver, find_lock(kernel, lock), modules_dir, note))
         last = f"exec {shlex.join(command)}" if command else ":"
         return Overlay(
             script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -64,8 +63,9 @@ def register(group: typer.Typer) -> None:
                 ("txop guest survey --faults mine.toml --samples 5 --markdown table.md", "your own, five times"),
             ],
             [
-                "Verdicts: unaffected, recovers, fails cleanly, not reached, warns, hangs, crashes. Their rules are in "
-                "docs/guest-faults.md. A guest that hangs is a result. Exit code 1: trouble without any fault."
+                "Verdicts: unaffected, recovers, fails cleanly, not reached, not told, warns, hangs, crashes. Their "
+                "rules are in docs/guest-faults.md. A guest that hangs is a result. "
+                "Exit code 1: trouble without any fault."
             ],
         ),
     )(survey)
@@ -189,12 +189,9 @@ def _folder(output: Path | None, stack: ExitStack) -> Path:
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         return output
-    from txop.guest.cache import default_cache
+    from txop.guest.scratch import scratch_folder
 
-    runs = default_cache() / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    # there the next guest sweeps it away when this process is killed
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs)))
+    return stack.enter_context(scratch_folder("results"))
 
 
 def _place(
@@ -217,7 +214,7 @@ def _place(
     exact = mode == Mode.EXACT
     computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
     image, lock = the_image(kernel, lock_file, kernel_file, modules_dir)
-    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, note))
+    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, modules_dir, note))
     return Place(image, computer, wall_limit_s, modules)
 
 

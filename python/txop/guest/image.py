@@ -10,9 +10,12 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import shutil
+import time
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -32,6 +35,9 @@ from txop.guest.packages.store import FileTree, PackageStore
 
 RECIPE = 2
 """Raised when this module builds differently: older images are then not used again."""
+
+KEPT_UNUSED_DAYS = 30
+"""So long an image stays that no guest has booted: each change of txop or of a lock makes another."""
 
 KERNEL_SELECTION = "kernel-2"
 RUNTIME_SELECTION = "runtime"
@@ -59,6 +65,8 @@ class Image:
 
     def write_initramfs(self, out: IO[bytes]) -> None:
         """Write the archive as a guest gets it. Raises :class:`GuestError` when it is damaged."""
+        with suppress(OSError):  # a cache that may only be read
+            os.utime(self.folder)
         try:
             with gzip.open(self.folder / "initramfs.gz", "rb") as packed:
                 shutil.copyfileobj(packed, out, 1 << 20)
@@ -99,6 +107,7 @@ def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
         progress("making the image")
         with new_folder(place) as work:
             _build(work, kernel / "boot" / f"vmlinuz-{lock.release}", modules_of(kernel, lock), _userland(store, lock))
+        _drop_unused(place)
     # again, for those who have the image but not the unpacked kernel any more
     kernel = store.unpacked(kernel_package, _wanted_of_kernel, KERNEL_SELECTION)
     return _open(place, modules_of(kernel, lock).folder, cached=True)
@@ -132,6 +141,7 @@ def _image_of_own(kernel: Path, modules: Path, lock: Lock, folder: Path, progres
             remove_folder(place)
             with new_folder(place) as copy:
                 shutil.copytree(work, copy, dirs_exist_ok=True)
+            _drop_unused(place)
         shutil.rmtree(work)
     return _open(place, modules, cached=False)
 
@@ -181,6 +191,15 @@ def _is_whole(place: Path) -> bool:
         return all(sha256_of(place / name) == hashes[name] for name in _PARTS)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def _drop_unused(new: Path) -> None:
+    """Remove the images beside a new one that no guest has booted for long."""
+    with suppress(OSError):
+        for other in new.parent.iterdir():
+            unused_s = time.time() - other.stat().st_mtime
+            if other != new and not other.name.startswith(".") and unused_s > KEPT_UNUSED_DAYS * 86_400:
+                remove_folder(other)
 
 
 def _wanted_of_kernel(name: str) -> bool:

@@ -119,15 +119,16 @@ async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Tri
 
 def rows_of(trials: dict[Case, Trial]) -> list[Row]:
     """The trials judged, each against the control of its driver; a row for each script and driver."""
+    own = {case: usual_of(trial) for case, trial in trials.items() if case.script.name == NONE}
     usual: dict[str, frozenset[str]] = {}
-    for case, trial in trials.items():
-        if case.script.name == NONE:
-            usual[case.driver] = usual.get(case.driver, frozenset()) | usual_of(trial)
+    for case, forms in own.items():
+        usual[case.driver] = usual.get(case.driver, frozenset()) | forms
     grouped: dict[tuple[str, str], list[Done]] = {}
     for case, trial in trials.items():
-        judgement = (
-            judge_control(trial) if case.script.name == NONE else judge(trial.seen, usual.get(case.driver, frozenset()))
-        )
+        if case in own:
+            judgement = judge_control(trial, own[case])
+        else:
+            judgement = judge(trial.seen, usual.get(case.driver, frozenset()))
         grouped.setdefault((case.script.name, case.driver), []).append(Done(case, trial, judgement))
     return [Row(done[0].case.script, done[0].case.driver, tuple(done)) for done in grouped.values()]
 
@@ -137,9 +138,9 @@ def usual_of(trial: Trial) -> frozenset[str]:
     return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
 
 
-def judge_control(trial: Trial) -> Judgement:
-    """The verdict on a trial without faults: none could be reached, and its own log is what is usual."""
-    own = usual_of(trial)
+def judge_control(trial: Trial, own: frozenset[str]) -> Judgement:
+    """The verdict on a trial without faults: none could be reached, and its own log (``own``: its forms) is what is
+    usual."""
     judgement = judge(trial.seen, own)
     if judgement.verdict is not Verdict.NOT_REACHED:
         return judgement

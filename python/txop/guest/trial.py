@@ -11,8 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import TypedDict
 
-from txop.guest.chips import FAULTS, NEEDS_BUILD, Chip
-from txop.guest.driver import DriverBuild, build_driver
+from txop.guest.chip_driver import chip_driver
+from txop.guest.chips import FAULTS, Chip
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
 from txop.guest.judgement import Observed
@@ -20,11 +20,10 @@ from txop.guest.kernel_lines import KernelLine, read_kernel_lines
 from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import Lock
 from txop.guest.qemu import Computer
-from txop.guest.running import FILES, GuestFailed, Listener, run_guest
+from txop.guest.running import FILES, Cause, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
 
 _SCRIPTS = "/txop/trials"
-_TURNED_OFF = "turned itself off"
 NO_LABORATORY = 70
 """Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
@@ -43,15 +42,10 @@ class Place:
 
 
 async def driver_modules(
-    device: str, drivers: tuple[str, ...], lock: Lock, progress: Callable[[str], None]
+    device: str, drivers: tuple[str, ...], lock: Lock, own_modules: Path | None, progress: Callable[[str], None]
 ) -> dict[str, tuple[Path, ...]]:
-    """The modules that have to be built so that these drivers know the chip. Raises :class:`GuestError`."""
-    modules: dict[str, tuple[Path, ...]] = {}
-    for driver in drivers:
-        modules[driver] = ()
-        if (device, driver) in NEEDS_BUILD:
-            modules[driver] = ((await build_driver(DriverBuild(driver), lock, progress=progress)).module,)
-    return modules
+    """By driver: see :func:`txop.guest.chip_driver.chip_driver`. Raises :class:`GuestError`."""
+    return {driver: await chip_driver(device, driver, lock, own_modules, progress) for driver in drivers}
 
 
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
@@ -136,8 +130,8 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     except GuestFailed as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
-        off = _TURNED_OFF in error.what
-        return _End(failure=error.what, turned_off=off, void=not error.by_itself, seconds=None, guest_seconds=None)
+        off, void = error.cause is Cause.OFF, error.cause is Cause.HOST
+        return _End(failure=error.what, turned_off=off, void=void, seconds=None, guest_seconds=None)
     void = ended.status == NO_LABORATORY
     failure = f"the trial ended with {ended.status}" if ended.status else None
     if void:

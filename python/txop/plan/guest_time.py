@@ -8,7 +8,6 @@ folder; damage costs its contents and nothing else.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from dataclasses import dataclass
@@ -19,15 +18,12 @@ from typing import Any
 from txop.formats.error import FormatError
 from txop.formats.proc_system import parse_meminfo
 from txop.plan.model import FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, Test
-from txop.plan.noise import default_store as noise_store
-from txop.report.whole_file import whole_file
+from txop.plan.stored import Stored, rewriting, state_folder
 
-FORMAT = "txop-guest-times"
-FORMAT_VERSION = 1
+STORED = Stored("txop-guest-times", 1, "runs", max_bytes=1 << 20)
 KEPT = 20
 """Runs kept of each sort, the last ones."""
 MAX_SORTS = 200
-MAX_BYTES = 1 << 20
 MOST = 256
 """Guests at once."""
 MEMINFO = Path("/proc/meminfo")
@@ -137,39 +133,22 @@ def remember(spec: GuestSpec, test: Test, spent: Spent, *, store: Path | None = 
     if not all(math.isfinite(value) and value >= 0 for value in (spent.setup_s, spent.slowdown)):
         return
     path = store or default_store()
-    sorts = _read(path)
-    mine = sorts.pop(sort_of(spec, test), [])
-    sorts[sort_of(spec, test)] = [*mine, spent][-KEPT:]
-    newest = dict(list(sorts.items())[-MAX_SORTS:])
-    document = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "runs": {
-            sort: [[round(each.setup_s, 2), round(each.slowdown, 3)] for each in runs] for sort, runs in newest.items()
-        },
-    }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as out:
-        out.write(json.dumps(document, indent=1) + "\n")
+    with rewriting(path, _read) as sorts:
+        mine = sorts.pop(sort_of(spec, test), [])
+        sorts[sort_of(spec, test)] = [*mine, spent][-KEPT:]
+        newest = list(sorts.items())[-MAX_SORTS:]
+        table = {sort: [[round(each.setup_s, 2), round(each.slowdown, 3)] for each in runs] for sort, runs in newest}
+        STORED.write(path, table)
 
 
 def default_store() -> Path:
     """The file in the user's state folder."""
-    return noise_store().with_name("guest-times.json")
+    return state_folder() / "guest-times.json"
 
 
 def _read(path: Path) -> dict[str, list[Spent]]:
-    try:
-        with path.open("rb") as source:
-            data = source.read(MAX_BYTES + 1)
-        document = json.loads(data) if len(data) <= MAX_BYTES else None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != FORMAT_VERSION:
-        return {}
-    runs = document.get("runs")
     found: dict[str, list[Spent]] = {}
-    for sort, entries in runs.items() if isinstance(runs, dict) else ():
+    for sort, entries in STORED.read(path).items():
         known = [spent for entry in (entries if isinstance(entries, list) else ()) if (spent := _spent(entry))]
         if known:
             found[sort] = known[-KEPT:]

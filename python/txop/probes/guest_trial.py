@@ -108,7 +108,8 @@ def _growth(reading: Reading, key: str, slope: Slope | None) -> None:
 def _fault(reading: Reading, trial: Trial, *, struck: bool) -> None:
     """``struck``: the arm has a fault script. What a driver's log has without faults is not known here, so that what
     only the log shows is in ``faults`` and not in the verdict."""
-    judgement = judge(trial.seen, usual_of(trial)) if struck else judge_control(trial)
+    own = usual_of(trial)
+    judgement = judge(trial.seen, own) if struck else judge_control(trial, own)
     facts = trial.seen.facts
     if struck and judgement.verdict is Verdict.NOT_REACHED:
         reading.gates.append(GateFinding("fault-not-reached", "void", "the fault never happened", "dut"))

@@ -10,7 +10,6 @@ import altair as alt
 
 from txop.air.model import AirReport, Waterfall
 from txop.air.page.causes import ink
-from txop.air.view import names
 from txop.air.view.names import called, direction
 from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
@@ -46,7 +45,7 @@ def waterfall(fall: Waterfall) -> Drawing:
         label = f"{fmt.share(step.share)}  {fmt.mbit_s(step.mbit_s)}"
         rows.append(
             {
-                "cause": names.capital(step.label),
+                "cause": fmt.capital(step.label),
                 "low": max(0.0, level - step.mbit_s),
                 "high": level,
                 "label": label,
