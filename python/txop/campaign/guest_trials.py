@@ -14,7 +14,7 @@ from txop.guest.error import GuestError
 from txop.guest.facts import Facts
 from txop.guest.image import Image
 from txop.guest.qemu import Computer
-from txop.guest.running import Listener
+from txop.guest.running import FILES, Listener
 from txop.guest.trial import Place, Trial, run_trial, trial_overlay
 from txop.plan.model import GuestSpec, ModuleCycleTest, Test
 from txop.probes.guest_trial import FOLDER, WAYS
@@ -86,7 +86,7 @@ def _why(results: Path, facts: Facts) -> str:
         "no-laboratory": "the laboratory could not be made",
     }
     what = next((words for name, words in known.items() if facts.find(name) is not None), "the trial did not begin")
-    for path in (results / "files" / "steps.log", results / "stderr"):
+    for path in (results / FILES / "steps.log", results / "stderr"):
         try:
             rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
