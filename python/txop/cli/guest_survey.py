@@ -220,7 +220,7 @@ def _place(
     exact = mode == Mode.EXACT
     computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
     image, lock = the_image(kernel, lock_file, kernel_file, modules_dir)
-    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, modules_dir, note))
+    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, note))
     return Place(image, computer, wall_limit_s, modules)
 
 

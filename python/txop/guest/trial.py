@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from txop.guest.chip_driver import chip_driver
-from txop.guest.chips import FAULTS, IN_GUEST, Chip, find_chips
+from txop.guest.chips import FAULTS, IN_GUEST, NEEDS_BUILD, Chip, find_chips
+from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
 from txop.guest.judgement import Observed
@@ -43,10 +43,15 @@ class Place:
 
 
 async def driver_modules(
-    device: str, drivers: tuple[str, ...], lock: Lock, own_modules: Path | None, progress: Callable[[str], None]
+    device: str, drivers: tuple[str, ...], lock: Lock, progress: Callable[[str], None]
 ) -> dict[str, tuple[Path, ...]]:
-    """By driver: see :func:`txop.guest.chip_driver.chip_driver`. Raises :class:`GuestError`."""
-    return {driver: await chip_driver(device, driver, lock, own_modules, progress) for driver in drivers}
+    """The modules that have to be built so that these drivers know the chip. Raises :class:`GuestError`."""
+    modules: dict[str, tuple[Path, ...]] = {}
+    for driver in drivers:
+        modules[driver] = ()
+        if (device, driver) in NEEDS_BUILD:
+            modules[driver] = ((await build_driver(DriverBuild(driver), lock, progress=progress)).module,)
+    return modules
 
 
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
