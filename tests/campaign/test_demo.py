@@ -30,11 +30,12 @@ def _possible():
 def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
     done = txop("demo", "-o", str(tmp_path / "demo"), "--blocks", "1", "--no-open", "--json", timeout=280)
     root = tmp_path / "demo" / "archive"
-    assert done.returncode in (0, 4), done.stderr
     archive = read_archive(root)
-    void = [voiding for run in archive.runs for voiding in run.void]
-    if done.returncode == 4 and {voiding.gate for voiding in void} == {"emulation-late"}:
-        pytest.skip(f"THE LINK WAS NOT EMULATED IN TIME: {void[0].cause}")
+    late = [
+        why.cause for run in archive.runs if run.state == "void" for why in run.void if why.gate == "emulation-late"
+    ]
+    if late:
+        pytest.skip(f"this machine is too busy for an emulated link: {late[0]}")
     assert done.returncode == 0, done.stderr
     assert archive.finished
     assert not archive.damage

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -76,12 +77,19 @@ def test_another_trial_in_the_same_folder_is_done(
     assert guests.booted == 2
 
 
-def test_a_record_that_is_damaged_counts_as_none(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damage", ["[", "[" * 60_000, "[1]", '"failure": 5', '"seconds": "x"', '"void": null'])
+def test_a_record_that_is_damaged_counts_as_none(
+    damage: str, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guests = Guests()
     monkeypatch.setattr(trials, "run_guest", guests)
     overlay = Overlay(script="true")
     asyncio.run(run_trial(overlay, place, tmp_path))
-    (tmp_path / "trial.json").write_text("[")
+    record = tmp_path / "trial.json"
+    text = damage
+    if damage.startswith('"'):
+        text = json.dumps(json.loads(record.read_text()) | json.loads(f"{{{damage}}}"))
+    record.write_text(text)
     asyncio.run(run_trial(overlay, place, tmp_path))
     assert guests.booted == 2
 

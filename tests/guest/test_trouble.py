@@ -312,10 +312,13 @@ def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_im
     keys = [process.communicate()[0].splitlines()[-1] for process in both]
     assert keys == [image.key, image.key]
     (folder,) = (cache / "images").iterdir()
+    whole = (folder / "image.json").read_text()
     for damage in (
         lambda: os.truncate(folder / "vmlinuz", 1000),
         lambda: (folder / "initramfs.gz").write_bytes(b"x"),
         lambda: (folder / "image.json").write_text("{"),
+        lambda: (folder / "image.json").write_text("[" * 200_000),
+        lambda: (folder / "image.json").write_text(whole.replace('"modules": [', '"modules": 5, "x": [')),
     ):
         damage()
         again = build_image(find_lock("6.12"), cache=cache)

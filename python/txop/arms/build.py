@@ -222,7 +222,7 @@ def _finished(place: Path, tree: SourceTree, *, cached: bool) -> Built | None:
         facts = json.loads((place / "built.json").read_bytes()[:65536])
         module = place / str(facts["module"])
         info = module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return Built(module, place / "build.log", place.name, tree.identity, info, cached)
 

@@ -97,10 +97,6 @@ def chip_of(
                 "--driver, --parameter, --faults, --device-option, --air, --usb and --trace go with --device"
             )
         return None
-    try:
-        options = tuple(word for words in device_option or () for word in shlex.split(words))
-    except ValueError as error:  # a quotation without end
-        raise UserError(f"{error}", where="--device-option") from None
     with told():
         return Chip(
             device,
@@ -108,7 +104,7 @@ def chip_of(
             tuple(parameter or ()),
             security or ("open" if ap == "builtin" else "wpa2"),
             width,
-            options=options,
+            options=tuple(word for words in device_option or () for word in shlex.split(words)),
             ap=ap,
             air=CAPTURE_FILE if air else None,
             usb=BUS_FILES[0] if usb else None,

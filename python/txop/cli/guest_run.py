@@ -158,7 +158,7 @@ def run(
         usb=usb,
         trace=trace,
     )
-    overlay = _overlay(command, module, file, chip, kernel, lock, modules_dir)
+    overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told():
@@ -260,7 +260,7 @@ def shell(
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
     chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
-    overlay = _overlay([], module, file, chip, kernel, lock, modules_dir)
+    overlay = _overlay([], module, file, chip, kernel, lock)
     with told():
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
@@ -277,11 +277,11 @@ def _overlay(
     chip: Chip | None,
     kernel: str,
     lock: Path | None,
-    modules_dir: Path | None,
 ) -> Overlay:
-    from txop.guest.chip_driver import chip_driver
+    from txop.guest.chips import NEEDS_BUILD
+    from txop.guest.driver import DriverBuild, build_driver
     from txop.guest.locks import find_lock
-    from txop.guest.overlay import Overlay, given_modules, guest_files
+    from txop.guest.overlay import Overlay, guest_files
 
     modules = tuple(module or ())
     with told():
@@ -289,8 +289,9 @@ def _overlay(
         if chip is None:
             return Overlay(command=tuple(command), files=files, modules=modules)
         files = {**chip.files(), **files}
-        if chip.driver not in given_modules(modules):
-            modules += asyncio.run(chip_driver(chip.device, chip.driver, find_lock(kernel, lock), modules_dir, note))
+        if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
+            built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
+            modules = (*modules, built.module)
         last = f"exec {shlex.join(command)}" if command else ":"
         return Overlay(
             script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules

@@ -111,18 +111,19 @@ def survey(
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with ExitStack() as tables, told(), ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         what = Survey(scripts, drivers, samples, security)
         place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, LIMIT_S, wall_limit, drivers)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
+        # opened before the first guest: after the last one it would be late to find that they cannot be written
+        outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
         rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if csv is not None:
-        write_survey_csv(rows, place, csv)
-    if markdown is not None:
-        with whole_file(markdown) as out:
-            out.write(survey_markdown(rows, place))
+        if csv is not None:
+            write_survey_csv(rows, place, outs[csv])
+        if markdown is not None:
+            outs[markdown].write(survey_markdown(rows, place))
     if json:
         console.write_json(surveyed(rows, place))
     else:
@@ -163,15 +164,15 @@ def cycle(
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with ExitStack() as tables, told(), ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
         limit_s = cycles_limit_s(cycles)
         place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
+        out = None if markdown is None else tables.enter_context(whole_file(markdown))
         runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if markdown is not None:
-        with whole_file(markdown) as out:
+        if out is not None:
             out.write(cycle_markdown(runs, place))
     if json:
         console.write_json(cycled(runs, place))
@@ -214,7 +215,7 @@ def _place(
     exact = mode == Mode.EXACT
     computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
     image, lock = the_image(kernel, lock_file, kernel_file, modules_dir)
-    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, modules_dir, note))
+    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, note))
     return Place(image, computer, wall_limit_s, modules)
 
 

@@ -31,6 +31,9 @@ NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
 DRIVERS = {"rtl8188cus": "rtl8192cu", "rtl8723au": "rtl8xxxu", "ncm": "cdc_ncm", "qmi-modem": "qmi_wwan"}
 """By device: the driver in a stock Debian that knows it."""
 
+STOCK_DRIVERS = {"rtl8188cus": ("rtl8192cu", "rtl8xxxu"), "rtl8723au": ("rtl8xxxu",)}
+"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB ids (rtl8192cu/sw.c, rtl8xxxu/core.c)."""
+
 OUT = "/txop/out"
 """Folder in the guest of what comes back."""
 FAULTS = "/txop/faults.toml"

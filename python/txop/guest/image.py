@@ -174,22 +174,47 @@ def _lock_key(lock: Lock) -> str:
 
 def _open(place: Path, modules: Path, *, cached: bool) -> Image:
     try:
-        facts = json.loads((place / "image.json").read_text(encoding="utf-8"))
-        names = tuple(str(name) for name in facts["modules"])
-        return Image(place, str(facts["release"]), modules, names, str(facts["key"]), cached)
-    except (OSError, ValueError, KeyError) as error:
+        record = _record(place)
+    except (OSError, ValueError) as error:
         raise GuestError(f"the image in {place} is damaged: {error}", what_to_do="remove that folder") from None
+    return Image(place, record.release, modules, record.modules, record.key, cached)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What ``image.json`` says."""
+
+    release: str
+    modules: tuple[str, ...]
+    key: str
+    sha256: Mapping[str, str]
+    """Of each of :data:`_PARTS`."""
+
+
+def _record(place: Path) -> _Record:
+    """Raises :class:`OSError`, and :class:`ValueError` for what no txop has written."""
+    with (place / "image.json").open("rb") as source:
+        data = source.read(_MAX_RECORD_BYTES)
+    try:
+        facts = json.loads(data)
+        release, modules, key, hashes = (facts[name] for name in ("release", "modules", "key", "sha256"))
+        sha256 = {name: hashes[name] for name in _PARTS}
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"image.json: {error}") from None
+    if not isinstance(modules, list) or not all(isinstance(text, str) for text in (release, key, *modules)):
+        raise ValueError("image.json: something in it is no text")
+    return _Record(release, tuple(modules), key, sha256)
 
 
 _PARTS = ("vmlinuz", "initramfs.gz")
+_MAX_RECORD_BYTES = 1 << 20
 
 
 def _is_whole(place: Path) -> bool:
     """Whether an image is as it was made: disks fill up, and people clean up."""
     try:
-        hashes = json.loads((place / "image.json").read_text(encoding="utf-8"))["sha256"]
-        return all(sha256_of(place / name) == hashes[name] for name in _PARTS)
-    except (OSError, ValueError, KeyError, TypeError):
+        return all(sha256_of(place / name) == sha256 for name, sha256 in _record(place).sha256.items())
+    except (OSError, ValueError):
         return False
 
 

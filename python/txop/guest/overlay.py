@@ -10,7 +10,7 @@ from pathlib import Path
 from txop.guest.cpio import Cpio
 from txop.guest.error import GuestError
 from txop.guest.image import Image, module_members
-from txop.guest.modules import KernelModule, ModuleFolder, closure, read_module
+from txop.guest.modules import ModuleFolder, closure, read_module
 
 MAX_FILE_BYTES = 512 << 20
 
@@ -52,34 +52,19 @@ def overlay_archive(overlay: Overlay, image: Image) -> Cpio:
 
 def _modules(overlay: Overlay, image: Image) -> dict[str, bytes]:
     source = ModuleFolder(image.modules_folder)
-    given = given_modules(overlay.modules)
-    for path, module in zip(overlay.modules, given.values(), strict=True):
+    given = {}
+    for path in overlay.modules:
+        module = read_module(_contents(path), path.name)
         built_for = module.kernel_release
         if built_for != image.release:
             raise GuestError(
                 f"{path} was built for the kernel {built_for or '(it does not say)'}; the guest has {image.release}",
                 what_to_do="build it with `txop guest module` for the same kernel",
             )
+        given[module.name] = module
     return module_members(
         closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release
     )
-
-
-def given_modules(paths: Sequence[Path]) -> dict[str, KernelModule]:
-    """The modules in these files, in their order, by the names that they have themselves: a file may have any.
-
-    Raises :class:`GuestError` for what is no module, and for two of one name.
-    """
-    given: dict[str, KernelModule] = {}
-    files: dict[str, Path] = {}
-    for path in paths:
-        module = read_module(_contents(path), path.name)
-        if module.name in given:
-            raise GuestError(
-                f"{path} and {files[module.name]} are both the module {module.name}: only one can be loaded"
-            )
-        given[module.name], files[module.name] = module, path
-    return given
 
 
 def _script(overlay: Overlay) -> bytes | None:
@@ -100,8 +85,6 @@ def _script(overlay: Overlay) -> bytes | None:
 def _inside(name: str) -> str:
     if not name.startswith("/") or name.endswith("/"):
         raise GuestError(f"{name!r} is no place for a file in a guest: it is a whole path, as /root/file")
-    if ".." in name.split("/") or not name.isprintable():
-        raise GuestError(f"{name!r} is no place for a file in a guest: it has .. or a character that cannot be shown")
     clean = name.lstrip("/")
     first, _, rest = clean.partition("/")
     # these are links in the image, and a folder must not take their place

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TypedDict
 
-from txop.guest.chip_driver import chip_driver
-from txop.guest.chips import FAULTS, Chip
+from pydantic import BaseModel, ConfigDict
+
+from txop.guest.chips import FAULTS, NEEDS_BUILD, Chip
+from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
 from txop.guest.judgement import Observed
@@ -42,10 +43,15 @@ class Place:
 
 
 async def driver_modules(
-    device: str, drivers: tuple[str, ...], lock: Lock, own_modules: Path | None, progress: Callable[[str], None]
+    device: str, drivers: tuple[str, ...], lock: Lock, progress: Callable[[str], None]
 ) -> dict[str, tuple[Path, ...]]:
-    """By driver: see :func:`txop.guest.chip_driver.chip_driver`. Raises :class:`GuestError`."""
-    return {driver: await chip_driver(device, driver, lock, own_modules, progress) for driver in drivers}
+    """The modules that have to be built so that these drivers know the chip. Raises :class:`GuestError`."""
+    modules: dict[str, tuple[Path, ...]] = {}
+    for driver in drivers:
+        modules[driver] = ()
+        if (device, driver) in NEEDS_BUILD:
+            modules[driver] = ((await build_driver(DriverBuild(driver), lock, progress=progress)).module,)
+    return modules
 
 
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
@@ -91,9 +97,9 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
     end = _earlier(results, key)
     if end is None:
         end = await _run(overlay, place, results, listener)
-        if not end["void"]:
+        if not end.void:
             with whole_file(results / _END) as out:
-                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end}, out)
+                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end.model_dump()}, out)
     return await asyncio.to_thread(_trial, end, results)
 
 
@@ -104,14 +110,15 @@ def read_trial(results: Path) -> Trial | None:
 
 
 def _trial(end: _End, results: Path) -> Trial:
-    failure = end["failure"]
-    facts, lines, samples = _read(results, failure is not None)
-    seen = Observed(facts, lines, samples, failure, bool(end["turned_off"]), bool(end["void"]))
-    return Trial(seen, end["seconds"], end["guest_seconds"])
+    facts, lines, samples = _read(results, end.failure is not None)
+    seen = Observed(facts, lines, samples, end.failure, end.turned_off, end.void)
+    return Trial(seen, end.seconds, end.guest_seconds)
 
 
-class _End(TypedDict):
+class _End(BaseModel):
     """How a guest ended."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
 
     failure: str | None
     turned_off: bool
@@ -146,14 +153,8 @@ def _earlier(results: Path, key: str | None) -> _End | None:
             end = json.loads(source.read(65_536))
         if key not in (None, end["key"]) or not (results / FILES if end["failure"] is None else results).is_dir():
             return None
-        return _End(
-            failure=end["failure"],
-            turned_off=end["turned_off"],
-            void=end["void"],
-            seconds=end["seconds"],
-            guest_seconds=end["guest_seconds"],
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return _End.model_validate({name: end[name] for name in _End.model_fields})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from txop.metrics import describe
-from txop.plan import check_files, check_scripts
+from txop.plan import check_files, check_guest, check_scripts
 from txop.plan.explain import did_you_mean
 from txop.plan.figures import figures_of, own_figures
 from txop.plan.hazards import hazards as hazards_of
@@ -36,7 +36,7 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     parts = [_names, _targets, _emulation, _guest, _tests, _figures, _arms, _interface, _collect]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
-        found += [*check_files.missing(loaded), *check_scripts.wrong_scripts(loaded)]
+        found += [*check_files.missing(loaded), *check_scripts.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
     hazards = [entry for entry in hazards_of(loaded) if entry[0] not in wrong]
     return Checked(_located(loaded, found), _located(loaded, hazards))

@@ -258,7 +258,7 @@ class GuestVariant(Strict):
     reverse: bool = False
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
     security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
-    """Of the access point."""
+    """Of the access point; with the built-in one it is open where nothing else is said."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
     """Of the 2.4 GHz band."""
     width_mhz: Literal[20, 40] = 20
@@ -288,7 +288,10 @@ class GuestSpec(GuestVariant):
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
         given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
-        return self.model_copy(update=given)
+        varied = self.model_copy(update=given)
+        if varied.ap == "builtin" and "security" not in varied.model_fields_set:
+            varied = varied.model_copy(update={"security": "open"})
+        return varied
 
 
 class Arm(Strict):
