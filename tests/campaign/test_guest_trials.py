@@ -309,6 +309,11 @@ def test_what_says_nothing_of_the_driver_voids_the_run(tmp_path: Path, monkeypat
         (
             (Guest("9.00 no-association\n", status=70), ArmError, "it does not associate: no association in 60 s"),
             (Guest(fails=Cause.HOST), TargetError, "it was ended"),
+            (
+                Guest("9.00 no-chip unknown variant\n9.10 no-interface\n", status=70),
+                TargetError,
+                "ended: unknown variant",
+            ),
             (Guest(cycles(1).replace("rtl8192cu", "other")), ArmError, "is other, not rtl8192cu"),
         )
     ):

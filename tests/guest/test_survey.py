@@ -261,6 +261,16 @@ def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
     assert hung.verdict is Verdict.HANGS, "what the kernel had reported by then counts"
 
 
+def test_a_chip_that_has_ended_is_no_verdict_on_the_driver() -> None:
+    told = judge(seen("12.10 plug 70\n12.20 no-chip unknown variant `los`, expected one of `stall`\n"))
+    assert (told.verdict, told.back) == (Verdict.NOT_TOLD, None)
+    assert "unknown variant `los`" in told.why
+    late = judge(seen(WELL.replace("by-itself yes", "by-itself no").replace("46.20", "46.15 no-chip\n46.20")))
+    assert late.verdict is Verdict.NOT_TOLD
+    oops = "[   20.000000] BUG: kernel NULL pointer dereference, address: 0000000000000010"
+    assert judge(seen("12.20 no-chip it ended\n", oops)).verdict is Verdict.CRASHES
+
+
 def test_a_fault_of_which_nobody_told_is_not_one_that_never_happened() -> None:
     silent = WELL.replace("struck 1", "struck unknown").replace("struck-at-last 1", "struck-at-last unknown")
     assert judge(seen(silent)).verdict is Verdict.NOT_TOLD

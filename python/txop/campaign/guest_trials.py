@@ -43,7 +43,7 @@ async def carry_out_trial(
     result.
 
     Raises :class:`ArmError` when the laboratory could not be made or another driver has the chip, :class:`TargetError`
-    when this machine ended the guest.
+    when this machine ended the guest or the virtual chip came to its end.
     """
     script, settings = _what(context.test, spec)
     place = Place(image, computer, min(wall_limit_s, LONGEST_WALL_S), {spec.driver: modules})
@@ -55,9 +55,12 @@ async def carry_out_trial(
     except GuestError as error:
         raise TargetError("dut", error.what) from None
     seen = trial.seen
+    if seen.void and trial.seconds is None:
+        raise TargetError("dut", seen.failure or "the guest was ended")
+    gone = seen.facts.find("no-chip")
+    if gone is not None:
+        raise TargetError("dut", f"the virtual chip has ended: {gone.words or 'it said nothing'}")
     if seen.void:
-        if trial.seconds is None:
-            raise TargetError("dut", seen.failure or "the guest was ended")
         raise ArmError("arm-load-failed", _why(results, seen.facts))
     driver = seen.facts.words("driver")
     if driver is not None and driver != spec.driver:

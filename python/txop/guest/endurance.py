@@ -19,6 +19,7 @@ from txop.guest.running import FILES
 from txop.guest.survey import DEVICE
 from txop.guest.trial import Place, Trial, run_trial, trial_overlay
 from txop.klog import name_faults, read_log
+from txop.klog.boots import SEQUENCE_GAP
 from txop.klog.report import LogReport
 
 SCRIPT = "cycle.sh"
@@ -77,6 +78,11 @@ class Endured:
         return min(self.asked, self.done + (self.done < self.asked and self._broken))
 
     @property
+    def lost_messages(self) -> int:
+        """Messages of the kernel that came faster than they were read, by their numbers."""
+        return sum(gap.lost or 1 for gap in self.log.gaps if gap.kind == SEQUENCE_GAP)
+
+    @property
     def _broken(self) -> bool:
         return bool(self.trial.seen.facts.all("stuck-at")) or self.trial.seen.failure is not None
 
@@ -85,6 +91,7 @@ class Endured:
         """What went wrong; empty: nothing."""
         facts = self.trial.seen.facts
         found = [self.trial.seen.failure] if self.trial.seen.failure else []
+        found += [f"the virtual chip has ended: {gone.words}" for gone in facts.all("no-chip")]
         found += [f"cycle {stuck.words}" for stuck in facts.all("stuck-at")]
         found += [f"does not end: {stuck.words}" for stuck in facts.all("stuck")]
         silent = len(facts.all("cycle-silent"))
@@ -100,6 +107,8 @@ class Endured:
                 found.append(
                     f"{fault.title}, {fault.count} times: {fault.examples[0].strip() if fault.examples else ''}"
                 )
+        if self.lost_messages:
+            found.append(f"{self.lost_messages} messages are missing in the kernel log")
         found += [f"memory grows with every cycle: {name}" for name in self.growth.leaks]
         if self.leaked_objects:
             found.append(f"kmemleak reports {self.leaked_objects} objects")

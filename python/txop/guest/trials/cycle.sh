@@ -13,10 +13,11 @@ memory() { # memory NUMBER: what is in use once nothing waits to be freed
     awk -v n="$1" '{ sub(":", "", $1); print n "\t" $1 "\t" $2 }' /proc/meminfo >>"$out/memory"
 }
 
-# the log of so many cycles is longer than the kernel keeps
-cat /dev/kmsg >"$out/kmsg" &
+# The log of so many cycles is longer than the kernel keeps. A reader that is overtaken is told so by an error, and goes on
+# where the log begins by then; what it missed shows in the numbers of the messages.
+while :; do cat; sleep 0.1; done </dev/kmsg >"$out/kmsg" 2>/dev/null &
 laboratory
-within 120 txop-lab plug || { fact no-interface; exit 70; }
+within 120 txop-lab plug || { chip_ended; fact no-interface; exit 70; }
 within 120 txop-lab join || { fact no-association; exit 70; }
 bound
 number=0
@@ -54,6 +55,7 @@ if [ -e /sys/kernel/debug/kmemleak ]; then
     echo scan >/sys/kernel/debug/kmemleak
     cat /sys/kernel/debug/kmemleak >"$out/kmemleak"
 fi
+chip_ended
 quiet
 within 90 unload
 fact unload-at-last $?

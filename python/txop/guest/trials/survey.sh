@@ -31,6 +31,7 @@ laboratory
 begun=$(uptime_s)
 within 120 txop-lab plug
 fact plug $?
+chip_ended && exit 0
 up=no
 if present; then
     within 120 txop-lab join
@@ -83,5 +84,6 @@ fi
 [ $stuck = no ] && { within 90 unload; fact unload-at-last $?; }
 tell "$driver: at last $good"
 dmesg -r >"$out/log"
+chip_ended
 fact done
 exit 0
