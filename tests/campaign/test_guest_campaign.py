@@ -128,7 +128,7 @@ def test_what_is_taken_away_under_traffic_comes_back(tmp_path: Path, take: str, 
 def test_a_driver_that_a_fault_silences_is_a_result_beside_its_control(tmp_path: Path) -> None:
     arm = OTHER_ARM.replace("lossy", "silent").replace("faults.toml", "txop:faults/silent-rx.toml")
     text = PLAN.replace(TRAFFIC, 'kind = "fault-trial"\n').replace("[[test]]", arm + "[[test]]", 1)
-    runs = {run.arm: run for run in carried_out(tmp_path / "x", text, jobs=2).runs}
+    runs = {run.arm: run for run in carried_out(tmp_path / "x", text).runs}
     assert all(run.state == "valid" for run in runs.values()), [run.void for run in runs.values()]
     control, silent = (runs[name].metrics for name in ("whole", "silent"))
     assert [control[key].value for key in ("recovered", "struck", "kernel_warnings")] == [1, 0, 0]
