@@ -21,6 +21,9 @@ from txop.guest.qemu import Computer, Mode
 from txop.guest.results import Event
 from txop.guest.running import Cause, Ended, GuestFailed, run_guest
 
+WALL_S = 900
+"""For a busy machine; nothing is timed."""
+
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
@@ -53,7 +56,7 @@ def run(
     overlay: Overlay,
     results: Path,
     computer: Computer | None = None,
-    wall_limit_s: float = 120,
+    wall_limit_s: float = WALL_S,
     heard: Heard | None = None,
 ) -> Ended:
     return asyncio.run(
@@ -101,14 +104,14 @@ def test_nothing_of_a_guest_outlives_the_program_that_started_it(image: Image, t
     program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
     marker = f"{default_cache()}/runs/{program.pid}-"
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + WALL_S
         while not processes_with(marker) and time.monotonic() < until:
             time.sleep(0.1)
         assert processes_with(marker)
     finally:
         os.kill(program.pid, signal.SIGKILL)
         program.wait()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while processes_with(marker) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes_with(marker) == []

@@ -168,7 +168,7 @@ import sys
 sys.path.insert(0, "tests/guest")
 from pathlib import Path
 from test_trouble import run
-from txop.cli.ending import end_in_order
+from txop.cli.app import end_in_order
 end_in_order()
 run(Path(sys.argv[1]))
 """
