@@ -149,7 +149,7 @@ impl Session {
     }
 
     /// Whether so many bytes wait for the host that it must take some before it may say or get more.
-    pub const fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.output.len() >= OUTPUT_MAX
     }
 
