@@ -99,6 +99,10 @@ def _script(overlay: Overlay) -> bytes | None:
 def _inside(name: str) -> str:
     if not name.startswith("/") or name.endswith("/"):
         raise GuestError(f"{name!r} is no place for a file in a guest: it is a whole path, as /root/file")
+    if ".." in name.split("/") or not name.isprintable():
+        raise GuestError(
+            f"{name!r} is no place for a file in a guest: it may have no .. and nothing that does not print"
+        )
     clean = name.lstrip("/")
     first, _, rest = clean.partition("/")
     # these are links in the image, and a folder must not take their place
