@@ -19,8 +19,7 @@ MARKER = marker(MODULE)
 
 def classes() -> Iterator[tuple[type[Model], dict[str, str]]]:
     """Every class of the ``txop-bus`` document with the descriptions of its fields, the whole report first."""
-    found = [pair for pair in models_of("txop.bus.model") if pair[0].__name__ != "Head"]
-    return iter(sorted(found, key=lambda pair: pair[0].__name__ != "BusReport"))
+    return iter(sorted(models_of("txop.bus.model"), key=lambda pair: pair[0].__name__ != "BusReport"))
 
 
 def reference() -> str:

@@ -36,6 +36,8 @@ pub struct Faulty<D> {
     unplugged_until_ns: Option<u64>,
     /// What ends, and when.
     ends: Vec<Ending>,
+    /// The time up to which everything has happened.
+    reached_ns: u64,
     /// What happened and was not yet asked for.
     told: Vec<Struck>,
 }
@@ -53,6 +55,11 @@ impl Armed {
     fn is_due(&self, elapsed_ns: u64) -> bool {
         let ends_ns = self.fault.until_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
         elapsed_ns >= self.fault.from_ms.saturating_mul(MS) && elapsed_ns <= ends_ns
+    }
+
+    /// Its time is over, whether it struck or not.
+    fn is_over(&self, elapsed_ns: u64) -> bool {
+        self.fault.until_ms.is_some_and(|ms| elapsed_ns > ms.saturating_mul(MS))
     }
 
     fn concerns(&self, endpoint: u8, direction: Direction, register: Option<u16>) -> bool {
@@ -85,7 +92,15 @@ impl<D: Device> Faulty<D> {
     pub fn new(inner: D, script: Script) -> Self {
         let armed = |fault| Armed { fault, seen: 0, struck: 0, done: false, silent_until_ns: None };
         let armed = script.fault.into_iter().map(armed).collect();
-        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, ends: Vec::new(), told: Vec::new() }
+        Self {
+            inner,
+            armed,
+            origin_ns: None,
+            unplugged_until_ns: None,
+            ends: Vec::new(),
+            reached_ns: 0,
+            told: Vec::new(),
+        }
     }
 
     fn elapsed_ns(&self, now_ns: u64) -> u64 {
@@ -282,11 +297,17 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn advance(&mut self, now_ns: u64) {
-        self.origin_ns.get_or_insert(now_ns);
         let elapsed_ns = self.elapsed_ns(now_ns);
-        for at in 0..self.armed.len() {
+        // Before it was plugged in nothing has a time.
+        let armed = if self.origin_ns.is_some() { self.armed.len() } else { 0 };
+        for at in 0..armed {
             let Some(armed) = self.armed.get_mut(at) else { continue };
-            if armed.fault.endpoint.is_some() || armed.done || !armed.is_due(elapsed_ns) {
+            if armed.fault.endpoint.is_some() || armed.done {
+                continue;
+            }
+            if !armed.is_due(elapsed_ns) {
+                // Nobody let time go by while it could have struck: it does not any more.
+                armed.done = armed.is_over(elapsed_ns);
                 continue;
             }
             (armed.done, armed.struck) = (true, armed.struck + 1);
@@ -304,18 +325,19 @@ impl<D: Device> Device for Faulty<D> {
             self.inner.inject(now_ns, undo);
         }
         self.inner.advance(now_ns);
+        self.reached_ns = self.reached_ns.max(now_ns);
     }
 
     fn next_event(&self) -> Option<u64> {
-        // Before it was plugged in nothing has a time.
         let waiting = self.armed.iter().filter(|armed| armed.fault.endpoint.is_none() && !armed.done);
         let starts = waiting
             .zip(self.origin_ns.into_iter().cycle())
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
+        // The end of these is news once. Who waited may be gone by then, and nobody asks.
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
+        let news = silences.chain(self.unplugged_until_ns).filter(|&ns| ns > self.reached_ns);
         let ends = self.ends.iter().map(|end| end.at_ns);
-        let others = [self.unplugged_until_ns, self.inner.next_event()].into_iter().flatten();
-        starts.chain(silences).chain(ends).chain(others).min()
+        starts.chain(news).chain(ends).chain(self.inner.next_event()).min()
     }
 
     fn reset(&mut self, now_ns: u64) {

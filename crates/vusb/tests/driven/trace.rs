@@ -141,6 +141,7 @@ fn every_fault_of_a_script_is_written() {
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(FarEnd::default()));
     let faulty = Faulty::new(chip, script);
     let mut device = Traced::new(faulty, Box::new(RegisterNames::default()), paper.clone(), 1 << 20);
+    device.reset(0);
     for at_ms in 0..10u64 {
         device.advance(at_ms * 1_000_000);
         if at_ms < 2 {
@@ -159,6 +160,7 @@ fn every_fault_of_a_script_is_written() {
         })
         .collect();
     let expected = [
+        (0.0, "plugged in - -"),
         (0.0, "write CR -"),
         (0.001, "fault refused Stall"),
         (0.001, "write CR -"),

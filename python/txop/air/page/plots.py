@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -14,6 +13,7 @@ from txop.air.view.names import called, direction
 from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
 from txop.report import format as fmt
+from txop.report.chapters import Drawing
 from txop.report.plot import INK, SERIES, plain
 
 HALF, FULL = 420, 1060
@@ -21,15 +21,6 @@ HALF, FULL = 420, 1060
 
 MAX_LINES = 4
 """Flows drawn into one plot; the tables have them all."""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A plot with its words."""
-
-    spec: dict[str, Any]
-    caption: str
-    wide: bool = False
 
 
 def draw(report: AirReport, name: str, index: int = 0) -> Drawing | None:
