@@ -67,7 +67,7 @@ def test_kvm_where_there_is_none_is_an_error_that_says_why(txop: RunTxop, image:
     [
         (
             ("--device", "rtl8188cus", "--device-option", '"'),
-            "--device-option: '\"' is not words as a shell reads them",
+            "is not words as a shell reads them",
         ),
         (("--file", "/etc/hostname:/../../etc/passwd"), "is no place for a file in a guest"),
         (("--file", "/etc/hostname:/root/a\nb"), "is no place for a file in a guest"),

@@ -1,5 +1,5 @@
-"""Fault scripts read by the program that is to carry them out, on this machine: in a guest a mistake in one would end it,
-and look as if the dongle were gone."""
+"""Fault scripts read by the program that is to carry them out, on this machine: in a guest a mistake in one would end
+it, and look as if the dongle were gone."""
 
 from __future__ import annotations
 

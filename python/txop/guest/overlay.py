@@ -126,5 +126,7 @@ def guest_files(pairs: Sequence[str]) -> dict[str, Path]:
         path = Path(here if colon else pair)
         if not path.is_file():
             raise GuestError(f"{path} is no file")
-        files[f"/{there}" if colon else f"/root/{path.name}"] = path
+        name = f"/{there}" if colon else f"/root/{path.name}"
+        _inside(name)
+        files[name] = path
     return files
