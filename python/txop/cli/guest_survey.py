@@ -104,6 +104,7 @@ def survey(
     json: JsonFlag = False,
 ) -> None:
     """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
+    from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
     from txop.guest.survey import DRIVERS, LIMIT_S, Survey, control_problems, run_survey
     from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
@@ -117,6 +118,7 @@ def survey(
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
     with ExitStack() as tables, told() as ending, ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
+        check_faults(scripts, "hostapd")
         what = Survey(scripts, drivers, samples, security)
         computer = _computer(mode, mips, LIMIT_S)
         image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)

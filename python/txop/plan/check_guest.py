@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from txop.guest.chips import STOCK_DRIVERS, Chip
 from txop.guest.error import GuestError
+from txop.guest.fault_check import check_faults
 from txop.guest.locks import find_lock
 from txop.guest.shipped_faults import find_faults
 from txop.plan.load import LoadedPlan
@@ -39,7 +40,7 @@ def wrong_guests(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
             except GuestError as error:
                 yield place("kernel"), error.what, error.what_to_do
         if spec.faults is not None:
-            yield from _script(loaded, spec.faults, place("faults"))
+            yield from _script(loaded, spec.faults, spec.ap, place("faults"))
 
 
 def _chip(spec: GuestSpec, path: Path) -> Iterator[tuple[Path, str, str | None]]:
@@ -49,12 +50,14 @@ def _chip(spec: GuestSpec, path: Path) -> Iterator[tuple[Path, str, str | None]]
         yield path, error.what, error.what_to_do
 
 
-def _script(loaded: LoadedPlan, name: str, path: Path) -> Iterator[tuple[Path, str, str | None]]:
+def _script(loaded: LoadedPlan, name: str, ap: str, path: Path) -> Iterator[tuple[Path, str, str | None]]:
     file = loaded.file(name)
     if not file.is_file():
         return
     try:
-        tomllib.loads(find_faults(str(file)).text)
+        script = find_faults(str(file))
+        tomllib.loads(script.text)
+        check_faults([script], ap)
     except GuestError as error:
         yield path, error.what, error.what_to_do
     except (ValueError, RecursionError) as error:
