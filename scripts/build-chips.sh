@@ -19,12 +19,22 @@ if [ "$machine" != x86_64 ]; then
         exit 0
     fi
     RUSTFLAGS="${RUSTFLAGS:-} -C linker=rust-lld -C link-self-contained=yes"
-    export RUSTFLAGS
 elif ! have_musl; then
     target=x86_64-unknown-linux-gnu
     RUSTFLAGS="${RUSTFLAGS:-} -C target-feature=+crt-static"
-    export RUSTFLAGS
 fi
+
+# The program is part of what an exact guest does, so it names no folder of this machine: the same toolchain makes the same
+# bytes wherever the sources, the packages and the toolchain are. (Encoded: a folder's name may have a space.)
+flags=
+separator=$(printf '\037')
+add() { flags="${flags:+$flags$separator}$1"; }
+for flag in ${RUSTFLAGS:-}; do add "$flag"; done
+add "--remap-path-prefix=$(rustc --print sysroot)=/rust"
+add "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+add "--remap-path-prefix=$PWD=/txop"
+CARGO_ENCODED_RUSTFLAGS=$flags
+export CARGO_ENCODED_RUSTFLAGS
 cargo build --release --locked --quiet -p txop-vusb --target "$target"
 built="${CARGO_TARGET_DIR:-target}/$target/release/txop-vusb"
 mkdir -p python/txop/guest/bin

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from guests_here import built_chips, built_image
 from ssh_server import Keys, Server, why_not
+from txop.guest.image import Image
 
 # Nothing is timed in tests: the machine may be busy. In continuous integration the same examples are tried every time.
 settings.register_profile("txop", deadline=None, derandomize="CI" in os.environ)
@@ -53,6 +55,24 @@ def txop(program: Path, plain_environment: dict[str, str]) -> RunTxop:
         return subprocess.run([program, *arguments], env={**plain_environment, **(env or {})}, **settings)  # type: ignore[call-overload, no-any-return]
 
     return run
+
+
+@pytest.fixture(scope="session")
+def image() -> Image:
+    """Of guests: the image of the shipped lock for 6.12, or the reason why there is none here."""
+    return built_image("6.12")
+
+
+@pytest.fixture(scope="session")
+def image_of() -> Callable[[str], Image]:
+    """Of guests: the image of the shipped lock for a kernel series."""
+    return built_image
+
+
+@pytest.fixture(scope="session")
+def chips() -> Path:
+    """Of guests: the program that is the virtual chips."""
+    return built_chips()
 
 
 StartServer = Callable[..., Server]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -83,18 +84,32 @@ def test_follow_reports_what_has_come_until_the_pipe_ends(specimens, tmp_path):
     assert all(part.frames <= report.frames for part in parts)
 
 
+def wait_until_read(pid: int, file: Path) -> None:
+    """Until a process has read all that is in a file."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                if link.readlink() == file.resolve():
+                    position = int(Path(f"/proc/{pid}/fdinfo/{link.name}").read_text().split()[1])
+                    if position == file.stat().st_size:
+                        return
+        time.sleep(0.05)
+    pytest.fail(f"{file} was not read to its end")
+
+
 def test_ctrl_c_ends_following_with_the_whole_report(program, specimens, tmp_path):
     growing = tmp_path / "growing.capture"
     data = (specimens / "healthy.capture").read_bytes()
     growing.write_bytes(data[: len(data) // 2])
     command = [program, "air", "--follow", str(growing), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(2)
+        wait_until_read(running.pid, growing)
         with growing.open("ab") as more:
             more.write(data[len(data) // 2 :])
-        time.sleep(1.5)
+        wait_until_read(running.pid, growing)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=120)
     assert running.returncode == 0, err
     assert json.loads(out)["frames"] == air.analyze(specimens / "healthy.capture").frames
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
 from fake_kernel import FakeKernel, commands, plan_of
 from fake_target import answer
+from txop.arms import bring_up
 from txop.arms.bring_up import LinkUp, shown_bring_up
 from txop.arms.steps import StepFailed
 from txop.targets.contract import TargetLost, Targets
@@ -26,6 +28,21 @@ config = "wpa.conf"
 """
 SECRET = b'network={\n ssid="x"\n psk="secret words"\n}\n'
 ADDRESS = "3: wlan0    inet 10.0.0.2/24 brd 10.0.0.255 scope global wlan0\n"
+
+
+@pytest.fixture(autouse=True)
+def played_clock(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time goes on by waiting only: on a busy machine nothing is late."""
+    now_s = 0.0
+    sleep = asyncio.sleep
+
+    async def wait(seconds: float) -> None:
+        nonlocal now_s
+        now_s += seconds
+        await sleep(0)
+
+    monkeypatch.setattr(bring_up.asyncio, "sleep", wait)
+    monkeypatch.setattr(bring_up, "time", SimpleNamespace(monotonic=lambda: now_s))
 
 
 def wireless(*clients: str, associates: bool = True) -> FakeKernel:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -307,9 +310,20 @@ def test_remains_of_a_killed_build_are_cleared_away(tree, make_module, tmp_path)
     dead = subprocess.Popen(["true"])
     dead.wait()
     (cache / f".{key}.{dead.pid}.part" / "tree").mkdir(parents=True)
+    (cache / f".another.{dead.pid}.part" / "tree").mkdir(parents=True)
     (cache / f".{key}.1.part").mkdir()  # process 1 lives
     made(arm(tree, make_module()), cache)
     assert sorted(path.name for path in cache.iterdir()) == [f".{key}.1.part", key]
+
+
+def test_another_compiler_makes_another_result(tree, make_module, tmp_path):
+    how = recipe(arm(tree, make_module()), Path("/"), None)
+    keys = []
+    for number, compiler in enumerate(["gcc 12.2.0", "gcc 12.3.0", "gcc 12.2.0", None]):
+        shutil.rmtree(tmp_path / "seen", ignore_errors=True)
+        keys.append(asyncio.run(build(replace(how, compiler=compiler), cache=tmp_path / str(number))).key)
+    assert keys[0] == keys[2]
+    assert len(set(keys)) == 3
 
 
 def test_the_default_command_is_the_kernels_own(tree, tmp_path):
@@ -331,3 +345,46 @@ def test_the_output_of_a_command_is_bounded(tmp_path, monkeypatch):
     ended = asyncio.run(run_here(["yes"], folder=tmp_path, log=log, variables=dict(os.environ), timeout_s=60))
     assert ended.timed_out
     assert len(ended.output) <= 1 << 20
+
+
+BUILDING = """
+import asyncio, os, sys
+from pathlib import Path
+from txop.arms.local_command import run_here
+folder = Path(sys.argv[1])
+argv = ["sh", "-c", "sh -c 'echo $$ >part; mv part pid; sleep 1000; true'; true"]
+asyncio.run(run_here(argv, folder=folder, log=folder / "log", variables=dict(os.environ), timeout_s=600))
+"""
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="no setpriv here (package util-linux)")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_of_a_command_goes_on_when_this_process_is_killed(tmp_path, number):
+    process = subprocess.Popen([sys.executable, "-c", BUILDING, str(tmp_path)])
+    while not (tmp_path / "pid").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.wait()
+    grandchild = Path("/proc") / (tmp_path / "pid").read_text().strip() / "cmdline"
+    for _ in range(600):
+        if not grandchild.exists() or not grandchild.read_bytes():  # a zombie has none
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the command goes on")
+
+
+def test_a_program_that_is_not_there_is_missing_and_a_status_is_the_commands_own(tmp_path):
+    def status(*argv):
+        ended = asyncio.run(
+            run_here(argv, folder=tmp_path, log=tmp_path / "log", variables=dict(os.environ), timeout_s=60)
+        )
+        return ended.status, ended.missing, ended.output
+
+    (tmp_path / "own").write_text('#!/bin/sh\necho "$1"; exit 7\n')
+    (tmp_path / "own").chmod(0o755)
+    assert status("./own", "it's $x") == (7, False, "it's $x\n")
+    assert status("true")[:2] == (0, False)
+    for name in ("./other", "no-such-program", "./log"):
+        assert status(name)[:2] == (127, True)

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from guests_here import built_chips, rebuilt_driver
 from txop import bus
 from txop.bus.model import BusReport, Traffic
-from txop.guest.chips import IN_GUEST, find_chips
-from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import Image, build_image
-from txop.guest.locks import find_lock
+from txop.guest.chips import IN_GUEST
+from txop.guest.image import Image
 from txop.guest.overlay import Overlay
-from txop.guest.qemu import Computer, find_qemu
+from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 
 SCRIPT = Path(__file__).with_name("kernel_counters.sh")
@@ -24,17 +22,6 @@ ETHERNET_HEADER = 14
 QMAP_HEADER = 4
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def image() -> Image:
-    try:
-        find_qemu()
-        return build_image(find_lock("6.12"))
-    except MissingForGuest as error:
-        pytest.skip(f"NO GUEST WAS STARTED: {error}")
-    except GuestError as error:
-        pytest.skip(f"NO GUEST WAS STARTED: its packages cannot be had here: {error}")
 
 
 @dataclass(frozen=True)
@@ -69,10 +56,6 @@ def read_counters(path: Path) -> dict[str, int]:
 
 
 def phases(image: Image, made: Set, folder: Path) -> list[Phase]:
-    try:
-        program = find_chips()
-    except GuestError as error:
-        pytest.skip(f"NO DEVICE WAS PLUGGED IN: {error}")
     overlay = Overlay(
         script=SCRIPT.read_text(encoding="utf-8"),
         environment={
@@ -83,7 +66,7 @@ def phases(image: Image, made: Set, folder: Path) -> list[Phase]:
             "BYTES": "3M",
             "PHASES": " ".join(made.phases),
         },
-        files={IN_GUEST: program},
+        files={IN_GUEST: built_chips()},
         modules=made.modules,
         more_modules=made.more_modules,
     )
@@ -164,10 +147,7 @@ def uplink_verdict(phase: Phase) -> str:
 
 
 def test_qmap_of_rmnet_without_and_with_aggregation(image: Image, tmp_path: Path) -> None:
-    try:
-        built = asyncio.run(build_driver(DriverBuild("rmnet"), find_lock("6.12")))
-    except GuestError as error:
-        pytest.skip(f"NO DRIVER WAS BUILT: {error}")
+    built = rebuilt_driver("rmnet")
     # aggregates fit into the driver's buffers, which follow the MTU of 16,000
     options = "--aggregate-bytes 15872"
     made = Set("qmi-modem", "qmi_wwan", options, mux="rmnet", phases=("plain", "aggregated"), modules=(built.module,))

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tomllib
@@ -27,7 +26,6 @@ from txop.campaign import session
 from txop.campaign.engine import Campaign, End
 from txop.campaign.reporter import Quiet
 from txop.cli.campaign_live import LiveReporter
-from txop.cli.run import IMPATIENCE, _until_signal
 from txop.plan.load import load_plan
 from txop.plan.model import Plan
 from txop.plan.overrides import Overrides
@@ -328,28 +326,6 @@ def test_who_closes_stderr_still_gets_the_result():
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=writing, timeout=30)
     os.close(writing)
     assert done.stdout == b"result\n"
-
-
-@pytest.mark.parametrize(("signals", "cleared"), [(1, True), (IMPATIENCE - 1, True), (IMPATIENCE, False)])
-def test_impatience_does_not_disturb_the_clearing_up_until_it_insists(signals, cleared):
-    done = []
-
-    async def work():
-        try:
-            await asyncio.sleep(60)
-        finally:
-            for _ in range(signals - 1):
-                os.kill(os.getpid(), signal.SIGINT)
-                await asyncio.sleep(0.01)
-            done.append("cleared")
-
-    async def interrupted():
-        asyncio.get_running_loop().call_later(0.01, os.kill, os.getpid(), signal.SIGTERM)
-        await _until_signal(work(), Quiet())
-
-    with pytest.raises(asyncio.CancelledError):
-        asyncio.run(interrupted())
-    assert bool(done) is cleared
 
 
 def test_a_demo_does_not_throw_away_what_another_one_writes(bench, txop):

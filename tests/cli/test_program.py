@@ -10,7 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -241,15 +240,21 @@ def test_a_defect_is_a_short_message_and_a_traceback_only_on_demand(monkeypatch,
     assert ("Traceback" in text) is debug
 
 
-def test_ctrl_c_ends_quickly_and_quietly(plain_environment):
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, ExitCode.INTERRUPTED), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_ends_it_quietly_and_leaves_no_half_of_a_file(plain_environment, tmp_path, number, code):
     sleeper = (
-        "import sys, time; from txop.cli import app\n"
+        "import sys, time; from pathlib import Path; from txop.cli import app\n"
+        "from txop.report.whole_file import whole_file\n"
         "def register(a):\n"
         "    @a.command(name='sleep')\n"
         "    def sleep() -> None:\n"
-        "        print('ready', flush=True); time.sleep(60)\n"
+        f"        with whole_file(Path({str(tmp_path / 'page.html')!r})) as out:\n"
+        "            print('half', file=out, flush=True); print('ready', flush=True); time.sleep(60)\n"
         "app.COMMANDS = (*app.COMMANDS, register)\n"
-        "app.main(['sleep'])\n"
+        "sys.argv = ['txop', 'sleep']\n"
+        "app.main()\n"
     )
     with subprocess.Popen(
         [sys.executable, "-c", sleeper],
@@ -260,9 +265,9 @@ def test_ctrl_c_ends_quickly_and_quietly(plain_environment):
     ) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "ready\n"
-        start = time.monotonic()
-        running.send_signal(signal.SIGINT)
+        assert len(list(tmp_path.iterdir())) == 1
+        running.send_signal(number)
         _, errors = running.communicate(timeout=30)
-    assert running.returncode == ExitCode.INTERRUPTED
+    assert running.returncode == code
     assert errors == ""
-    assert time.monotonic() - start < 10
+    assert list(tmp_path.iterdir()) == []

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
+from guests_here import rebuilt_driver
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.image import Image
-from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
@@ -140,7 +139,7 @@ def through(
     """Run a script in a guest with a chip; gives the folder of what it left."""
     modules: tuple[Path, ...] = ()
     if chip.driver == "rtl8xxxu":
-        modules = (asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"))).module,)
+        modules = (rebuilt_driver("rtl8xxxu").module,)
     overlay = Overlay(
         script=f"txop-lab up || exit\n{script}",
         environment=chip.variables(),

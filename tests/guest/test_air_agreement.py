@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
+from guests_here import rebuilt_driver
 from txop import air, bus
 from txop.air.model import AirReport
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.image import Image
-from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
@@ -112,7 +111,7 @@ def test_the_recordings_of_a_guest_agree_with_its_counters(
 ) -> None:
     modules: tuple[Path, ...] = ()
     if driver == "rtl8xxxu":
-        modules = (asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"))).module,)
+        modules = (rebuilt_driver("rtl8xxxu").module,)
     chip = Chip(
         driver=driver,
         security=security,

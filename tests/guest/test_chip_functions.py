@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from guests_here import built_chips, rebuilt_driver
 from txop import air
-from txop.guest.chips import IN_GUEST, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import Image, build_image
-from txop.guest.locks import find_lock
+from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip
+from txop.guest.image import Image
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
@@ -87,16 +86,10 @@ class Seen:
 
 
 def boot(image: Image, chip: Chip, script: str, folder: Path, kernel: str = "6.12") -> Seen:
-    try:
-        files = {IN_GUEST: find_chips()}
-    except GuestError as error:
-        pytest.skip(f"NO CHIP WAS PLUGGED IN: {error}")
+    files = {IN_GUEST: built_chips()}
     modules: tuple[Path, ...] = ()
-    if (chip.device, chip.driver) == ("rtl8188cus", "rtl8xxxu"):
-        try:
-            modules = (asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel))).module,)
-        except GuestError as error:
-            pytest.skip(f"NO DRIVER WAS BUILT: {error}")
+    if (chip.device, chip.driver) in NEEDS_BUILD:
+        modules = (rebuilt_driver(chip.driver, kernel).module,)
     overlay = Overlay(script=script, environment=chip.variables(), files=files, modules=modules)
     computer = Computer(mode=Mode.EXACT)
     ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=900))
@@ -171,13 +164,9 @@ def test_power_save_is_refused_and_scanning_loses_nothing(image: Image, tmp_path
 
 
 @pytest.mark.parametrize("kernel", ["6.1", "6.12"])
-def test_the_stock_rtl8xxxu_drives_an_rtl8723au(tmp_path: Path, kernel: str) -> None:
-    try:
-        image = build_image(find_lock(kernel))
-    except (GuestError, MissingForGuest) as error:
-        pytest.skip(f"NO GUEST WAS STARTED: {error}")
+def test_the_stock_rtl8xxxu_drives_an_rtl8723au(image_of: Callable[[str], Image], tmp_path: Path, kernel: str) -> None:
     chip = a_chip("rtl8xxxu", device="rtl8723au")
-    seen = boot(image, chip, TRAFFIC, tmp_path / "out", kernel)
+    seen = boot(image_of(kernel), chip, TRAFFIC, tmp_path / "out", kernel)
     assert "RTL8723AU" in seen.text("kernel.log")
     assert min(seen.received(name)["bits_per_second"] for name in ("up.json", "down.json")) > 1e6
 

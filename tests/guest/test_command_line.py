@@ -62,6 +62,26 @@ def test_kvm_where_there_is_none_is_an_error_that_says_why(txop: RunTxop, image:
         assert "KVM does not work here" in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            ("--device", "rtl8188cus", "--device-option", '"'),
+            "is not words as a shell reads them",
+        ),
+        (("--file", "/etc/hostname:/../../etc/passwd"), "is no place for a file in a guest"),
+        (("--file", "/etc/hostname:/root/a\nb"), "is no place for a file in a guest"),
+        (("--file", "/nonexistent:/root/x"), "/nonexistent is no file"),
+        (("--module", "/etc/hostname"), "hostname: it is no ELF file"),
+    ],
+)
+def test_what_cannot_be_is_told_and_is_no_defect(txop: RunTxop, options: tuple[str, ...], words: str) -> None:
+    ran = txop("guest", "run", *options, "--", "true", timeout=WALL_S)
+    assert ran.returncode == 2, ran.stderr
+    assert words in ran.stderr
+    assert "Booting" not in ran.stderr
+
+
 def test_exact_with_kvm_is_refused(txop: RunTxop) -> None:
     ran = txop("guest", "run", "--mode", "exact", "--kvm", "yes", "--", "true")
     assert ran.returncode == 2

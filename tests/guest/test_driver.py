@@ -7,7 +7,8 @@ import platform
 
 import pytest
 
-from txop.guest.driver import DriverBuild, build_driver
+from guests_here import rebuilt_driver
+from txop.guest.driver import DriverBuild, build_driver, check_compiler
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.locks import find_lock
 
@@ -53,3 +54,33 @@ def test_on_a_processor_that_cannot_build_the_way_round_is_named(tmp_path, monke
     with pytest.raises(MissingForGuest, match="this is an aarch64 one") as said:
         asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"), cache=tmp_path))
     assert "--module" in said.value.what_to_do
+
+
+def test_a_compiler_says_what_it_is_or_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / ".kernelvariables").write_text("CC = $(CROSS_COMPILE)gcc-12\n")
+    with pytest.raises(MissingForGuest, match="built with gcc-12, which is not here"):
+        check_compiler(tmp_path)
+    compiler = tmp_path / "gcc-12"
+    compiler.write_text("#!/bin/sh\necho 'gcc-12 (Debian 12.2.0-14) 12.2.0'; echo more\n")
+    compiler.chmod(0o755)
+    assert check_compiler(tmp_path) == "gcc-12 (Debian 12.2.0-14) 12.2.0"
+    compiler.write_text("#!/bin/sh\nexit 1\n")
+    with pytest.raises(MissingForGuest, match="gcc-12 does not tell its version"):
+        check_compiler(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_driver_built_elsewhere_has_the_same_bytes(image, tmp_path):
+    first = rebuilt_driver("rtl8xxxu")
+    shared = image.folder.parents[1]
+    elsewhere = tmp_path / "another-home"
+    elsewhere.mkdir()
+    for name in ("packages", "unpacked", "kernels"):
+        (elsewhere / name).symlink_to(shared / name)
+    second = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12"), cache=elsewhere))
+    assert not second.cached
+    data = second.module.read_bytes()
+    assert data == first.module.read_bytes()
+    assert str(shared).encode() not in data
+    assert len(data) < 2_000_000

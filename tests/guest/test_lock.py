@@ -65,6 +65,11 @@ def test_what_is_no_lock_is_refused_with_the_reason(old: str, new: str, words: s
         read_lock(GOOD.replace(old, new), "x")
 
 
+def test_brackets_without_end_are_refused() -> None:
+    with pytest.raises(LockError, match="deep"):
+        read_lock("a = " + "[" * 100_000, "deep")
+
+
 def test_a_package_that_is_there_twice_is_refused() -> None:
     row = next(row for row in GOOD.splitlines() if '"iw"' in row)
     with pytest.raises(LockError, match="iw more than once"):

@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
+from guests_here import rebuilt_driver
 from txop.guest.cache import default_cache
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError
 from txop.guest.image import Image
-from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.results import Event
-from txop.guest.running import Ended, GuestFailed, run_guest
+from txop.guest.running import Cause, Ended, GuestFailed, run_guest
+
+WALL_S = 900
+"""For a busy machine; nothing is timed."""
 
 PROGRAM = """
 import asyncio, sys
@@ -55,7 +56,7 @@ def run(
     overlay: Overlay,
     results: Path,
     computer: Computer | None = None,
-    wall_limit_s: float = 120,
+    wall_limit_s: float = WALL_S,
     heard: Heard | None = None,
 ) -> Ended:
     return asyncio.run(
@@ -103,14 +104,14 @@ def test_nothing_of_a_guest_outlives_the_program_that_started_it(image: Image, t
     program = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path)])
     marker = f"{default_cache()}/runs/{program.pid}-"
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + WALL_S
         while not processes_with(marker) and time.monotonic() < until:
             time.sleep(0.1)
         assert processes_with(marker)
     finally:
         os.kill(program.pid, signal.SIGKILL)
         program.wait()
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while processes_with(marker) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes_with(marker) == []
@@ -120,15 +121,16 @@ def test_nothing_of_a_guest_outlives_the_program_that_started_it(image: Image, t
 
 
 def test_a_guest_that_takes_too_long_is_ended_and_says_so(image: Image, tmp_path: Path) -> None:
-    with pytest.raises(GuestFailed, match=r"did not end within 1 s"):
+    with pytest.raises(GuestFailed, match=r"did not end within 1 s") as failed:
         run(image, Overlay(("sleep", "1000")), tmp_path / "out", wall_limit_s=1)
+    assert failed.value.cause is Cause.HOST
 
 
 @pytest.mark.slow
 def test_a_guest_that_panics_says_why(image: Image, tmp_path: Path) -> None:
     with pytest.raises(GuestFailed) as failed:
         run(image, Overlay(script="echo c >/proc/sysrq-trigger; sleep 100"), tmp_path / "out")
-    assert "turned itself off" in failed.value.what
+    assert failed.value.cause is Cause.OFF
     assert "sysrq triggered crash" in failed.value.console
 
 
@@ -163,10 +165,7 @@ def test_two_exact_guests_are_identical_and_another_seed_is_not(image: Image, tm
 
 @pytest.mark.slow
 def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, chips: Path, tmp_path: Path) -> None:
-    try:
-        built = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), find_lock("6.12")))
-    except GuestError as error:
-        pytest.skip(f"NO DRIVER WAS BUILT: {error}")
+    built = rebuilt_driver("rtl8xxxu")
     assert built.info.kernel_release == image.release
     script = "txop-lab up || exit\ndut ping -c 3 -W 2 10.80.210.1"
     overlay = Overlay(

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest.chips import find_chips
 from txop.guest.endurance import Endurance, Way, run_endurance
-from txop.guest.error import GuestError
 from txop.guest.image import Image
 from txop.guest.judgement import Verdict
 from txop.guest.qemu import Computer, Mode
@@ -22,11 +20,8 @@ DRIVER = "rtl8192cu"
 
 
 @pytest.fixture
-def place(image: Image) -> Place:
-    try:
-        find_chips()
-    except GuestError as error:
-        pytest.skip(f"NO CHIP WAS PLUGGED IN: {error}")
+def place(image: Image, chips: Path) -> Place:
+    del chips
     return Place(image, Computer(mode=Mode.EXACT, limit_s=1200), 1800, {})
 
 

@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 
+from guests_here import built_chips, built_image, rebuilt_driver
 from txop.arms.edits.script import read_script
-from txop.guest.chips import IN_GUEST, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver, patch_files
-from txop.guest.error import MissingForGuest
-from txop.guest.image import build_image
-from txop.guest.locks import find_lock
+from txop.guest.chips import IN_GUEST, Chip
+from txop.guest.driver import patch_files
 from txop.guest.overlay import Overlay
-from txop.guest.qemu import Computer, find_qemu
+from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 
@@ -61,13 +59,8 @@ class Seen:
 
 
 def seen(kernel: str, folder: Path, *scripts: str) -> Seen:
-    try:
-        image, program = build_image(find_lock(kernel)), find_chips()
-        find_qemu()
-    except MissingForGuest as error:
-        pytest.skip(f"NO GUEST WAS STARTED: {error}")
-    patches = patch_files([Path(RTL8XXXU + name) for name in scripts])
-    built = asyncio.run(build_driver(DriverBuild("rtl8xxxu", patches), find_lock(kernel)))
+    image, program = built_image(kernel), built_chips()
+    built = rebuilt_driver("rtl8xxxu", kernel, patch_files([Path(RTL8XXXU + name) for name in scripts]))
     overlay = Overlay(
         script=SCRIPT,
         environment=Chip(driver="rtl8xxxu", air=AIR).variables(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import signal
 import subprocess
 import termios
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from txop.guest import qemu
 from txop.guest.image import Image
 
 WAIT_S = 300
@@ -101,6 +103,39 @@ def test_a_shell_that_is_killed_leaves_the_terminal_as_it_was(
         assert terminal.settings_now == terminal.settings
     finally:
         terminal.close()
+
+
+STAND_IN = """\
+#!/bin/sh
+case "$*" in --version) echo "QEMU emulator version 8.2.0"; exit ;; esac
+stty raw -echo
+echo "guest # "
+exec sleep 1000
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_shell_that_is_told_to_end_leaves_the_terminal_as_it_was_and_no_files(
+    image: Image, program: Path, plain_environment: dict[str, str], tmp_path: Path, number: int
+) -> None:
+    (tmp_path / qemu.PROGRAM).write_text(STAND_IN)
+    (tmp_path / qemu.PROGRAM).chmod(0o755)
+    cache = tmp_path / "cache" / "txop" / "guest"
+    cache.mkdir(parents=True)
+    for name in ("images", "unpacked", "packages"):
+        (cache / name).symlink_to(image.folder.parents[1] / name)
+    path = f"{tmp_path}{os.pathsep}{plain_environment['PATH']}"
+    environment = {**plain_environment, "PATH": path, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    terminal = Terminal([str(program), "guest", "shell", "--kvm", "no"], environment)
+    try:
+        terminal.read_until(b"guest # ")
+        assert terminal.settings_now != terminal.settings
+        terminal.process.send_signal(number)
+        assert terminal.process.wait(WAIT_S) == 128 + number
+        assert terminal.settings_now == terminal.settings
+    finally:
+        terminal.close()
+    assert list((cache / "runs").iterdir()) == []
 
 
 def test_without_a_terminal_there_is_no_shell(program: Path) -> None:

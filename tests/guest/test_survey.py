@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.cli import guest_survey
+from txop.cli.app import main
+from txop.guest import endurance
+from txop.guest import survey as surveys
 from txop.guest.error import GuestError
 from txop.guest.facts import Sample, longest_silence_s, read_facts, read_samples
 from txop.guest.image import Image
@@ -214,7 +218,7 @@ def test_a_driver_in_trouble_without_faults_is_told() -> None:
     assert control_problems(rows) == ["rtl8xxxu without any fault: fails cleanly (no traffic any more)"]
 
 
-def test_the_survey_as_files(tmp_path: Path) -> None:
+def test_the_survey_as_files() -> None:
     rows = rows_of(trials())
     document = json.loads(json.dumps(surveyed(rows, place())))
     assert (document["format"], document["origin"], document["rows"][1]["n"]) == (
@@ -227,9 +231,27 @@ def test_the_survey_as_files(tmp_path: Path) -> None:
     assert len(table) == 4
     unescaped = [row.replace("\\|", "").count("|") for row in table]
     assert unescaped == [len(COLUMNS) + 1] * 4
-    write_survey_csv(rows, place(), tmp_path / "x.csv")
-    heading = io.StringIO((tmp_path / "x.csv").read_text()).readline().strip()
+    out = io.StringIO()
+    write_survey_csv(rows, place(), out)
+    heading = out.getvalue().splitlines()[0]
     assert heading == ",".join(("origin", "kernel", *COLUMNS))
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [("survey", "--csv"), ("survey", "--markdown"), ("cycle", "--markdown")]
+)
+def test_a_table_that_cannot_be_written_is_told_before_the_first_guest(
+    command: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = place()
+    monkeypatch.setattr(guest_survey, "_computer", lambda *_: there.computer)
+    monkeypatch.setattr(guest_survey, "_image_and_modules", lambda *_: (there.image, there.modules))
+    for module, name in ((surveys, "run_survey"), (endurance, "run_endurance")):
+        monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("a guest was started"))
+    with pytest.raises(SystemExit) as ended:
+        main(["guest", command, "-o", str(tmp_path), option, str(tmp_path / "missing" / "table")])
+    assert ended.value.code == 2
+    assert "missing/table: No such file" in capsys.readouterr().err.replace("\n", "")
 
 
 def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
@@ -239,6 +261,16 @@ def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
         seen("", log="<3>[  99.0] INFO: task rmmod:812 blocked for more than 40 seconds.\n", failure="x", void=True)
     )
     assert hung.verdict is Verdict.HANGS, "what the kernel had reported by then counts"
+
+
+def test_a_chip_that_has_ended_is_no_verdict_on_the_driver() -> None:
+    told = judge(seen("12.10 plug 70\n12.20 no-chip unknown variant `los`, expected one of `stall`\n"))
+    assert (told.verdict, told.back) == (Verdict.NOT_TOLD, None)
+    assert "unknown variant `los`" in told.why
+    late = judge(seen(WELL.replace("by-itself yes", "by-itself no").replace("46.20", "46.15 no-chip\n46.20")))
+    assert late.verdict is Verdict.NOT_TOLD
+    oops = "[   20.000000] BUG: kernel NULL pointer dereference, address: 0000000000000010"
+    assert judge(seen("12.20 no-chip it ended\n", oops)).verdict is Verdict.CRASHES
 
 
 def test_a_fault_of_which_nobody_told_is_not_one_that_never_happened() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,8 @@ from txop.guest import trial as trials
 from txop.guest.image import Image
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
-from txop.guest.running import Ended, GuestFailed
-from txop.guest.trial import Place, run_trial
+from txop.guest.running import Cause, Ended, GuestFailed
+from txop.guest.trial import Place, read_trial, run_trial
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def place() -> Place:
 class Guests:
     """In place of guests that boot."""
 
-    def __init__(self, failure: str | None = None) -> None:
+    def __init__(self, failure: Cause | None = None) -> None:
         self.failure = failure
         self.booted = 0
 
@@ -34,7 +35,7 @@ class Guests:
         results.mkdir(parents=True, exist_ok=True)
         if self.failure:
             (results / "console").write_text("[    1.000000] BUG: kernel NULL pointer dereference, address: 10\n")
-            raise GuestFailed(self.failure)
+            raise GuestFailed("the guest failed", cause=self.failure)
         (results / "files").mkdir(exist_ok=True)
         (results / "files" / "facts").write_text("1.00 struck 3\n2.00 done\n")
         (results / "files" / "log").write_text("<6>[    1.000000] usb 1-1: new\n")
@@ -76,21 +77,34 @@ def test_another_trial_in_the_same_folder_is_done(
     assert guests.booted == 2
 
 
-def test_a_record_that_is_damaged_counts_as_none(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("damage", ["[", "[" * 60_000, "[1]", '"failure": 5', '"seconds": "x"', '"void": null'])
+def test_a_record_that_is_damaged_counts_as_none(
+    damage: str, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     guests = Guests()
     monkeypatch.setattr(trials, "run_guest", guests)
     overlay = Overlay(script="true")
     asyncio.run(run_trial(overlay, place, tmp_path))
-    (tmp_path / "trial.json").write_text("[")
+    record = tmp_path / "trial.json"
+    text = damage
+    if damage.startswith('"'):
+        text = json.dumps(json.loads(record.read_text()) | json.loads(f"{{{damage}}}"))
+    record.write_text(text)
     asyncio.run(run_trial(overlay, place, tmp_path))
     assert guests.booted == 2
 
 
-def test_a_guest_that_fails_is_a_result(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    guests = Guests("the guest failed: it turned itself off before it handed out its results")
+@pytest.mark.parametrize(
+    ("cause", "turned_off", "void"), [(Cause.OFF, True, False), (Cause.FLOOD, False, False), (Cause.HOST, False, True)]
+)
+def test_a_guest_that_fails_is_a_result_unless_this_machine_ended_it(
+    cause: Cause, turned_off: bool, void: bool, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guests = Guests(cause)
     monkeypatch.setattr(trials, "run_guest", guests)
     for _ in range(2):
         trial = asyncio.run(run_trial(Overlay(script="true"), place, tmp_path))
-        assert trial.seen.turned_off
+        assert (trial.seen.turned_off, trial.seen.void) == (turned_off, void)
         assert trial.seen.lines[0].text.startswith("BUG: kernel NULL pointer")
-    assert guests.booted == 1
+    assert guests.booted == (2 if void else 1)
+    assert (read_trial(tmp_path) is None) is void

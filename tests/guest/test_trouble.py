@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gzip
 import hashlib
+import io
 import os
 import signal
 import subprocess
@@ -18,13 +19,14 @@ import pytest
 from txop.guest import qemu, running
 from txop.guest.cache import new_folder, room
 from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import Image, build_image
+from txop.guest.image import KEPT_UNUSED_DAYS, Image, build_image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.packages.lock import LockedPackage
 from txop.guest.packages.store import PackageStore
 from txop.guest.qemu import Computer, check_kvm, check_qemu
-from txop.guest.running import GuestFailed, run_guest
+from txop.guest.running import Cause, GuestFailed, run_guest
+from txop.guest.scratch import sweep
 
 VERSION = 'case "$*" in --version) echo "QEMU emulator version 8.2.0"; exit ;; esac\n'
 PORTS = """
@@ -119,8 +121,9 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 
 def test_what_qemu_complains_of_is_told(stand_ins: Path, tmp_path: Path) -> None:
     program(stand_ins, qemu.PROGRAM, f"{VERSION}echo 'qemu: no machine \x1b[31mtoday' >&2; exit 1")
-    with pytest.raises(GuestFailed, match="QEMU ended with 1: qemu: no machine"):
+    with pytest.raises(GuestFailed, match="QEMU ended with 1: qemu: no machine") as failed:
         run(tmp_path)
+    assert failed.value.cause is Cause.HOST
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
@@ -130,8 +133,9 @@ def test_a_guest_that_never_stops_talking_is_ended(
 ) -> None:
     monkeypatch.setitem(running._LIMITS, name, 1 << 20)
     program(stand_ins, qemu.PROGRAM, f'{VERSION}{PORTS}exec yes "stage 1.0 words" >"${name}"')
-    with pytest.raises(GuestFailed, match=f"its {name} grew beyond 1 MB"):
+    with pytest.raises(GuestFailed, match=f"its {name} grew beyond 1 MB") as failed:
         run(tmp_path)
+    assert failed.value.cause is Cause.FLOOD
     assert list((tmp_path / "cache" / "runs").iterdir()) == []
 
 
@@ -140,8 +144,9 @@ def test_a_guest_is_ended_before_the_disk_is_full(
 ) -> None:
     monkeypatch.setattr(running, "MIN_FREE_BYTES", 1 << 62)
     program(stand_ins, qemu.PROGRAM, f"{VERSION}exec sleep 1000")
-    with pytest.raises(GuestFailed, match=r"the disk that has .* is full"):
+    with pytest.raises(GuestFailed, match=r"the disk that has .* is full") as failed:
         run(tmp_path)
+    assert failed.value.cause is Cause.HOST
 
 
 def test_the_end_that_a_guest_claims_is_taken_and_its_tricks_are_not(stand_ins: Path, tmp_path: Path) -> None:
@@ -163,11 +168,13 @@ import sys
 sys.path.insert(0, "tests/guest")
 from pathlib import Path
 from test_trouble import run
+from txop.cli.app import end_in_order
+end_in_order()
 run(Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: Path, number: signal.Signals) -> None:
     program(
         stand_ins,
@@ -189,9 +196,9 @@ def test_a_guest_ends_with_the_program_that_runs_it(stand_ins: Path, tmp_path: P
     else:
         pytest.fail("the guest goes on")
     runs = tmp_path / "cache" / "runs"
-    if number == signal.SIGINT:
+    if number != signal.SIGKILL:
         assert list(runs.iterdir()) == []
-    running.sweep(runs)  # as the next guest does
+    sweep(runs)  # as the next guest does
     assert list(runs.iterdir()) == []
 
 
@@ -269,9 +276,11 @@ def test_what_a_killed_process_left_is_removed_and_never_taken_for_whole(tmp_pat
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert [path.name for path in tmp_path.iterdir()] == [f".place.{process.pid}.part"]
+    (tmp_path / f".other.{process.pid}.part").mkdir()
+    (tmp_path / ".other.1.part").mkdir()  # process 1 lives
     with new_folder(place) as work:
         (work / "whole").write_text("x")
-    assert [path.name for path in tmp_path.iterdir()] == ["place"]
+    assert {path.name for path in tmp_path.iterdir()} == {".other.1.part", "place"}
     assert [path.name for path in place.iterdir()] == ["whole"]
 
 
@@ -305,16 +314,37 @@ def test_builds_that_are_killed_damaged_or_at_the_same_time_end_with_the_same_im
     keys = [process.communicate()[0].splitlines()[-1] for process in both]
     assert keys == [image.key, image.key]
     (folder,) = (cache / "images").iterdir()
+    whole = (folder / "image.json").read_text()
     for damage in (
         lambda: os.truncate(folder / "vmlinuz", 1000),
         lambda: (folder / "initramfs.gz").write_bytes(b"x"),
         lambda: (folder / "image.json").write_text("{"),
+        lambda: (folder / "image.json").write_text("[" * 200_000),
+        lambda: (folder / "image.json").write_text(whole.replace('"modules": [', '"modules": 5, "x": [')),
     ):
         damage()
         again = build_image(find_lock("6.12"), cache=cache)
         assert again.key == image.key
         assert again.size_bytes == image.size_bytes
     assert [path.name for path in (cache / "images").iterdir()] == [folder.name]
+
+
+def test_a_new_image_takes_the_place_of_those_that_no_guest_boots_any_more(image: Image, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("packages", "unpacked"):
+        (cache / name).symlink_to(image.folder.parents[1] / name)
+    others = {name: cache / "images" / name for name in ("forgotten", "booted", "own-recent")}
+    long_ago = time.time() - (KEPT_UNUSED_DAYS + 1) * 86_400
+    for other in others.values():
+        other.mkdir(parents=True)
+        (other / "initramfs.gz").write_bytes(gzip.compress(b"archive"))
+        if other.name != "own-recent":
+            os.utime(other, (long_ago, long_ago))
+    Image(others["booted"], "6.12.1", tmp_path, (), "key", cached=True).write_initramfs(io.BytesIO())
+    made = build_image(find_lock("6.12"), cache=cache)
+    left = {path.name for path in (cache / "images").iterdir()}
+    assert left == {made.folder.name, "booted", "own-recent"}
 
 
 # The archive ---------------------------------------------------------------------------------------------------------

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
-from txop.guest.chips import IN_GUEST, find_chips
-from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError
-from txop.guest.image import build_image
+from guests_here import rebuilt_driver
+from txop.guest.chips import FAULTS, IN_GUEST
+from txop.guest.image import Image
 from txop.guest.kernel_lines import read_kernel_lines
-from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
@@ -34,7 +33,7 @@ DEBUG = 0x2001
 
 SCRIPT = f"""
 modprobe vhci_hcd || exit 1
-txop-vusb attach --device rtl8188cus --ap none --faults /txop/faults.toml --stats /txop/out/chip.json &
+txop-vusb attach --device rtl8188cus --ap none --faults {FAULTS} --stats /txop/out/chip.json &
 sleep 3
 modprobe rtl8xxxu debug={DEBUG}
 sleep 6
@@ -54,19 +53,15 @@ def said_by_real_hardware(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("script", "wiki"), [("firmware-upload", "firmware-upload-failure"), ("rx-iqk", "rx-iqk-failed")]
 )
-def test_the_log_of_a_real_dongle(script: str, wiki: str, tmp_path: Path) -> None:
-    try:
-        lock = find_lock("6.1")
-        image = build_image(lock)
-        module = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), lock)).module
-        program = find_chips()
-    except GuestError as error:
-        pytest.skip(f"NO GUEST WAS STARTED: {error}")
+def test_the_log_of_a_real_dongle(
+    image_of: Callable[[str], Image], chips: Path, script: str, wiki: str, tmp_path: Path
+) -> None:
+    image = image_of("6.1")
     overlay = Overlay(
         script=SCRIPT,
-        files={IN_GUEST: program},
-        texts={"/txop/faults.toml": find_faults(script).text.encode()},
-        modules=(module,),
+        files={IN_GUEST: chips},
+        texts={FAULTS: find_faults(script).text.encode()},
+        modules=(rebuilt_driver("rtl8xxxu", "6.1").module,),
     )
     ended = asyncio.run(run_guest(image, overlay, Computer(), results=tmp_path, wall_limit_s=600))
     assert ended.status == 0, (tmp_path / "console").read_text()

@@ -122,7 +122,7 @@ JSON = st.recursive(
 @given(runs=JSON | st.dictionaries(st.just("exact 500 tcp-tx"), JSON))
 def test_a_damaged_store_costs_its_contents_only(tmp_path_factory: pytest.TempPathFactory, runs: object) -> None:
     store = tmp_path_factory.mktemp("state") / "times.json"
-    store.write_text(json.dumps({"format": guest_time.FORMAT, "version": 1, "runs": runs}))
+    store.write_text(json.dumps({"format": "txop-guest-times", "version": 1, "runs": runs}))
     low, usual, high = expected(plan(), plan().test[0], store=store)
     assert 0 <= low <= usual <= high
     remember(plan().guest, plan().test[0], Spent(1, 1), store=store)  # type: ignore[arg-type]

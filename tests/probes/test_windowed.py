@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,13 @@ from txop.probes.windowed import CLOCK_FILE, cut, in_window
 
 EPOCH_S = 1_767_225_600
 SECOND = 1_000_000_000
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def pcap(times_ns: list[int], *, nanoseconds: bool = False) -> bytes:

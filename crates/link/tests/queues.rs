@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use txop_link::engine::{AccessCategory, DropCause, Packet};
 use txop_link::queue::{
-    AirtimeDiscipline, AirtimeSettings, AnyScheduler, AqlSettings, ControlLaw, FifoSettings, FqCodelSettings,
-    FqMacSettings, MacQueueSettings, QueueKind, Queueing, Scheduler,
+    AirtimeDiscipline, AirtimeSettings, AqlSettings, ControlLaw, FifoSettings, FqCodelSettings, FqMacSettings,
+    MacQueueSettings, QueueKind, Queueing, Scheduler,
 };
 
 const PEERS: usize = 3;
@@ -122,7 +122,7 @@ fn queueing() -> impl Strategy<Value = Queueing> {
 
 /// Queues, and who is in them.
 struct Watched {
-    queues: AnyScheduler<Numbered>,
+    queues: Box<dyn Scheduler<Numbered>>,
     now_ns: u64,
     /// Flows keep their order. mac80211's flows do not always when they meet in a queue with another station's: they go to
     /// another queue then, and back to the first when it is free again.
@@ -212,7 +212,7 @@ proptest! {
         steps in proptest::collection::vec(step(), 1..150),
     ) {
         prop_assert_eq!(settings.check("queueing"), Ok(()));
-        let queues = AnyScheduler::new(&settings, PEERS, SEED);
+        let queues = settings.queues(PEERS, SEED);
         let mut watched = Watched {
             queues,
             now_ns: 0,

@@ -80,6 +80,15 @@ pub enum Effect {
     Unplug(u64),
 }
 
+/// A fault of a script, which happened or has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Struck {
+    /// Its name in the script.
+    pub name: String,
+    /// What happened, or what undid it.
+    pub what: String,
+}
+
 /// A virtual USB device. Times are nanoseconds of one clock that never goes back.
 pub trait Device {
     /// Its descriptors.
@@ -118,6 +127,9 @@ pub trait Device {
     fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
         false
     }
+
+    /// Moves out the faults of its script that happened or ended since the last call, in order.
+    fn struck(&mut self, _faults: &mut Vec<Struck>) {}
 
     /// What it has counted, as JSON.
     fn statistics(&self) -> serde_json::Value {
@@ -166,6 +178,9 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
         (**self).inject(now_ns, effect)
+    }
+    fn struck(&mut self, faults: &mut Vec<Struck>) {
+        (**self).struck(faults);
     }
     fn statistics(&self) -> serde_json::Value {
         (**self).statistics()

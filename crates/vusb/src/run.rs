@@ -1,6 +1,6 @@
 //! From the command line to a device that is being served.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
@@ -79,15 +79,16 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> RunError + '_ {
 pub fn run(cli: &Cli) -> Result<(), RunError> {
     let signals = Signals::install().map_err(|source| ServeError::System { what: "catching signals", source })?;
     match &cli.command {
-        Command::Attach(args) => Run::new(args, &signals)?.attach(),
+        Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
+        Command::CheckFaults { files } => read_scripts(files),
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
-                Some(fd) => Export::Inherited(Some(unsafe { OwnedFd::from_raw_fd(fd) })),
+                Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,
             };
-            Run::new(&args.device, &signals)?.export(&mut export)
+            Run::new(&args.device, &signals)?.whole(|run| run.export(&mut export))
         }
     }
 }
@@ -177,55 +178,76 @@ impl<'a> Run<'a> {
         Ok(Self { args, signals, device, observer, urbs: UrbCounters::default() })
     }
 
-    /// Serves one connection, or none for as long as the device is unplugged.
-    fn serve(&mut self, connection: Option<OwnedFd>) -> Result<Ended, RunError> {
-        let waiting = connection.is_none();
-        let host = Host { connection, signals: self.signals, statistics: self.args.stats.clone() };
-        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), waiting)?;
+    /// Serves one connection, or none, until something has come.
+    fn serve(&mut self, connection: Option<OwnedFd>, until: Until<'_>) -> Result<Ended, RunError> {
+        let (statistics, before) = (self.args.stats.clone(), self.urbs);
+        let host = Host { connection, signals: self.signals, statistics, before };
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), until)?;
         self.observer = observer;
         self.urbs.add(&urbs);
         Ok(ended)
     }
 
-    fn attach(mut self) -> Result<(), RunError> {
+    /// Runs, and writes all files, also if the run ends with an error.
+    fn whole(mut self, run: impl FnOnce(&mut Self) -> Result<(), RunError>) -> Result<(), RunError> {
+        let done = run(&mut self);
+        done.and(self.finish())
+    }
+
+    fn attach(&mut self) -> Result<(), RunError> {
         let vhci = Vhci::new(BUS << 16 | DEVICE, self.device.identity().speed);
         loop {
             self.device.reset(Clock.now_ns());
             let (connection, port) = vhci.plug()?;
             eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
-            let mut ended = self.serve(Some(connection))?;
-            if ended == Ended::Unplugged {
-                eprintln!("txop-vusb: {:?} unplugged", self.args.device);
-                ended = self.serve(None)?;
-                if ended == Ended::HostGone {
-                    continue;
-                }
+            if !matches!(self.serve(Some(connection), Until::Parted)?, Ended::Unplugged) {
+                return Ok(());
             }
-            return self.finish();
+            eprintln!("txop-vusb: {:?} unplugged", self.args.device);
+            if !matches!(self.serve(None, Until::Present)?, Ended::Present) {
+                return Ok(());
+            }
         }
     }
 
-    fn export(mut self, export: &mut Export) -> Result<(), RunError> {
+    fn export(&mut self, export: &mut Export) -> Result<(), RunError> {
+        if let Some(address) = export.address() {
+            eprintln!("txop-vusb: {:?} on {address}", self.args.device);
+        }
         let exported = exported(self.device.identity());
-        while let Some(connection) = export.wait(&exported)? {
+        while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
             self.device.reset(Clock.now_ns());
-            if self.serve(Some(connection))? == Ended::Stopped {
+            if matches!(self.serve(Some(connection), Until::Parted)?, Ended::Stopped) {
                 break;
             }
         }
-        self.finish()
+        Ok(())
     }
 
+    /// Writes all files, whatever becomes of one of them.
     fn finish(mut self) -> Result<(), RunError> {
-        if let Some(path) = &self.args.stats {
-            write_statistics(path, &self.device, &self.urbs).map_err(file(path))?;
-        }
-        if let (Some(observer), Some(path)) = (&mut self.observer, &self.args.usb) {
-            observer.finish().map_err(file(path))?;
-        }
+        let statistics = match &self.args.stats {
+            Some(path) => write_statistics(path, &self.device, &self.urbs).map_err(file(path)),
+            None => Ok(()),
+        };
+        let usb = match (&mut self.observer, &self.args.usb) {
+            (Some(observer), Some(path)) => observer.finish().map_err(file(path)),
+            _ => Ok(()),
+        };
         let air = self.args.air.clone().unwrap_or_default();
-        self.device.finish().map_err(file(&air))
+        statistics.and(usb).and(self.device.finish().map_err(file(&air)))
     }
+}
+
+/// Reads scripts, and says what is in each: one line of JSON.
+fn read_scripts(paths: &[PathBuf]) -> Result<(), RunError> {
+    for path in paths {
+        let script = Script::open(path)?;
+        let names: Vec<&str> = script.fault.iter().map(|fault| fault.name.as_str()).collect();
+        let line = serde_json::json!({ "faults": names, "access_point": script.is_about_ap() });
+        writeln!(io::stdout(), "{line}").map_err(file(Path::new("standard output")))?;
+    }
+    Ok(())
 }
 
 fn exported(identity: &vusb::device::Identity) -> ExportedDevice {

@@ -1,10 +1,15 @@
 //! The program as a server: a host imports the device over TCP, and over an inherited socket.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{kill_process, Pid, Signal};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::{self, Completion, Submit, BUS_ID, DEVICE, HEADER, REQUEST};
 
@@ -45,27 +50,59 @@ fn control(stream: &mut TcpStream, sequence: u32, setup: Setup) -> (i32, Vec<u8>
     (status, data)
 }
 
+/// Tries until it works; this says only when to give up.
+fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(value) = attempt() {
+            return value;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+impl Server {
+    /// Without an access point, with counters in a file. Gives its port.
+    fn start(statistics: &Path, more: &[&OsStr]) -> (Self, u16) {
+        let mut command = program();
+        command.args(["serve", "--ap", "none", "--listen", "127.0.0.1:0"]);
+        command.args(["--stats".as_ref(), statistics.as_os_str()]).args(more).stderr(Stdio::piped());
+        let mut server = Self(command.spawn().unwrap());
+        let mut said = BufReader::new(server.0.stderr.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let port = line.trim_end().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        // What it says later is shown with the test.
+        std::thread::spawn(move || said.lines().map_while(Result::ok).for_each(|line| eprintln!("{line}")));
+        (server, port.unwrap_or_else(|| panic!("{line}")))
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Asks for the counters.
+    fn report(&self, statistics: &Path) -> serde_json::Value {
+        let _ = std::fs::remove_file(statistics);
+        self.signal(Signal::USR1);
+        let text = eventually("no counters", || std::fs::read_to_string(statistics).ok());
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn end(&mut self) -> Option<i32> {
+        self.signal(Signal::TERM);
+        eventually("it does not end", || self.0.try_wait().unwrap()).code()
+    }
+}
+
 #[test]
 fn a_host_imports_the_device_and_comes_back() {
-    // A port that nobody uses now.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let folder = tempfile::tempdir().unwrap();
     let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
-    let mut server = Server(
-        program()
-            .args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")])
-            .args(["--stats".as_ref(), statistics.as_os_str(), "--usb".as_ref(), usb.as_os_str()])
-            .spawn()
-            .unwrap(),
-    );
-    let started = Instant::now();
-    let connect = || loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => break stream,
-            Err(error) if started.elapsed() > Duration::from_secs(20) => panic!("{error}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(20)),
-        }
-    };
+    let (mut server, port) = Server::start(&statistics, &["--usb".as_ref(), usb.as_os_str()]);
+    let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
     assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
     for round in 0..2 {
         let mut stream = connect();
@@ -79,6 +116,10 @@ fn a_host_imports_the_device_and_comes_back() {
         // A register: the MAC is off.
         let register = Setup { request_type: 0xc0, request: 5, value: 0x100, index: 0, length: 1 };
         assert_eq!(control(&mut stream, 2, register), (0, vec![0xea]));
+        // Counters are those of all connections, and never go back.
+        let report = server.report(&statistics);
+        assert_eq!(report["urbs"]["succeeded"], 2 * (round + 1));
+        assert_eq!(report["device"]["chip"]["reads"], round + 1);
     }
     // Garbage ends the connection, not the server.
     let mut stream = connect();
@@ -88,6 +129,59 @@ fn a_host_imports_the_device_and_comes_back() {
     let _ = stream.read_to_end(&mut rest);
     assert_eq!(rest.len(), DEVICE);
     assert!(server.0.try_wait().unwrap().is_none());
+}
+
+/// With nobody there, and with somebody who says nothing.
+#[test]
+fn signals_are_answered_while_no_host_is_there() {
+    for silent in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (statistics, air) = (folder.path().join("stats.json"), folder.path().join("air.pcapng"));
+        let (mut server, port) = Server::start(&statistics, &["--air".as_ref(), air.as_os_str()]);
+        let client = silent.then(|| TcpStream::connect(("127.0.0.1", port)).unwrap());
+        assert_eq!(server.report(&statistics)["urbs"]["submitted"], 0);
+        std::fs::remove_file(&statistics).unwrap();
+        assert_eq!(server.end(), Some(0));
+        assert!(statistics.exists() && air.metadata().unwrap().len() > 0);
+        drop(client);
+    }
+}
+
+/// An interface that is deleted (or whose namespace goes) is ready for ever, with nothing to read.
+#[test]
+fn an_interface_may_go_away() {
+    let (_host, stdin) = UnixStream::pair().unwrap();
+    let mut server = Server(
+        Command::new("unshare")
+            .args(["-Urn", env!("CARGO_BIN_EXE_txop-vusb"), "serve", "--fd", "0", "--ap", "builtin", "--tap", "vap0"])
+            .stdin(OwnedFd::from(stdin))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let pid = server.0.id().to_string();
+    let deleted = eventually("no interface", || {
+        let mut command = Command::new("nsenter");
+        command.args(["--preserve-credentials", "-U", "-n", "-t", &pid, "ip", "link", "del", "vap0"]);
+        let done = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        (done || server.0.try_wait().unwrap().is_some()).then_some(done)
+    });
+    let mut said = BufReader::new(server.0.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    if !deleted {
+        eprintln!("SKIPPED: no TAP device can be made here: {line}");
+        return;
+    }
+    assert!(line.contains("vap0 is gone"), "{line}");
+    let reads = || -> u64 {
+        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        io.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().parse().unwrap()
+    };
+    let before = reads();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(reads() - before < 10, "it reads what cannot be read");
+    assert_eq!(server.end(), Some(0));
 }
 
 #[test]
@@ -106,9 +200,30 @@ fn mistakes_are_said() {
     let (code, text) = said(&["serve", "--ap", "none", "--loss", "2"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("0 to 1"), "{text}");
-    if !std::path::Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
+    let (code, text) = said(&["serve", "--fd=-1"]);
+    assert_eq!(code, Some(2), "{text}");
+    if !Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
         let (code, text) = said(&["attach", "--ap", "none"]);
         assert_eq!(code, Some(3));
         assert!(text.contains("modprobe vhci_hcd"), "{text}");
     }
+}
+
+#[test]
+fn fault_scripts_are_checked_before_they_are_used() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let check = |path: &Path| program().arg("check-faults").arg(path).output().unwrap();
+    let fault = check(&examples.join("faults/silent-control-once.toml"));
+    let value: serde_json::Value = serde_json::from_slice(&fault.stdout).unwrap();
+    assert_eq!((fault.status.code(), &value["access_point"]), (Some(0), &false.into()));
+    assert_eq!(value["faults"].as_array().unwrap().len(), 1);
+    let ap = check(&examples.join("access-point/channel-switch.toml"));
+    let value: serde_json::Value = serde_json::from_slice(&ap.stdout).unwrap();
+    assert_eq!((ap.status.code(), &value["access_point"]), (Some(0), &true.into()));
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("wrong.toml");
+    std::fs::write(&wrong, "[[fault]]\naction = \"los\"\n").unwrap();
+    let wrong = check(&wrong);
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(wrong.status.code() == Some(2) && said.contains("wrong.toml") && said.contains("`los`"), "{said}");
 }

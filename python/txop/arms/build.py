@@ -75,6 +75,8 @@ class Recipe:
     timeout_s: float
     reverse: bool = False
     """Take the patches back, the last one first."""
+    compiler: str | None = None
+    """What the compiler says of itself, where results are kept by that, too."""
 
     @property
     def series(self) -> tuple[Path, ...]:
@@ -153,8 +155,9 @@ def default_cache() -> Path:
 
 async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables: dict[str, str]) -> Built:
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob(f".{key}.*.part"):  # a build that was killed
-        if not _runs(old.name.split(".")[-2]):
+    for old in folder.glob(".*.*.part"):  # of builds that were killed, this one or others
+        pid = old.name.split(".")[-2]
+        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
             shutil.rmtree(old, ignore_errors=True)
     work = folder / f".{key}.{os.getpid()}.part"
     log = work / "build.log"
@@ -222,7 +225,7 @@ def _finished(place: Path, tree: SourceTree, *, cached: bool) -> Built | None:
         facts = json.loads((place / "built.json").read_bytes()[:65536])
         module = place / str(facts["module"])
         info = module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return Built(module, place / "build.log", place.name, tree.identity, info, cached)
 
@@ -239,6 +242,8 @@ def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
     }
     if how.reverse:
         parts["reverse"] = True
+    if how.compiler is not None:
+        parts["compiler"] = how.compiler
     if scripts := [number for number, patch in enumerate(how.patches) if is_script(patch)]:
         parts["edit scripts"] = [EDITS, *scripts]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -269,7 +274,3 @@ def _is_kernel(source: Path) -> bool:
 
 def _file(folder: Path, name: str) -> Path:
     return named_file(folder, name)
-
-
-def _runs(pid: str) -> bool:
-    return pid.isdigit() and Path(f"/proc/{pid}").exists()

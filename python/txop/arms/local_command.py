@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +13,10 @@ from pathlib import Path
 
 KEPT_BYTES = 1 << 20
 """Of the end of the output that is handed back."""
+
+_AS_A_GROUP = 'trap "kill -KILL 0" TERM; "$@" & wait $!'
+"""Shell text: runs its arguments, and ends with all their processes on SIGTERM. The kernel sends it when this process
+has ended (PR_SET_PDEATHSIG, prctl(2)), also by SIGKILL; it sends it to one process, and make has many."""
 
 MAX_LOG_BYTES = 256 << 20
 """A command that says more is stopped."""
@@ -34,16 +39,19 @@ async def run_here(
 ) -> EndedHere:
     """Run a command to its end in ``folder``, with ``LC_ALL=C``; its output is added to ``log``.
 
-    Its whole process group is killed after ``timeout_s``, when it fills the log, and when the caller is cancelled.
+    Its whole process group is killed after ``timeout_s``, when it fills the log, when the caller is cancelled, and when
+    this process ends, however it does.
     """
     timed_out = False
     with log.open("ab") as out:
         out.write(f"$ {' '.join(argv)}\n".encode(errors="backslashreplace"))
         out.flush()
         start = out.tell()
+        if not _is_program(argv[0], folder, variables):
+            return EndedHere(127, "", missing=True)
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
-                *argv,
+                *_tied(argv),
                 cwd=folder,
                 env={**variables, "LC_ALL": "C"},
                 stdin=asyncio.subprocess.DEVNULL,
@@ -70,6 +78,18 @@ async def run_here(
         written.seek(max(start, log.stat().st_size - KEPT_BYTES))
         output = written.read(KEPT_BYTES).decode("utf-8", "replace")
     return EndedHere(process.returncode if process.returncode is not None else -1, output, timed_out)
+
+
+def _is_program(name: str, folder: Path, variables: Mapping[str, str]) -> bool:
+    if "/" in name:
+        return os.access(folder / name, os.X_OK) and (folder / name).is_file()
+    return shutil.which(name, path=variables.get("PATH", os.defpath)) is not None
+
+
+def _tied(argv: Sequence[str]) -> list[str]:
+    """``argv``, tied to this process where the machine has what that takes."""
+    setpriv = shutil.which("setpriv")
+    return [setpriv, "--pdeathsig", "TERM", "--", "/bin/sh", "-c", _AS_A_GROUP, "sh", *argv] if setpriv else [*argv]
 
 
 async def _kill(process: asyncio.subprocess.Process) -> None:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from txop.bus.analysis import analyze, analyze_json
-from txop.bus.model import BusReport, FormatError
+from txop.bus.model import BusReport
+from txop.report.document import FormatError
 
 __all__ = ["BusReport", "FormatError", "analyze", "analyze_json"]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-from markupsafe import Markup
 
 from txop.bus.compare import Comparison, compare
 from txop.bus.model import BusReport
@@ -13,9 +10,8 @@ from txop.bus.plots import draw
 from txop.bus.side_by_side import grid
 from txop.bus.view import called, sections, tone
 from txop.report import format as fmt
-from txop.report.blocks import Block, Facts, Grid, Lines, Plot, Section
+from txop.report.chapters import chapters_of
 from txop.report.page import render
-from txop.report.plot import svg
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""
@@ -24,44 +20,9 @@ ROWS_MAX = 500
 """Rows of a table put into the page at all; CSV and JSON have every row."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A finished plot."""
-
-    svg: Markup
-    caption: str
-    wide: bool
-
-
-Piece = Figure | Facts | Grid | Lines
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A section with its plots drawn."""
-
-    section: Section
-    pieces: Sequence[Piece]
-
-
 def page(report: BusReport) -> str:
     """The page of ``report``, as HTML text."""
-    drawn = 0
-
-    def piece(block: Block) -> Piece | None:
-        nonlocal drawn
-        if not isinstance(block, Plot):
-            return block
-        drawing = draw(report, block.name)
-        if drawing is None:
-            return None
-        drawn += 1
-        return Figure(svg(drawing.spec, ident=f"p{drawn}", label=drawing.caption), drawing.caption, wide=True)
-
-    chapters = [
-        Chapter(part, [found for block in part.blocks if (found := piece(block)) is not None])
-        for part in sections(report)
-    ]
+    chapters = chapters_of(sections(report), lambda name: draw(report, name))
     return render(
         "txop.bus", "bus.html.j2", report=report, chapters=chapters, called=called, tone=tone, fmt=fmt, definitions={},
         rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,

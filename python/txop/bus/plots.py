@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from txop.bus.model import BusReport, Endpoint
 from txop.report import format as fmt
+from txop.report.chapters import Drawing
 from txop.report.plot import INK, SERIES, plain
 
 MAX_LINES = 4
 WIDTH = 640
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A Vega-Lite chart and what it shows."""
-
-    spec: dict[str, Any]
-    caption: str
 
 
 def draw(report: BusReport, name: str) -> Drawing | None:
@@ -56,7 +48,7 @@ def _rates(endpoints: list[Endpoint]) -> Drawing | None:
         color=_inks(shown),
     )  # fmt: skip
     spec: dict[str, Any] = chart.properties(width=WIDTH, height=150).to_dict()
-    return Drawing(spec, "Completions over time, the endpoints with most bytes.")
+    return Drawing(spec, "Completions over time, the endpoints with most bytes.", wide=True)
 
 
 def _sizes(endpoints: list[Endpoint]) -> Drawing | None:
@@ -81,4 +73,4 @@ def _sizes(endpoints: list[Endpoint]) -> Drawing | None:
         tooltip=["endpoint:N", "size:O", "share:Q"],
     )  # fmt: skip
     spec: dict[str, Any] = chart.properties(width=WIDTH, height=130).to_dict()
-    return Drawing(spec, "Sizes of completed transfers, by powers of two.")
+    return Drawing(spec, "Sizes of completed transfers, by powers of two.", wide=True)

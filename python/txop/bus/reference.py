@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from txop.air.model.reference import _class, _module_classes
 from txop.report.document import Model
 from txop.report.field_reference import marker, renew
+from txop.report.model_reference import model_table, models_of
 
 MODULE = "txop.bus.reference"
 MARKER = marker(MODULE)
@@ -19,14 +19,13 @@ MARKER = marker(MODULE)
 
 def classes() -> Iterator[tuple[type[Model], dict[str, str]]]:
     """Every class of the ``txop-bus`` document with the descriptions of its fields, the whole report first."""
-    found = [pair for pair in _module_classes("txop.bus.model", ()) if pair[0].__name__ != "Head"]
-    return iter(sorted(found, key=lambda pair: pair[0].__name__ != "BusReport"))
+    return iter(sorted(models_of("txop.bus.model"), key=lambda pair: pair[0].__name__ != "BusReport"))
 
 
 def reference() -> str:
     """The Markdown of the reference."""
-    parts = [_class(item, docs) for item, docs in classes()]
-    side = [_class(*pair) for pair in _module_classes("txop.bus.compare", ("Comparison", "Capture", "Difference"))]
+    parts = [model_table(item, docs) for item, docs in classes()]
+    side = [model_table(*pair) for pair in models_of("txop.bus.compare", ("Comparison", "Capture", "Difference"))]
     return "\n".join(["## Fields", "", *parts, "## Fields of `txop-bus-compare`", "", *side])
 
 

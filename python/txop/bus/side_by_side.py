@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from txop.air.view.names import missing, share, time_us
 from txop.bus.compare import Comparison, Difference
 from txop.report import format as fmt
 from txop.report.blocks import Cell, Column, Grid
+from txop.report.cells import missing, share, time_us
 
 
 def grid(comparison: Comparison) -> Grid:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from txop.air.view.names import count, missing, share, text, time_us
 from txop.bus.model import BusReport, Device, Endpoint, Traffic, Verdict
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
+from txop.report.cells import count, missing, share, text, time_us
 
 SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests")
 

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from txop.air.model import Waterfall, WaterfallStep
 from txop.air.view import Headline
-from txop.air.view.names import capital
 from txop.cli.console import safe_text
 from txop.cli.terminal_report import bullets
 from txop.report import format as fmt
+from txop.report.format import capital
 
 _STYLE = {
     "payload": "green",

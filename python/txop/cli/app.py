@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Annotated, NoReturn
@@ -98,12 +100,15 @@ def _common_options(
         os.environ[DEBUG_VARIABLE] = "1"
 
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``txop`` with ``arguments`` (default: ``sys.argv[1:]``) and exit with one of :class:`ExitCode`."""
     _make_streams_safe()
+    if arguments is None:  # it is the whole process, and not a test's
+        end_in_order()
     raise SystemExit(int(_run(arguments)))
 
 
@@ -168,6 +173,24 @@ def _from_os_error(error: OSError, place: str | None) -> UserError:
     """``error`` for the user; ``place`` is where it must have been when the error itself names no file."""
     where = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes, os.PathLike)) else place
     return UserError(error.strerror or str(error), where=where)
+
+
+def end_in_order() -> None:
+    """Let SIGTERM and SIGHUP end this process as Ctrl-C does: files that were begun are removed, guests are ended.
+
+    The exit code is 128 plus the number of the signal. A second one ends it on the spot. A signal that the parent has
+    set aside (nohup), or that somebody else listens to, stays as it is.
+    """
+
+    def leave(number: int, frame: object) -> NoReturn:
+        del frame
+        signal.signal(number, signal.SIG_DFL)
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in _ENDING:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                signal.signal(number, leave)
 
 
 def _make_streams_safe() -> None:

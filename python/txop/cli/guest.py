@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -158,17 +158,20 @@ def module(
     """Build a driver for a guest, with a series of patches."""
     from txop.guest.driver import DriverBuild, build_driver, patch_files
     from txop.guest.locks import find_lock
+    from txop.report.whole_file import replacement
 
     begun = time.monotonic()
     if source is not None and not source.is_dir():
         raise UserError("it is no folder", where=str(source))
-    with told():
-        what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
-        built = asyncio.run(build_driver(what, find_lock(kernel, lock), progress=note))
-    place = built.module
-    if output is not None:
-        shutil.copyfile(built.module, output)
-        place = output
+    with ExitStack() as outputs:
+        # opened first: a build takes minutes
+        part = None if output is None else outputs.enter_context(replacement(output))
+        with told() as ending:
+            what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
+            built = ending.run(build_driver(what, find_lock(kernel, lock), progress=note), at_once=True)
+        if part is not None:
+            shutil.copyfile(built.module, part)
+    place = output or built.module
     if json:
         console.write_json(
             {

@@ -46,7 +46,7 @@ DeviceOption = Annotated[
 ]
 Faults = Annotated[
     Path | None,
-    typer.Option("--faults", metavar="FILE", help="With --device: its fault script (TOML); see examples/faults."),
+    typer.Option("--faults", metavar="FILE|NAME", help="With --device: its fault script, a file or a shipped one."),
 ]
 Security = Annotated[
     str | None,
@@ -104,11 +104,27 @@ def chip_of(
             tuple(parameter or ()),
             security or ("open" if ap == "builtin" else "wpa2"),
             width,
-            options=tuple(word for words in device_option or () for word in shlex.split(words)),
+            options=tuple(word for words in device_option or () for word in _split(words)),
             ap=ap,
             air=CAPTURE_FILE if air else None,
             usb=BUS_FILES[0] if usb else None,
             trace="trace.jsonl" if trace else None,
-            faults=faults,
+            faults=None if faults is None else _checked(faults, ap),
             plug_only=plug_only,
         )
+
+
+def _split(words: str) -> list[str]:
+    try:
+        return shlex.split(words)
+    except ValueError as error:
+        raise UserError(f"{words!r} is not words as a shell reads them: {error}", where="--device-option") from None
+
+
+def _checked(faults: Path, ap: str) -> Path:
+    """The file of a fault script that the device can carry out. Raises :class:`GuestError`."""
+    from txop.guest.fault_check import check_faults
+    from txop.guest.shipped_faults import faults_file, find_faults
+
+    check_faults([find_faults(str(faults))], ap)
+    return faults_file(str(faults))

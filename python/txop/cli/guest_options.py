@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import safe_text
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, MissingTool, UserError
 from txop.cli.guest_completion import kernels
 
@@ -34,6 +36,10 @@ KernelFile = Annotated[
 ModulesDir = Annotated[
     Path | None, typer.Option("--modules-dir", metavar="DIR", help="Its modules, as /lib/modules/RELEASE.")
 ]
+Module = Annotated[
+    list[Path] | None,
+    typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be given again."),
+]
 
 
 def note(words: str) -> None:
@@ -42,15 +48,20 @@ def note(words: str) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Turn what goes wrong with a guest into what the user reads."""
+def told() -> Iterator[Ending]:
+    """Turn what goes wrong with a guest into what the user reads. Signals end the block in order."""
     from txop.guest.cache import default_cache, room
     from txop.guest.error import GuestError, MissingForGuest
     from txop.guest.running import GuestFailed
 
+    ending = Ending()
     try:
-        with room(default_cache()):
-            yield
+        with room(default_cache()), ending:
+            yield ending
+    except KeyboardInterrupt:
+        if ending.number in (None, signal.SIGINT):
+            raise
+        raise SystemExit(128 + ending.number) from None
     except MissingForGuest as error:
         raise MissingTool(error.what, what_to_do=error.what_to_do) from None
     except GuestFailed as error:
@@ -65,8 +76,9 @@ def told() -> Iterator[None]:
 
 def the_image(
     kernel: str, lock_file: Path | None, kernel_file: Path | None, modules_dir: Path | None
-) -> tuple[Image, Lock]:
-    """The image that the options ask for, made if needed."""
+) -> tuple[Image, Lock | None]:
+    """The image that the options ask for, made if needed, and the lock that drivers are built for: ``None`` for a
+    kernel of one's own."""
     from txop.guest.image import build_image, build_image_of
     from txop.guest.locks import find_lock
 
@@ -78,4 +90,4 @@ def the_image(
     for path in (kernel_file, modules_dir):
         if not path.exists():
             raise UserError("there is no such file", where=str(path))
-    return build_image_of(kernel_file, modules_dir, lock, progress=note), lock
+    return build_image_of(kernel_file, modules_dir, lock, progress=note), None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +13,7 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_device import (
     AccessPoint,
@@ -30,13 +30,14 @@ from txop.cli.guest_device import (
     Width,
     chip_of,
 )
-from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
+from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip
     from txop.guest.image import Image
     from txop.guest.overlay import Overlay
+    from txop.guest.packages.lock import Lock
     from txop.guest.qemu import Computer
     from txop.guest.results import Event
     from txop.guest.running import Ended
@@ -54,10 +55,6 @@ Mips = Annotated[
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of what differs between samples.")]
-Module = Annotated[
-    list[Path] | None,
-    typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be given again."),
-]
 FileOption = Annotated[
     list[str] | None,
     typer.Option("--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); again."),
@@ -138,10 +135,8 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
-    import tempfile
-
-    from txop.guest.cache import default_cache
     from txop.guest.running import run_guest
+    from txop.guest.scratch import scratch_folder
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
@@ -161,20 +156,18 @@ def run(
         usb=usb,
         trace=trace,
     )
-    overlay = _overlay(command, module, file, chip, kernel, lock)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    with told():
+    with told() as ending:
         computer = _computer(mode, mips, seed, limit, memory, kvm)
-        image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        files = _files(file, module, chip)
+        image, built_for = the_image(kernel, lock, kernel_file, modules_dir)
+        overlay = _overlay(command, module, files, chip, image, built_for, ending)
         pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
-        runs = default_cache() / "runs"
-        runs.mkdir(parents=True, exist_ok=True)
-        # there the next guest sweeps it away when this process is killed
-        with tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs) as scratch:
-            results = output or Path(scratch)
-            ended = asyncio.run(
+        with scratch_folder("results") as scratch:
+            results = output or scratch
+            ended = ending.run(
                 run_guest(
                     image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
                 )
@@ -266,42 +259,43 @@ def shell(
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
     chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
-    overlay = _overlay([], module, file, chip, kernel, lock)
-    with told():
+    with told() as ending:
         computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
-        image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        files = _files(file, module, chip)
+        image, built_for = the_image(kernel, lock, kernel_file, modules_dir)
+        overlay = _overlay([], module, files, chip, image, built_for, ending)
         note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
         status = interactive_guest(image, overlay, computer)
     if status:
         raise typer.Exit(status)
 
 
+def _files(file: list[str] | None, module: list[Path] | None, chip: Chip | None) -> dict[str, Path]:
+    """What is to be put into the guest; also looks at the modules, before anything is made that takes long."""
+    from txop.guest.overlay import given_modules, guest_files
+
+    given_modules(module or [])
+    return {**(chip.files() if chip is not None else {}), **guest_files(file or [])}
+
+
 def _overlay(
     command: list[str],
     module: list[Path] | None,
-    file: list[str] | None,
+    files: Mapping[str, Path],
     chip: Chip | None,
-    kernel: str,
-    lock: Path | None,
+    image: Image,
+    built_for: Lock | None,
+    ending: Ending,
 ) -> Overlay:
-    from txop.guest.chips import NEEDS_BUILD
-    from txop.guest.driver import DriverBuild, build_driver
-    from txop.guest.locks import find_lock
-    from txop.guest.overlay import Overlay, guest_files
+    from txop.guest.overlay import Overlay
+    from txop.guest.rebuilt import modules_for
 
     modules = tuple(module or ())
-    with told():
-        files = guest_files(file or [])
-        if chip is None:
-            return Overlay(command=tuple(command), files=files, modules=modules)
-        files = {**chip.files(), **files}
-        if (chip.device, chip.driver) in NEEDS_BUILD and not any(path.stem == chip.driver for path in modules):
-            built = asyncio.run(build_driver(DriverBuild(chip.driver), find_lock(kernel, lock), progress=note))
-            modules = (*modules, built.module)
-        last = f"exec {shlex.join(command)}" if command else ":"
-        return Overlay(
-            script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules
-        )
+    if chip is None:
+        return Overlay(command=tuple(command), files=files, modules=modules)
+    modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
+    last = f"exec {shlex.join(command)}" if command else ":"
+    return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 
 
 def _computer(

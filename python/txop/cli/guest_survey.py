@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,11 +12,14 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, UserError
-from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
+from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
+    from txop.guest.image import Image
+    from txop.guest.qemu import Computer
     from txop.guest.trial import Place
     from txop.report.csv_cells import Cell
 
@@ -52,11 +53,6 @@ Ways = Annotated[
 ]
 Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
 
-_GUEST_LIMIT_S = 1200
-"""By the guest's clock, of a trial of the survey: longer than all its waiting together."""
-_CYCLE_LIMIT_S = 400
-"""By the guest's clock, of one cycle."""
-
 
 def register(group: typer.Typer) -> None:
     """Add the two commands."""
@@ -69,8 +65,9 @@ def register(group: typer.Typer) -> None:
                 ("txop guest survey --faults mine.toml --samples 5 --markdown table.md", "your own, five times"),
             ],
             [
-                "Verdicts: unaffected, recovers, fails cleanly, not reached, warns, hangs, crashes. Their rules are in "
-                "docs/guest-faults.md. A guest that hangs is a result. Exit code 1: trouble without any fault."
+                "Verdicts: unaffected, recovers, fails cleanly, not reached, not told, warns, hangs, crashes. Their "
+                "rules are in docs/guest-faults.md. A guest that hangs is a result. "
+                "Exit code 1: trouble without any fault."
             ],
         ),
     )(survey)
@@ -103,12 +100,15 @@ def survey(
     lock: LockFile = None,
     kernel_file: KernelFile = None,
     modules_dir: ModulesDir = None,
+    module: Module = None,
     json: JsonFlag = False,
 ) -> None:
     """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
+    from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
-    from txop.guest.survey import DRIVERS, Survey, control_problems, run_survey
+    from txop.guest.survey import DRIVERS, LIMIT_S, Survey, control_problems, run_survey
     from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
+    from txop.guest.trial import Place
     from txop.report.whole_file import whole_file
 
     if list_faults:
@@ -116,18 +116,22 @@ def survey(
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with ExitStack() as tables, told() as ending, ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
+        check_faults(scripts, "hostapd")
         what = Survey(scripts, drivers, samples, security)
-        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, _GUEST_LIMIT_S, wall_limit, drivers)
+        computer = _computer(mode, mips, LIMIT_S)
+        image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
+        place = Place(image, computer, wall_limit, modules)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
-        rows = asyncio.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if csv is not None:
-        write_survey_csv(rows, place, csv)
-    if markdown is not None:
-        with whole_file(markdown) as out:
-            out.write(survey_markdown(rows, place))
+        # opened before the first guest: after the last one it would be late to find that they cannot be written
+        outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
+        rows = ending.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
+        if csv is not None:
+            write_survey_csv(rows, place, outs[csv])
+        if markdown is not None:
+            outs[markdown].write(survey_markdown(rows, place))
     if json:
         console.write_json(surveyed(rows, place))
     else:
@@ -156,27 +160,30 @@ def cycle(
     lock: LockFile = None,
     kernel_file: KernelFile = None,
     modules_dir: ModulesDir = None,
+    module: Module = None,
     json: JsonFlag = False,
 ) -> None:
     """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
-    from txop.guest.endurance import Endurance, Way, run_endurance
+    from txop.guest.endurance import Endurance, Way, cycles_limit_s, run_endurance
     from txop.guest.survey import DRIVERS
     from txop.guest.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
+    from txop.guest.trial import Place
     from txop.report.whole_file import whole_file
 
     ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
-    with told(), ExitStack() as stack:
+    with ExitStack() as tables, told() as ending, ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
-        limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
-        place = _place(kernel, lock, kernel_file, modules_dir, mode, mips, limit_s, wall_limit, drivers)
+        computer = _computer(mode, mips, cycles_limit_s(cycles))
+        image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
+        place = Place(image, computer, wall_limit, modules)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
         folder = _folder(output, stack)
-        runs = asyncio.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
-    if markdown is not None:
-        with whole_file(markdown) as out:
+        out = None if markdown is None else tables.enter_context(whole_file(markdown))
+        runs = ending.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
+        if out is not None:
             out.write(cycle_markdown(runs, place))
     if json:
         console.write_json(cycled(runs, place))
@@ -194,36 +201,37 @@ def _folder(output: Path | None, stack: ExitStack) -> Path:
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
         return output
-    from txop.guest.cache import default_cache
+    from txop.guest.scratch import scratch_folder
 
-    runs = default_cache() / "runs"
-    runs.mkdir(parents=True, exist_ok=True)
-    # there the next guest sweeps it away when this process is killed
-    return Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=f"{os.getpid()}-results-", dir=runs)))
+    return stack.enter_context(scratch_folder("results"))
 
 
-def _place(
-    kernel: str,
-    lock_file: Path | None,
-    kernel_file: Path | None,
-    modules_dir: Path | None,
-    mode: str,
-    mips: int,
-    limit_s: int,
-    wall_limit_s: float,
-    drivers: tuple[str, ...],
-) -> Place:
+def _computer(mode: str, mips: int, limit_s: int) -> Computer:
     from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
-    from txop.guest.survey import DEVICE
-    from txop.guest.trial import Place, driver_modules
 
     if mode not in set(Mode):
         raise UserError(f"{mode!r} is no mode", what_to_do="give exact or fast")
     exact = mode == Mode.EXACT
-    computer = Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
-    image, lock = the_image(kernel, lock_file, kernel_file, modules_dir)
-    modules = asyncio.run(driver_modules(DEVICE, drivers, lock, note))
-    return Place(image, computer, wall_limit_s, modules)
+    return Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
+
+
+def _image_and_modules(
+    kernel: str,
+    lock_file: Path | None,
+    kernel_file: Path | None,
+    modules_dir: Path | None,
+    module: list[Path] | None,
+    drivers: tuple[str, ...],
+    ending: Ending,
+) -> tuple[Image, dict[str, tuple[Path, ...]]]:
+    from txop.guest.overlay import given_modules
+    from txop.guest.rebuilt import modules_of_each
+    from txop.guest.survey import DEVICE
+
+    given = module or []
+    given_modules(given)  # what is wrong with them is told before anything is made that takes long
+    image, built_for = the_image(kernel, lock_file, kernel_file, modules_dir)
+    return image, ending.run(modules_of_each(DEVICE, drivers, given, image, built_for, note), at_once=True)
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place) -> None:

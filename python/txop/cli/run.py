@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import signal
-from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from txop.cli import console
 from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
+from txop.cli.ending import Ending
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
 from txop.cli.plan_problems import print_problems, read_plan
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
-    from txop.campaign.engine import Outcome
-    from txop.campaign.reporter import Reporter
     from txop.campaign.session import Session
     from txop.compare.result import CompareResult
 
@@ -48,6 +44,7 @@ Jobs = Annotated[
     ),
 ]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
+_IMPATIENT = "clearing up the targets; Ctrl-C once more leaves them as they are"
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Write ARCHIVE/report.html at the end.")]
 
 
@@ -121,8 +118,12 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
     if not quiet:
         screen.print(safe_text(f"Archive: {prepared.layout.root}"), soft_wrap=True)
     try:
-        with archive_errors(), LiveReporter(screen, prepared.plan, quiet=quiet) as reporter:
-            outcome = asyncio.run(_until_signal(prepared.carry_out(reporter, jobs), reporter))
+        with (
+            archive_errors(),
+            LiveReporter(screen, prepared.plan, quiet=quiet) as reporter,
+            Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
+        ):
+            outcome = ending.run(prepared.carry_out(reporter, jobs))
     except TargetError as error:
         raise UserError(
             error.what,
@@ -138,7 +139,7 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
             what_to_do=f"what was measured is kept; when it is mended: txop resume {prepared.layout.root}",
             exit_code=ExitCode.MISSING,
         ) from None
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         with suppress(OSError):  # the terminal that was closed
             screen.print(safe_text(f"Stopped. To go on: txop resume {prepared.layout.root}"), soft_wrap=True)
         return ExitCode.INTERRUPTED
@@ -151,32 +152,6 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
     if outcome.reason and not quiet:
         screen.print(safe_text(f"Finished {outcome.reason}."), soft_wrap=True)
     return code
-
-
-IMPATIENCE = 3
-"""So many signals (Ctrl-C) also end the clearing up that the first one begins."""
-
-
-async def _until_signal(work: Coroutine[Any, Any, Outcome], reporter: Reporter) -> Outcome:
-    """``work``, cancelled by SIGINT, SIGTERM or SIGHUP.
-
-    Further ones do not disturb what it does to leave its targets as they were, until somebody insists.
-    """
-    loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(work)
-    heard = 0
-
-    def hear() -> None:
-        nonlocal heard
-        heard += 1
-        if heard in (1, IMPATIENCE):
-            task.cancel()
-        elif heard < IMPATIENCE:
-            reporter.notice("clearing up the targets; Ctrl-C once more leaves them as they are")
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, hear)
-    return await task
 
 
 def conclude(root: Path, *, report: bool, as_json: bool) -> int:

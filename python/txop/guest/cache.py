@@ -31,11 +31,12 @@ def sha256_of(path: Path) -> str:
 def new_folder(place: Path) -> Iterator[Path]:
     """A folder to fill; it becomes ``place`` when the block ends well, and is gone when it does not.
 
-    What an earlier process that was killed left behind is removed. When somebody else was quicker, theirs stays.
+    What earlier processes that were killed left beside it is removed. When somebody else was quicker, theirs stays.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
-    for old in place.parent.glob(f".{place.name}.*.part"):
-        if not is_running(old.name.split(".")[-2]):
+    for old in place.parent.glob(".*.*.part"):
+        pid = old.name.split(".")[-2]
+        if pid.isdigit() and not is_running(pid):
             shutil.rmtree(old, ignore_errors=True)
     work = place.parent / f".{place.name}.{os.getpid()}.part"
     shutil.rmtree(work, ignore_errors=True)

@@ -25,11 +25,15 @@ ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
-NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu")}
-"""Chips that a driver only knows when it is built anew; see :data:`txop.guest.driver.SWITCHES`."""
+NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
+"""By device and driver: what begins the alias by which the driver knows the device, where it only has it when built
+with :data:`txop.guest.driver.SWITCHES`."""
 
 DRIVERS = {"rtl8188cus": "rtl8192cu", "rtl8723au": "rtl8xxxu", "ncm": "cdc_ncm", "qmi-modem": "qmi_wwan"}
 """By device: the driver in a stock Debian that knows it."""
+
+STOCK_DRIVERS = {"rtl8188cus": ("rtl8192cu", "rtl8xxxu"), "rtl8723au": ("rtl8xxxu",)}
+"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB ids (rtl8192cu/sw.c, rtl8xxxu/core.c)."""
 
 OUT = "/txop/out"
 """Folder in the guest of what comes back."""

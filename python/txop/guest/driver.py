@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,8 @@ from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 from txop.visible import visible
 
 TIMEOUT_S = 1800.0
+COMPILER_S = 120.0
+"""For the compiler to say what it is, on a busy machine."""
 
 SWITCHES: dict[str, tuple[str, ...]] = {"rtl8xxxu": ("CONFIG_RTL8XXXU_UNTESTED",)}
 """By module: configuration symbols that Debian leaves off and txop turns on. Without this one rtl8xxxu does not know
@@ -71,7 +74,7 @@ async def build_driver(
     check_tools(what.source is None)
     folder = cache or default_cache()
     kernel = build_folder(lock, cache=folder, progress=progress)
-    check_compiler(kernel)
+    compiler = check_compiler(kernel)
     if what.source is None:
         whole = source_folder(lock, cache=folder, progress=progress)
         inside, symbol = folder_of_module(whole, what.driver)
@@ -86,6 +89,8 @@ async def build_driver(
     flags = [f"-D{name}=1" for name in (*SWITCHES.get(what.driver, ()), *what.switches)]
     # names of source files are in every WARN: without this the same source makes another module in another folder
     flags.append("-ffile-prefix-map={tree}/=")
+    # debug information names folders of this machine, and the build-id is made of it, too; a guest has no use for it
+    flags.append("-g0")
     recipe = Recipe(
         arm=what.driver,
         source=source,
@@ -99,6 +104,7 @@ async def build_driver(
         kernel=kernel,
         timeout_s=TIMEOUT_S,
         reverse=what.reverse,
+        compiler=compiler,
     )
     progress(f"building {what.driver} for {lock.release}")
     try:
@@ -137,18 +143,29 @@ def check_tools(kernel_source: bool = True) -> None:
             raise MissingForGuest(f"building a driver takes {program}", what_to_do=f"install the package {package}")
 
 
-def check_compiler(kernel: Path) -> None:
-    """Raise :class:`MissingForGuest` when the compiler that the kernel's build folder names is not here."""
+def check_compiler(kernel: Path) -> str:
+    """What the compiler that the kernel's build folder names says of itself.
+
+    Raises:
+        MissingForGuest: It is not here, or does not say what it is.
+    """
     try:
         text = (kernel / ".kernelvariables").read_text(encoding="utf-8")
     except OSError:
-        return
+        text = ""
     compiler = compiler_of(text)
     if shutil.which(compiler) is None:
         package = compiler.rsplit("linux-gnu-", 1)[-1]
         raise MissingForGuest(
             f"the kernel was built with {compiler}, which is not here", what_to_do=f"install the package {package}"
         )
+    try:
+        said = subprocess.run([compiler, "--version"], capture_output=True, timeout=COMPILER_S, check=True).stdout
+        return said.decode("utf-8", "replace").splitlines()[0][:200]
+    except (OSError, subprocess.SubprocessError, IndexError) as error:
+        raise MissingForGuest(
+            f"{compiler} does not tell its version: {error}", what_to_do="install its package anew"
+        ) from None
 
 
 def compiler_of(text: str) -> str:

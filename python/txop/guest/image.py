@@ -10,9 +10,12 @@ import gzip
 import hashlib
 import io
 import json
+import os
 import shutil
+import time
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -32,6 +35,9 @@ from txop.guest.packages.store import FileTree, PackageStore
 
 RECIPE = 2
 """Raised when this module builds differently: older images are then not used again."""
+
+KEPT_UNUSED_DAYS = 30
+"""So long an image stays that no guest has booted: each change of txop or of a lock makes another."""
 
 KERNEL_SELECTION = "kernel-2"
 RUNTIME_SELECTION = "runtime"
@@ -59,6 +65,8 @@ class Image:
 
     def write_initramfs(self, out: IO[bytes]) -> None:
         """Write the archive as a guest gets it. Raises :class:`GuestError` when it is damaged."""
+        with suppress(OSError):  # a cache that may only be read
+            os.utime(self.folder)
         try:
             with gzip.open(self.folder / "initramfs.gz", "rb") as packed:
                 shutil.copyfileobj(packed, out, 1 << 20)
@@ -99,6 +107,7 @@ def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
         progress("making the image")
         with new_folder(place) as work:
             _build(work, kernel / "boot" / f"vmlinuz-{lock.release}", modules_of(kernel, lock), _userland(store, lock))
+        _drop_unused(place)
     # again, for those who have the image but not the unpacked kernel any more
     kernel = store.unpacked(kernel_package, _wanted_of_kernel, KERNEL_SELECTION)
     return _open(place, modules_of(kernel, lock).folder, cached=True)
@@ -132,6 +141,7 @@ def _image_of_own(kernel: Path, modules: Path, lock: Lock, folder: Path, progres
             remove_folder(place)
             with new_folder(place) as copy:
                 shutil.copytree(work, copy, dirs_exist_ok=True)
+            _drop_unused(place)
         shutil.rmtree(work)
     return _open(place, modules, cached=False)
 
@@ -164,23 +174,57 @@ def _lock_key(lock: Lock) -> str:
 
 def _open(place: Path, modules: Path, *, cached: bool) -> Image:
     try:
-        facts = json.loads((place / "image.json").read_text(encoding="utf-8"))
-        names = tuple(str(name) for name in facts["modules"])
-        return Image(place, str(facts["release"]), modules, names, str(facts["key"]), cached)
-    except (OSError, ValueError, KeyError) as error:
+        record = _record(place)
+    except (OSError, ValueError) as error:
         raise GuestError(f"the image in {place} is damaged: {error}", what_to_do="remove that folder") from None
+    return Image(place, record.release, modules, record.modules, record.key, cached)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What ``image.json`` says."""
+
+    release: str
+    modules: tuple[str, ...]
+    key: str
+    sha256: Mapping[str, str]
+    """Of each of :data:`_PARTS`."""
+
+
+def _record(place: Path) -> _Record:
+    """Raises :class:`OSError`, and :class:`ValueError` for what no txop has written."""
+    with (place / "image.json").open("rb") as source:
+        data = source.read(_MAX_RECORD_BYTES)
+    try:
+        facts = json.loads(data)
+        release, modules, key, hashes = (facts[name] for name in ("release", "modules", "key", "sha256"))
+        sha256 = {name: hashes[name] for name in _PARTS}
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"image.json: {error}") from None
+    if not isinstance(modules, list) or not all(isinstance(text, str) for text in (release, key, *modules)):
+        raise ValueError("image.json: something in it is no text")
+    return _Record(release, tuple(modules), key, sha256)
 
 
 _PARTS = ("vmlinuz", "initramfs.gz")
+_MAX_RECORD_BYTES = 1 << 20
 
 
 def _is_whole(place: Path) -> bool:
     """Whether an image is as it was made: disks fill up, and people clean up."""
     try:
-        hashes = json.loads((place / "image.json").read_text(encoding="utf-8"))["sha256"]
-        return all(sha256_of(place / name) == hashes[name] for name in _PARTS)
-    except (OSError, ValueError, KeyError, TypeError):
+        return all(sha256_of(place / name) == sha256 for name, sha256 in _record(place).sha256.items())
+    except (OSError, ValueError):
         return False
+
+
+def _drop_unused(new: Path) -> None:
+    """Remove the images beside a new one that no guest has booted for long."""
+    with suppress(OSError):
+        for other in new.parent.iterdir():
+            unused_s = time.time() - other.stat().st_mtime
+            if other != new and not other.name.startswith(".") and unused_s > KEPT_UNUSED_DAYS * 86_400:
+                remove_folder(other)
 
 
 def _wanted_of_kernel(name: str) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from txop.klog import name_faults
+from txop.klog.forms import LineParser
+from txop.klog.record import Kind
 from txop.visible import visible
 
 MAX_BYTES = 16 << 20
@@ -17,7 +19,6 @@ CRASHES = frozenset(
 HANGS = frozenset({"kernel-hung-task", "kernel-soft-lockup", "kernel-rcu-stall"})
 WARNS = frozenset({"kernel-warning", "kernel-atomic-sleep"})
 
-_RAW = re.compile(r"(?:<(\d{1,3})>)?\[ *(\d{1,9}\.\d{1,9})\] ?(.*)")
 _NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{2}(?::[0-9a-f]{2})+|\d+")
 _MAX_LINE = 500
 
@@ -43,12 +44,13 @@ def read_kernel_lines(data: bytes) -> list[KernelLine]:
     >>> read_kernel_lines(b"<4>[   12.500000] usb 1-1: no")[0]
     KernelLine(time_s=12.5, level=4, text='usb 1-1: no')
     """
-    found = []
-    for row in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
-        if match := _RAW.fullmatch(row.rstrip()):
-            level = int(match[1]) & 7 if match[1] else None
-            found.append(KernelLine(float(match[2]), level, visible(match[3][:_MAX_LINE])))
-    return found
+    parser = LineParser()
+    records = (parser.parse(row) for row in data[:MAX_BYTES].decode("utf-8", "replace").splitlines())
+    return [
+        KernelLine(record.time_s, record.level, visible(record.message[:_MAX_LINE]))
+        for record in records
+        if record.kind is Kind.KERNEL and record.time_s is not None
+    ]
 
 
 @dataclass(frozen=True)

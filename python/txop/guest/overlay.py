@@ -10,7 +10,7 @@ from pathlib import Path
 from txop.guest.cpio import Cpio
 from txop.guest.error import GuestError
 from txop.guest.image import Image, module_members
-from txop.guest.modules import ModuleFolder, closure, read_module
+from txop.guest.modules import KernelModule, ModuleFolder, closure, read_module
 
 MAX_FILE_BYTES = 512 << 20
 
@@ -52,19 +52,33 @@ def overlay_archive(overlay: Overlay, image: Image) -> Cpio:
 
 def _modules(overlay: Overlay, image: Image) -> dict[str, bytes]:
     source = ModuleFolder(image.modules_folder)
-    given = {}
-    for path in overlay.modules:
-        module = read_module(_contents(path), path.name)
+    given = given_modules(overlay.modules)
+    for path, module in given.values():
         built_for = module.kernel_release
         if built_for != image.release:
             raise GuestError(
                 f"{path} was built for the kernel {built_for or '(it does not say)'}; the guest has {image.release}",
-                what_to_do="build it with `txop guest module` for the same kernel",
+                what_to_do="build it for the same kernel (`txop guest module` does, for those of the distribution)",
             )
-        given[module.name] = module
+    replaced = {name: module for name, (_, module) in given.items()}
     return module_members(
-        closure([*image.modules, *overlay.more_modules], source.find, source.builtin, given), image.release
+        closure([*image.modules, *overlay.more_modules], source.find, source.builtin, replaced), image.release
     )
+
+
+def given_modules(paths: Sequence[Path]) -> dict[str, tuple[Path, KernelModule]]:
+    """Module files by the names that the modules have, whatever the files are called.
+
+    Raises:
+        GuestError: One is no module, or two of them have one name.
+    """
+    given: dict[str, tuple[Path, KernelModule]] = {}
+    for path in paths:
+        module = read_module(_contents(path), path.name)
+        if module.name in given:
+            raise GuestError(f"{given[module.name][0]} and {path} both are the module {module.name}")
+        given[module.name] = path, module
+    return given
 
 
 def _script(overlay: Overlay) -> bytes | None:
@@ -85,6 +99,10 @@ def _script(overlay: Overlay) -> bytes | None:
 def _inside(name: str) -> str:
     if not name.startswith("/") or name.endswith("/"):
         raise GuestError(f"{name!r} is no place for a file in a guest: it is a whole path, as /root/file")
+    if ".." in name.split("/") or not name.isprintable():
+        raise GuestError(
+            f"{name!r} is no place for a file in a guest: it may have no .. and nothing that does not print"
+        )
     clean = name.lstrip("/")
     first, _, rest = clean.partition("/")
     # these are links in the image, and a folder must not take their place
@@ -108,5 +126,7 @@ def guest_files(pairs: Sequence[str]) -> dict[str, Path]:
         path = Path(here if colon else pair)
         if not path.is_file():
             raise GuestError(f"{path} is no file")
-        files[f"/{there}" if colon else f"/root/{path.name}"] = path
+        name = f"/{there}" if colon else f"/root/{path.name}"
+        _inside(name)
+        files[name] = path
     return files

@@ -12,9 +12,11 @@ import os
 import shutil
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -26,6 +28,7 @@ from txop.guest.image import Image
 from txop.guest.overlay import Overlay, overlay_archive
 from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
+from txop.guest.scratch import scratch_folder
 
 POLL_S = 0.05
 INITRAMFS = "initramfs"
@@ -43,21 +46,31 @@ MIN_FREE_BYTES = 8 << 20
 """On the disk that a guest's output goes to: with less it is ended, rather than left to write into nothing."""
 
 
+class Cause(Enum):
+    """What ended a guest that should not have ended."""
+
+    HOST = auto()
+    """This machine: its clock, its disk, a signal, QEMU. It says nothing of what the guest did."""
+    FLOOD = auto()
+    """The guest said or handed out more than is taken."""
+    OFF = auto()
+    """The guest turned itself off before it handed out its results."""
+
+
 class GuestFailed(GuestError):  # noqa: N818 - the guest failed
     """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
 
-    def __init__(self, what: str, console: str = "", *, what_to_do: str | None = None, by_itself: bool = False) -> None:
-        super().__init__(what, what_to_do=what_to_do)
+    def __init__(self, what: str, console: str = "", *, cause: Cause) -> None:
+        super().__init__(what)
         self.console = console
-        self.by_itself = by_itself
-        """What happened in the guest ended it, and not this machine (its clock, its disk, a signal)."""
+        self.cause = cause
 
 
 class _Problem(NamedTuple):
     """Why a guest ended, or has to be ended."""
 
     words: str
-    of_guest: bool
+    cause: Cause
 
 
 @dataclass(frozen=True)
@@ -134,8 +147,7 @@ async def run_guest(
             problem = await _supervise(argv, watch, wall_limit_s)
         finally:
             _keep(work, results)
-        ended = Ended(-1, (), (), time.monotonic() - begun)
-        return _outcome(work, results, ended, problem)
+        return _outcome(work, results, time.monotonic() - begun, problem)
 
 
 def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cache: Path | None = None) -> int:
@@ -146,42 +158,49 @@ def interactive_guest(image: Image, overlay: Overlay, computer: Computer, *, cac
         # Ctrl-C belongs to the guest: QEMU sets the terminal to pass it on, but not at its first moment
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            return subprocess.run(argv, check=False).returncode
+            with _terminal_kept():
+                process = subprocess.Popen(argv)
+                try:
+                    return process.wait()
+                finally:
+                    process.kill()
+                    process.wait()
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """What QEMU changes of the terminal is as before when it is killed, too."""
+    before = None
+    with contextlib.suppress(termios.error):
+        before = termios.tcgetattr(0)
+    try:
+        yield
+    finally:
+        if before is not None:
+            with contextlib.suppress(termios.error):  # it was closed
+                termios.tcsetattr(0, termios.TCSANOW, before)
 
 
 @contextlib.contextmanager
 def _work_folder(cache: Path | None, image: Image, overlay: Overlay) -> Iterator[Path]:
     """A folder for a run, with what the guest boots; gone afterwards."""
     check_setpriv()
-    runs = (cache or default_cache()) / "runs"
-    work = runs / f"{os.getpid()}-{time.monotonic_ns()}"
-    try:
-        with room(runs):
-            runs.mkdir(parents=True, exist_ok=True)
-            sweep(runs)
-            work.mkdir()
+    folder = cache or default_cache()
+    with contextlib.ExitStack() as stack:
+        with room(folder / "runs"):
+            work = stack.enter_context(scratch_folder("guest", folder))
             with (work / INITRAMFS).open("wb") as out:
                 image.write_initramfs(out)
                 overlay_archive(overlay, image).write(out)
         yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def check_setpriv() -> None:
     """Raise :class:`MissingForGuest` where the program that ties QEMU to this process is missing."""
     if shutil.which("setpriv") is None:
         raise MissingForGuest("there is no setpriv", what_to_do="install the package util-linux")
-
-
-def sweep(runs: Path) -> None:
-    """Remove folders of runs whose process was killed."""
-    for old in runs.iterdir():
-        pid = old.name.partition("-")[0]
-        if pid.isdecimal() and not Path(f"/proc/{pid}").exists():
-            shutil.rmtree(old, ignore_errors=True)
 
 
 class _Watch:
@@ -205,9 +224,9 @@ class _Watch:
         self._events = max(self._events, len(events))
         for name, limit in _LIMITS.items():
             if self._size(name) > limit:
-                return _Problem(f"its {name} grew beyond {limit >> 20} MB", of_guest=True)
+                return _Problem(f"its {name} grew beyond {limit >> 20} MB", Cause.FLOOD)
         if _free_bytes(self._folder) < MIN_FREE_BYTES:
-            return _Problem(f"the disk that has {self._folder} is full", of_guest=False)
+            return _Problem(f"the disk that has {self._folder} is full", Cause.HOST)
         return None
 
     @property
@@ -254,7 +273,7 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
                 ended = True
             problem = watch.look()
             if problem is None and not ended and time.monotonic() > deadline:
-                problem = _Problem(f"it did not end within {wall_limit_s:g} s", of_guest=False)
+                problem = _Problem(f"it did not end within {wall_limit_s:g} s", Cause.HOST)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -265,7 +284,7 @@ async def _supervise(argv: list[str], watch: _Watch, wall_limit_s: float) -> _Pr
     if problem is None and process.returncode:
         rows = said.decode("utf-8", "replace").strip().splitlines()
         words = f"QEMU ended with {process.returncode}" + (f": {rows[-1][:300]}" if rows else "")
-        problem = _Problem(words, of_guest=False)
+        problem = _Problem(words, Cause.HOST)
     return problem
 
 
@@ -307,17 +326,16 @@ def _free_bytes(folder: Path) -> int:
     return MIN_FREE_BYTES
 
 
-def _outcome(work: Path, results: Path, ended: Ended, problem: _Problem | None) -> Ended:
-    console = _last_of(work / "console", MAX_CONSOLE_BYTES)
-    events = read_events(_last_of(work / "events", MAX_EVENTS_BYTES))
-    status = next((event.status for event in events if event.kind == "end"), None)
-    if problem is None and status is None:
+def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None) -> Ended:
+    if problem is None:
+        events = read_events(_last_of(work / "events", MAX_EVENTS_BYTES))
+        status = next((event.status for event in events if event.kind == "end"), None)
+        if status is not None:
+            with room(results, advice="give another folder"):
+                names = unpack_files(work / "files", results / FILES)
+            return Ended(status, tuple(events), tuple(names), seconds)
         last = events[-1].words if events else "nothing: it did not boot"
         words = f"it turned itself off before it handed out its results; the last it said was {last!r}"
-        problem = _Problem(words, of_guest=True)
-    if problem is not None or status is None:
-        words, by_itself = problem or ("it did not say how it ended", True)
-        raise GuestFailed(f"the guest failed: {words}", excerpt(console), by_itself=by_itself)
-    with room(results, advice="give another folder"):
-        names = unpack_files(work / "files", results / FILES)
-    return Ended(status, tuple(events), tuple(names), ended.seconds)
+        problem = _Problem(words, Cause.OFF)
+    console = _last_of(work / "console", MAX_CONSOLE_BYTES)
+    raise GuestFailed(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)

@@ -46,6 +46,12 @@ def shipped_faults() -> dict[str, FaultScript]:
     return found
 
 
+def faults_file(name: str) -> Path:
+    """The file of a shipped script by its name, else the file of that name."""
+    shipped = resources.files("txop.guest") / "faults" / f"{name}{SUFFIX}"
+    return Path(str(shipped)) if name in shipped_faults() else Path(name)
+
+
 def find_faults(name: str) -> FaultScript:
     """A shipped script by its name, or the file of that name. Raises :class:`GuestError`."""
     shipped = shipped_faults()

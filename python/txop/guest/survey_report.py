@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from txop.guest.endurance import Endured
 from txop.guest.qemu import Computer
 from txop.guest.survey import Row
 from txop.guest.trial import Place
 from txop.report.csv_cells import Cell, write_table
-from txop.report.whole_file import whole_file
 from txop.visible import visible
 
 SURVEY = "txop-guest-survey"
@@ -92,13 +90,10 @@ def _where(place: Place) -> dict[str, Any]:
     }
 
 
-def write_survey_csv(rows: Sequence[Row], place: Place, target: Path) -> None:
+def write_survey_csv(rows: Sequence[Row], place: Place, out: IO[str]) -> None:
     """Write the rows, with where they come from in each."""
     where = _where(place)
-    with whole_file(target) as out:
-        write_table(
-            out, ("origin", "kernel", *COLUMNS), ((where["origin"], where["release"], *cells(row)) for row in rows)
-        )
+    write_table(out, ("origin", "kernel", *COLUMNS), ((where["origin"], where["release"], *cells(row)) for row in rows))
 
 
 def survey_markdown(rows: Sequence[Row], place: Place) -> str:

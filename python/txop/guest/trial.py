@@ -5,27 +5,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TypedDict
 
-from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver
+from pydantic import BaseModel, ConfigDict
+
+from txop.guest.chips import FAULTS, Chip
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
 from txop.guest.judgement import Observed
 from txop.guest.kernel_lines import KernelLine, read_kernel_lines
 from txop.guest.overlay import Overlay
-from txop.guest.packages.lock import Lock
 from txop.guest.qemu import Computer
-from txop.guest.running import FILES, GuestFailed, Listener, run_guest
+from txop.guest.running import FILES, Cause, GuestFailed, Listener, run_guest
 from txop.report.whole_file import whole_file
 
-FAULTS_IN_GUEST = "/txop/faults.toml"
 _SCRIPTS = "/txop/trials"
-_TURNED_OFF = "turned itself off"
 NO_LABORATORY = 70
 """Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
@@ -43,28 +40,16 @@ class Place:
     """By driver: modules that take the place of the kernel's own."""
 
 
-async def driver_modules(
-    device: str, drivers: tuple[str, ...], lock: Lock, progress: Callable[[str], None]
-) -> dict[str, tuple[Path, ...]]:
-    """The modules that have to be built so that these drivers know the chip. Raises :class:`GuestError`."""
-    modules: dict[str, tuple[Path, ...]] = {}
-    for driver in drivers:
-        modules[driver] = ()
-        if (device, driver) in NEEDS_BUILD:
-            modules[driver] = ((await build_driver(DriverBuild(driver), lock, progress=progress)).module,)
-    return modules
-
-
 def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: Place, faults: str = "") -> Overlay:
     """What a trial's guest runs. ``script``: a file of ``trials``; ``faults``: text of a fault script."""
     folder = resources.files("txop.guest") / "trials"
     texts = {f"{_SCRIPTS}/{name}": (folder / name).read_bytes() for name in ("lib.sh", script)}
     if faults:
-        texts[FAULTS_IN_GUEST] = faults.encode()
+        texts[FAULTS] = faults.encode()
     return Overlay(
         script=f"exec dash {_SCRIPTS}/{script}",
         environment={**chip.variables(), **settings},
-        files={IN_GUEST: find_chips()},
+        files=chip.files(),
         texts=texts,
         modules=tuple(place.modules.get(chip.driver, ())),
     )
@@ -98,17 +83,28 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
     end = _earlier(results, key)
     if end is None:
         end = await _run(overlay, place, results, listener)
-        if not end["void"]:
+        if not end.void:
             with whole_file(results / _END) as out:
-                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end}, out)
-    failure, turned_off = end["failure"], bool(end["turned_off"])
-    facts, lines, samples = await asyncio.to_thread(_read, results, failure is not None)
-    seen = Observed(facts, lines, samples, failure, turned_off, bool(end["void"]))
-    return Trial(seen, end["seconds"], end["guest_seconds"])
+                json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end.model_dump()}, out)
+    return await asyncio.to_thread(_trial, end, results)
 
 
-class _End(TypedDict):
+def read_trial(results: Path) -> Trial | None:
+    """The trial that came to its end in a folder, of whatever it was made; ``None``: there was none."""
+    end = _earlier(results, None)
+    return None if end is None else _trial(end, results)
+
+
+def _trial(end: _End, results: Path) -> Trial:
+    facts, lines, samples = _read(results, end.failure is not None)
+    seen = Observed(facts, lines, samples, end.failure, end.turned_off, end.void)
+    return Trial(seen, end.seconds, end.guest_seconds)
+
+
+class _End(BaseModel):
     """How a guest ended."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
 
     failure: str | None
     turned_off: bool
@@ -127,8 +123,8 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     except GuestFailed as error:
         # what an earlier guest left there is not of this one
         results.mkdir(parents=True, exist_ok=True)
-        off = _TURNED_OFF in error.what
-        return _End(failure=error.what, turned_off=off, void=not error.by_itself, seconds=None, guest_seconds=None)
+        off, void = error.cause is Cause.OFF, error.cause is Cause.HOST
+        return _End(failure=error.what, turned_off=off, void=void, seconds=None, guest_seconds=None)
     void = ended.status == NO_LABORATORY
     failure = f"the trial ended with {ended.status}" if ended.status else None
     if void:
@@ -136,21 +132,15 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     return _End(failure=failure, turned_off=False, void=void, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
 
 
-def _earlier(results: Path, key: str) -> _End | None:
-    """How a trial of this key ended in this folder; ``None``: there was none."""
+def _earlier(results: Path, key: str | None) -> _End | None:
+    """How a trial of this key (``None``: of any) ended in this folder; ``None``: there was none."""
     try:
         with (results / _END).open("rb") as source:
             end = json.loads(source.read(65_536))
-        if end["key"] != key or not (results / FILES if end["failure"] is None else results).is_dir():
+        if key not in (None, end["key"]) or not (results / FILES if end["failure"] is None else results).is_dir():
             return None
-        return _End(
-            failure=end["failure"],
-            turned_off=end["turned_off"],
-            void=end["void"],
-            seconds=end["seconds"],
-            guest_seconds=end["guest_seconds"],
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        return _End.model_validate({name: end[name] for name in _End.model_fields})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

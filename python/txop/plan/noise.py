@@ -7,24 +7,19 @@ never taken for that of a 5 s one. The store is a convenience: damage costs its 
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import math
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from txop.metrics import Metric
 from txop.plan.model import Plan, Test
-from txop.report.whole_file import whole_file
+from txop.plan.stored import Stored, rewriting, state_folder
 
-FORMAT = "txop-noise"
-FORMAT_VERSION = 1
-MAX_BYTES = 16 << 20
+STORED = Stored("txop-noise", 1, "testbeds", max_bytes=16 << 20)
 MAX_TESTBEDS = 200
 """The testbeds measured longest ago are forgotten beyond this many."""
 
@@ -82,8 +77,7 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
     """
     path = store or default_store()
     tests = {test.name: test_key(plan, test) for test in plan.test}
-    with _locked(path):
-        testbeds = _read(path)
+    with rewriting(path, _read) as testbeds:
         mine = testbeds.setdefault(testbed(plan), {})
         for name, noise in figures.items():
             test, _, metric = name.rpartition(".")
@@ -93,19 +87,14 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
             if before is None or noise.aa or not before.aa:
                 mine[tests[test]][metric] = noise
         newest = sorted(testbeds, key=lambda key: _latest(testbeds[key]), reverse=True)[:MAX_TESTBEDS]
-        document = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "testbeds": {
-                key: {
-                    test: {metric: asdict(noise) for metric, noise in metrics.items()}
-                    for test, metrics in testbeds[key].items()
-                }
-                for key in newest
-            },
+        table = {
+            key: {
+                test: {metric: asdict(noise) for metric, noise in metrics.items()}
+                for test, metrics in testbeds[key].items()
+            }
+            for key in newest
         }
-        with whole_file(path) as out:
-            out.write(json.dumps(document, indent=1, allow_nan=False) + "\n")
+        STORED.write(path, table)
 
 
 def recall(plan: Plan, *, store: Path | None = None) -> dict[str, Noise]:
@@ -131,25 +120,15 @@ def smallest_effect(noise: Noise, metric: Metric, *, blocks: int, confidence: fl
 
 def default_store() -> Path:
     """The file in the user's state folder."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    folder = Path(base) if base.startswith("/") else Path("~/.local/state").expanduser()
-    return folder / "txop" / "noise.json"
+    return state_folder() / "noise.json"
 
 
 _Testbeds = dict[str, dict[str, dict[str, Noise]]]
 
 
 def _read(path: Path) -> _Testbeds:
-    try:
-        with path.open("rb") as source:
-            data = source.read(MAX_BYTES + 1)
-        document = json.loads(data) if len(data) <= MAX_BYTES else None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    if not isinstance(document, dict) or document.get("format") != FORMAT or document.get("version") != FORMAT_VERSION:
-        return {}
     found: _Testbeds = {}
-    for key, tests in _tables(document.get("testbeds")):
+    for key, tests in STORED.read(path).items():
         for test, metrics in _tables(tests):
             for metric, entry in _tables(metrics):
                 if (noise := _noise(entry)) is not None:
@@ -175,21 +154,6 @@ def _noise(entry: Any) -> Noise | None:
 
 def _latest(tests: Mapping[str, Mapping[str, Noise]]) -> str:
     return max((noise.when for metrics in tests.values() for noise in metrics.values()), default="")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One writer at a time. What cannot be read is set aside rather than written over."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        if path.exists() and not _read(path):
-            with suppress(OSError):
-                path.replace(path.with_suffix(".damaged"))
-        yield
-    finally:
-        os.close(handle)
 
 
 def _digest(document: Any) -> str:

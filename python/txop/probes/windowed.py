@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import struct
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from txop.campaign.instrument import RunFacts
+from txop.guest.scratch import scratch_folder
 
 MAX_COUNTERS_BYTES = 1 << 20
 """Of the counters of a chip."""
@@ -43,8 +43,8 @@ def in_window(facts: RunFacts, name: str) -> Iterator[Path]:
     span = window_ns(facts)
     if span is None:
         raise ValueError("the chip did not tell its clock, so it is not known what of it is in the window")
-    with tempfile.TemporaryDirectory(prefix="txop-window-") as scratch:
-        part = Path(scratch) / name
+    with scratch_folder("window") as scratch:
+        part = scratch / name
         if not cut(whole, part, *span):
             raise ValueError("damaged, so it cannot be cut to the window")
         yield part

@@ -1,10 +1,10 @@
-"""What the models of all analysis documents (`txop-air`, `txop-bus`) have in common."""
+"""What the models of all documents that the engines write (`txop-air`, `txop-bus`, `txop-simulate`) have in common."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 
 class Model(BaseModel):
@@ -25,3 +25,34 @@ def _all_fields(model: type[Model]) -> set[str]:
     if found is None:
         found = _FIELDS[model] = set(model.model_fields)
     return found
+
+
+class FormatError(ValueError):
+    """A JSON document that is none of a known format and version."""
+
+
+class Head(Model):
+    """What every version of a document starts with."""
+
+    format: str
+    """Its name."""
+    version: int
+    """Layout version."""
+
+
+M = TypeVar("M", bound=Model)
+
+
+def parse_document(kind: type[M], document: bytes | str, name: str, version: int) -> M:
+    """A JSON document of the format ``name`` in the layout ``version``. Raises :class:`FormatError`."""
+    try:
+        head = Head.model_validate_json(document)
+        if head.format != name:
+            raise FormatError(f'not a {name} document (its format is "{head.format}")')
+        if head.version != version:
+            raise FormatError(f"{name} version {head.version} is not known to this txop, which reads {version}")
+        return kind.model_validate_json(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise FormatError(f"not a {name} document: {where}: {first['msg']}") from error

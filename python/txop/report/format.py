@@ -83,3 +83,8 @@ def _significant(value: float) -> str:
         return "0"
     decimals = max(0, 2 - math.floor(math.log10(abs(value)))) if abs(value) >= 0.001 else 3
     return f"{value:,.{min(decimals, 3)}f}"
+
+
+def capital(text: str) -> str:
+    """``text`` with its first letter as at the beginning of a sentence."""
+    return text[:1].upper() + text[1:]

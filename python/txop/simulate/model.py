@@ -7,27 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from txop.air.model import Waterfall
 from txop.origin import Origin
-from txop.report.document import Model
+from txop.report.document import Model, parse_document
 
 FORMAT = "txop-simulate"
 VERSION = 1
-
-
-class FormatError(ValueError):
-    """A JSON document that is not of a known version."""
-
-
-class Head(Model):
-    """What every version of the document starts with."""
-
-    format: str
-    """Always `"txop-simulate"`."""
-    version: int
-    """Layout version."""
 
 
 class Scenario(Model):
@@ -332,14 +317,4 @@ class Simulation(Model):
         Raises:
             FormatError: it is not such a document, or one of a layout version this program does not know.
         """
-        try:
-            head = Head.model_validate_json(document)
-            if head.format != FORMAT:
-                raise FormatError(f'not a {FORMAT} document (its format is "{head.format}")')
-            if head.version != VERSION:
-                raise FormatError(f"{FORMAT} version {head.version} is not known to this txop, which reads {VERSION}")
-            return cls.model_validate_json(document)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the document"
-            raise FormatError(f"not a {FORMAT} document: {where}: {first['msg']}") from error
+        return parse_document(cls, document, FORMAT, VERSION)

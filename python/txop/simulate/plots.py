@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from txop.report import format as fmt
+from txop.report.chapters import Drawing
 from txop.report.plot import INK, SERIES, plain
 from txop.simulate.model import Series, Simulation
 
@@ -20,14 +20,6 @@ MAX_POINTS = 600
 """Points of one line over time; more are averaged."""
 
 WIDTH = 640
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A Vega-Lite chart and what it shows."""
-
-    spec: dict[str, Any]
-    caption: str
 
 
 def draw(simulation: Simulation, name: str) -> Drawing | None:
@@ -84,7 +76,7 @@ def _waterfall(simulation: Simulation) -> Drawing | None:
 
     fall = max(falls, key=lambda fall: fall.payload_mbit_s)
     drawn = waterfall(fall)
-    return Drawing(drawn.spec, f"{fall.ta} to {fall.ra}. {drawn.caption}")
+    return Drawing(drawn.spec, f"{fall.ta} to {fall.ra}. {drawn.caption}", wide=True)
 
 
 def _airtime(simulation: Simulation) -> Drawing | None:
@@ -218,7 +210,7 @@ def _inks(field: str, names: list[str]) -> alt.Color:
 
 def _drawing(chart: Any, caption: str, height: int) -> Drawing:
     spec: dict[str, Any] = chart.properties(width=WIDTH, height=height).to_dict()
-    return Drawing(spec, caption)
+    return Drawing(spec, caption, wide=True)
 
 
 _PLOTS: dict[str, Callable[[Simulation], Drawing | None]] = {

@@ -6,11 +6,11 @@
 //! fq_mac, airtime   FqMac (a pool of flow queues, each with a CoDel) -> Rota (whose turn) and Aql (how much) -> aggregates
 //! ```
 //!
-//! [`AnyScheduler`] is whichever the [settings](Queueing) ask for, and [`Scheduler`] is how it is used.
+//! [`Queueing::queues`] makes those that the settings ask for, and [`Scheduler`] is how they are used.
 
 mod airtime;
-mod any;
 mod aql;
+mod choice;
 mod codel;
 mod fifo;
 mod fq_codel;
@@ -29,7 +29,6 @@ mod station_queues;
 mod test_queue;
 mod turns;
 
-pub use any::AnyScheduler;
 pub use aql::estimated_airtime_us;
 pub use fifo::Fifo;
 pub use fq_codel::FqCodel;

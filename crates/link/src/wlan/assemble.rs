@@ -6,7 +6,7 @@ use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, Packet};
 use crate::medium::ErrorRates;
 use crate::medium::Parameters;
-use crate::queue::{AnyScheduler, Fifo, MacQueue};
+use crate::queue::{Fifo, MacQueue};
 use crate::wlan::counters::DirectionCounters;
 use crate::wlan::host::Host;
 use crate::wlan::link::Queue;
@@ -123,7 +123,7 @@ fn peer<P: Packet>(
 
 fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P>>, seed: u64) -> Radio<P> {
     let queue: Queue<P> = match &settings.queueing {
-        Some(queueing) => Box::new(AnyScheduler::new(queueing, peers.len(), seed)),
+        Some(queueing) => queueing.queues(peers.len(), seed),
         // `queue_packets` is looked at before a packet comes here.
         None => Box::new(MacQueue::new(usize::MAX, false, peers.len(), |_| Fifo::new(usize::MAX))),
     };

@@ -7,7 +7,8 @@ use wire::phy::{AccessCategory, EdcaParameters, Mode};
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::{response_to, Outcome, Ppdu, Protection};
 
-/// Most MPDUs of an A-MPDU, and its longest duration and size (HT).
+/// Most MPDUs of an A-MPDU (assumed: half a Block Ack window), its size (HT: 65535) and its longest duration
+/// (aPPDUMaxTime, table 19-25).
 const AGGREGATE_MAX: usize = 32;
 const AGGREGATE_BYTES: usize = 65_535;
 const PPDU_NS: u64 = 5_484_000;

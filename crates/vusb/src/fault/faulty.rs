@@ -5,11 +5,13 @@ use std::os::fd::RawFd;
 use wire::usb::setup::Setup;
 
 use super::script::{Action, Direction, Fault, Script};
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Struck};
 
 const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
 const UNPLUGGED_MS: u64 = 1_000;
+/// Faults that are kept to be told of; who wants them asks after every call, and others never.
+const MOST_TOLD: usize = 64;
 
 /// A fault and how far it is.
 #[derive(Clone, Debug)]
@@ -33,13 +35,31 @@ pub struct Faulty<D> {
     origin_ns: Option<u64>,
     unplugged_until_ns: Option<u64>,
     /// What ends, and when.
-    ends: Vec<(u64, Effect)>,
+    ends: Vec<Ending>,
+    /// The time up to which everything has happened.
+    reached_ns: u64,
+    /// What happened and was not yet asked for.
+    told: Vec<Struck>,
+}
+
+/// The end of a fault inside the device.
+#[derive(Clone, Debug)]
+struct Ending {
+    at_ns: u64,
+    undo: Effect,
+    /// Of the fault.
+    name: String,
 }
 
 impl Armed {
     fn is_due(&self, elapsed_ns: u64) -> bool {
         let ends_ns = self.fault.until_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
         elapsed_ns >= self.fault.from_ms.saturating_mul(MS) && elapsed_ns <= ends_ns
+    }
+
+    /// Its time is over, whether it struck or not.
+    fn is_over(&self, elapsed_ns: u64) -> bool {
+        self.fault.until_ms.is_some_and(|ms| elapsed_ns > ms.saturating_mul(MS))
     }
 
     fn concerns(&self, endpoint: u8, direction: Direction, register: Option<u16>) -> bool {
@@ -72,7 +92,15 @@ impl<D: Device> Faulty<D> {
     pub fn new(inner: D, script: Script) -> Self {
         let armed = |fault| Armed { fault, seen: 0, struck: 0, done: false, silent_until_ns: None };
         let armed = script.fault.into_iter().map(armed).collect();
-        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, ends: Vec::new() }
+        Self {
+            inner,
+            armed,
+            origin_ns: None,
+            unplugged_until_ns: None,
+            ends: Vec::new(),
+            reached_ns: 0,
+            told: Vec::new(),
+        }
     }
 
     fn elapsed_ns(&self, now_ns: u64) -> u64 {
@@ -87,6 +115,7 @@ impl<D: Device> Faulty<D> {
         })?;
         let armed = self.armed.get_mut(at)?;
         let fault = armed.fault.clone();
+        let before = armed.struck;
         if fault.action == Action::Nak {
             let silent_ns = fault.for_ms.map_or(u64::MAX, |ms| ms.saturating_mul(MS));
             let until_ns = *armed.silent_until_ns.get_or_insert_with(|| {
@@ -101,6 +130,9 @@ impl<D: Device> Faulty<D> {
         } else {
             armed.struck += 1;
         }
+        if armed.struck > before {
+            self.tell(&fault);
+        }
         if self.happens_inside(now_ns, &fault) {
             return None;
         }
@@ -112,15 +144,30 @@ impl<D: Device> Faulty<D> {
         Some(fault)
     }
 
+    fn tell(&mut self, fault: &Fault) {
+        let what = match fault.effects() {
+            Some((effect, _)) => format!("{effect:?}"),
+            None => format!("{:?}", fault.action),
+        };
+        self.keep(Struck { name: fault.name.clone(), what });
+    }
+
+    fn keep(&mut self, struck: Struck) {
+        if self.told.len() < MOST_TOLD {
+            self.told.push(struck);
+        }
+    }
+
     /// Lets a fault happen that is none of a transfer; `false`: it is one of a transfer.
     fn happens_inside(&mut self, now_ns: u64, fault: &Fault) -> bool {
         let Some((effect, undo)) = fault.effects() else { return false };
         self.inner.inject(now_ns, effect);
         if let Some(undo) = undo {
             // The last one counts: it ends when its own time is over, or never.
-            self.ends.retain(|(_, other)| std::mem::discriminant(other) != std::mem::discriminant(&undo));
+            self.ends.retain(|other| std::mem::discriminant(&other.undo) != std::mem::discriminant(&undo));
             if let Some(for_ms) = fault.for_ms {
-                self.ends.push((now_ns.saturating_add(for_ms.saturating_mul(MS)), undo));
+                let at_ns = now_ns.saturating_add(for_ms.saturating_mul(MS));
+                self.ends.push(Ending { at_ns, undo, name: fault.name.clone() });
             }
         }
         true
@@ -250,38 +297,47 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn advance(&mut self, now_ns: u64) {
-        self.origin_ns.get_or_insert(now_ns);
         let elapsed_ns = self.elapsed_ns(now_ns);
-        for at in 0..self.armed.len() {
+        // Before it was plugged in nothing has a time.
+        let armed = if self.origin_ns.is_some() { self.armed.len() } else { 0 };
+        for at in 0..armed {
             let Some(armed) = self.armed.get_mut(at) else { continue };
-            if armed.fault.endpoint.is_some() || armed.done || !armed.is_due(elapsed_ns) {
+            if armed.fault.endpoint.is_some() || armed.done {
+                continue;
+            }
+            if !armed.is_due(elapsed_ns) {
+                // Nobody let time go by while it could have struck: it does not any more.
+                armed.done = armed.is_over(elapsed_ns);
                 continue;
             }
             (armed.done, armed.struck) = (true, armed.struck + 1);
             let fault = armed.fault.clone();
+            self.tell(&fault);
             if fault.action == Action::Disconnect {
                 self.unplug(now_ns, fault.for_ms);
             } else {
                 self.happens_inside(now_ns, &fault);
             }
         }
-        while let Some(at) = self.ends.iter().position(|(until_ns, _)| *until_ns <= now_ns) {
-            let (_, undo) = self.ends.swap_remove(at);
+        while let Some(at) = self.ends.iter().position(|end| end.at_ns <= now_ns) {
+            let Ending { undo, name, .. } = self.ends.swap_remove(at);
+            self.keep(Struck { name, what: format!("{undo:?}") });
             self.inner.inject(now_ns, undo);
         }
         self.inner.advance(now_ns);
+        self.reached_ns = self.reached_ns.max(now_ns);
     }
 
     fn next_event(&self) -> Option<u64> {
-        // Before it was plugged in nothing has a time.
         let waiting = self.armed.iter().filter(|armed| armed.fault.endpoint.is_none() && !armed.done);
         let starts = waiting
             .zip(self.origin_ns.into_iter().cycle())
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
+        // The end of these is news once. Who waited may be gone by then, and nobody asks.
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
-        let ends = self.ends.iter().map(|&(until_ns, _)| until_ns);
-        let others = [self.unplugged_until_ns, self.inner.next_event()].into_iter().flatten();
-        starts.chain(silences).chain(ends).chain(others).min()
+        let news = silences.chain(self.unplugged_until_ns).filter(|&ns| ns > self.reached_ns);
+        let ends = self.ends.iter().map(|end| end.at_ns);
+        starts.chain(news).chain(ends).chain(self.inner.next_event()).min()
     }
 
     fn reset(&mut self, now_ns: u64) {
@@ -311,6 +367,11 @@ impl<D: Device> Device for Faulty<D> {
             return true;
         }
         self.inner.inject(now_ns, effect)
+    }
+
+    fn struck(&mut self, faults: &mut Vec<Struck>) {
+        faults.append(&mut self.told);
+        self.inner.struck(faults);
     }
 
     fn statistics(&self) -> serde_json::Value {

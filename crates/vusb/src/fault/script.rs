@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::ap::builtin::script::Event;
 use crate::ap::builtin::Network;
 use crate::device::Effect;
+use crate::small_file;
 
 /// Why a script cannot be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -160,6 +161,9 @@ impl Fault {
         if self.nth == 0 {
             return Err("nth counts from 1");
         }
+        if self.until_ms.is_some_and(|until_ms| until_ms < self.from_ms) {
+            return Err("until_ms is before from_ms: it would never happen");
+        }
         match self.action {
             Action::Short if self.length.is_none() => Err("length is missing: how many bytes get through"),
             Action::Corrupt if self.and.is_none() && self.or.is_none() && self.xor.is_none() => {
@@ -205,8 +209,9 @@ impl Script {
     /// # Errors
     /// See [`ScriptError`].
     pub fn open(path: &Path) -> Result<Self, ScriptError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ScriptError::Read { path: path.into(), source })?;
-        Self::parse(&text).map_err(|what| ScriptError::Contents { path: path.into(), what })
+        let bytes = small_file::read(path).map_err(|source| ScriptError::Read { path: path.into(), source })?;
+        let text = String::from_utf8(bytes).map_err(|error| error.to_string());
+        text.and_then(|text| Self::parse(&text)).map_err(|what| ScriptError::Contents { path: path.into(), what })
     }
 }
 
@@ -226,6 +231,7 @@ mod tests {
             ("[[fault]]\naction = \"late_block_ack\"\n", "not from 0 to 1"),
             ("[[fault]]\naction = \"noise\"\n", "noise_dbm is missing"),
             ("[[fault]]\naction = \"explode\"\n", "unknown variant"),
+            ("[[fault]]\naction = \"disconnect\"\nfrom_ms = 1000\nuntil_ms = 500\n", "until_ms is before from_ms"),
             ("[[ap]]\nname = \"x\"\naction = \"forget\"\n", "ap 1 (\"x\"): when?"),
             ("[network]\nchannel = 14\n", "network: channel"),
             ("[[fault]]\naction = \"stall\"\nendpoint = 1\nregister = 1\n", "endpoint = 0 only"),

@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
+use wire::usb::usbip::ExportedDevice;
 
+use super::export::{Arrival, Export};
 use super::{system, Clock, ServeError};
 use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
 use crate::session::{Session, UrbCounters};
 
-/// While so many bytes wait for the host, nothing more is read from it.
-const OUTPUT_MAX: usize = 8 << 20;
 const READ_LEN: usize = 1 << 20;
 /// Events handled before the host is looked at again.
 const EVENTS_MAX: usize = 256;
@@ -53,13 +53,30 @@ impl Signals {
     }
 }
 
-/// Why serving a host has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is waited for.
+#[derive(Debug)]
+pub enum Until<'a> {
+    /// The host lets go of the device, or the device is pulled out.
+    Parted,
+    /// The device is plugged in again.
+    Present,
+    /// A client imports the device, which it is told about.
+    Imported(&'a mut Export, &'a ExportedDevice),
+}
+
+/// Why waiting has ended.
+#[derive(Debug)]
 pub enum Ended {
     /// The host let go of the device.
     HostGone,
     /// The device was pulled out.
     Unplugged,
+    /// The device is plugged in again.
+    Present,
+    /// A client has imported the device: the connection to it.
+    Imported(OwnedFd),
+    /// No client will come any more.
+    NobodyLeft,
     /// A signal.
     Stopped,
 }
@@ -72,13 +89,15 @@ pub struct Host<'a> {
     pub signals: &'a Signals,
     /// Where counters are written when they are asked for.
     pub statistics: Option<PathBuf>,
+    /// What earlier connections have done: counters are those of all.
+    pub before: UrbCounters,
 }
 
 /// How serving a host went.
 pub struct Served {
     /// Why it has ended.
     pub ended: Ended,
-    /// What was counted.
+    /// What was counted, earlier connections not included.
     pub urbs: UrbCounters,
     /// For the next host.
     pub observer: Option<Box<dyn Observer>>,
@@ -87,6 +106,7 @@ pub struct Served {
 /// What is under way.
 struct Loop<'a, D: Device> {
     device: &'a mut D,
+    until: Until<'a>,
     session: Session,
     buffer: Vec<u8>,
     sources: Vec<Source>,
@@ -95,7 +115,7 @@ struct Loop<'a, D: Device> {
 }
 
 impl Host<'_> {
-    /// Serves until the host or the device goes, or a signal comes; with `until_present` until the device is plugged in.
+    /// Lets the device live, and serves the host if there is one, until something has come or a signal has.
     ///
     /// # Errors
     /// Those of the system; a host that breaks the protocol is let go of, with a message.
@@ -103,13 +123,13 @@ impl Host<'_> {
         &self,
         device: &mut impl Device,
         observer: Option<Box<dyn Observer>>,
-        until_present: bool,
+        until: Until<'_>,
     ) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
-        let mut state =
-            Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: Clock.now_ns() };
+        let (buffer, sources) = (vec![0; READ_LEN], Vec::new());
+        let mut state = Loop { device, until, session, buffer, sources, reached_ns: Clock.now_ns() };
         let ended = loop {
-            if let Some(ended) = state.turn(self, until_present)? {
+            if let Some(ended) = state.turn(self)? {
                 break ended;
             }
         };
@@ -120,23 +140,29 @@ impl Host<'_> {
 
 impl<D: Device> Loop<'_, D> {
     /// One round: what is due, what can be sent, then waiting.
-    fn turn(&mut self, host: &Host<'_>, until_present: bool) -> Result<Option<Ended>, ServeError> {
+    fn turn(&mut self, host: &Host<'_>) -> Result<Option<Ended>, ServeError> {
         let connection = host.connection.as_ref().map(AsFd::as_fd);
         let now_ns = Clock.now_ns();
         self.catch_up(now_ns, connection.is_some());
         if let Some(connection) = connection {
-            if !self.flush(connection)? {
+            if !self.flush(connection) {
                 return Ok(Some(Ended::HostGone));
+            }
+            while self.session.is_held_back() && !self.session.is_full() {
+                self.session.pump(now_ns, self.device);
+                if !self.flush(connection) {
+                    return Ok(Some(Ended::HostGone));
+                }
             }
         }
         let present = self.device.is_present(now_ns);
         if connection.is_some() && !present {
             return Ok(Some(Ended::Unplugged));
         }
-        if until_present && present {
-            return Ok(Some(Ended::HostGone));
+        if matches!(self.until, Until::Present) && present {
+            return Ok(Some(Ended::Present));
         }
-        self.wait(host, connection)
+        self.wait(host, connection, present)
     }
 
     /// Lets everything happen that is due: one event after the other, each at its time, with the bus between them.
@@ -158,7 +184,12 @@ impl<D: Device> Loop<'_, D> {
         }
     }
 
-    fn wait(&mut self, host: &Host<'_>, connection: Option<BorrowedFd<'_>>) -> Result<Option<Ended>, ServeError> {
+    fn wait(
+        &mut self,
+        host: &Host<'_>,
+        connection: Option<BorrowedFd<'_>>,
+        present: bool,
+    ) -> Result<Option<Ended>, ServeError> {
         self.sources.clear();
         self.device.sources(&mut self.sources);
         let Signals { stop, report, unplug } = host.signals;
@@ -168,7 +199,7 @@ impl<D: Device> Loop<'_, D> {
         let waiting = self.session.output().len();
         if let Some(connection) = connection {
             let mut events = PollFlags::empty();
-            events.set(PollFlags::IN, waiting < OUTPUT_MAX);
+            events.set(PollFlags::IN, !self.session.is_full());
             events.set(PollFlags::OUT, waiting > 0);
             fds.push(PollFd::from_borrowed_fd(connection, events));
         }
@@ -178,7 +209,15 @@ impl<D: Device> Loop<'_, D> {
             let fd = unsafe { BorrowedFd::borrow_raw(source.fd) };
             fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
         }
-        let timeout = self.device.next_event().map(|at_ns| {
+        let first_client = fds.len();
+        // Clients wait while the device is unplugged.
+        let export = match &self.until {
+            Until::Imported(export, _) if present => Some(&**export),
+            _ => None,
+        };
+        fds.extend(export.into_iter().flat_map(Export::fds).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let deadline = export.and_then(Export::next_event);
+        let timeout = self.device.next_event().into_iter().chain(deadline).min().map(|at_ns| {
             let wait_ns = at_ns.saturating_sub(Clock.now_ns());
             Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as _ }
         });
@@ -212,11 +251,21 @@ impl<D: Device> Loop<'_, D> {
         if let Some(connection) = connection.filter(|_| is_ready(connection_at)) {
             return self.read(now_ns, connection);
         }
-        Ok(None)
+        let knocked = ready.iter().skip(first_client).any(|&it| it);
+        match &mut self.until {
+            Until::Imported(export, exported) if knocked || deadline.is_some_and(|at_ns| at_ns <= now_ns) => {
+                Ok(match export.look(now_ns, exported)? {
+                    Arrival::Host(connection) => Some(Ended::Imported(connection)),
+                    Arrival::Never => Some(Ended::NobodyLeft),
+                    Arrival::None => None,
+                })
+            }
+            _ => Ok(None),
+        }
     }
 
     fn read(&mut self, now_ns: u64, connection: BorrowedFd<'_>) -> Result<Option<Ended>, ServeError> {
-        if self.session.output().len() >= OUTPUT_MAX {
+        if self.session.is_full() {
             return Ok(None);
         }
         match recv(connection, &mut self.buffer, RecvFlags::DONTWAIT) {
@@ -230,32 +279,38 @@ impl<D: Device> Loop<'_, D> {
                 Ok(None)
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(Errno::CONNRESET | Errno::PIPE) => Ok(Some(Ended::HostGone)),
-            Err(errno) => Err(system("reading from the host")(errno.into())),
+            Err(errno) => {
+                gone("reading from the host", errno);
+                Ok(Some(Ended::HostGone))
+            }
         }
     }
 
     /// Sends what the host takes; `false`: it is gone.
-    fn flush(&mut self, connection: BorrowedFd<'_>) -> Result<bool, ServeError> {
+    fn flush(&mut self, connection: BorrowedFd<'_>) -> bool {
         let output = self.session.output();
         let mut sent = 0;
-        let gone = loop {
-            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break false };
+        let there = loop {
+            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break true };
             match send(connection, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(len) => sent += len,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => break false,
-                Err(Errno::PIPE | Errno::CONNRESET) => break true,
-                Err(errno) => return Err(system("writing to the host")(errno.into())),
+                Err(Errno::AGAIN) => break true,
+                Err(errno) => {
+                    gone("writing to the host", errno);
+                    break false;
+                }
             }
         };
         output.drain(..sent);
-        Ok(!gone)
+        there
     }
 
     fn report(&self, host: &Host<'_>) -> Result<(), ServeError> {
         let Some(path) = &host.statistics else { return Ok(()) };
-        write_statistics(path, self.device, self.session.counters()).map_err(system("writing the counters"))
+        let mut urbs = host.before;
+        urbs.add(self.session.counters());
+        write_statistics(path, self.device, &urbs).map_err(system("writing the counters"))
     }
 }
 
@@ -279,6 +334,13 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
     unfinished.push(".part");
     std::fs::write(&unfinished, text)?;
     std::fs::rename(&unfinished, path)
+}
+
+/// A connection has failed. That the host closed it needs no word.
+fn gone(what: &str, errno: Errno) {
+    if !matches!(errno, Errno::CONNRESET | Errno::PIPE) {
+        eprintln!("txop-vusb: {what}: {errno}");
+    }
 }
 
 fn drain(mut stream: &UnixStream) {

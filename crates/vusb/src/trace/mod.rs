@@ -5,7 +5,8 @@
 //! ```
 //!
 //! A layer around a device, like faults. [`Traced`] knows transfers; what their contents mean says the device's
-//! [`Vocabulary`]. Transfers are written when they are answered: a NAK is not an answer.
+//! [`Vocabulary`]. Transfers are written when they are answered: a NAK is not an answer. Faults of a script stand in front
+//! of the transfer that they happened to.
 
 mod line;
 
@@ -17,7 +18,7 @@ use std::path::Path;
 use serde::Serialize;
 use wire::usb::setup::Setup;
 
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Struck};
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 /// Bytes after which a trace ends: a guest keeps it in memory.
@@ -71,6 +72,8 @@ pub struct Traced<D, W> {
     vocabulary: Box<dyn Vocabulary>,
     writer: Writer<W>,
     present: bool,
+    /// Faults to be written; kept for its memory.
+    struck: Vec<Struck>,
 }
 
 impl<D: Device> Traced<D, BufWriter<File>> {
@@ -86,11 +89,22 @@ impl<D: Device> Traced<D, BufWriter<File>> {
 impl<D: Device, W: Write> Traced<D, W> {
     /// Writes at most `limit` bytes and a last line.
     pub fn new(inner: D, vocabulary: Box<dyn Vocabulary>, out: W, limit: u64) -> Self {
-        Self { inner, vocabulary, writer: Writer { out, left: limit, failed: None }, present: true }
+        Self { inner, vocabulary, writer: Writer { out, left: limit, failed: None }, present: true, struck: Vec::new() }
     }
 
     fn note(&mut self, now_ns: u64, event: &str, detail: Detail) {
         self.transfer(now_ns, event, None, None, false, detail);
+    }
+
+    /// Writes the faults of the call that was just made.
+    fn faults(&mut self, now_ns: u64) {
+        let mut struck = std::mem::take(&mut self.struck);
+        self.inner.struck(&mut struck);
+        for fault in struck.drain(..) {
+            let name = Some(fault.name).filter(|name| !name.is_empty());
+            self.note(now_ns, "fault", Detail { name, means: Some(fault.what), ..Detail::default() });
+        }
+        self.struck = struck;
     }
 
     fn transfer(
@@ -114,6 +128,7 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
 
     fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
         let reply = self.inner.control(now_ns, setup, data);
+        self.faults(now_ns);
         let (bytes, stall) = match &reply {
             ControlReply::Nak => return reply,
             ControlReply::Data(bytes) => (&bytes[..], false),
@@ -128,6 +143,7 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
 
     fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
         let reply = self.inner.transfer_out(now_ns, endpoint, data);
+        self.faults(now_ns);
         if reply != OutReply::Nak {
             let detail = self.vocabulary.transfer_out(endpoint, data);
             self.transfer(now_ns, "out", Some(endpoint), Some(data.len()), reply == OutReply::Stall, detail);
@@ -137,6 +153,7 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         let reply = self.inner.transfer_in(now_ns, endpoint, transfer);
+        self.faults(now_ns);
         if reply != InReply::Nak {
             let detail = self.vocabulary.transfer_in(endpoint, transfer);
             self.transfer(now_ns, "in", Some(endpoint), Some(transfer.len()), reply == InReply::Stall, detail);
@@ -146,6 +163,7 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
 
     fn advance(&mut self, now_ns: u64) {
         self.inner.advance(now_ns);
+        self.faults(now_ns);
         let present = self.inner.is_present(now_ns);
         if present != self.present {
             self.present = present;
@@ -179,6 +197,10 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
         let means = format!("{effect:?}");
         self.note(now_ns, "fault", Detail { means: Some(means), ..Detail::default() });
         self.inner.inject(now_ns, effect)
+    }
+
+    fn struck(&mut self, faults: &mut Vec<Struck>) {
+        self.inner.struck(faults);
     }
 
     fn statistics(&self) -> serde_json::Value {

@@ -10,6 +10,7 @@ use vusb::air::{ChannelSettings, Medium};
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
+use vusb::fault::{Faulty, Script};
 use vusb::trace::{Plain, Traced};
 use wire::usb::setup::Setup;
 
@@ -99,4 +100,78 @@ fn what_waits_is_not_written() {
         (paper.lines()[0]["event"].as_str(), paper.lines()[0]["means"].as_str()),
         (Some("fault"), Some("FirmwareHang"))
     );
+}
+
+/// Every fault of a script is there, those that no transfer shows too, with its name and before what it happened to.
+#[test]
+fn every_fault_of_a_script_is_written() {
+    let script = Script::parse(
+        r#"
+        [[fault]]
+        name = "deaf"
+        from_ms = 2
+        for_ms = 3
+        action = "noise"
+        noise_dbm = -40
+
+        [[fault]]
+        name = "refused"
+        endpoint = 0
+        register = 0x0100
+        nth = 2
+        times = 1
+        action = "stall"
+
+        [[fault]]
+        name = "silent"
+        endpoint = 0
+        register = 0x0004
+        times = 1
+        for_ms = 1
+        action = "nak"
+
+        [[fault]]
+        from_ms = 9
+        action = "disconnect"
+        "#,
+    )
+    .unwrap();
+    let paper = Paper::default();
+    let medium = Medium::new(ChannelSettings::default(), 1, None);
+    let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(FarEnd::default()));
+    let faulty = Faulty::new(chip, script);
+    let mut device = Traced::new(faulty, Box::new(RegisterNames::default()), paper.clone(), 1 << 20);
+    device.reset(0);
+    for at_ms in 0..10u64 {
+        device.advance(at_ms * 1_000_000);
+        if at_ms < 2 {
+            device.control(at_ms * 1_000_000, register(0x40, reg::CR, 1), &[0]);
+        }
+        if at_ms > 5 {
+            device.control(at_ms * 1_000_000, register(0xc0, 0x0004, 1), &[]);
+        }
+    }
+    let told: Vec<(f64, String)> = paper
+        .lines()
+        .iter()
+        .map(|line| {
+            let word = |key: &str| line[key].as_str().unwrap_or("-").to_owned();
+            (line["t_s"].as_f64().unwrap(), format!("{} {} {}", word("event"), word("name"), word("means")))
+        })
+        .collect();
+    let expected = [
+        (0.0, "plugged in - -"),
+        (0.0, "write CR -"),
+        (0.001, "fault refused Stall"),
+        (0.001, "write CR -"),
+        (0.002, "fault deaf Noise(Some(-40))"),
+        (0.005, "fault deaf Noise(None)"),
+        (0.006, "fault silent Nak"),
+        (0.007, "read APS_FSMCO -"),
+        (0.008, "read APS_FSMCO -"),
+        (0.009, "fault - Disconnect"),
+        (0.009, "unplugged - -"),
+        (0.009, "read APS_FSMCO -"),
+    ];
+    assert_eq!(told, expected.map(|(t_s, words)| (t_s, words.to_owned())));
 }

@@ -25,7 +25,7 @@ from txop.air.model.medium import (
     Waterfall,
     WaterfallStep,
 )
-from txop.air.model.report import AirReport, FormatError, Outline
+from txop.air.model.report import AirReport, Outline
 from txop.air.model.station import (
     AirtimeKinds,
     Bar,
@@ -42,7 +42,7 @@ from txop.air.model.station import (
 )
 from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Summary
 from txop.air.model.timing import StampHypothesis, Timing
-from txop.report.document import Model
+from txop.report.document import FormatError, Model
 
 __all__ = [
     "AckVerdict",

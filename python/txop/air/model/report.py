@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
 
 from txop.air.model.capability import CapabilityAudit
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
@@ -12,26 +10,13 @@ from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
-from txop.report.document import Model
+from txop.report.document import Model, parse_document
 
 if TYPE_CHECKING:
     import polars
 
 FORMAT = "txop-air"
 VERSION = 1
-
-
-class FormatError(ValueError):
-    """A JSON document that is not a report of a known version."""
-
-
-class Head(Model):
-    """What every version of the document starts with."""
-
-    format: str
-    """Always `"txop-air"`."""
-    version: int
-    """Layout version."""
 
 
 class SummaryDamage(Model):
@@ -67,7 +52,7 @@ class Outline(Model):
     @classmethod
     def parse(cls, document: bytes | str) -> Outline:
         """As :meth:`AirReport.parse`."""
-        return _parse(cls, document)
+        return parse_document(cls, document, FORMAT, VERSION)
 
 
 class AirReport(Model):
@@ -128,7 +113,7 @@ class AirReport(Model):
         Raises:
             FormatError: it is not such a document, or one of a layout version this program does not know.
         """
-        return _parse(cls, document)
+        return parse_document(cls, document, FORMAT, VERSION)
 
     def table(self, name: str) -> polars.DataFrame:
         """One of :data:`txop.air.tables.TABLES` as a polars frame, for example ``report.table("stations")``.
@@ -141,20 +126,3 @@ class AirReport(Model):
         from txop.air.tables import frame
 
         return frame(self, name)
-
-
-M = TypeVar("M", bound=Model)
-
-
-def _parse(kind: type[M], document: bytes | str) -> M:
-    try:
-        head = Head.model_validate_json(document)
-        if head.format != FORMAT:
-            raise FormatError(f'not a {FORMAT} document (its format is "{head.format}")')
-        if head.version != VERSION:
-            raise FormatError(f"{FORMAT} version {head.version} is not known to this txop, which reads {VERSION}")
-        return kind.model_validate_json(document)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the document"
-        raise FormatError(f"not a {FORMAT} document: {where}: {first['msg']}") from error

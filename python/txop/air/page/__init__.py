@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from markupsafe import Markup
-
 from txop.air.compare import compare, different_pairs
 from txop.air.definitions import DEFINITIONS
 from txop.air.model import AirReport
 from txop.air.page.causes import ink
-from txop.air.page.plots import Drawing, draw, waterfall
-from txop.air.view import Facts, Grid, Lines, Plot, Section, headline, sections
+from txop.air.page.plots import draw, waterfall
+from txop.air.view import Facts, Grid, Plot, Section, headline, sections
 from txop.air.view.sections.summary import span
 from txop.air.view.side_by_side import grid, letter
 from txop.report import format as fmt
 from txop.report.blocks import Block
+from txop.report.chapters import Figure, Figures, Piece
 from txop.report.page import render
-from txop.report.plot import svg
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""
@@ -28,16 +26,6 @@ ROWS_MAX = 500
 """Rows of a table put into the page at all; CSV and JSON have every row."""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A finished plot."""
-
-    svg: Markup
-    caption: str
-    wide: bool
-
-
-Piece = Figure | Facts | Grid | Lines
 Row = tuple[Piece, ...]
 """Pieces that stand side by side where there is room."""
 
@@ -58,16 +46,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         list_ghosts: List ghost addresses as stations too.
         station: Show only rows of this address.
     """
-    used = 0
-
-    def figure(drawing: Drawing | None) -> Figure | None:
-        nonlocal used
-        if drawing is None:
-            return None
-        used += 1
-        image = svg(drawing.spec, ident=f"p{used}", label=drawing.caption)
-        return Figure(image, drawing.caption, drawing.wide)
-
+    figure = Figures().finish
     parts = sections(report, list_ghosts=list_ghosts, station=station)
     head = headline(report, station)
     falls = [figure(waterfall(flow.waterfall)) for flow in head.flows]

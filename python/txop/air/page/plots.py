@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from txop.air.model import AirReport, Waterfall
 from txop.air.page.causes import ink
-from txop.air.view import names
 from txop.air.view.names import called, direction
 from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
 from txop.report import format as fmt
+from txop.report.chapters import Drawing
 from txop.report.plot import INK, SERIES, plain
 
 HALF, FULL = 420, 1060
@@ -22,15 +21,6 @@ HALF, FULL = 420, 1060
 
 MAX_LINES = 4
 """Flows drawn into one plot; the tables have them all."""
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A plot with its words."""
-
-    spec: dict[str, Any]
-    caption: str
-    wide: bool = False
 
 
 def draw(report: AirReport, name: str, index: int = 0) -> Drawing | None:
@@ -46,7 +36,7 @@ def waterfall(fall: Waterfall) -> Drawing:
         label = f"{fmt.share(step.share)}  {fmt.mbit_s(step.mbit_s)}"
         rows.append(
             {
-                "cause": names.capital(step.label),
+                "cause": fmt.capital(step.label),
                 "low": max(0.0, level - step.mbit_s),
                 "high": level,
                 "label": label,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txop.air.compare import Comparison, Difference
-from txop.air.view import names
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Cell, Column, Grid
 
@@ -25,11 +25,11 @@ def grid(comparison: Comparison) -> Grid:
     columns.append(Column("Weight", rank=2))
     rows = []
     for row in comparison.differences:
-        cells = [Cell(row.label), Cell(row.section), *(_value(row, value) for value in row.values)]
+        line = [Cell(row.label), Cell(row.section), *(_value(row, value) for value in row.values)]
         if len(letters) == 2:
-            cells.append(_change(row, row.differences[1]))
-        cells.append(names.missing() if row.weight is None else Cell(fmt.number(row.weight, 3), row.weight, "dim"))
-        rows.append(cells)
+            line.append(_change(row, row.differences[1]))
+        line.append(cells.missing() if row.weight is None else Cell(fmt.number(row.weight, 3), row.weight, "dim"))
+        rows.append(line)
     note = (
         "Weight: the difference itself for shares and percentages, the relative change for other figures. "
         "One capture of each says nothing about chance."
@@ -39,15 +39,15 @@ def grid(comparison: Comparison) -> Grid:
 
 def _value(row: Difference, value: float | None) -> Cell:
     if value is None:
-        return names.missing()
+        return cells.missing()
     if row.unit == "fraction":
-        return names.share(value)
+        return cells.share(value)
     if row.unit == "percent":
-        return names.percent(value)
+        return cells.percent(value)
     if row.unit == "Mbit/s":
         return Cell(fmt.mbit_s(value), value)
     if row.unit == "µs":
-        return names.time_us(value)
+        return cells.time_us(value)
     if row.unit == "dBm":
         return Cell(fmt.dbm(value), value)
     return Cell(fmt.number(value, 0 if row.unit == "events" else 1), value)
@@ -55,7 +55,7 @@ def _value(row: Difference, value: float | None) -> Cell:
 
 def _change(row: Difference, value: float | None) -> Cell:
     if value is None:
-        return names.missing()
+        return cells.missing()
     scaled, unit = (
         (100 * value, "points")
         if row.unit == "fraction"

@@ -109,7 +109,7 @@ def read_lock(text: str, where: str) -> Lock:
     """The lock in the contents of a file; ``where`` is its name. Raises :class:`LockError`."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LockError(f"{where}: {error}", what_to_do="make it anew with `txop guest build --update`") from None
     if document.get("format") != FORMAT:
         raise LockError(f"{where} is no lock file of a guest")

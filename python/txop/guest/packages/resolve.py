@@ -63,7 +63,7 @@ def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
                         return images[0], match[1]
     raise NotOffered(
         f"the archive of this machine has no kernel {series} ({' and '.join(metas)} name none)",
-        what_to_do="give another series, or a kernel of your own with --kernel-file and --modules",
+        what_to_do="give another series, or a kernel of your own with --kernel-file and --modules-dir",
     )
 
 

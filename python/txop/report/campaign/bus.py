@@ -15,7 +15,8 @@ from txop.report import format as fmt
 from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Fold, Paragraph, Piece
-from txop.report.campaign.wording import listed, missing
+from txop.report.campaign.wording import listed
+from txop.report.cells import missing
 
 COLUMNS = {
     "usb_out_urbs_per_s": "URBs out /s",

@@ -8,7 +8,8 @@ from txop.compare import words
 from txop.compare.result import CompareResult, Figure, Row
 from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.pieces import Piece
-from txop.report.campaign.wording import TONES, listed, median, missing, plural, unit, verdict
+from txop.report.campaign.wording import TONES, listed, median, plural, unit, verdict
+from txop.report.cells import missing
 
 HOST = (
     "cpu_busy_percent",

@@ -19,7 +19,8 @@ from txop.report.campaign.plots import air, latency, samples, time
 from txop.report.campaign.plots.drawing import Drawing, arm_inks
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.spread import boxes, in_time
-from txop.report.campaign.wording import listed, missing
+from txop.report.campaign.wording import listed
+from txop.report.cells import missing
 from txop.report.plot import svg
 
 MAX_TESTS = 8

@@ -8,6 +8,7 @@ from txop.compare import words
 from txop.compare.result import ArmValues, CompareResult, Figure, MetricFacts, Row, Verdict
 from txop.report import format as fmt
 from txop.report.blocks import Cell, Tone
+from txop.report.cells import missing
 
 SIGNS: dict[Verdict, str] = {
     "better": "▲",
@@ -53,11 +54,6 @@ def median(values: ArmValues | None, metric: MetricFacts) -> Cell:
     if values is None or (values.median is None and not values.median_infinite):
         return missing()
     return Cell(value(values.median, metric, infinite=values.median_infinite), values.median)
-
-
-def missing() -> Cell:
-    """The cell of a figure that is not available."""
-    return Cell(fmt.NOT_AVAILABLE, None, "dim")
 
 
 def unit(metric: MetricFacts) -> str:

@@ -19,6 +19,8 @@ use crate::device::OutReply;
 const PAGE: usize = 128;
 /// Pages there are (rtl8xxxu.h, TX_TOTAL_PAGE_NUM).
 const PAGES: usize = 0xf8;
+/// Frames of the firmware's own that wait at most: they take no pages, and the host makes them come.
+const OWN_MAX: usize = 8;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
 /// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
@@ -238,9 +240,15 @@ impl Transmitter {
     pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
         let Some(mpdu) = frame else { return };
         let queued = Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: now_ns };
-        if let Some(queue) = self.queues.first_mut() {
-            queue.push_back(queued);
+        let Some(queue) = self.queues.first_mut() else { return };
+        let is_own = |other: &Queued| other.pages == 0;
+        if queue.iter().filter(|other| is_own(other)).count() >= OWN_MAX {
+            // The newest of a kind says what holds now.
+            let same = |other: &Queued| is_own(other) && other.mpdu.first() == queued.mpdu.first();
+            let at = queue.iter().position(same).or_else(|| queue.iter().position(is_own));
+            at.and_then(|at| queue.remove(at));
         }
+        queue.push_back(queued);
     }
 
     /// Encrypts as the descriptor says; `false`: it cannot be sent.

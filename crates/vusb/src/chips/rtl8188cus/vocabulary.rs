@@ -15,21 +15,25 @@ use super::tx_descriptor::{mode, Modulation, TxDescriptor};
 use crate::trace::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
-/// Registers of more than this many bytes have no name but their own in the list.
-const WIDEST: u16 = 8;
 /// Command bits of the key memory (cam.rs).
 const CAM_WRITE_NOW: u32 = 1 << 31 | 1 << 16;
 
 /// Names of registers, and a copy of what was written.
 pub struct RegisterNames {
-    names: BTreeMap<u16, &'static str>,
+    /// By address: how many bytes, and the name.
+    names: BTreeMap<u16, (u16, &'static str)>,
     memory: Memory,
 }
 
 impl Default for RegisterNames {
     fn default() -> Self {
-        let lines = NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '));
-        let names = lines.filter_map(|(address, name)| Some((u16::from_str_radix(address, 16).ok()?, name))).collect();
+        let named = |line: &'static str| {
+            let mut words = line.split_ascii_whitespace();
+            let address = u16::from_str_radix(words.next()?, 16).ok()?;
+            let bytes = u16::from_str_radix(words.next()?, 16).ok()?;
+            Some((address, (bytes, words.next()?)))
+        };
+        let names = NAMES.lines().filter(|line| !line.starts_with('#')).filter_map(named).collect();
         Self { names, memory: Memory::default() }
     }
 }
@@ -37,10 +41,10 @@ impl Default for RegisterNames {
 impl RegisterNames {
     /// `RCR`, or `RCR+2` for a byte inside of it.
     pub fn name(&self, address: u16) -> Option<String> {
-        let (start, name) = self.names.range(..=address).next_back()?;
+        let (start, (bytes, name)) = self.names.range(..=address).next_back()?;
         match address - start {
             0 => Some((*name).to_owned()),
-            offset if offset < WIDEST => Some(format!("{name}+{offset}")),
+            offset if offset < *bytes => Some(format!("{name}+{offset}")),
             _ => None,
         }
     }
@@ -218,7 +222,11 @@ mod tests {
         let name = |address| names.name(address).unwrap_or_default();
         assert_eq!((name(0x100), name(0x60a), name(0xfe66)), ("CR".into(), "RCR+2".into(), "NORMAL_SIE_EP_TX".into()));
         assert_eq!(names.name(0x2000), None);
-        assert!(names.names.len() > 300);
+        let lines: Vec<&str> = NAMES.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(names.names.len(), lines.len());
+        assert!(lines.is_sorted(), "by address");
+        let ends = names.names.iter().map(|(start, (bytes, _))| start + bytes);
+        assert!(ends.zip(names.names.keys().skip(1)).all(|(end, next)| end <= *next), "no two names for a byte");
     }
 
     fn write(names: &mut RegisterNames, value: u16, data: &[u8]) -> Detail {

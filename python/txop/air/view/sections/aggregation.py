@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from txop.air.model import Aggregation, AirReport
-from txop.air.view import names
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
 
@@ -38,15 +38,15 @@ def _row(a: Aggregation) -> tuple[Cell, ...]:
     return (
         Cell(a.ta),
         Cell(a.ra),
-        Cell("none", -1) if a.tid is None else names.count(a.tid),
-        names.count(a.ppdus),
-        names.count(a.ampdus),
-        names.missing() if size is None else Cell(fmt.number(size.mean), size.mean),
-        names.count(size.median if size else None),
-        names.count(size.p95 if size else None),
-        names.count(size.max if size else None),
-        names.missing() if length is None else Cell(fmt.size_bytes(length.median), length.median),
-        names.time_us(time.median if time else None),
-        names.time_us(time.p95 if time else None),
-        names.ratio(a.amsdu_mpdus, a.mpdus),
+        Cell("none", -1) if a.tid is None else cells.count(a.tid),
+        cells.count(a.ppdus),
+        cells.count(a.ampdus),
+        cells.missing() if size is None else Cell(fmt.number(size.mean), size.mean),
+        cells.count(size.median if size else None),
+        cells.count(size.p95 if size else None),
+        cells.count(size.max if size else None),
+        cells.missing() if length is None else Cell(fmt.size_bytes(length.median), length.median),
+        cells.time_us(time.median if time else None),
+        cells.time_us(time.p95 if time else None),
+        cells.ratio(a.amsdu_mpdus, a.mpdus),
     )

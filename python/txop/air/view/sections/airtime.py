@@ -5,6 +5,7 @@ from __future__ import annotations
 from txop.air.model import AirReport, Station
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section
 
@@ -57,9 +58,9 @@ def _stations(report: AirReport, options: Options) -> Grid:
         return (
             Cell(s.address),
             Cell(names.ROLES.get(s.kind, "")),
-            names.time_us(s.airtime_us),
-            names.ratio(s.airtime_us, observed),
-            *(names.ratio(time, observed) for time in kinds),
+            cells.time_us(s.airtime_us),
+            cells.ratio(s.airtime_us, observed),
+            *(cells.ratio(time, observed) for time in kinds),
         )
 
     return Grid(
@@ -76,7 +77,7 @@ def _phys(report: AirReport) -> Grid:
     )
     total = sum(p.airtime_us for p in report.airtime.by_phy)
     rows = [
-        (Cell(p.phy), names.count(p.ppdus), names.time_us(p.airtime_us), names.ratio(p.airtime_us, total))
+        (Cell(p.phy), cells.count(p.ppdus), cells.time_us(p.airtime_us), cells.ratio(p.airtime_us, total))
         for p in report.airtime.by_phy
     ]
     return Grid("By PHY", columns, rows, unit_of_rows="PHYs")

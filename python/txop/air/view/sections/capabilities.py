@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from txop.air.model import AirReport, CapabilityAudit, CapabilityRow
-from txop.air.view import names
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Grid, Lines, Section
 
@@ -54,12 +54,12 @@ def _grid(audit: CapabilityAudit, *, whole: bool) -> Grid:
 
 
 def _row(row: CapabilityRow) -> tuple[Cell, ...]:
-    claimed = {"yes": Cell("yes", 1, "good"), "no": Cell("no", 0)}.get(row.claimed, names.missing())
+    claimed = {"yes": Cell("yes", 1, "good"), "no": Cell("no", 0)}.get(row.claimed, cells.missing())
     return (
         Cell(row.capability),
         claimed,
         Cell(row.claimed_detail or ""),
-        names.count(row.seen),
+        cells.count(row.seen),
         Cell(row.seen_detail or ""),
         Cell(row.note or ""),
     )

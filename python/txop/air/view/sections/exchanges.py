@@ -6,6 +6,7 @@ from txop.air.model import AckVerdict, AirReport, BlockAckFlow, Exchange
 from txop.air.view import names
 from txop.air.view.headline import ANSWER_TONE, QUESTIONS
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section, Tone
 
@@ -85,20 +86,20 @@ def _exchange(e: Exchange) -> tuple[Cell, ...]:
     return (
         Cell(e.ta),
         Cell(e.ra),
-        names.count(e.ppdus),
-        names.share(e.answered_share),
-        names.count(e.acked),
-        names.count(e.block_acked),
-        names.ratio(e.cts, e.rts),
-        names.count(e.missing_resent),
-        names.count(e.missing_not_resent),
-        names.count(e.answered_resent),
-        names.time_us(gap.median if gap else None),
-        names.time_us(gap.p95 if gap else None),
-        names.count(gap.n if gap else None),
-        names.time_us(e.expected_gap_us),
-        names.ratio(e.late_responses, gap.n) if gap and e.late_responses is not None else names.missing(),
-        names.ratio(e.unexpected_rate, e.rate_checked),
+        cells.count(e.ppdus),
+        cells.share(e.answered_share),
+        cells.count(e.acked),
+        cells.count(e.block_acked),
+        cells.ratio(e.cts, e.rts),
+        cells.count(e.missing_resent),
+        cells.count(e.missing_not_resent),
+        cells.count(e.answered_resent),
+        cells.time_us(gap.median if gap else None),
+        cells.time_us(gap.p95 if gap else None),
+        cells.count(gap.n if gap else None),
+        cells.time_us(e.expected_gap_us),
+        cells.ratio(e.late_responses, gap.n) if gap and e.late_responses is not None else cells.missing(),
+        cells.ratio(e.unexpected_rate, e.rate_checked),
     )
 
 
@@ -114,11 +115,11 @@ def _by_rate(report: AirReport, e: Exchange) -> Grid:
     rows = [
         (
             Cell(r.label),
-            names.count(r.ppdus),
-            names.share(r.answered_share),
-            names.time_us(r.median_gap_us),
-            names.text(r.response_rate),
-            names.text(r.expected_rate),
+            cells.count(r.ppdus),
+            cells.share(r.answered_share),
+            cells.time_us(r.median_gap_us),
+            cells.text(r.response_rate),
+            cells.text(r.expected_rate),
         )
         for r in e.by_rate
     ]
@@ -151,20 +152,20 @@ def _block_ack(f: BlockAckFlow) -> tuple[Cell, ...]:
     return (
         Cell(f.originator),
         Cell(f.recipient),
-        names.count(f.tid),
-        names.count(f.block_acks),
-        names.count(f.requests),
-        names.count(f.window),
-        names.count(f.mpdus),
-        names.count(f.newly_acked),
-        names.count(f.left_out),
-        names.ratio(f.left_out, f.transmissions),
-        names.ratio(f.left_out_late, f.left_out),
-        names.ratio(f.left_out_resent_acked + f.left_out_resent_lost, f.left_out),
-        names.ratio(f.left_out_in_tail, f.left_out_positioned),
-        names.ratio(f.positioned_in_tail, f.positioned),
-        names.count(f.acked_not_captured),
-        names.count(f.without_data),
+        cells.count(f.tid),
+        cells.count(f.block_acks),
+        cells.count(f.requests),
+        cells.count(f.window),
+        cells.count(f.mpdus),
+        cells.count(f.newly_acked),
+        cells.count(f.left_out),
+        cells.ratio(f.left_out, f.transmissions),
+        cells.ratio(f.left_out_late, f.left_out),
+        cells.ratio(f.left_out_resent_acked + f.left_out_resent_lost, f.left_out),
+        cells.ratio(f.left_out_in_tail, f.left_out_positioned),
+        cells.ratio(f.positioned_in_tail, f.positioned),
+        cells.count(f.acked_not_captured),
+        cells.count(f.without_data),
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from txop.air.model import AirReport, Ghost, RetryCount
-from txop.air.view import names
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Rows, Section
 
@@ -57,10 +57,10 @@ def _grid(report: AirReport, options: Options) -> Grid:
 def _ghost(g: Ghost) -> tuple[Cell, ...]:
     return (
         Cell(g.address),
-        names.text(g.of),
-        names.count(g.distance),
-        names.count(g.frames_sent),
-        names.count(g.frames_received),
-        names.count(g.bad_fcs),
+        cells.text(g.of),
+        cells.count(g.distance),
+        cells.count(g.frames_sent),
+        cells.count(g.frames_received),
+        cells.count(g.bad_fcs),
         Cell(g.reason),
     )

@@ -7,6 +7,7 @@ from collections import defaultdict
 from txop.air.model import AirReport, Bss, Link, RateRow, Station
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
 
@@ -78,26 +79,26 @@ def _station(report: AirReport, s: Station, from_ghosts: int) -> tuple[Cell, ...
         Cell(s.address, tone="dim" if s.kind == "ghost" else ""),
         Cell(kind),
         Cell(s.ssid or ""),
-        names.count(s.frames_sent),
-        names.count(s.frames_received),
+        cells.count(s.frames_sent),
+        cells.count(s.frames_received),
         Cell(fmt.size_bytes(s.bytes_sent), s.bytes_sent),
-        names.count(s.data_frames_sent),
-        names.percent(s.mpdu_retry.percent),
-        names.count(s.mpdu_retry.frames),
-        names.percent(s.wireshark.retry_percent),
-        names.count(s.wireshark.packets),
-        names.ratio(s.airtime_us, report.airtime.observed_us),
-        names.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
+        cells.count(s.data_frames_sent),
+        cells.percent(s.mpdu_retry.percent),
+        cells.count(s.mpdu_retry.frames),
+        cells.percent(s.wireshark.retry_percent),
+        cells.count(s.wireshark.packets),
+        cells.ratio(s.airtime_us, report.airtime.observed_us),
+        cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
         names.top_rate(s.rates),
-        names.count(s.power_management_frames),
+        cells.count(s.power_management_frames),
         _seen(s.first_seen_us, s.last_seen_us),
-        names.count(from_ghosts),
+        cells.count(from_ghosts),
     )
 
 
 def _seen(first: float | None, last: float | None) -> Cell:
     if first is None or last is None:
-        return names.missing()
+        return cells.missing()
     return Cell(f"{first / 1e6:,.1f}–{last / 1e6:,.1f} s", first)
 
 
@@ -119,14 +120,14 @@ def _networks(report: AirReport) -> Grid:
 def _network(b: Bss) -> tuple[Cell, ...]:
     return (
         Cell(b.bssid),
-        names.text(b.ssid),
-        names.count(b.channel),
-        names.count(b.packets),
-        names.percent(b.retry_percent),
-        names.count(b.beacons),
-        names.count(b.data_packets),
-        names.count(b.probes),
-        names.count(b.stations),
+        cells.text(b.ssid),
+        cells.count(b.channel),
+        cells.count(b.packets),
+        cells.percent(b.retry_percent),
+        cells.count(b.beacons),
+        cells.count(b.data_packets),
+        cells.count(b.probes),
+        cells.count(b.stations),
     )
 
 
@@ -161,15 +162,15 @@ def _link(report: AirReport, link: Link) -> tuple[Cell, ...]:
         Cell(link.ta),
         Cell(link.ra),
         Cell(names.DIRECTIONS.get(link.direction, link.direction)),
-        names.count(link.frames),
+        cells.count(link.frames),
         Cell(fmt.size_bytes(link.bytes), link.bytes),
-        names.count(link.data_frames),
-        names.percent(link.mpdu_retry.percent),
-        names.count(link.mpdu_retry.frames),
-        names.percent(link.byte_retry_percent),
-        names.percent(link.wireshark_retry.percent),
-        names.ratio(link.airtime_us, report.airtime.observed_us),
-        names.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
+        cells.count(link.data_frames),
+        cells.percent(link.mpdu_retry.percent),
+        cells.count(link.mpdu_retry.frames),
+        cells.percent(link.byte_retry_percent),
+        cells.percent(link.wireshark_retry.percent),
+        cells.ratio(link.airtime_us, report.airtime.observed_us),
+        cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
         names.top_rate(link.rates),
     )
 
@@ -196,10 +197,10 @@ def _rates(report: AirReport, link: Link) -> Grid:
 def _rate(row: RateRow, total: int) -> tuple[Cell, ...]:
     return (
         Cell(row.label, row.mbit_s),
-        names.missing() if row.mbit_s is None else Cell(fmt.mbit_s(row.mbit_s), row.mbit_s),
-        names.count(row.frames),
-        names.ratio(row.frames, total),
-        names.count(row.retries),
-        names.ratio(row.retries, row.frames),
+        cells.missing() if row.mbit_s is None else Cell(fmt.mbit_s(row.mbit_s), row.mbit_s),
+        cells.count(row.frames),
+        cells.ratio(row.frames, total),
+        cells.count(row.retries),
+        cells.ratio(row.retries, row.frames),
         Cell(fmt.size_bytes(row.bytes), row.bytes),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 
 from txop.air.model import AirReport
-from txop.air.view import names
 from txop.air.view.options import Options
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
 
@@ -116,10 +116,10 @@ def _hypotheses(report: AirReport) -> Grid:
     rows = [
         (
             Cell(h.meaning + (" (chosen)" if h.meaning == report.timing.stamp_meaning else "")),
-            names.count(h.pairs),
-            names.time_us(h.median_gap_us),
-            names.time_us(h.iqr_us),
-            names.share(h.in_window),
+            cells.count(h.pairs),
+            cells.time_us(h.median_gap_us),
+            cells.time_us(h.iqr_us),
+            cells.share(h.in_window),
         )
         for h in report.timing.hypotheses
     ]

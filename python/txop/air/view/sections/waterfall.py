@@ -6,6 +6,7 @@ from txop.air.model import AirReport, Waterfall
 from txop.air.view import names
 from txop.air.view.headline import headline
 from txop.air.view.options import Options, unavailable
+from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Grid, Lines, Section
 
@@ -33,9 +34,9 @@ def _grid(report: AirReport, fall: Waterfall) -> Grid:
     )
     rows = [
         (
-            Cell(names.capital(step.label), tone="good" if step.cause == "payload" else ""),
-            names.time_us(step.us),
-            names.share(step.share, 2),
+            Cell(fmt.capital(step.label), tone="good" if step.cause == "payload" else ""),
+            cells.time_us(step.us),
+            cells.share(step.share, 2),
             Cell(fmt.mbit_s(step.mbit_s), step.mbit_s, "good" if step.cause == "payload" else ""),
         )
         for step in fall.steps

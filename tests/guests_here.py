@@ -1,20 +1,23 @@
-"""What tests with real guests share: the image and the virtual chips, or the reason why there are none here.
+"""Whether guests can be had on this machine: their image, the virtual chips, drivers built for them.
 
-Where a continuous integration runs on the distribution that the shipped locks are for, a reason is a failure: QEMU and
-the packages can be had there. Elsewhere the tests are skipped, and say so.
+Where a continuous integration runs on the distribution that the shipped locks are for, a reason why not is a failure:
+QEMU and the packages can be had there. Elsewhere tests are skipped, and say so. What goes wrong without anything of the
+machine missing (a driver that does not build, chips that do not start) is a failure everywhere.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from txop.arms.build import Built
 from txop.guest.chips import find_chips
+from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.image import Image, build_image
 from txop.guest.locks import find_lock
@@ -29,7 +32,8 @@ def no_guest(reason: str) -> NoReturn:
     pytest.skip(f"NO GUEST WAS STARTED: {reason}")
 
 
-def _built(series: str) -> Image:
+def built_image(series: str) -> Image:
+    """The image of the shipped lock for a kernel series."""
     if shutil.which("setpriv") is None:
         no_guest("setpriv is missing (util-linux)")
     try:
@@ -41,22 +45,17 @@ def _built(series: str) -> Image:
         no_guest(f"its packages cannot be had here: {error}")
 
 
-@pytest.fixture(scope="session")
-def image() -> Image:
-    """The image of the shipped lock for 6.12."""
-    return _built("6.12")
-
-
-@pytest.fixture(scope="session")
-def image_of() -> Callable[[str], Image]:
-    """The image of the shipped lock for a kernel series."""
-    return _built
-
-
-@pytest.fixture(scope="session")
-def chips() -> Path:
+def built_chips() -> Path:
     """The program that is the virtual chips."""
     try:
         return find_chips()
-    except GuestError as error:
+    except MissingForGuest as error:
         no_guest(f"no chip can be plugged in: {error}")
+
+
+def rebuilt_driver(driver: str, series: str = "6.12", patches: tuple[Path, ...] = ()) -> Built:
+    """A driver built anew for the kernel of a series."""
+    try:
+        return asyncio.run(build_driver(DriverBuild(driver, patches), find_lock(series)))
+    except MissingForGuest as error:
+        no_guest(f"no driver can be built: {error}")

@@ -1,0 +1,62 @@
+"""Fault scripts read by the program that is to carry them out, on this machine: in a guest a mistake in one would end
+it, and look as if the dongle were gone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from txop.guest.chips import PROGRAM, find_chips
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.shipped_faults import SUFFIX, FaultScript
+from txop.visible import visible
+
+LIMIT_S = 120.0
+"""For reading a script, on a busy machine."""
+_COMPLAINT = f"{PROGRAM}: "
+
+
+def check_faults(scripts: Iterable[FaultScript], ap: str) -> None:
+    """Raise :class:`GuestError` for the first script that cannot be carried out with this access point.
+
+    Nothing is found out where the program does not run (another processor), or is one that cannot be asked.
+    """
+    try:
+        program = find_chips()
+    except MissingForGuest:
+        return
+    with tempfile.TemporaryDirectory(prefix="txop-faults-") as folder:
+        for script in scripts:
+            place = Path(folder) / f"script{SUFFIX}"
+            place.write_text(script.text, encoding="utf-8")
+            about_ap = _read(program, place, script.name)
+            if about_ap and ap != "builtin":
+                raise GuestError(
+                    f"{script.name} is about the access point, and hostapd follows no script",
+                    what_to_do="take the built-in one (--ap builtin)",
+                )
+
+
+def _read(program: Path, place: Path, name: str) -> bool:
+    """Whether a script says what the access point does."""
+    try:
+        read = subprocess.run(
+            [program, "check-faults", place],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    said = read.stderr.decode("utf-8", "replace")
+    if read.returncode != 0 and said.startswith(_COMPLAINT):
+        words = visible(" ".join(said.removeprefix(_COMPLAINT).replace(str(place), name).split())[:1000])
+        raise GuestError(words, what_to_do="docs/virtual-chips.md lists what a script may say")
+    try:
+        return read.returncode == 0 and json.loads(read.stdout.splitlines()[0])["access_point"] is True
+    except (ValueError, IndexError, KeyError, TypeError, RecursionError):
+        return False
