@@ -14,7 +14,7 @@ use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Vhci};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, Peer, ServeError, Served, Signals, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
@@ -177,11 +177,11 @@ impl<'a> Run<'a> {
         Ok(Self { args, signals, device, observer, urbs: UrbCounters::default() })
     }
 
-    /// Serves one connection, or none for as long as the device is unplugged.
-    fn serve(&mut self, connection: Option<OwnedFd>) -> Result<Ended, RunError> {
-        let waiting = connection.is_none();
-        let host = Host { connection, signals: self.signals, statistics: self.args.stats.clone() };
-        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), waiting)?;
+    /// Serves a host, or lets the device live on without one.
+    fn serve(&mut self, peer: Peer<'_>) -> Result<Ended, RunError> {
+        let statistics = self.args.stats.clone();
+        let host = Host { peer, signals: self.signals, statistics, urbs_before: self.urbs };
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take())?;
         self.observer = observer;
         self.urbs.add(&urbs);
         Ok(ended)
@@ -193,23 +193,33 @@ impl<'a> Run<'a> {
             self.device.reset(Clock.now_ns());
             let (connection, port) = vhci.plug()?;
             eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
-            let mut ended = self.serve(Some(connection))?;
+            let mut ended = self.serve(Peer::Connected(connection))?;
             if ended == Ended::Unplugged {
                 eprintln!("txop-vusb: {:?} unplugged", self.args.device);
-                ended = self.serve(None)?;
-                if ended == Ended::HostGone {
-                    continue;
-                }
+                ended = self.serve(Peer::Unplugged)?;
             }
-            return self.finish();
+            if ended != Ended::Ready {
+                return self.finish();
+            }
         }
     }
 
     fn export(mut self, export: &mut Export) -> Result<(), RunError> {
         let exported = exported(self.device.identity());
-        while let Some(connection) = export.wait(&exported)? {
-            self.device.reset(Clock.now_ns());
-            if self.serve(Some(connection))? == Ended::Stopped {
+        loop {
+            if let Export::Listener(listener) = export {
+                if self.serve(Peer::Listening(listener))? == Ended::Stopped {
+                    break;
+                }
+            }
+            let connection = export.greet(&exported, self.signals)?;
+            if let Some(connection) = connection {
+                self.device.reset(Clock.now_ns());
+                if self.serve(Peer::Connected(connection))? == Ended::Stopped {
+                    break;
+                }
+            }
+            if matches!(export, Export::Inherited(_)) {
                 break;
             }
         }

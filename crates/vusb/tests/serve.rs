@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use wire::usb::setup::Setup;
@@ -45,30 +46,67 @@ fn control(stream: &mut TcpStream, sequence: u32, setup: Setup) -> (i32, Vec<u8>
     (status, data)
 }
 
+/// A port that nobody uses now.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Connects to a server that is about to listen.
+fn connect(port: u16) -> TcpStream {
+    let started = Instant::now();
+    loop {
+        match TcpStream::connect(("127.0.0.1", port)) {
+            Ok(stream) => break stream,
+            Err(error) if started.elapsed() > Duration::from_secs(60) => panic!("{error}"),
+            Err(_) => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// Sends a signal to the server.
+fn signal(server: &Server, number: &str) {
+    assert!(Command::new("kill").args([number, &server.0.id().to_string()]).status().unwrap().success());
+}
+
+/// How it ended; a server that does not is the failure that the test looks for.
+fn ended(server: &mut Server) -> ExitStatus {
+    let started = Instant::now();
+    loop {
+        match server.0.try_wait().unwrap() {
+            Some(status) => break status,
+            None if started.elapsed() > Duration::from_secs(60) => panic!("the server does not end"),
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// The counters, as soon as the server has written them anew.
+fn statistics(path: &Path) -> serde_json::Value {
+    let started = Instant::now();
+    loop {
+        match std::fs::read(path) {
+            Ok(bytes) => break serde_json::from_slice(&bytes).unwrap(),
+            Err(error) if started.elapsed() > Duration::from_secs(60) => panic!("{error}"),
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
 #[test]
 fn a_host_imports_the_device_and_comes_back() {
-    // A port that nobody uses now.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let folder = tempfile::tempdir().unwrap();
-    let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
+    let (stats, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
     let mut server = Server(
         program()
             .args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")])
-            .args(["--stats".as_ref(), statistics.as_os_str(), "--usb".as_ref(), usb.as_os_str()])
+            .args(["--stats".as_ref(), stats.as_os_str(), "--usb".as_ref(), usb.as_os_str()])
             .spawn()
             .unwrap(),
     );
-    let started = Instant::now();
-    let connect = || loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => break stream,
-            Err(error) if started.elapsed() > Duration::from_secs(20) => panic!("{error}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(20)),
-        }
-    };
-    assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
+    assert_eq!(import(&mut connect(port), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
     for round in 0..2 {
-        let mut stream = connect();
+        let mut stream = connect(port);
         assert_eq!(import(&mut stream, "1-1"), [0x01, 0x11, 0, 3, 0, 0, 0, 0]);
         let mut device = [0; DEVICE];
         stream.read_exact(&mut device).unwrap();
@@ -81,13 +119,56 @@ fn a_host_imports_the_device_and_comes_back() {
         assert_eq!(control(&mut stream, 2, register), (0, vec![0xea]));
     }
     // Garbage ends the connection, not the server.
-    let mut stream = connect();
+    let mut stream = connect(port);
     import(&mut stream, "1-1");
     stream.write_all(&[0xff; 48]).unwrap();
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest);
     assert_eq!(rest.len(), DEVICE);
     assert!(server.0.try_wait().unwrap().is_none());
+    // Nobody is connected: it answers signals all the same, and counts what all hosts did.
+    let _ = std::fs::remove_file(&stats);
+    signal(&server, "-USR1");
+    assert_eq!(statistics(&stats)["urbs"]["submitted"], 4);
+    let mut stream = connect(port);
+    import(&mut stream, "1-1");
+    stream.read_exact(&mut [0; DEVICE]).unwrap();
+    control(&mut stream, 1, Setup { request_type: 0xc0, request: 5, value: 0x100, index: 0, length: 1 });
+    std::fs::remove_file(&stats).unwrap();
+    signal(&server, "-USR1");
+    assert_eq!(statistics(&stats)["urbs"]["submitted"], 5);
+    drop(stream);
+    // A client that never asks for anything does not keep it from ending.
+    let _silent = connect(port);
+    std::fs::remove_file(&stats).unwrap();
+    signal(&server, "-TERM");
+    assert_eq!(ended(&mut server).code(), Some(0));
+    assert_eq!(statistics(&stats)["urbs"]["succeeded"], 5);
+    assert!(std::fs::metadata(&usb).unwrap().len() > 24);
+}
+
+/// A deleted interface counts as readable for ever. (In a user namespace: nothing of this machine is touched.)
+#[test]
+fn an_interface_that_is_deleted_is_let_go_of() {
+    let in_namespace = |script: &str| {
+        let mut command = Command::new("timeout");
+        command.args(["60", "unshare", "-Urn", "sh", "-c", script, env!("CARGO_BIN_EXE_txop-vusb")]);
+        command
+    };
+    let possible = in_namespace("ip tuntap add dev t0 mode tap").stderr(Stdio::null()).status();
+    if !possible.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: no TAP devices in a user namespace here");
+        return;
+    }
+    let script = "\"$0\" serve --ap builtin --tap vap0 --listen 0.0.0.0:3240 & server=$!
+        until ip link del vap0 2>/dev/null; do kill -0 $server || exit 1; done
+        # it sleeps between beacons again
+        until grep -q '^State:.S' /proc/$server/status; do kill -0 $server || exit 2; done
+        kill -TERM $server; wait $server";
+    let output = in_namespace(script).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("the interface vap0 is gone").count(), 1, "{said}");
 }
 
 #[test]

@@ -34,6 +34,8 @@ pub struct Faulty<D> {
     unplugged_until_ns: Option<u64>,
     /// What ends, and when.
     ends: Vec<(u64, Effect)>,
+    /// The time up to which everything has happened.
+    reached_ns: u64,
 }
 
 impl Armed {
@@ -72,7 +74,7 @@ impl<D: Device> Faulty<D> {
     pub fn new(inner: D, script: Script) -> Self {
         let armed = |fault| Armed { fault, seen: 0, struck: 0, done: false, silent_until_ns: None };
         let armed = script.fault.into_iter().map(armed).collect();
-        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, ends: Vec::new() }
+        Self { inner, armed, origin_ns: None, unplugged_until_ns: None, ends: Vec::new(), reached_ns: 0 }
     }
 
     fn elapsed_ns(&self, now_ns: u64) -> u64 {
@@ -250,10 +252,11 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn advance(&mut self, now_ns: u64) {
-        self.origin_ns.get_or_insert(now_ns);
         let elapsed_ns = self.elapsed_ns(now_ns);
+        // A server's device lives before somebody imports it, which plugs it in.
+        let plugged = self.origin_ns.is_some();
         for at in 0..self.armed.len() {
-            let Some(armed) = self.armed.get_mut(at) else { continue };
+            let Some(armed) = self.armed.get_mut(at).filter(|_| plugged) else { continue };
             if armed.fault.endpoint.is_some() || armed.done || !armed.is_due(elapsed_ns) {
                 continue;
             }
@@ -269,6 +272,7 @@ impl<D: Device> Device for Faulty<D> {
             let (_, undo) = self.ends.swap_remove(at);
             self.inner.inject(now_ns, undo);
         }
+        self.reached_ns = now_ns;
         self.inner.advance(now_ns);
     }
 
@@ -280,8 +284,9 @@ impl<D: Device> Device for Faulty<D> {
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
         let ends = self.ends.iter().map(|&(until_ns, _)| until_ns);
-        let others = [self.unplugged_until_ns, self.inner.next_event()].into_iter().flatten();
-        starts.chain(silences).chain(ends).chain(others).min()
+        // What was not struck by its time, because nobody asked or the window was missed, wakes nobody any more.
+        let own = starts.chain(silences).chain(ends).chain(self.unplugged_until_ns);
+        own.filter(|&at_ns| at_ns > self.reached_ns).chain(self.inner.next_event()).min()
     }
 
     fn reset(&mut self, now_ns: u64) {

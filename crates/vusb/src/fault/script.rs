@@ -160,6 +160,9 @@ impl Fault {
         if self.nth == 0 {
             return Err("nth counts from 1");
         }
+        if self.until_ms.is_some_and(|until_ms| until_ms < self.from_ms) {
+            return Err("until_ms is before from_ms: it would never happen");
+        }
         match self.action {
             Action::Short if self.length.is_none() => Err("length is missing: how many bytes get through"),
             Action::Corrupt if self.and.is_none() && self.or.is_none() && self.xor.is_none() => {
@@ -225,6 +228,7 @@ mod tests {
             ("[[fault]]\naction = \"loss\"\nprobability = 1.5\n", "not from 0 to 1"),
             ("[[fault]]\naction = \"late_block_ack\"\n", "not from 0 to 1"),
             ("[[fault]]\naction = \"noise\"\n", "noise_dbm is missing"),
+            ("[[fault]]\naction = \"disconnect\"\nfrom_ms = 20\nuntil_ms = 10\n", "until_ms is before from_ms"),
             ("[[fault]]\naction = \"explode\"\n", "unknown variant"),
             ("[[ap]]\nname = \"x\"\naction = \"forget\"\n", "ap 1 (\"x\"): when?"),
             ("[network]\nchannel = 14\n", "network: channel"),

@@ -35,7 +35,10 @@ pub enum Carries {
 /// A TAP or TUN device. It is made down and without addresses; it may be moved to another network namespace.
 pub struct WiredInterface {
     device: SyncDevice,
+    name: String,
     buffer: Vec<u8>,
+    /// Somebody has deleted it, or the namespace that it was in.
+    gone: bool,
 }
 
 impl WiredInterface {
@@ -50,7 +53,7 @@ impl WiredInterface {
         };
         let device = DeviceBuilder::new().name(name).layer(layer).offload(false).enable(false).build_sync()?;
         device.set_nonblocking(true)?;
-        Ok(Self { device, buffer: vec![0; DATAGRAM_MAX] })
+        Ok(Self { device, name: name.into(), buffer: vec![0; DATAGRAM_MAX], gone: false })
     }
 }
 
@@ -60,12 +63,23 @@ impl Wired for WiredInterface {
     }
 
     fn receive(&mut self) -> Option<Vec<u8>> {
-        let len = self.device.recv(&mut self.buffer).ok()?;
-        self.buffer.get(..len).map(<[u8]>::to_vec)
+        if self.gone {
+            return None;
+        }
+        match self.device.recv(&mut self.buffer) {
+            Ok(len) => self.buffer.get(..len).map(<[u8]>::to_vec),
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => None,
+            Err(error) => {
+                // Its descriptor counts as readable from now on: who waited for it would not sleep any more.
+                eprintln!("txop-vusb: the interface {} is gone: {error}", self.name);
+                self.gone = true;
+                None
+            }
+        }
     }
 
     fn fd(&self) -> Option<RawFd> {
-        Some(self.device.as_raw_fd())
+        (!self.gone).then(|| self.device.as_raw_fd())
     }
 }
 

@@ -1,6 +1,7 @@
 //! One thread waits for whatever comes first: the host, the device's own sources, a signal, or the device's next event.
 
 use std::io;
+use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ const UNPLUGGED_MS: u64 = 1_000;
 /// The signals that this program answers.
 #[derive(Debug)]
 pub struct Signals {
-    stop: UnixStream,
+    pub(super) stop: UnixStream,
     report: UnixStream,
     unplug: UnixStream,
 }
@@ -60,18 +61,41 @@ pub enum Ended {
     HostGone,
     /// The device was pulled out.
     Unplugged,
+    /// What was waited for is there: the device is plugged in again, or somebody connects.
+    Ready,
     /// A signal.
     Stopped,
 }
 
-/// A connection to a host, and what goes with it.
+/// Who is at the other end.
+pub enum Peer<'a> {
+    /// A host.
+    Connected(OwnedFd),
+    /// Nobody, until the device is plugged in again.
+    Unplugged,
+    /// Nobody, until somebody connects.
+    Listening(&'a TcpListener),
+}
+
+impl Peer<'_> {
+    fn connection(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Connected(fd) => Some(fd.as_fd()),
+            Self::Unplugged | Self::Listening(_) => None,
+        }
+    }
+}
+
+/// A host, or none: the device lives on. And what goes with it.
 pub struct Host<'a> {
-    /// The connection; `None`: nobody is connected, the device lives on.
-    pub connection: Option<OwnedFd>,
+    /// Who it is.
+    pub peer: Peer<'a>,
     /// Signals.
     pub signals: &'a Signals,
     /// Where counters are written when they are asked for.
     pub statistics: Option<PathBuf>,
+    /// What the hosts before it have done: counters are of the whole run.
+    pub urbs_before: UrbCounters,
 }
 
 /// How serving a host went.
@@ -95,7 +119,7 @@ struct Loop<'a, D: Device> {
 }
 
 impl Host<'_> {
-    /// Serves until the host or the device goes, or a signal comes; with `until_present` until the device is plugged in.
+    /// Serves until the host or the device goes, or what there is to wait for comes, or a signal.
     ///
     /// # Errors
     /// Those of the system; a host that breaks the protocol is let go of, with a message.
@@ -103,13 +127,12 @@ impl Host<'_> {
         &self,
         device: &mut impl Device,
         observer: Option<Box<dyn Observer>>,
-        until_present: bool,
     ) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
         let mut state =
             Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: Clock.now_ns() };
         let ended = loop {
-            if let Some(ended) = state.turn(self, until_present)? {
+            if let Some(ended) = state.turn(self)? {
                 break ended;
             }
         };
@@ -120,8 +143,8 @@ impl Host<'_> {
 
 impl<D: Device> Loop<'_, D> {
     /// One round: what is due, what can be sent, then waiting.
-    fn turn(&mut self, host: &Host<'_>, until_present: bool) -> Result<Option<Ended>, ServeError> {
-        let connection = host.connection.as_ref().map(AsFd::as_fd);
+    fn turn(&mut self, host: &Host<'_>) -> Result<Option<Ended>, ServeError> {
+        let connection = host.peer.connection();
         let now_ns = Clock.now_ns();
         self.catch_up(now_ns, connection.is_some());
         if let Some(connection) = connection {
@@ -133,10 +156,15 @@ impl<D: Device> Loop<'_, D> {
         if connection.is_some() && !present {
             return Ok(Some(Ended::Unplugged));
         }
-        if until_present && present {
-            return Ok(Some(Ended::HostGone));
+        if present && matches!(host.peer, Peer::Unplugged) {
+            return Ok(Some(Ended::Ready));
         }
-        self.wait(host, connection)
+        // A port without a device has nobody to give to those who connect: they wait.
+        let listener = match host.peer {
+            Peer::Listening(listener) if present => Some(listener.as_fd()),
+            _ => None,
+        };
+        self.wait(host, connection, listener)
     }
 
     /// Lets everything happen that is due: one event after the other, each at its time, with the bus between them.
@@ -158,7 +186,12 @@ impl<D: Device> Loop<'_, D> {
         }
     }
 
-    fn wait(&mut self, host: &Host<'_>, connection: Option<BorrowedFd<'_>>) -> Result<Option<Ended>, ServeError> {
+    fn wait(
+        &mut self,
+        host: &Host<'_>,
+        connection: Option<BorrowedFd<'_>>,
+        listener: Option<BorrowedFd<'_>>,
+    ) -> Result<Option<Ended>, ServeError> {
         self.sources.clear();
         self.device.sources(&mut self.sources);
         let Signals { stop, report, unplug } = host.signals;
@@ -172,6 +205,8 @@ impl<D: Device> Loop<'_, D> {
             events.set(PollFlags::OUT, waiting > 0);
             fds.push(PollFd::from_borrowed_fd(connection, events));
         }
+        let listener_at = fds.len();
+        fds.extend(listener.map(|listener| PollFd::from_borrowed_fd(listener, PollFlags::IN)));
         let first_source = fds.len();
         for source in self.sources.iter().filter(|source| source.wanted) {
             // SAFETY: `Source::fd` stays open as long as the device, which outlives this round.
@@ -212,7 +247,7 @@ impl<D: Device> Loop<'_, D> {
         if let Some(connection) = connection.filter(|_| is_ready(connection_at)) {
             return self.read(now_ns, connection);
         }
-        Ok(None)
+        Ok((listener.is_some() && is_ready(listener_at)).then_some(Ended::Ready))
     }
 
     fn read(&mut self, now_ns: u64, connection: BorrowedFd<'_>) -> Result<Option<Ended>, ServeError> {
@@ -255,7 +290,9 @@ impl<D: Device> Loop<'_, D> {
 
     fn report(&self, host: &Host<'_>) -> Result<(), ServeError> {
         let Some(path) = &host.statistics else { return Ok(()) };
-        write_statistics(path, self.device, self.session.counters()).map_err(system("writing the counters"))
+        let mut urbs = host.urbs_before;
+        urbs.add(self.session.counters());
+        write_statistics(path, self.device, &urbs).map_err(system("writing the counters"))
     }
 }
 

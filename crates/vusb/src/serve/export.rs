@@ -1,16 +1,18 @@
 //! A device for other machines: a USB/IP server with one device.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use wire::usb::usbip::{emit_refusal, ExportedDevice, Request, BUS_ID, REQUEST};
 
-use super::{system, ServeError};
+use super::{system, ServeError, Signals};
 
-/// A client that says nothing for so long is sent away.
+/// A client that has not asked for anything by then is sent away: others cannot connect meanwhile.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where imports come in.
@@ -28,46 +30,54 @@ impl Export {
     /// # Errors
     /// The address is in use, or not of this machine.
     pub fn listen(address: SocketAddr) -> Result<Self, ServeError> {
-        let listener = TcpListener::bind(address);
+        let listener = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        });
         listener.map(Self::Listener).map_err(|source| ServeError::Listen { address: address.to_string(), source })
     }
 
-    /// Waits for a client that imports the device, and answers lists meanwhile. `None`: there will be no other.
+    /// Answers whoever is there. Gives the connection of one that imports the device; `None`: nobody did.
     ///
     /// # Errors
-    /// Those of the sockets of this machine; a client that misbehaves is sent away.
-    pub fn wait(&mut self, device: &ExportedDevice) -> Result<Option<OwnedFd>, ServeError> {
+    /// Those of the sockets of this machine; a client that misbehaves is sent away with a message.
+    pub fn greet(&mut self, device: &ExportedDevice, signals: &Signals) -> Result<Option<OwnedFd>, ServeError> {
         match self {
             Self::Inherited(fd) => {
                 let Some(fd) = fd.take() else { return Ok(None) };
-                let mut stream = UnixStream::from(fd);
-                match handshake(&mut stream, device).map_err(system("reading the import request"))? {
-                    true => Ok(Some(stream.into())),
-                    false => Ok(None),
+                match handshake(UnixStream::from(fd), device, signals, None) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+                    result => result.map_err(system("reading the import request")),
                 }
             }
-            Self::Listener(listener) => loop {
-                let (mut stream, peer) = listener.accept().map_err(system("waiting for a client"))?;
-                match greet(&mut stream, device) {
-                    Ok(true) => return Ok(Some(stream.into())),
-                    Ok(false) => {}
-                    Err(error) => eprintln!("txop-vusb: {peer}: {error}"),
-                }
-            },
+            Self::Listener(listener) => {
+                let (stream, peer) = match listener.accept() {
+                    Ok(accepted) => accepted,
+                    // It has gone again, or the machine is short of something; the next one may have better luck.
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => return Ok(None),
+                    Err(error) => return Err(system("waiting for a client")(error)),
+                };
+                let imported = stream
+                    .set_nonblocking(false)
+                    .and_then(|()| stream.set_nodelay(true))
+                    .and_then(|()| handshake(stream, device, signals, Some(Instant::now() + PATIENCE)));
+                Ok(imported.unwrap_or_else(|error| {
+                    eprintln!("txop-vusb: {peer}: {error}");
+                    None
+                }))
+            }
         }
     }
 }
 
-fn greet(stream: &mut TcpStream, device: &ExportedDevice) -> io::Result<bool> {
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    let imported = handshake(stream, device)?;
-    stream.set_read_timeout(None)?;
-    Ok(imported)
-}
-
-/// Answers one request; `true`: the device was imported.
-fn handshake(stream: &mut (impl Read + Write), device: &ExportedDevice) -> io::Result<bool> {
+/// Answers one request. Gives the connection back if the device was imported.
+fn handshake<S: Read + Write + AsFd + Into<OwnedFd>>(
+    mut stream: S,
+    device: &ExportedDevice,
+    signals: &Signals,
+    deadline: Option<Instant>,
+) -> io::Result<Option<OwnedFd>> {
     let mut bytes = [0; REQUEST + BUS_ID];
     let mut len = 0;
     let mut reply = Vec::new();
@@ -91,6 +101,7 @@ fn handshake(stream: &mut (impl Read + Write), device: &ExportedDevice) -> io::R
             }
             None => {
                 let end = if len < REQUEST { REQUEST } else { REQUEST + BUS_ID };
+                wait_for_bytes(&stream, signals, deadline)?;
                 let got = stream.read(bytes.get_mut(len..end).unwrap_or_default())?;
                 if got == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
@@ -100,7 +111,27 @@ fn handshake(stream: &mut (impl Read + Write), device: &ExportedDevice) -> io::R
         }
     };
     stream.write_all(&reply)?;
-    Ok(imported)
+    Ok(imported.then(|| stream.into()))
+}
+
+/// Waits until there is something to read; not beyond the deadline, and not when this program is told to end.
+fn wait_for_bytes(stream: &impl AsFd, signals: &Signals, deadline: Option<Instant>) -> io::Result<()> {
+    loop {
+        let mut fds = [PollFd::new(stream, PollFlags::IN), PollFd::new(&signals.stop, PollFlags::IN)];
+        let timeout = deadline.map(|deadline| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) as _ }
+        });
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(0) => return Err(io::Error::new(io::ErrorKind::TimedOut, "no request in time")),
+            Ok(_) if !fds[1].revents().is_empty() => {
+                return Err(io::Error::new(io::ErrorKind::Interrupted, "told to end before a request came"));
+            }
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
 }
 
 fn invalid(error: impl std::fmt::Display) -> io::Error {
@@ -135,11 +166,11 @@ mod tests {
     }
 
     fn answer(request: &[u8]) -> (io::Result<bool>, Vec<u8>) {
-        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+        let signals = Signals::install().unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
         theirs.write_all(request).unwrap();
         theirs.shutdown(std::net::Shutdown::Write).unwrap();
-        let result = handshake(&mut ours, &device());
-        drop(ours);
+        let result = handshake(ours, &device(), &signals, None).map(|imported| imported.is_some());
         let mut reply = Vec::new();
         let _ = theirs.read_to_end(&mut reply);
         (result, reply)
@@ -155,5 +186,15 @@ mod tests {
         assert_eq!((result.unwrap(), reply.len()), (false, REQUEST + 4 + DEVICE + 4));
         assert!(answer(b"GET / HTTP/1.1\r\n").0.is_err());
         assert!(answer(&import("1-1")[..20]).0.is_err());
+    }
+
+    /// However many bytes it sends before: the time is for the whole request.
+    #[test]
+    fn a_client_that_takes_its_time_is_sent_away() {
+        let signals = Signals::install().unwrap();
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(&import("1-1")[..5]).unwrap();
+        let error = handshake(ours, &device(), &signals, Some(Instant::now())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -7,4 +7,5 @@ mod chip_blocks;
 mod faults;
 mod functions;
 mod host;
+mod idle;
 mod trace;

@@ -212,9 +212,11 @@ impl Device for Rtl8188cus {
     }
 
     fn next_event(&self) -> Option<u64> {
+        // Once due, both wait for a host that asks; one that has taken its transfers back may never.
         let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
+        let for_host = [interrupt, self.mac.next_event()].into_iter().flatten().filter(|&at_ns| at_ns > self.now_ns);
         let air = self.medium.next_event(&self.mac, self.ap.station());
-        [interrupt, air, self.ap.next_event(), self.mac.next_event()].into_iter().flatten().min()
+        [air, self.ap.next_event()].into_iter().flatten().chain(for_host).min()
     }
 
     fn reset(&mut self, now_ns: u64) {
