@@ -123,7 +123,7 @@ fn frames_for_the_beacon_queue_stay_in_the_chip() {
 }
 
 /// The writes of rtl8xxxu_gen1_config_channel for 40 MHz with the secondary channel above (or below) channel 6.
-fn tune_wide(host: &mut Host<Rtl8188cus>, above: bool) {
+pub fn tune_wide(host: &mut Host<Rtl8188cus>, above: bool) {
     write(host, reg::BW_OPMODE, &[0]);
     write(host, reg::FPGA0_RF_MODE, &[1]);
     write(host, reg::OFDM1_LSTF, &(if above { 1u32 << 10 } else { 1 << 11 }).to_le_bytes());
@@ -257,6 +257,22 @@ fn power_save_by_the_firmware() {
     let power = &host.device.statistics()["power"];
     assert_eq!((&power["announced"], &power["polls"], &power["missed"]), (&1.into(), &1.into(), &1.into()));
     assert!((10_000_000..21_000_000).contains(&power["asleep_ns"].as_u64().unwrap()));
+}
+
+/// A driver that asks again and again, while nothing may be sent, fills no memory with what the firmware would say.
+#[test]
+fn the_firmware_s_own_frames_are_few() {
+    let (mut host, far) = chip_on_air(ChannelSettings::default());
+    start_firmware(&mut host);
+    write(&mut host, reg::BSSID, &AP);
+    write(&mut host, reg::TXPAUSE, &[0xff]);
+    for at in 0..100u16 {
+        write(&mut host, reg::HMBOX_0 + 4 * (at % 4), &[1, u8::from(at % 2 == 0), 1, 5]);
+    }
+    write(&mut host, reg::TXPAUSE, &[0]);
+    run(&mut host, 100_000_000);
+    assert_eq!(far.0.borrow().heard.len(), 16);
+    assert_eq!(host.device.statistics()["tx"]["own_dropped"], 84);
 }
 
 /// What drivers tell the two models by, besides the numbers of the USB device.

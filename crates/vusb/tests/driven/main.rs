@@ -1,6 +1,7 @@
 //! Devices as a host drives them.
 
 mod agreement;
+mod airtime_bound;
 mod bus;
 mod chip;
 mod chip_blocks;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
@@ -11,6 +10,7 @@ use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
+pub use super::tx_counters::TxCounters;
 use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::device::OutReply;
@@ -21,41 +21,13 @@ const PAGE: usize = 128;
 const PAGES: usize = 0xf8;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
+/// Frames of the firmware's own that wait at most: they need no room in the packet buffer. More than a driver can cause before
+/// the first is sent.
+const OWN_MAX: usize = 16;
 /// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const RETRY: u8 = 0x08;
 const PROTECTED: u8 = 0x40;
-
-/// What the transmitter has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TxCounters {
-    /// Frames from the driver.
-    pub frames: u64,
-    /// Descriptors with a wrong checksum: the frame is dropped.
-    pub bad_checksums: u64,
-    /// Transfers in which no descriptor and frame could be found.
-    pub malformed: u64,
-    /// Frames for the beacon queue: they are kept back.
-    pub reserved: u64,
-    /// Frames with AGG_ENABLE.
-    pub aggregate: u64,
-    /// Frames with RTS_CTS_ENABLE.
-    pub rts: u64,
-    /// Frames with CTS_SELF_ENABLE.
-    pub cts_to_self: u64,
-    /// Frames with HW_RTS_ENABLE.
-    pub hardware_rts: u64,
-    /// Frames by RTS rate: 1, 2, 5.5 Mbit/s and so on.
-    pub rts_rates: [u64; 12],
-    /// Frames that the chip encrypted.
-    pub encrypted: u64,
-    /// Frames for which there was no key.
-    pub no_key: u64,
-    /// Frames given up after the last retry.
-    pub given_up: u64,
-    /// Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait).
-    pub buffer_full: u64,
-}
 
 /// A frame that waits.
 pub(super) struct Queued {
@@ -238,9 +210,13 @@ impl Transmitter {
     pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
         let Some(mpdu) = frame else { return };
         let queued = Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: now_ns };
-        if let Some(queue) = self.queues.first_mut() {
-            queue.push_back(queued);
+        let Some(queue) = self.queues.first_mut() else { return };
+        // What the MAC makes itself has no pages.
+        if queue.iter().filter(|waiting| waiting.pages == 0).count() >= OWN_MAX {
+            self.counters.own_dropped += 1;
+            return;
         }
+        queue.push_back(queued);
     }
 
     /// Encrypts as the descriptor says; `false`: it cannot be sent.
