@@ -123,11 +123,7 @@ impl Host<'_> {
     ///
     /// # Errors
     /// Those of the system; a host that breaks the protocol is let go of, with a message.
-    pub fn serve(
-        &self,
-        device: &mut impl Device,
-        observer: Option<Box<dyn Observer>>,
-    ) -> Result<Served, ServeError> {
+    pub fn serve(&self, device: &mut impl Device, observer: Option<Box<dyn Observer>>) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
         let mut state =
             Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: Clock.now_ns() };

@@ -85,15 +85,10 @@ impl Kind {
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
-    let modulation = any::<(bool, bool, bool, bool, bool)>().prop_map(
-        |(wide, short_gi, short_preamble, greenfield, stbc)| Modulation {
-            wide,
-            short_gi,
-            short_preamble,
-            greenfield,
-            stbc: u8::from(stbc),
-        },
-    );
+    let modulation =
+        any::<(bool, bool, bool, bool, bool)>().prop_map(|(wide, short_gi, short_preamble, greenfield, stbc)| {
+            Modulation { wide, short_gi, short_preamble, greenfield, stbc: u8::from(stbc) }
+        });
     (0u8..20, modulation, any::<bool>(), 64usize..1_538, prop::option::weighted(0.3, 0u8..12))
         .prop_map(|(rate, modulation, aggregate, len, rts)| Kind { rate, modulation, aggregate, len, rts })
 }
