@@ -48,7 +48,7 @@ pub struct ServeArgs {
     #[arg(long, default_value = "127.0.0.1:3240", value_name = "ADDRESS:PORT", conflicts_with = "fd")]
     pub listen: SocketAddr,
     /// A connected stream socket that was inherited, instead.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(RawFd).range(0..))]
     pub fd: Option<RawFd>,
 }
 

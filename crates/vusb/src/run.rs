@@ -14,7 +14,7 @@ use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
 use vusb::record::{Observer, UsbmonRecorder};
-use vusb::serve::{write_statistics, Clock, Ended, Export, Host, Peer, ServeError, Served, Signals, Vhci};
+use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
@@ -79,15 +79,15 @@ fn file(path: &Path) -> impl FnOnce(io::Error) -> RunError + '_ {
 pub fn run(cli: &Cli) -> Result<(), RunError> {
     let signals = Signals::install().map_err(|source| ServeError::System { what: "catching signals", source })?;
     match &cli.command {
-        Command::Attach(args) => Run::new(args, &signals)?.attach(),
+        Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
-                Some(fd) => Export::Inherited(Some(unsafe { OwnedFd::from_raw_fd(fd) })),
+                Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,
             };
-            Run::new(&args.device, &signals)?.export(&mut export)
+            Run::new(&args.device, &signals)?.whole(|run| run.export(&mut export))
         }
     }
 }
@@ -177,64 +177,61 @@ impl<'a> Run<'a> {
         Ok(Self { args, signals, device, observer, urbs: UrbCounters::default() })
     }
 
-    /// Serves a host, or lets the device live on without one.
-    fn serve(&mut self, peer: Peer<'_>) -> Result<Ended, RunError> {
-        let statistics = self.args.stats.clone();
-        let host = Host { peer, signals: self.signals, statistics, urbs_before: self.urbs };
-        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take())?;
+    /// Serves one connection, or none, until something has come.
+    fn serve(&mut self, connection: Option<OwnedFd>, until: Until<'_>) -> Result<Ended, RunError> {
+        let (statistics, before) = (self.args.stats.clone(), self.urbs);
+        let host = Host { connection, signals: self.signals, statistics, before };
+        let Served { ended, urbs, observer } = host.serve(&mut self.device, self.observer.take(), until)?;
         self.observer = observer;
         self.urbs.add(&urbs);
         Ok(ended)
     }
 
-    fn attach(mut self) -> Result<(), RunError> {
+    /// Runs, and writes all files, also if the run ends with an error.
+    fn whole(mut self, run: impl FnOnce(&mut Self) -> Result<(), RunError>) -> Result<(), RunError> {
+        let done = run(&mut self);
+        done.and(self.finish())
+    }
+
+    fn attach(&mut self) -> Result<(), RunError> {
         let vhci = Vhci::new(BUS << 16 | DEVICE, self.device.identity().speed);
         loop {
             self.device.reset(Clock.now_ns());
             let (connection, port) = vhci.plug()?;
             eprintln!("txop-vusb: {:?} on vhci port {port}", self.args.device);
-            let mut ended = self.serve(Peer::Connected(connection))?;
-            if ended == Ended::Unplugged {
-                eprintln!("txop-vusb: {:?} unplugged", self.args.device);
-                ended = self.serve(Peer::Unplugged)?;
+            if !matches!(self.serve(Some(connection), Until::Parted)?, Ended::Unplugged) {
+                return Ok(());
             }
-            if ended != Ended::Ready {
-                return self.finish();
+            eprintln!("txop-vusb: {:?} unplugged", self.args.device);
+            if !matches!(self.serve(None, Until::Present)?, Ended::Present) {
+                return Ok(());
             }
         }
     }
 
-    fn export(mut self, export: &mut Export) -> Result<(), RunError> {
+    fn export(&mut self, export: &mut Export) -> Result<(), RunError> {
         let exported = exported(self.device.identity());
-        loop {
-            if let Export::Listener(listener) = export {
-                if self.serve(Peer::Listening(listener))? == Ended::Stopped {
-                    break;
-                }
-            }
-            let connection = export.greet(&exported, self.signals)?;
-            if let Some(connection) = connection {
-                self.device.reset(Clock.now_ns());
-                if self.serve(Peer::Connected(connection))? == Ended::Stopped {
-                    break;
-                }
-            }
-            if matches!(export, Export::Inherited(_)) {
+        while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
+            self.device.reset(Clock.now_ns());
+            if matches!(self.serve(Some(connection), Until::Parted)?, Ended::Stopped) {
                 break;
             }
         }
-        self.finish()
+        Ok(())
     }
 
+    /// Writes all files, whatever becomes of one of them.
     fn finish(mut self) -> Result<(), RunError> {
-        if let Some(path) = &self.args.stats {
-            write_statistics(path, &self.device, &self.urbs).map_err(file(path))?;
-        }
-        if let (Some(observer), Some(path)) = (&mut self.observer, &self.args.usb) {
-            observer.finish().map_err(file(path))?;
-        }
+        let statistics = match &self.args.stats {
+            Some(path) => write_statistics(path, &self.device, &self.urbs).map_err(file(path)),
+            None => Ok(()),
+        };
+        let usb = match (&mut self.observer, &self.args.usb) {
+            (Some(observer), Some(path)) => observer.finish().map_err(file(path)),
+            _ => Ok(()),
+        };
         let air = self.args.air.clone().unwrap_or_default();
-        self.device.finish().map_err(file(&air))
+        statistics.and(usb).and(self.device.finish().map_err(file(&air)))
     }
 }
 

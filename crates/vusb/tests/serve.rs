@@ -1,11 +1,15 @@
 //! The program as a server: a host imports the device over TCP, and over an inherited socket.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{kill_process, Pid, Signal};
 use wire::usb::setup::Setup;
 use wire::usb::usbip::{self, Completion, Submit, BUS_ID, DEVICE, HEADER, REQUEST};
 
@@ -46,49 +50,51 @@ fn control(stream: &mut TcpStream, sequence: u32, setup: Setup) -> (i32, Vec<u8>
     (status, data)
 }
 
+/// Tries until it works; this says only when to give up.
+fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
+    loop {
+        if let Some(value) = attempt() {
+            return value;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A port that nobody uses now.
 fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Connects to a server that is about to listen.
 fn connect(port: u16) -> TcpStream {
-    let started = Instant::now();
-    loop {
-        match TcpStream::connect(("127.0.0.1", port)) {
-            Ok(stream) => break stream,
-            Err(error) if started.elapsed() > Duration::from_secs(60) => panic!("{error}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(20)),
-        }
+    eventually("nobody listens", || TcpStream::connect(("127.0.0.1", port)).ok())
+}
+
+impl Server {
+    /// Without an access point, with counters in a file.
+    fn start(port: u16, statistics: &Path, more: &[&OsStr]) -> Self {
+        let mut command = program();
+        command.args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")]);
+        Self(command.args(["--stats".as_ref(), statistics.as_os_str()]).args(more).spawn().unwrap())
     }
-}
 
-/// Sends a signal to the server.
-fn signal(server: &Server, number: &str) {
-    assert!(Command::new("kill").args([number, &server.0.id().to_string()]).status().unwrap().success());
-}
-
-/// How it ended; a server that does not is the failure that the test looks for.
-fn ended(server: &mut Server) -> ExitStatus {
-    let started = Instant::now();
-    loop {
-        match server.0.try_wait().unwrap() {
-            Some(status) => break status,
-            None if started.elapsed() > Duration::from_secs(60) => panic!("the server does not end"),
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
+    fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, signal).unwrap();
     }
-}
 
-/// The counters, as soon as the server has written them anew.
-fn statistics(path: &Path) -> serde_json::Value {
-    let started = Instant::now();
-    loop {
-        match std::fs::read(path) {
-            Ok(bytes) => break serde_json::from_slice(&bytes).unwrap(),
-            Err(error) if started.elapsed() > Duration::from_secs(60) => panic!("{error}"),
-            Err(_) => std::thread::sleep(Duration::from_millis(10)),
-        }
+    /// Asks for the counters.
+    fn report(&self, statistics: &Path) -> serde_json::Value {
+        let _ = std::fs::remove_file(statistics);
+        self.signal(Signal::USR1);
+        let text = eventually("no counters", || std::fs::read_to_string(statistics).ok());
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn end(&mut self) -> Option<i32> {
+        self.signal(Signal::TERM);
+        eventually("it does not end", || self.0.try_wait().unwrap()).code()
     }
 }
 
@@ -96,17 +102,12 @@ fn statistics(path: &Path) -> serde_json::Value {
 fn a_host_imports_the_device_and_comes_back() {
     let port = free_port();
     let folder = tempfile::tempdir().unwrap();
-    let (stats, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
-    let mut server = Server(
-        program()
-            .args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")])
-            .args(["--stats".as_ref(), stats.as_os_str(), "--usb".as_ref(), usb.as_os_str()])
-            .spawn()
-            .unwrap(),
-    );
-    assert_eq!(import(&mut connect(port), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
+    let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
+    let mut server = Server::start(port, &statistics, &["--usb".as_ref(), usb.as_os_str()]);
+    let connect = || connect(port);
+    assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
     for round in 0..2 {
-        let mut stream = connect(port);
+        let mut stream = connect();
         assert_eq!(import(&mut stream, "1-1"), [0x01, 0x11, 0, 3, 0, 0, 0, 0]);
         let mut device = [0; DEVICE];
         stream.read_exact(&mut device).unwrap();
@@ -117,58 +118,74 @@ fn a_host_imports_the_device_and_comes_back() {
         // A register: the MAC is off.
         let register = Setup { request_type: 0xc0, request: 5, value: 0x100, index: 0, length: 1 };
         assert_eq!(control(&mut stream, 2, register), (0, vec![0xea]));
+        // Counters are those of all connections, and never go back.
+        let report = server.report(&statistics);
+        assert_eq!(report["urbs"]["succeeded"], 2 * (round + 1));
+        assert_eq!(report["device"]["chip"]["reads"], round + 1);
     }
     // Garbage ends the connection, not the server.
-    let mut stream = connect(port);
+    let mut stream = connect();
     import(&mut stream, "1-1");
     stream.write_all(&[0xff; 48]).unwrap();
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest);
     assert_eq!(rest.len(), DEVICE);
     assert!(server.0.try_wait().unwrap().is_none());
-    // Nobody is connected: it answers signals all the same, and counts what all hosts did.
-    let _ = std::fs::remove_file(&stats);
-    signal(&server, "-USR1");
-    assert_eq!(statistics(&stats)["urbs"]["submitted"], 4);
-    let mut stream = connect(port);
-    import(&mut stream, "1-1");
-    stream.read_exact(&mut [0; DEVICE]).unwrap();
-    control(&mut stream, 1, Setup { request_type: 0xc0, request: 5, value: 0x100, index: 0, length: 1 });
-    std::fs::remove_file(&stats).unwrap();
-    signal(&server, "-USR1");
-    assert_eq!(statistics(&stats)["urbs"]["submitted"], 5);
-    drop(stream);
-    // A client that never asks for anything does not keep it from ending.
-    let _silent = connect(port);
-    std::fs::remove_file(&stats).unwrap();
-    signal(&server, "-TERM");
-    assert_eq!(ended(&mut server).code(), Some(0));
-    assert_eq!(statistics(&stats)["urbs"]["succeeded"], 5);
-    assert!(std::fs::metadata(&usb).unwrap().len() > 24);
 }
 
-/// A deleted interface counts as readable for ever. (In a user namespace: nothing of this machine is touched.)
+/// With nobody there, and with somebody who says nothing.
 #[test]
-fn an_interface_that_is_deleted_is_let_go_of() {
-    let in_namespace = |script: &str| {
-        let mut command = Command::new("timeout");
-        command.args(["60", "unshare", "-Urn", "sh", "-c", script, env!("CARGO_BIN_EXE_txop-vusb")]);
-        command
-    };
-    let possible = in_namespace("ip tuntap add dev t0 mode tap").stderr(Stdio::null()).status();
-    if !possible.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: no TAP devices in a user namespace here");
+fn signals_are_answered_while_no_host_is_there() {
+    for silent in [false, true] {
+        let port = free_port();
+        let folder = tempfile::tempdir().unwrap();
+        let (statistics, air) = (folder.path().join("stats.json"), folder.path().join("air.pcapng"));
+        let mut server = Server::start(port, &statistics, &["--air".as_ref(), air.as_os_str()]);
+        let client = connect(port);
+        let client = silent.then_some(client);
+        assert_eq!(server.report(&statistics)["urbs"]["submitted"], 0);
+        std::fs::remove_file(&statistics).unwrap();
+        assert_eq!(server.end(), Some(0));
+        assert!(statistics.exists() && air.metadata().unwrap().len() > 0);
+        drop(client);
+    }
+}
+
+/// An interface that is deleted (or whose namespace goes) is ready for ever, with nothing to read.
+#[test]
+fn an_interface_may_go_away() {
+    let (_host, stdin) = UnixStream::pair().unwrap();
+    let mut server = Server(
+        Command::new("unshare")
+            .args(["-Urn", env!("CARGO_BIN_EXE_txop-vusb"), "serve", "--fd", "0", "--ap", "builtin", "--tap", "vap0"])
+            .stdin(OwnedFd::from(stdin))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let pid = server.0.id().to_string();
+    let deleted = eventually("no interface", || {
+        let mut command = Command::new("nsenter");
+        command.args(["--preserve-credentials", "-U", "-n", "-t", &pid, "ip", "link", "del", "vap0"]);
+        let done = command.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        (done || server.0.try_wait().unwrap().is_some()).then_some(done)
+    });
+    let mut said = BufReader::new(server.0.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    if !deleted {
+        eprintln!("SKIPPED: no TAP device can be made here: {line}");
         return;
     }
-    let script = "\"$0\" serve --ap builtin --tap vap0 --listen 0.0.0.0:3240 & server=$!
-        until ip link del vap0 2>/dev/null; do kill -0 $server || exit 1; done
-        # it sleeps between beacons again
-        until grep -q '^State:.S' /proc/$server/status; do kill -0 $server || exit 2; done
-        kill -TERM $server; wait $server";
-    let output = in_namespace(script).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    assert_eq!(said.matches("the interface vap0 is gone").count(), 1, "{said}");
+    assert!(line.contains("vap0 is gone"), "{line}");
+    let reads = || -> u64 {
+        let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        io.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().parse().unwrap()
+    };
+    let before = reads();
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(reads() - before < 10, "it reads what cannot be read");
+    assert_eq!(server.end(), Some(0));
 }
 
 #[test]
@@ -187,7 +204,9 @@ fn mistakes_are_said() {
     let (code, text) = said(&["serve", "--ap", "none", "--loss", "2"]);
     assert_eq!(code, Some(2));
     assert!(text.contains("0 to 1"), "{text}");
-    if !std::path::Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
+    let (code, text) = said(&["serve", "--fd=-1"]);
+    assert_eq!(code, Some(2), "{text}");
+    if !Path::new("/sys/devices/platform/vhci_hcd.0").exists() {
         let (code, text) = said(&["attach", "--ap", "none"]);
         assert_eq!(code, Some(3));
         assert!(text.contains("modprobe vhci_hcd"), "{text}");

@@ -12,7 +12,8 @@ use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use vusb::serve::{Host, ServeError, Signals};
+use vusb::serve::{Host, ServeError, Signals, Until};
+use vusb::session::UrbCounters;
 
 use device::Bulk;
 
@@ -70,8 +71,8 @@ fn measure_all(bus: &mut impl Bus, transport: &str, time: Duration) {
 
 /// Serves the device to whoever has the other end of the connection.
 fn serve(connection: OwnedFd, signals: &Signals) -> Result<(), ServeError> {
-    let host = Host { connection: Some(connection), signals, statistics: None };
-    host.serve(&mut Bulk::default(), None, false).map(|_| ())
+    let host = Host { connection: Some(connection), signals, statistics: None, before: UrbCounters::default() };
+    host.serve(&mut Bulk::default(), None, Until::Parted).map(|_| ())
 }
 
 fn main() -> ExitCode {

@@ -44,6 +44,11 @@ impl Armed {
         elapsed_ns >= self.fault.from_ms.saturating_mul(MS) && elapsed_ns <= ends_ns
     }
 
+    /// Its time is over, whether it struck or not.
+    fn is_over(&self, elapsed_ns: u64) -> bool {
+        self.fault.until_ms.is_some_and(|ms| elapsed_ns > ms.saturating_mul(MS))
+    }
+
     fn concerns(&self, endpoint: u8, direction: Direction, register: Option<u16>) -> bool {
         self.fault.endpoint == Some(endpoint)
             && self.fault.direction.is_none_or(|wanted| wanted == direction)
@@ -253,11 +258,16 @@ impl<D: Device> Device for Faulty<D> {
 
     fn advance(&mut self, now_ns: u64) {
         let elapsed_ns = self.elapsed_ns(now_ns);
-        // A server's device lives before somebody imports it, which plugs it in.
-        let plugged = self.origin_ns.is_some();
-        for at in 0..self.armed.len() {
-            let Some(armed) = self.armed.get_mut(at).filter(|_| plugged) else { continue };
-            if armed.fault.endpoint.is_some() || armed.done || !armed.is_due(elapsed_ns) {
+        // Before it was plugged in nothing has a time.
+        let armed = if self.origin_ns.is_some() { self.armed.len() } else { 0 };
+        for at in 0..armed {
+            let Some(armed) = self.armed.get_mut(at) else { continue };
+            if armed.fault.endpoint.is_some() || armed.done {
+                continue;
+            }
+            if !armed.is_due(elapsed_ns) {
+                // Nobody let time go by while it could have struck: it does not any more.
+                armed.done = armed.is_over(elapsed_ns);
                 continue;
             }
             (armed.done, armed.struck) = (true, armed.struck + 1);
@@ -272,21 +282,20 @@ impl<D: Device> Device for Faulty<D> {
             let (_, undo) = self.ends.swap_remove(at);
             self.inner.inject(now_ns, undo);
         }
-        self.reached_ns = now_ns;
         self.inner.advance(now_ns);
+        self.reached_ns = self.reached_ns.max(now_ns);
     }
 
     fn next_event(&self) -> Option<u64> {
-        // Before it was plugged in nothing has a time.
         let waiting = self.armed.iter().filter(|armed| armed.fault.endpoint.is_none() && !armed.done);
         let starts = waiting
             .zip(self.origin_ns.into_iter().cycle())
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
+        // The end of these is news once. Who waited may be gone by then, and nobody asks.
         let silences = self.armed.iter().filter_map(|armed| armed.silent_until_ns).filter(|&ns| ns != u64::MAX);
+        let news = silences.chain(self.unplugged_until_ns).filter(|&ns| ns > self.reached_ns);
         let ends = self.ends.iter().map(|&(until_ns, _)| until_ns);
-        // What was not struck by its time, because nobody asked or the window was missed, wakes nobody any more.
-        let own = starts.chain(silences).chain(ends).chain(self.unplugged_until_ns);
-        own.filter(|&at_ns| at_ns > self.reached_ns).chain(self.inner.next_event()).min()
+        starts.chain(news).chain(ends).chain(self.inner.next_event()).min()
     }
 
     fn reset(&mut self, now_ns: u64) {

@@ -19,7 +19,7 @@ pub trait Wired {
     /// The next datagram for the host.
     fn receive(&mut self) -> Option<Vec<u8>>;
 
-    /// What to wait for.
+    /// What to wait for; `None`: nothing, or nothing any more.
     fn fd(&self) -> Option<RawFd>;
 }
 
@@ -32,12 +32,12 @@ pub enum Carries {
     Ip,
 }
 
-/// A TAP or TUN device. It is made down and without addresses; it may be moved to another network namespace.
+/// A TAP or TUN device. It is made down and without addresses; it may be moved to another network namespace, and it may
+/// be deleted: then nothing comes from it any more, and nothing is taken.
 pub struct WiredInterface {
-    device: SyncDevice,
     name: String,
+    device: SyncDevice,
     buffer: Vec<u8>,
-    /// Somebody has deleted it, or the namespace that it was in.
     gone: bool,
 }
 
@@ -53,13 +53,13 @@ impl WiredInterface {
         };
         let device = DeviceBuilder::new().name(name).layer(layer).offload(false).enable(false).build_sync()?;
         device.set_nonblocking(true)?;
-        Ok(Self { device, name: name.into(), buffer: vec![0; DATAGRAM_MAX], gone: false })
+        Ok(Self { name: name.into(), device, buffer: vec![0; DATAGRAM_MAX], gone: false })
     }
 }
 
 impl Wired for WiredInterface {
     fn send(&mut self, datagram: &[u8]) -> bool {
-        self.device.send(datagram).is_ok()
+        !self.gone && self.device.send(datagram).is_ok()
     }
 
     fn receive(&mut self) -> Option<Vec<u8>> {
@@ -70,9 +70,9 @@ impl Wired for WiredInterface {
             Ok(len) => self.buffer.get(..len).map(<[u8]>::to_vec),
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => None,
             Err(error) => {
-                // Its descriptor counts as readable from now on: who waited for it would not sleep any more.
-                eprintln!("txop-vusb: the interface {} is gone: {error}", self.name);
+                // Its descriptor would be ready for ever (tun.c: EPOLLERR and EBADFD once the interface is unregistered).
                 self.gone = true;
+                eprintln!("txop-vusb: the interface {} is gone ({error}): what is sent to it is lost", self.name);
                 None
             }
         }

@@ -1,7 +1,6 @@
 //! One thread waits for whatever comes first: the host, the device's own sources, a signal, or the device's next event.
 
 use std::io;
-use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -9,7 +8,9 @@ use std::path::PathBuf;
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
+use wire::usb::usbip::ExportedDevice;
 
+use super::export::{Arrival, Export};
 use super::{system, Clock, ServeError};
 use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
@@ -27,7 +28,7 @@ const UNPLUGGED_MS: u64 = 1_000;
 /// The signals that this program answers.
 #[derive(Debug)]
 pub struct Signals {
-    pub(super) stop: UnixStream,
+    stop: UnixStream,
     report: UnixStream,
     unplug: UnixStream,
 }
@@ -54,55 +55,51 @@ impl Signals {
     }
 }
 
-/// Why serving a host has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is waited for.
+#[derive(Debug)]
+pub enum Until<'a> {
+    /// The host lets go of the device, or the device is pulled out.
+    Parted,
+    /// The device is plugged in again.
+    Present,
+    /// A client imports the device, which it is told about.
+    Imported(&'a mut Export, &'a ExportedDevice),
+}
+
+/// Why waiting has ended.
+#[derive(Debug)]
 pub enum Ended {
     /// The host let go of the device.
     HostGone,
     /// The device was pulled out.
     Unplugged,
-    /// What was waited for is there: the device is plugged in again, or somebody connects.
-    Ready,
+    /// The device is plugged in again.
+    Present,
+    /// A client has imported the device: the connection to it.
+    Imported(OwnedFd),
+    /// No client will come any more.
+    NobodyLeft,
     /// A signal.
     Stopped,
 }
 
-/// Who is at the other end.
-pub enum Peer<'a> {
-    /// A host.
-    Connected(OwnedFd),
-    /// Nobody, until the device is plugged in again.
-    Unplugged,
-    /// Nobody, until somebody connects.
-    Listening(&'a TcpListener),
-}
-
-impl Peer<'_> {
-    fn connection(&self) -> Option<BorrowedFd<'_>> {
-        match self {
-            Self::Connected(fd) => Some(fd.as_fd()),
-            Self::Unplugged | Self::Listening(_) => None,
-        }
-    }
-}
-
-/// A host, or none: the device lives on. And what goes with it.
+/// A connection to a host, and what goes with it.
 pub struct Host<'a> {
-    /// Who it is.
-    pub peer: Peer<'a>,
+    /// The connection; `None`: nobody is connected, the device lives on.
+    pub connection: Option<OwnedFd>,
     /// Signals.
     pub signals: &'a Signals,
     /// Where counters are written when they are asked for.
     pub statistics: Option<PathBuf>,
-    /// What the hosts before it have done: counters are of the whole run.
-    pub urbs_before: UrbCounters,
+    /// What earlier connections have done: counters are those of all.
+    pub before: UrbCounters,
 }
 
 /// How serving a host went.
 pub struct Served {
     /// Why it has ended.
     pub ended: Ended,
-    /// What was counted.
+    /// What was counted, earlier connections not included.
     pub urbs: UrbCounters,
     /// For the next host.
     pub observer: Option<Box<dyn Observer>>,
@@ -111,6 +108,7 @@ pub struct Served {
 /// What is under way.
 struct Loop<'a, D: Device> {
     device: &'a mut D,
+    until: Until<'a>,
     session: Session,
     buffer: Vec<u8>,
     sources: Vec<Source>,
@@ -119,14 +117,19 @@ struct Loop<'a, D: Device> {
 }
 
 impl Host<'_> {
-    /// Serves until the host or the device goes, or what there is to wait for comes, or a signal.
+    /// Lets the device live, and serves the host if there is one, until something has come or a signal has.
     ///
     /// # Errors
     /// Those of the system; a host that breaks the protocol is let go of, with a message.
-    pub fn serve(&self, device: &mut impl Device, observer: Option<Box<dyn Observer>>) -> Result<Served, ServeError> {
+    pub fn serve(
+        &self,
+        device: &mut impl Device,
+        observer: Option<Box<dyn Observer>>,
+        until: Until<'_>,
+    ) -> Result<Served, ServeError> {
         let session = Session::new(device, observer);
-        let mut state =
-            Loop { device, session, buffer: vec![0; READ_LEN], sources: Vec::new(), reached_ns: Clock.now_ns() };
+        let (buffer, sources) = (vec![0; READ_LEN], Vec::new());
+        let mut state = Loop { device, until, session, buffer, sources, reached_ns: Clock.now_ns() };
         let ended = loop {
             if let Some(ended) = state.turn(self)? {
                 break ended;
@@ -140,11 +143,11 @@ impl Host<'_> {
 impl<D: Device> Loop<'_, D> {
     /// One round: what is due, what can be sent, then waiting.
     fn turn(&mut self, host: &Host<'_>) -> Result<Option<Ended>, ServeError> {
-        let connection = host.peer.connection();
+        let connection = host.connection.as_ref().map(AsFd::as_fd);
         let now_ns = Clock.now_ns();
         self.catch_up(now_ns, connection.is_some());
         if let Some(connection) = connection {
-            if !self.flush(connection)? {
+            if !self.flush(connection) {
                 return Ok(Some(Ended::HostGone));
             }
         }
@@ -152,15 +155,10 @@ impl<D: Device> Loop<'_, D> {
         if connection.is_some() && !present {
             return Ok(Some(Ended::Unplugged));
         }
-        if present && matches!(host.peer, Peer::Unplugged) {
-            return Ok(Some(Ended::Ready));
+        if matches!(self.until, Until::Present) && present {
+            return Ok(Some(Ended::Present));
         }
-        // A port without a device has nobody to give to those who connect: they wait.
-        let listener = match host.peer {
-            Peer::Listening(listener) if present => Some(listener.as_fd()),
-            _ => None,
-        };
-        self.wait(host, connection, listener)
+        self.wait(host, connection, present)
     }
 
     /// Lets everything happen that is due: one event after the other, each at its time, with the bus between them.
@@ -186,7 +184,7 @@ impl<D: Device> Loop<'_, D> {
         &mut self,
         host: &Host<'_>,
         connection: Option<BorrowedFd<'_>>,
-        listener: Option<BorrowedFd<'_>>,
+        present: bool,
     ) -> Result<Option<Ended>, ServeError> {
         self.sources.clear();
         self.device.sources(&mut self.sources);
@@ -201,15 +199,21 @@ impl<D: Device> Loop<'_, D> {
             events.set(PollFlags::OUT, waiting > 0);
             fds.push(PollFd::from_borrowed_fd(connection, events));
         }
-        let listener_at = fds.len();
-        fds.extend(listener.map(|listener| PollFd::from_borrowed_fd(listener, PollFlags::IN)));
         let first_source = fds.len();
         for source in self.sources.iter().filter(|source| source.wanted) {
             // SAFETY: `Source::fd` stays open as long as the device, which outlives this round.
             let fd = unsafe { BorrowedFd::borrow_raw(source.fd) };
             fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
         }
-        let timeout = self.device.next_event().map(|at_ns| {
+        let first_client = fds.len();
+        // Clients wait while the device is unplugged.
+        let export = match &self.until {
+            Until::Imported(export, _) if present => Some(&**export),
+            _ => None,
+        };
+        fds.extend(export.into_iter().flat_map(Export::fds).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
+        let deadline = export.and_then(Export::next_event);
+        let timeout = self.device.next_event().into_iter().chain(deadline).min().map(|at_ns| {
             let wait_ns = at_ns.saturating_sub(Clock.now_ns());
             Timespec { tv_sec: (wait_ns / 1_000_000_000) as i64, tv_nsec: (wait_ns % 1_000_000_000) as _ }
         });
@@ -243,7 +247,17 @@ impl<D: Device> Loop<'_, D> {
         if let Some(connection) = connection.filter(|_| is_ready(connection_at)) {
             return self.read(now_ns, connection);
         }
-        Ok((listener.is_some() && is_ready(listener_at)).then_some(Ended::Ready))
+        let knocked = ready.iter().skip(first_client).any(|&it| it);
+        match &mut self.until {
+            Until::Imported(export, exported) if knocked || deadline.is_some_and(|at_ns| at_ns <= now_ns) => {
+                Ok(match export.look(now_ns, exported)? {
+                    Arrival::Host(connection) => Some(Ended::Imported(connection)),
+                    Arrival::Never => Some(Ended::NobodyLeft),
+                    Arrival::None => None,
+                })
+            }
+            _ => Ok(None),
+        }
     }
 
     fn read(&mut self, now_ns: u64, connection: BorrowedFd<'_>) -> Result<Option<Ended>, ServeError> {
@@ -261,32 +275,36 @@ impl<D: Device> Loop<'_, D> {
                 Ok(None)
             }
             Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(Errno::CONNRESET | Errno::PIPE) => Ok(Some(Ended::HostGone)),
-            Err(errno) => Err(system("reading from the host")(errno.into())),
+            Err(errno) => {
+                gone("reading from the host", errno);
+                Ok(Some(Ended::HostGone))
+            }
         }
     }
 
     /// Sends what the host takes; `false`: it is gone.
-    fn flush(&mut self, connection: BorrowedFd<'_>) -> Result<bool, ServeError> {
+    fn flush(&mut self, connection: BorrowedFd<'_>) -> bool {
         let output = self.session.output();
         let mut sent = 0;
-        let gone = loop {
-            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break false };
+        let there = loop {
+            let Some(rest) = output.get(sent..).filter(|rest| !rest.is_empty()) else { break true };
             match send(connection, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(len) => sent += len,
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => break false,
-                Err(Errno::PIPE | Errno::CONNRESET) => break true,
-                Err(errno) => return Err(system("writing to the host")(errno.into())),
+                Err(Errno::AGAIN) => break true,
+                Err(errno) => {
+                    gone("writing to the host", errno);
+                    break false;
+                }
             }
         };
         output.drain(..sent);
-        Ok(!gone)
+        there
     }
 
     fn report(&self, host: &Host<'_>) -> Result<(), ServeError> {
         let Some(path) = &host.statistics else { return Ok(()) };
-        let mut urbs = host.urbs_before;
+        let mut urbs = host.before;
         urbs.add(self.session.counters());
         write_statistics(path, self.device, &urbs).map_err(system("writing the counters"))
     }
@@ -312,6 +330,13 @@ pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &Urb
     unfinished.push(".part");
     std::fs::write(&unfinished, text)?;
     std::fs::rename(&unfinished, path)
+}
+
+/// A connection has failed. That the host closed it needs no word.
+fn gone(what: &str, errno: Errno) {
+    if !matches!(errno, Errno::CONNRESET | Errno::PIPE) {
+        eprintln!("txop-vusb: {what}: {errno}");
+    }
 }
 
 fn drain(mut stream: &UnixStream) {

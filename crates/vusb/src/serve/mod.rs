@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 pub use attach::Vhci;
 pub use clock::Clock;
-pub use events::{write_statistics, Ended, Host, Peer, Served, Signals};
+pub use events::{write_statistics, Ended, Host, Served, Signals, Until};
 pub use export::Export;
 
 /// Why a device cannot be served.

@@ -223,7 +223,55 @@ fn a_device_can_be_pulled_out_by_hand() {
     let present: Vec<bool> = [0, 5, 24, 25].map(|ms: u64| device.is_present(ms * 1_000_000)).to_vec();
     assert_eq!(present, [false, false, false, true]);
     assert_eq!(device.next_event(), Some(25_000_000));
+    device.advance(25_000_000);
+    assert_eq!(device.next_event(), None, "even if nobody plugs it in again");
     assert!(told.borrow().is_empty());
+}
+
+/// Where an event stays in the past, whoever waits for it turns for ever.
+#[test]
+fn a_silence_that_nobody_waits_for_any_more_is_no_event() {
+    let ms = |ms: u64| ms * 1_000_000;
+    let script = "[[fault]]\nendpoint = 1\ntimes = 1\nfor_ms = 100\naction = \"nak\"\n";
+    let echo = Echo { to_host: [vec![1], vec![2]].into(), ..Echo::default() };
+    let mut host = Host::new(Faulty::new(echo, Script::parse(script).unwrap()));
+    let asked = host.read(1, 64, 0);
+    assert_eq!(host.completions(), []);
+    assert_eq!(host.device.next_event(), Some(ms(100)));
+    host.now_ns = ms(50);
+    host.unlink(asked);
+    host.now_ns = ms(200);
+    assert_eq!(host.completions().len(), 1, "the answer to the unlink");
+    assert_eq!(host.device.next_event(), None);
+    // The endpoint answers again, and it happened once.
+    for data in [vec![1], vec![2]] {
+        host.read(1, 64, 0);
+        let completions = host.completions();
+        assert_eq!(completions.first().map(|(_, data)| data), Some(&data));
+    }
+}
+
+#[test]
+fn what_missed_its_time_does_not_happen() {
+    let (mut device, told) =
+        Spy::with("[[fault]]\nfrom_ms = 1000\nuntil_ms = 2000\naction = \"loss\"\nprobability = 1.0\n");
+    device.reset(0);
+    device.advance(1);
+    assert_eq!(device.next_event(), Some(1_000_000_000));
+    device.reset(5_000_000_000);
+    device.advance(5_000_000_000);
+    assert_eq!((device.next_event(), told.borrow().len()), (None, 0));
+}
+
+#[test]
+fn time_counts_from_plugging_in_first() {
+    let (mut device, told) = Spy::with("[[fault]]\nfrom_ms = 10\naction = \"firmware_hang\"\n");
+    device.advance(7_000_000);
+    assert_eq!(device.next_event(), None);
+    device.reset(20_000_000);
+    device.reset(25_000_000);
+    live(&mut device);
+    assert_eq!(*told.borrow(), [(30_000_000, Effect::FirmwareHang)]);
 }
 
 #[test]

@@ -150,11 +150,6 @@ impl<D: Device> Host<D> {
         sequence
     }
 
-    /// A control transfer without data to the device.
-    pub fn submit_control(&mut self, setup: Setup) -> u32 {
-        self.submit(0, setup.is_in(), u32::from(setup.length), 0, setup, &[])
-    }
-
     /// A control transfer that is answered at once: status and data.
     pub fn control(&mut self, setup: Setup, data: &[u8]) -> (i32, Vec<u8>) {
         let length = u32::from(setup.length);

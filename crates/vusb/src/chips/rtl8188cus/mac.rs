@@ -176,8 +176,9 @@ impl Mac {
         self.receiver.transfer(now_ns, &self.memory, out)
     }
 
-    pub(super) fn next_event(&self) -> Option<u64> {
-        self.receiver.next_event(&self.memory)
+    /// When a host that waits for received frames gets some, if nothing else comes.
+    pub(super) fn next_answer(&self) -> Option<u64> {
+        self.receiver.next_answer(&self.memory)
     }
 }
 

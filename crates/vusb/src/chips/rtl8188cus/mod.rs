@@ -213,11 +213,11 @@ impl Device for Rtl8188cus {
     }
 
     fn next_event(&self) -> Option<u64> {
-        // Once due, both wait for a host that asks; one that has taken its transfers back may never.
+        // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
         let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
-        let for_host = [interrupt, self.mac.next_event()].into_iter().flatten().filter(|&at_ns| at_ns > self.now_ns);
+        let answers = [interrupt, self.mac.next_answer()].into_iter().flatten().filter(|&at_ns| at_ns > self.now_ns);
         let air = self.medium.next_event(&self.mac, self.ap.station());
-        [air, self.ap.next_event()].into_iter().flatten().chain(for_host).min()
+        answers.chain(air).chain(self.ap.next_event()).min()
     }
 
     fn reset(&mut self, now_ns: u64) {

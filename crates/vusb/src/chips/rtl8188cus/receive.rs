@@ -143,8 +143,8 @@ impl Receiver {
         }
     }
 
-    /// When an aggregate that is not full is sent all the same.
-    pub fn next_event(&self, memory: &Memory) -> Option<u64> {
+    /// When an aggregate that is not full is sent all the same. In the past while the host asks for none.
+    pub fn next_answer(&self, memory: &Memory) -> Option<u64> {
         if memory.u8(reg::TRXDMA_CTRL) & reg::RX_AGGREGATION == 0 {
             return None;
         }

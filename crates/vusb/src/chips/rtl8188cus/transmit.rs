@@ -19,11 +19,10 @@ use crate::device::OutReply;
 const PAGE: usize = 128;
 /// Pages there are (rtl8xxxu.h, TX_TOTAL_PAGE_NUM).
 const PAGES: usize = 0xf8;
+/// Frames of the firmware's own that wait at most: they take no pages, and the host makes them come.
+const OWN_MAX: usize = 8;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
-/// Frames of the firmware's own that wait at most: they need no room in the packet buffer. More than a driver can cause before
-/// the first is sent.
-const OWN_MAX: usize = 16;
 /// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const RETRY: u8 = 0x08;
@@ -211,10 +210,12 @@ impl Transmitter {
         let Some(mpdu) = frame else { return };
         let queued = Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: now_ns };
         let Some(queue) = self.queues.first_mut() else { return };
-        // What the MAC makes itself has no pages.
-        if queue.iter().filter(|waiting| waiting.pages == 0).count() >= OWN_MAX {
-            self.counters.own_dropped += 1;
-            return;
+        let is_own = |other: &Queued| other.pages == 0;
+        if queue.iter().filter(|other| is_own(other)).count() >= OWN_MAX {
+            // The newest of a kind says what holds now.
+            let same = |other: &Queued| is_own(other) && other.mpdu.first() == queued.mpdu.first();
+            let at = queue.iter().position(same).or_else(|| queue.iter().position(is_own));
+            at.and_then(|at| queue.remove(at));
         }
         queue.push_back(queued);
     }

@@ -27,8 +27,6 @@ pub struct TxCounters {
     pub encrypted: u64,
     /// Frames for which there was no key.
     pub no_key: u64,
-    /// Frames of the firmware's own that found too many of them waiting.
-    pub own_dropped: u64,
     /// Frames given up after the last retry.
     pub given_up: u64,
     /// Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait).
