@@ -85,6 +85,18 @@ fn queue_of(number: u8) -> usize {
     }
 }
 
+/// The bit of the register of pauses for a queue (rtlwifi rtl8192ce/reg.h, STOPHIGHT, STOPMGT to STOPBK).
+const fn pause_bit(queue: usize, descriptor: &TxDescriptor) -> u8 {
+    match queue {
+        0 if descriptor.queue() == QUEUE_HIGH => 5,
+        0 => 4,
+        1 => 3,
+        2 => 2,
+        3 => 1,
+        _ => 0,
+    }
+}
+
 /// An EDCA register: AIFS in us, exponents of CWmin and CWmax, TXOP limit; zero: not set. The management and high queues
 /// have no register; which parameters the chip gives them is not known, and those of AC_VO are taken. (It matters:
 /// rtl8192cu writes the low four bits of CWmin itself, 15, where its own initialisation and rtl8xxxu write exponents.)
@@ -239,31 +251,32 @@ impl Transmitter {
         encrypted
     }
 
-    fn next_queue(&self) -> Option<usize> {
-        self.queues.iter().position(|queue| !queue.is_empty())
+    fn next_queue(&self, memory: &Memory) -> Option<usize> {
+        let paused = memory.u8(reg::TXPAUSE);
+        let sends = |(at, queue): (usize, &VecDeque<Queued>)| {
+            queue.front().is_some_and(|first| paused >> pause_bit(at, &first.descriptor) & 1 == 0)
+        };
+        self.queues.iter().enumerate().position(sends)
     }
 
     /// Since when there is something to send.
     pub fn ready_since(&self, memory: &Memory) -> Option<u64> {
-        if memory.u8(reg::TXPAUSE) == 0xff {
-            return None;
-        }
-        self.queues.get(self.next_queue()?)?.front().map(|queued| queued.since_ns)
+        self.queues.get(self.next_queue(memory)?)?.front().map(|queued| queued.since_ns)
     }
 
     /// The queue of what comes next: each contends with a backoff of its own.
-    pub fn access_function(&self) -> usize {
-        self.next_queue().unwrap_or(0)
+    pub fn access_function(&self, memory: &Memory) -> usize {
+        self.next_queue(memory).unwrap_or(0)
     }
 
     /// Contention parameters of what comes next.
     pub fn access(&self, memory: &Memory) -> EdcaParameters {
-        edca(memory, self.next_queue().unwrap_or(3))
+        edca(memory, self.next_queue(memory).unwrap_or(3))
     }
 
     /// The next PPDU.
     pub fn begin(&mut self, memory: &Memory, wide: bool) -> Option<Ppdu> {
-        let at = self.next_queue()?;
+        let at = self.next_queue(memory)?;
         let queue = self.queues.get_mut(at)?;
         let first = queue.pop_front()?;
         let rate = self.rates.choose(&first.descriptor, first.attempts);
