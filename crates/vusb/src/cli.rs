@@ -18,6 +18,7 @@ Examples:
   txop-vusb attach --device rtl8188cus --stats stats.json     in a guest: hostapd on mac80211_hwsim is the access point
   txop-vusb attach --device rtl8188cus --ap builtin           an open network \"txop\"; its wired end is TAP device vap0
   txop-vusb attach --device ncm --wired wired0                a wired network function; its other end is TAP device wired0
+  txop-vusb check-faults noise.toml                           one line of JSON, or what is wrong with it (exit code 2)
   txop-vusb serve --device rtl8723au --ap builtin             for usbip attach -r THIS_MACHINE -b 1-1 elsewhere
 SIGUSR1 writes the counters; SIGUSR2 unplugs the device for a second; SIGTERM writes all files and ends the run."
 )]
@@ -36,6 +37,12 @@ pub enum Command {
     Serve(ServeArgs),
     /// Set how a network interface packs datagrams for its device (ethtool's tx-aggr-*; rmnet).
     TxAggregation(TxAggregationArgs),
+    /// Read fault scripts, and say whether a device could carry them out; needs nothing of the machine.
+    CheckFaults {
+        /// Scripts, as for --faults.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 /// Serving.
@@ -44,7 +51,7 @@ pub struct ServeArgs {
     /// The device.
     #[command(flatten)]
     pub device: DeviceArgs,
-    /// Where to listen.
+    /// Where to listen; with port 0 at a free one, which is said on stderr.
     #[arg(long, default_value = "127.0.0.1:3240", value_name = "ADDRESS:PORT", conflicts_with = "fd")]
     pub listen: SocketAddr,
     /// A connected stream socket that was inherited, instead.

@@ -18,4 +18,5 @@ pub mod functions;
 pub mod record;
 pub mod serve;
 pub mod session;
+mod small_file;
 pub mod trace;

@@ -1,6 +1,6 @@
 //! From the command line to a device that is being served.
 
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,7 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
     match &cli.command {
         Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
+        Command::CheckFaults { files } => read_scripts(files),
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
@@ -210,6 +211,9 @@ impl<'a> Run<'a> {
     }
 
     fn export(&mut self, export: &mut Export) -> Result<(), RunError> {
+        if let Some(address) = export.address() {
+            eprintln!("txop-vusb: {:?} on {address}", self.args.device);
+        }
         let exported = exported(self.device.identity());
         while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
             self.device.reset(Clock.now_ns());
@@ -233,6 +237,17 @@ impl<'a> Run<'a> {
         let air = self.args.air.clone().unwrap_or_default();
         statistics.and(usb).and(self.device.finish().map_err(file(&air)))
     }
+}
+
+/// Reads scripts, and says what is in each: one line of JSON.
+fn read_scripts(paths: &[PathBuf]) -> Result<(), RunError> {
+    for path in paths {
+        let script = Script::open(path)?;
+        let names: Vec<&str> = script.fault.iter().map(|fault| fault.name.as_str()).collect();
+        let line = serde_json::json!({ "faults": names, "access_point": script.is_about_ap() });
+        writeln!(io::stdout(), "{line}").map_err(file(Path::new("standard output")))?;
+    }
+    Ok(())
 }
 
 fn exported(identity: &vusb::device::Identity) -> ExportedDevice {

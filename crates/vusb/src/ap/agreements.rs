@@ -92,6 +92,9 @@ impl Agreements {
             (Some(2), Some(parameters), ..) => {
                 let by_initiator = parameters >> 11 & 1 == 1;
                 *self.receives(up != by_initiator) &= !(1 << (parameters >> 12));
+                if self.down == 0 {
+                    self.down_window = WINDOW_MAX;
+                }
             }
             _ => {}
         }
@@ -125,6 +128,8 @@ mod tests {
         assert_eq!((agreements.down, agreements.up), (1, 0));
         agreements.watch(&action(0, &[3, 2, 0, 0x00, 1, 0]), true);
         assert_eq!((agreements.down, agreements.up), (0, 0));
+        // With the last agreement its window is forgotten: the next may be larger.
+        assert_eq!(agreements.down_window, WINDOW_MAX);
     }
 
     #[test]

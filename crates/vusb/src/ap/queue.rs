@@ -7,10 +7,9 @@ use wire::phy::{AccessCategory, EdcaParameters, Mode};
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::{response_to, Outcome, Ppdu, Protection};
 
-/// Most MPDUs of an A-MPDU. The Block Ack window would allow 64 (IEEE 802.11-2020, 10.25.6); half of it is this program's own
-/// choice, so that what was lost can be sent again while the next A-MPDU goes on.
+/// Most MPDUs of an A-MPDU (assumed: half a Block Ack window), its size (HT: 65535) and its longest duration
+/// (aPPDUMaxTime, table 19-25).
 const AGGREGATE_MAX: usize = 32;
-/// Its longest size (9.7.1, HT) and duration (aPPDUMaxTime, table 19-25).
 const AGGREGATE_BYTES: usize = 65_535;
 const PPDU_NS: u64 = 5_484_000;
 const RETRY: u8 = 0x08;

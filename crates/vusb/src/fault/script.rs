@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::ap::builtin::script::Event;
 use crate::ap::builtin::Network;
 use crate::device::Effect;
+use crate::small_file;
 
 /// Why a script cannot be carried out.
 #[derive(Debug, thiserror::Error)]
@@ -208,8 +209,9 @@ impl Script {
     /// # Errors
     /// See [`ScriptError`].
     pub fn open(path: &Path) -> Result<Self, ScriptError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ScriptError::Read { path: path.into(), source })?;
-        Self::parse(&text).map_err(|what| ScriptError::Contents { path: path.into(), what })
+        let bytes = small_file::read(path).map_err(|source| ScriptError::Read { path: path.into(), source })?;
+        let text = String::from_utf8(bytes).map_err(|error| error.to_string());
+        text.and_then(|text| Self::parse(&text)).map_err(|what| ScriptError::Contents { path: path.into(), what })
     }
 }
 

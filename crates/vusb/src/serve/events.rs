@@ -16,8 +16,6 @@ use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
 use crate::session::{Session, UrbCounters};
 
-/// While so many bytes wait for the host, nothing more is read from it.
-const OUTPUT_MAX: usize = 8 << 20;
 const READ_LEN: usize = 1 << 20;
 /// Events handled before the host is looked at again.
 const EVENTS_MAX: usize = 256;
@@ -150,6 +148,12 @@ impl<D: Device> Loop<'_, D> {
             if !self.flush(connection) {
                 return Ok(Some(Ended::HostGone));
             }
+            while self.session.is_held_back() && !self.session.is_full() {
+                self.session.pump(now_ns, self.device);
+                if !self.flush(connection) {
+                    return Ok(Some(Ended::HostGone));
+                }
+            }
         }
         let present = self.device.is_present(now_ns);
         if connection.is_some() && !present {
@@ -195,7 +199,7 @@ impl<D: Device> Loop<'_, D> {
         let waiting = self.session.output().len();
         if let Some(connection) = connection {
             let mut events = PollFlags::empty();
-            events.set(PollFlags::IN, waiting < OUTPUT_MAX);
+            events.set(PollFlags::IN, !self.session.is_full());
             events.set(PollFlags::OUT, waiting > 0);
             fds.push(PollFd::from_borrowed_fd(connection, events));
         }
@@ -261,7 +265,7 @@ impl<D: Device> Loop<'_, D> {
     }
 
     fn read(&mut self, now_ns: u64, connection: BorrowedFd<'_>) -> Result<Option<Ended>, ServeError> {
-        if self.session.output().len() >= OUTPUT_MAX {
+        if self.session.is_full() {
             return Ok(None);
         }
         match recv(connection, &mut self.buffer, RecvFlags::DONTWAIT) {

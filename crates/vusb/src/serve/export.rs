@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
+use rustix::net::sockopt::set_socket_keepalive;
 use rustix::net::{recv, send, RecvFlags, SendFlags};
 use wire::usb::usbip::{emit_refusal, ExportedDevice, Request, BUS_ID, REQUEST};
 
@@ -57,6 +58,11 @@ impl Export {
         Ok(Self { listener: Some(listener), clients: Vec::new() })
     }
 
+    /// Where it listens; `None`: it does not.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listener.as_ref()?.local_addr().ok()
+    }
+
     /// One connection that somebody else made. It has all the time in the world.
     pub fn inherited(stream: OwnedFd) -> Self {
         Self { listener: None, clients: vec![Client::new(stream, None, u64::MAX)] }
@@ -103,6 +109,8 @@ impl Export {
                 Ok((stream, peer)) => {
                     // Without it URBs are only slower.
                     let _ = stream.set_nodelay(true);
+                    // A host that vanishes without a word lets go of the device some time.
+                    let _ = set_socket_keepalive(&stream, true);
                     let until_ns = now_ns.saturating_add(PATIENCE_NS);
                     self.clients.push(Client::new(stream.into(), Some(peer), until_ns));
                 }
@@ -238,7 +246,7 @@ mod tests {
     #[test]
     fn silent_clients_are_sent_away() {
         let mut export = Export::listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = export.listener.as_ref().unwrap().local_addr().unwrap();
+        let address = export.address().unwrap();
         let mut silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
         silent[0].write_all(&import("1-1")[..7]).unwrap();
         assert!(matches!(export.look(1_000, &device()).unwrap(), Arrival::None));
@@ -258,7 +266,7 @@ mod tests {
     #[test]
     fn many_clients_wait_outside() {
         let mut export = Export::listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = export.listener.as_ref().unwrap().local_addr().unwrap();
+        let address = export.address().unwrap();
         let _clients: Vec<TcpStream> = (0..CLIENTS_MAX + 3).map(|_| TcpStream::connect(address).unwrap()).collect();
         export.look(0, &device()).unwrap();
         assert_eq!((export.clients.len(), export.fds().count()), (CLIENTS_MAX, CLIENTS_MAX));

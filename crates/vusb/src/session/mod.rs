@@ -25,6 +25,8 @@ const URB_LENGTH_MAX: u32 = 1 << 24;
 const PENDING_MAX: usize = 16_384;
 /// Bytes of OUT data that a host may have pending.
 const PENDING_BYTES_MAX: usize = 64 << 20;
+/// While so many bytes wait for the host, the device is asked for no more.
+const OUTPUT_MAX: usize = 8 << 20;
 /// Isochronous packets of one URB, as in the kernel's usbip_common.h (USBIP_MAX_ISO_PACKETS).
 const ISO_PACKETS_MAX: u32 = 1024;
 
@@ -66,6 +68,8 @@ pub struct Session {
     endpoints: Endpoints,
     received: Vec<u8>,
     output: Vec<u8>,
+    /// The device was not asked, because too much waits for the host.
+    held_back: bool,
     /// Pending on endpoint 0, in order.
     control: std::collections::VecDeque<Urb>,
     /// Pending OUT transfers by endpoint number.
@@ -85,6 +89,7 @@ impl Session {
             endpoints: Endpoints::new(device.identity()),
             received: Vec::new(),
             output: Vec::new(),
+            held_back: false,
             control: std::collections::VecDeque::new(),
             out: BTreeMap::new(),
             input: BTreeMap::new(),
@@ -108,6 +113,16 @@ impl Session {
     /// Bytes for the host; drain what was sent.
     pub fn output(&mut self) -> &mut Vec<u8> {
         &mut self.output
+    }
+
+    /// Whether so many bytes wait for the host that it must take some before it may say or get more.
+    pub fn is_full(&self) -> bool {
+        self.output.len() >= OUTPUT_MAX
+    }
+
+    /// Whether [`Self::pump`] left something, because of that.
+    pub const fn is_held_back(&self) -> bool {
+        self.held_back
     }
 
     /// Takes bytes from the host. What the device makes of them is seen after [`Self::pump`].
@@ -209,8 +224,9 @@ impl Session {
         self.output.extend_from_slice(&Completion::Unlink { sequence, status }.emit());
     }
 
-    /// Lets the device answer what is pending, until it has nothing more to say.
+    /// Lets the device answer what is pending, until it has nothing more to say, or too much waits for the host.
     pub fn pump(&mut self, now_ns: u64, device: &mut impl Device) {
+        self.held_back = false;
         loop {
             let mut progress = self.pump_control(now_ns, device);
             let numbers: [u8; 15] = std::array::from_fn(|i| i as u8 + 1);
@@ -229,6 +245,10 @@ impl Session {
     fn pump_control(&mut self, now_ns: u64, device: &mut impl Device) -> bool {
         let mut progress = false;
         while let Some(urb) = self.control.front() {
+            if self.output.len() >= OUTPUT_MAX {
+                self.held_back = true;
+                return progress;
+            }
             let setup = urb.setup;
             let standard = self.endpoints.standard(device.identity(), setup);
             let reply = match standard {
@@ -307,7 +327,12 @@ impl Session {
         }
         let packet = self.endpoints.find(number, true).map_or(512, |e| usize::from(e.max_packet));
         let mut done = Vec::new();
+        let mut waiting = self.output.len();
         while !pipe.pending.is_empty() {
+            if waiting >= OUTPUT_MAX {
+                self.held_back = true;
+                break;
+            }
             if self.endpoints.is_halted(number, true) {
                 if let Some(urb) = pipe.pending.pop_front() {
                     done.push((urb, status::EPIPE));
@@ -325,6 +350,7 @@ impl Session {
                 }
             }
             if let Some(ended) = pipe.fill(packet) {
+                waiting += HEADER + ended.0.filled.len();
                 done.push(ended);
             }
         }

@@ -244,6 +244,29 @@ proptest! {
     }
 }
 
+/// What a host asks for and does not take is not kept without bound, and comes when it takes some.
+#[test]
+fn a_host_that_does_not_read_is_given_no_more() {
+    const LEN: usize = (1 << 20) - 1;
+    let mut host = Host::new(Echo::default());
+    host.device.to_host.extend((0..20u8).map(|number| vec![number; LEN]));
+    for _ in 0..20 {
+        host.read(1, LEN as u32, 0);
+    }
+    let first = host.completions();
+    assert_eq!((first.len(), host.device.asked), (8, 8));
+    let all = [first, host.completions(), host.completions()].concat();
+    assert!(all.iter().enumerate().all(|(at, (_, data))| data.len() == LEN && usize::from(data[0]) == at));
+    assert_eq!(all.len(), 20);
+    // The same for control transfers.
+    let setup = Setup { request_type: 0xc0, request: 5, value: 0, index: 0, length: u16::MAX };
+    for _ in 0..300 {
+        host.ask(setup);
+    }
+    let counts: Vec<usize> = (0..4).map(|_| host.completions().len()).collect();
+    assert_eq!(counts, [128, 128, 44, 0]);
+}
+
 #[test]
 fn nothing_is_asked_of_endpoints_that_nobody_reads() {
     let mut host = Host::new(Echo::default());

@@ -160,6 +160,11 @@ impl<D: Device> Host<D> {
         }
     }
 
+    /// A control transfer that is answered some time.
+    pub fn ask(&mut self, setup: Setup) -> u32 {
+        self.submit(0, setup.is_in(), u32::from(setup.length), 0, setup, &[])
+    }
+
     /// Lets the device answer, and gives what it said.
     pub fn completions(&mut self) -> Vec<(Completion, Vec<u8>)> {
         self.device.advance(self.now_ns);

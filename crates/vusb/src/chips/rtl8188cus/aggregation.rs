@@ -10,8 +10,8 @@ use super::transmit::Queued;
 use super::tx_descriptor::MCS0;
 use crate::air::exchange::{duration_ns, FCS_LEN};
 
-/// Most MPDUs of an A-MPDU where the descriptor says nothing: the vendor's limit for this family (rtlwifi rtl8192cu/trx.c sets
-/// 0x14 in every descriptor).
+/// Most MPDUs of an A-MPDU where the descriptor does not say how many: the vendor's limit for this family (rtlwifi
+/// rtl8192cu/trx.c sets it in every descriptor).
 const AGGREGATE_DEFAULT: usize = 0x14;
 /// Longest A-MPDU in bytes (HT: 65535; the chip's table of lengths has nibbles of 4 KiB).
 const AGGREGATE_BYTES: usize = 65_535;

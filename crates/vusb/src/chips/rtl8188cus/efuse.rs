@@ -7,6 +7,8 @@
 
 use std::path::Path;
 
+use crate::small_file;
+
 /// Bytes of the memory (rtl8xxxu.h, EFUSE_REAL_CONTENT_LEN_8723A).
 const PHYSICAL: usize = 512;
 /// Bytes of one section of the logical map.
@@ -79,7 +81,7 @@ impl Efuse {
     /// # Errors
     /// The file cannot be read, or is neither a raw map nor a hex dump of one.
     pub fn open(path: &Path) -> Result<Self, EfuseError> {
-        let bytes = std::fs::read(path).map_err(|source| EfuseError::Read { path: path.into(), source })?;
+        let bytes = small_file::read(path).map_err(|source| EfuseError::Read { path: path.into(), source })?;
         let map = if bytes.len() == MAP_8188C || bytes.len() == MAP_8723A {
             bytes
         } else {
