@@ -96,6 +96,20 @@ def test_a_qemu_that_cannot_be_used_is_refused(stand_ins: Path, tmp_path: Path, 
     assert not (tmp_path / "cache").exists()
 
 
+def test_qemu_is_asked_for_its_version_once_and_a_slow_answer_is_told_as_such(
+    stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(stand_ins, qemu.PROGRAM, f"echo x >>{tmp_path}/asked; {VERSION}")
+    for _ in range(3):
+        check_qemu()
+    assert (tmp_path / "asked").read_text() == "x\n"
+    monkeypatch.setattr(qemu, "ANSWER_S", 0.2)
+    program(stand_ins, qemu.PROGRAM, "exec sleep 1000")
+    with pytest.raises(MissingForGuest, match=r"did not tell its version within 0\.2 s") as said:
+        check_qemu()
+    assert "less busy" in (said.value.what_to_do or "")
+
+
 def test_kvm_that_is_asked_for_and_does_not_work_says_why(
     stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

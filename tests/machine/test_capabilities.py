@@ -36,6 +36,7 @@ class FakeMachine:
     devices: Mapping[str, bool] = field(default_factory=dict)
     """Path -> whether this user may open it."""
     unshare: Ran | None = REFUSED
+    kvm: Ran | None = field(default_factory=lambda: Ran(0, ""))
 
     def os_release(self) -> Mapping[str, str]:
         return self.release
@@ -46,6 +47,9 @@ class FakeMachine:
     def run(self, command: Sequence[str]) -> Ran | None:
         if command[0] == "unshare":
             return self.unshare
+        if command[0] == "/bin/sh":
+            assert "-accel" in command
+            return self.kvm
         return Ran(0, self.programs[command[0].rpartition("/")[2]])
 
     def exists(self, path: str) -> bool:
@@ -175,6 +179,19 @@ def test_a_qemu_without_the_machine_of_the_guests_is_too_old():
     found = finding(diagnose(old), "qemu")
     assert not found.present
     assert found.detail == "qemu-system-x86_64 6.2.0 is older than 7.2"
+
+
+@pytest.mark.parametrize(
+    ("kvm", "why"),
+    [
+        (Ran(1, "error: failed to set MSR 0x10a to 0x69\nmore"), "error: failed to set MSR 0x10a to 0x69"),
+        (Ran(134, ""), "QEMU made no virtual machine with it"),
+        (None, "QEMU made no virtual machine with it"),
+    ],
+)
+def test_kvm_that_is_there_and_does_not_work_is_not_present(kvm, why):
+    found = finding(diagnose(replace(FULL, kvm=kvm)), "kvm")
+    assert (found.present, found.detail, found.fix) == (False, f"/dev/kvm does not work: {why}", None)
 
 
 def test_kvm_of_another_processor_is_of_no_use_and_has_no_fix():

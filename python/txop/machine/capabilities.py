@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.qemu import MINIMUM_QEMU
+from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
 
@@ -171,7 +171,16 @@ def _kvm(machine: Machine) -> Answer:
     if machine.architecture != "x86_64":
         detail = f"guests are x86-64; KVM of {machine.architecture} cannot run them"
         return Answer(False, detail, Packages(None, None, None))
-    return _device("/dev/kvm", 'usermod -aG kvm "$USER"')(machine)
+    answer = _device("/dev/kvm", 'usermod -aG kvm "$USER"')(machine)
+    qemu = machine.find_program("qemu-system-x86_64")
+    if not answer.present or qemu is None:
+        return answer
+    tried = machine.run(["/bin/sh", "-c", 'echo quit | "$@"', "sh", qemu, *KVM_TRIAL])
+    if tried is not None and tried.status == 0:
+        return answer
+    rows = [] if tried is None else tried.output.strip().splitlines()
+    why = rows[0].strip()[:200] if rows else "QEMU made no virtual machine with it"
+    return Answer(False, f"/dev/kvm does not work: {why}", Packages(None, None, None))
 
 
 def _virtual_chips(machine: Machine) -> Answer:
