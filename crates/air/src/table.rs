@@ -188,4 +188,23 @@ mod tests {
         assert_eq!(table.by_key(&7), Some(&1000));
         assert_eq!(table.evicted() + table.len() as u64, 1 + 9_900);
     }
+
+    proptest::proptest! {
+        /// Keys that share a place, and rows that moved: what is found has the key that was asked for.
+        #[test]
+        fn a_row_is_found_under_its_own_key_only(keys in proptest::collection::vec((0u64..40, 0u64..3), 1..300)) {
+            let mut table = Table::<(u64, u64), u64>::new(32);
+            let key_of = |table: &Table<(u64, u64), u64>, row: u32| table.iter().nth(row as usize).map(|(key, _)| *key);
+            for (low, high) in keys {
+                let key = (low, high << 40);
+                let row = table.row(key, || low);
+                assert_eq!(key_of(&table, row), Some(key));
+                assert_eq!((table.find(&key), table.row(key, || 0)), (Some(row), row));
+                for other in (0..40).map(|low| (low, 0)) {
+                    let is_there = table.iter().any(|(key, _)| *key == other);
+                    assert_eq!(table.find(&other).and_then(|row| key_of(&table, row)), is_there.then_some(other));
+                }
+            }
+        }
+    }
 }
