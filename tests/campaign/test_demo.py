@@ -29,9 +29,14 @@ def _possible():
 
 def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
     done = txop("demo", "-o", str(tmp_path / "demo"), "--blocks", "1", "--no-open", "--json", timeout=280)
-    assert done.returncode == 0, done.stderr
     root = tmp_path / "demo" / "archive"
     archive = read_archive(root)
+    late = [
+        why.cause for run in archive.runs if run.state == "void" for why in run.void if why.gate == "emulation-late"
+    ]
+    if late:
+        pytest.skip(f"this machine is too busy for an emulated link: {late[0]}")
+    assert done.returncode == 0, done.stderr
     assert archive.finished
     assert not archive.damage
     valid = {(run.arm, run.test): run for run in archive.runs if run.state == "valid"}

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -21,6 +22,7 @@ from txop.origin import Origin
 from txop.plan.check import check
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import CommandTest, GuestSpec, GuestVariant, Plan
+from txop.probes import chip
 from txop.traffic.command import Command
 
 TEXT = """
@@ -105,6 +107,7 @@ def carried_out(folder: Path, command: str, on: str = "dut") -> RunFacts:
         (programs / name).write_text(f"#!/bin/sh\n{text}\n")
         (programs / name).chmod(0o755)
     script = run_script(made, made.test[0], 20).replace("cd /txop/out", f"cd {folder}")
+    script = script.replace("/run/txop-lab", str(folder))
     environment = {"PATH": f"{programs}:{os.environ['PATH']}"}
     argv = [shutil.which("dash") or "sh", "-c", script]
     assert subprocess.run(argv, env=environment, timeout=60, check=False).returncode == 0
@@ -120,6 +123,34 @@ def test_a_command_runs_at_its_end_and_its_output_is_kept(tmp_path: Path, on: st
     assert (tmp_path / "end").read_text() == f"{on}\n"
     assert not reading.gates
     assert (tmp_path / "iw-phy.txt").read_text() == "iw\n"
+
+
+CHIP = """\
+import os, signal, sys
+asked = 0
+def answer(*_):
+    global asked
+    asked += 1
+    with open("chip.new", "w") as out:
+        out.write(str(asked))
+    os.rename("chip.new", "chip.json")
+signal.signal(signal.SIGUSR1, answer)
+print("ready", flush=True)
+while True:
+    signal.pause()
+"""
+
+
+def test_the_chip_is_asked_at_both_ends_of_the_window(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", CHIP], cwd=tmp_path, stdout=subprocess.PIPE) as stands_in:
+        try:
+            assert stands_in.stdout is not None
+            stands_in.stdout.readline()
+            (tmp_path / "vusb.pid").write_text(f"{stands_in.pid}\n")
+            carried_out(tmp_path, '["true"]')
+        finally:
+            stands_in.kill()
+    assert [(tmp_path / name).read_text() for name in (chip.WINDOW_FILE, chip.END_FILE)] == ["1", "2"]
 
 
 def test_a_command_that_fails_voids_the_run_and_one_that_goes_on_is_ended(tmp_path: Path) -> None:

@@ -164,6 +164,16 @@ def test_forty_megahertz_may_carry_more(tmp_path: Path) -> None:
     assert states(of, read)["above-phy"] == "ok"
 
 
+def test_a_chip_that_answers_late_is_held_to_what_moved_since(tmp_path: Path) -> None:
+    # Asked 4 s into the window: 30 of the 50 MB moved since.
+    of = facts(tmp_path, up=side(24_000, 0, 2_400, 5 * SECOND, 33_000_000), out=36_000_000)
+    late = json.loads((tmp_path / chip.WINDOW_FILE).read_text())
+    late["monotonic_ns"] += 4 * SECOND
+    (tmp_path / chip.WINDOW_FILE).write_text(json.dumps(late))
+    assert states(of, reading(throughput_mbit_s=40.0)) == {"chip-traffic": "ok", "above-phy": "ok"}
+    assert states(of, reading(throughput_mbit_s=45.0))["chip-traffic"] == "void"
+
+
 def test_a_run_with_hardly_any_payload_is_not_judged(tmp_path: Path) -> None:
     assert states(facts(tmp_path), reading(throughput_mbit_s=0.01)) == {}
 

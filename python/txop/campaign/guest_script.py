@@ -43,8 +43,15 @@ waiting() { # waiting SECONDS COMMAND...
 }
 listening() { peer cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$1 [0-9A-F]*:0000 0A"; }
 ended() { for pid in $clients; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
-clients= others= pinging=
+clients= others= pinging= keeping= chip=
+kept() { [ -z "$keeping" ] || wait "$keeping"; }
+counted() { # counted FILE: the chip is asked by this shell itself: on a busy processor another program would start late
+    kept
+    [ -n "$chip" ] && kill -USR1 "$chip" || return
+    { waiting 10 test -s chip.json && mv chip.json "$1"; } & keeping=$!
+}
 txop-lab up || exit 70
+[ ! -s /run/txop-lab/vusb.pid ] || read -r chip </run/txop-lab/vusb.pid
 dut readlink /sys/class/net/wlan0/device/driver >driver.txt
 """
 
@@ -76,8 +83,8 @@ def run_script(plan: Plan, test: Test, seconds: float) -> str:
         rows.append(_background("dut", argv, client_file(flow), "clients", after_s=flow.start_s))
     if isinstance(test, CommandTest):
         rows.append(_command(test))
-    rows += [f"sleep {warm_up_s:g}", "mark window", f"txop-lab counters {chip.WINDOW_FILE} &"]
-    rows += [f"sleep {test.duration_s:g}", "mark end", f"txop-lab counters {chip.END_FILE}", "waiting 15 ended"]
+    rows += [f"sleep {warm_up_s:g}", "mark window", f"counted {chip.WINDOW_FILE}"]
+    rows += [f"sleep {test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept", "waiting 15 ended"]
     if isinstance(test, CommandTest):
         rows.append("kill -TERM $commands 2>/dev/null")
     if test.latency == "ping":
