@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -31,7 +32,8 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     txop: RunTxop, image: Image, chips: Path, tmp_path: Path
 ) -> None:
     del chips
-    command = ("dut", "ping", "-c", "3", "-i", "0.2", "-s", "1000", "10.80.210.1")
+    # until three are answered: in fast mode a busy machine answers late
+    command = ("dut", "ping", "-c", "3", "-w", "60", "-i", "0.2", "-s", "1000", "10.80.210.1")
     ran = txop(
         *("guest", "run", "--device", "rtl8188cus", "--json", "--output", str(tmp_path), "--", *command),
         timeout=WALL_S,
@@ -41,7 +43,9 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     assert document["origin"] == "guest-fast"
     assert document["release"] == image.release
     assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0, "loss_missing": None}
-    assert " 0% packet loss" in document["stdout"]
+    received = re.search(r" (\d+) received", document["stdout"])
+    assert received is not None
+    assert int(received[1]) >= 3
     assert any(event["words"].startswith("associated (wpa2") for event in document["events"])
     air = json.loads((tmp_path / "files" / "chip.json").read_text())["device"]["air"]
     # both directions went over the air: 3 echoes of 1000 bytes and what is around them
