@@ -150,11 +150,37 @@ METRICS: dict[str, Metric] = {
         Metric("load_time_s", "time to load", "s", "lower", "ratio", 20.0,
            "From loading the arm until it was up and verified."),
         Metric("cycles", "module cycles", "", "higher", "ratio", 10.0,
-           "Times the module was removed and inserted again within the test.", 0),
+           "Times the module was removed and inserted again within the test (or the virtual chip unplugged and plugged "
+           "in), the last one included if it came to no end.", 0),
         Metric("cycles_failed", "failed module cycles", "", "lower", "difference", 0.5,
            "Module cycles after which the interface or the traffic did not come back.", 0),
         Metric("recovery_s", "time to recover", "s", "lower", "ratio", 20.0,
-           "Median time from inserting the module until traffic passed again."),
+           "Median time from inserting the module until traffic passed again; in a guest until the peer answered, and "
+           "of a virtual chip from the moment it was gone, a second before it is plugged in again."),
+        Metric("slab_growth_kb", "growth of slabs", "kB/cycle", "lower", "difference", 1.0,
+           "Kernel memory in slabs that cannot be given back (SUnreclaim) per cycle: Theil and Sen's slope over the "
+           "cycles after the first fifth, caches dropped before each reading."),
+        Metric("vmalloc_growth_kb", "growth of vmalloc", "kB/cycle", "lower", "difference", 4.0,
+           "Kernel memory of vmalloc (VmallocUsed) per cycle, by the same slope."),
+        Metric("pages_growth_kb", "growth of other pages", "kB/cycle", "lower", "difference", 4.0,
+           "Kernel memory in pages outside slabs and vmalloc per cycle, by the same slope."),
+        Metric("leaks", "leaks", "", "lower", "difference", 0.5,
+           "Slab caches and kinds of pages that grow with every cycle, by the rule in guest-faults.md.", 0),
+        Metric("kmemleak_objects", "objects kmemleak reports", "", "lower", "difference", 0.5,
+           "Unreferenced objects that the kernel's kmemleak reports after the last cycle.", 0),
+        Metric("recovered", "recovered", "", "higher", "difference", 0.5,
+           "1 when the peer answered after the fault without anybody's help but user space joining the network with a "
+           "new interface; else 0.", 0),
+        Metric("silence_s", "longest silence", "s", "lower", "difference", 1.0,
+           "Longest time without a received packet, from the association until the peer was asked after the fault."),
+        Metric("struck", "faults that struck", "", None, "difference", 0.5,
+           "How often the arm's fault script did something, by the virtual chip's count.", 0),
+        Metric("kernel_warnings", "WARN, BUG, oops", "", "lower", "difference", 0.5,
+           "Reports of the kernel that it warns or is broken (WARN, oops, BUG, panic, memory and lock checkers), in "
+           "the kernel log of a trial in a guest.", 0),
+        Metric("hung_tasks", "hung tasks", "", "lower", "difference", 0.5,
+           "Reports of tasks that wait for more than 40 s, lockups and RCU stalls, in the kernel log of a trial in a "
+           "guest.", 0),
         Metric("faults", "faults in the kernel log", "", "lower", "difference", 0.5,
            "Faults of severity error or worse that txop log names in the kernel log of the run.", 0),
     )

@@ -108,6 +108,37 @@ def test_a_dongle_that_is_pulled_out_voids_the_run(tmp_path: Path) -> None:
     assert {void.gate for void in run.void} & {"association-lost", "traffic-failed"}, run.void
 
 
+TRAFFIC = 'kind = "tcp-tx"\nduration_s = 2\nwarm_up_s = 1\n'
+
+
+@pytest.mark.parametrize(("take", "cycles"), [("module", 2), ("device", 2)])
+def test_what_is_taken_away_under_traffic_comes_back(tmp_path: Path, take: str, cycles: int) -> None:
+    assert TRAFFIC in PLAN
+    text = PLAN.replace(TRAFFIC, f'kind = "module-cycle"\ntake = "{take}"\ncycles = {cycles}\nrecover_s = 60\n')
+    (run,) = carried_out(tmp_path / "x", text).runs
+    assert run.state == "valid", run.void
+    wanted = {"cycles": cycles, "cycles_failed": 0, "kernel_warnings": 0, "hung_tasks": 0}
+    assert {key: run.metrics[key].value for key in wanted} == wanted, run.warnings
+    assert 0 < (run.metrics["recovery_s"].value or 0) < 60
+    assert run.metrics["slab_growth_kb"].reason
+    assert run.verified["driver"] == "rtl8192cu"
+    assert (run.window_s or 0) > 0
+
+
+def test_a_driver_that_a_fault_silences_is_a_result_beside_its_control(tmp_path: Path) -> None:
+    arm = OTHER_ARM.replace("lossy", "silent").replace("faults.toml", "txop:faults/silent-rx.toml")
+    text = PLAN.replace(TRAFFIC, 'kind = "fault-trial"\n').replace("[[test]]", arm + "[[test]]", 1)
+    runs = {run.arm: run for run in carried_out(tmp_path / "x", text).runs}
+    assert all(run.state == "valid" for run in runs.values()), [run.void for run in runs.values()]
+    control, silent = (runs[name].metrics for name in ("whole", "silent"))
+    assert [control[key].value for key in ("recovered", "struck", "kernel_warnings")] == [1, 0, 0]
+    assert runs["whole"].warnings == []
+    assert silent["recovered"].value == 0
+    assert (silent["struck"].value or 0) > 0
+    assert (silent["silence_s"].value or 0) > 10 > (control["silence_s"].value or 0)
+    assert runs["silent"].warnings[0].startswith("fails cleanly")
+
+
 def test_ctrl_c_leaves_no_guest_and_no_file(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN.replace("blocks = 1", "blocks = 9"))
     argv = [sys.executable, "-c", "from txop.cli.entry import main; main()", "run", "plan.toml", "-j", "2", "-o", "out"]

@@ -231,7 +231,6 @@ def test_arms_are_paired_by_the_seed_of_their_block() -> None:
         ('[target.peer]\nkind = "guest"', '[target.peer]\nkind = "local"\naddress = "10.0.0.1"', "target.peer"),
         ("[guest]\nmips = 250\nchannel = 11\n", "", "target.dut.kind"),
         ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module"),
-        ('kind = "tcp-both"', 'kind = "module-cycle"', "test[0].kind"),
         ('kind = "tcp-both"', 'kind = "stations"\nstations = ["dut", "dut"]', "test[0].kind"),
         ('latency = "ping"', 'latency = "irtt"', "test[0].latency"),
     ],

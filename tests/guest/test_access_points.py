@@ -98,6 +98,10 @@ THROUGH_EVENTS = (
 dut iperf3 -c 10.80.210.1 -u -b 2M -t 40 >$out/load 2>&1 &
 # not -w, with which ping gives up at the first error
 dut timeout 44 ping -i 0.2 10.80.210.1 >$out/ping
+n=0
+until dut wpa_cli -p /run/txop-lab/wpa -i wlan0 status | grep -q freq=2462 || [ $n -ge 120 ]; do
+    n=$((n + 1)); sleep 0.5
+done
 dut wpa_cli -p /run/txop-lab/wpa -i wlan0 status >$out/status
 sleep 14
 """

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from txop.guest.endurance import Way, read_endured
 from txop.guest.facts import read_facts
-from txop.guest.growth import read_growth, slope
+from txop.guest.growth import MAX_CACHES, read_growth, slope
 from txop.guest.judgement import Observed
 from txop.guest.running import FILES
 from txop.guest.survey_report import cycle_cells
@@ -99,6 +99,21 @@ CYCLES = "20.00 cycle 1 50\n30.00 cycle 2 40\n31.00 ends-well\n32.00 done\n"
 
 def test_a_quiet_run_has_no_problems(tmp_path: Path) -> None:
     assert endured(tmp_path, CYCLES, "6,1,1000,-;usb 1-1: USB disconnect, device number 2\n") == []
+
+
+def test_messages_that_nobody_read_are_told_of(tmp_path: Path) -> None:
+    log = "6,1,1000,-;usb 1-1: new\n6,2,1001,-;usb 1-1: old\n6,9,2000,-;usb 1-1: USB disconnect, device number 2\n"
+    assert endured(tmp_path, CYCLES, log) == ["6 messages are missing in the kernel log"]
+
+
+def test_a_chip_that_has_ended_is_told_of(tmp_path: Path) -> None:
+    facts = "19.00 cycle 1 50\n20.00 stuck-at 2 unplug\n21.00 no-chip txop-vusb: panicked\n32.00 done\n"
+    assert endured(tmp_path, facts, "")[0] == "the virtual chip has ended: txop-vusb: panicked"
+
+
+def test_caches_that_are_made_up_are_not_all_looked_at() -> None:
+    rows = [f"{n}\tcache-{m}\t{n}\t64\n" for n in range(1, 15) for m in range(MAX_CACHES + 50)]
+    assert len(read_growth("".join(rows).encode(), b"").caches) == MAX_CACHES
 
 
 def test_what_goes_wrong_is_listed(tmp_path: Path) -> None:

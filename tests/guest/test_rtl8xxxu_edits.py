@@ -81,9 +81,9 @@ def seen(kernel: str, folder: Path, *scripts: str) -> Seen:
 def test_the_driver_as_it_is(tmp_path: Path, kernel: str, rts_rate: int) -> None:
     found = seen(kernel, tmp_path)
     tx = found.tx
-    assert tx["aggregate"] > 100
+    assert tx["aggregate"] > 20
     assert found.addba_requests >= 1
-    assert tx["hardware_rts"] == tx["rts"] == tx["rts_rates"][rts_rate] > 100
+    assert tx["hardware_rts"] == tx["rts"] == tx["rts_rates"][rts_rate] > 20
     assert found.interrupts == 0
     assert "No RX STBC" in found.texts["phy"]
     assert "Available Antennas: TX 0x1 RX 0x1" in found.texts["phy"]
@@ -111,7 +111,7 @@ def test_no_aggregation_and_interrupts(tmp_path: Path, kernel: str) -> None:
     found = seen(kernel, tmp_path, "0007-tx-ampdu-off.toml", "0010-interrupts.toml")
     assert found.tx["aggregate"] == 0
     assert found.addba_requests == 0
-    assert found.tx["encrypted"] > 100
+    assert found.tx["encrypted"] > 20
     assert found.interrupts > 1000
 
 
@@ -120,7 +120,7 @@ def test_no_aggregation_and_interrupts(tmp_path: Path, kernel: str) -> None:
 def test_no_rts(tmp_path: Path, kernel: str) -> None:
     tx = seen(kernel, tmp_path, "0008-hw-rts.toml").tx
     assert (tx["rts"], tx["hardware_rts"]) == (0, 0)
-    assert tx["aggregate"] > 100
+    assert tx["aggregate"] > 20
 
 
 @pytest.mark.slow
@@ -129,12 +129,12 @@ def test_no_rts(tmp_path: Path, kernel: str) -> None:
 )
 def test_the_rate_of_rts(tmp_path: Path, kernel: str, name: str, rate: int) -> None:
     tx = seen(kernel, tmp_path, name).tx
-    assert tx["rts_rates"][rate] == tx["rts"] > 100
+    assert tx["rts_rates"][rate] == tx["rts"] > 20
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["6.12", "6.1"])
 def test_aggregation_without_an_agreement(tmp_path: Path, kernel: str) -> None:
     found = seen(kernel, tmp_path, "0007-tx-ampdu.toml")
-    assert found.tx["aggregate"] > 100
+    assert found.tx["aggregate"] > 20
     assert found.addba_requests == 0

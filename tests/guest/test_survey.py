@@ -249,7 +249,9 @@ def test_the_survey_as_files() -> None:
 def test_a_table_that_cannot_be_written_is_told_before_the_first_guest(
     command: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(guest_survey, "_image_and_modules", lambda *_: (place().image, {}))
+    there = place()
+    monkeypatch.setattr(guest_survey, "_computer", lambda *_: there.computer)
+    monkeypatch.setattr(guest_survey, "_image_and_modules", lambda *_: (there.image, there.modules))
     for module, name in ((surveys, "run_survey"), (endurance, "run_endurance")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("a guest was started"))
     with pytest.raises(SystemExit) as ended:
@@ -265,6 +267,16 @@ def test_what_this_machine_did_is_no_verdict_on_the_driver() -> None:
         seen("", log="<3>[  99.0] INFO: task rmmod:812 blocked for more than 40 seconds.\n", failure="x", void=True)
     )
     assert hung.verdict is Verdict.HANGS, "what the kernel had reported by then counts"
+
+
+def test_a_chip_that_has_ended_is_no_verdict_on_the_driver() -> None:
+    told = judge(seen("12.10 plug 70\n12.20 no-chip unknown variant `los`, expected one of `stall`\n"))
+    assert (told.verdict, told.back) == (Verdict.NOT_TOLD, None)
+    assert "unknown variant `los`" in told.why
+    late = judge(seen(WELL.replace("by-itself yes", "by-itself no").replace("46.20", "46.15 no-chip\n46.20")))
+    assert late.verdict is Verdict.NOT_TOLD
+    oops = "[   20.000000] BUG: kernel NULL pointer dereference, address: 0000000000000010"
+    assert judge(seen("12.20 no-chip it ended\n", oops)).verdict is Verdict.CRASHES
 
 
 def test_a_fault_of_which_nobody_told_is_not_one_that_never_happened() -> None:

@@ -15,7 +15,7 @@ from txop.guest.image import Image
 from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import Cause, Ended, GuestFailed
-from txop.guest.trial import Place, run_trial
+from txop.guest.trial import Place, read_trial, run_trial
 
 
 @pytest.fixture
@@ -107,3 +107,4 @@ def test_a_guest_that_fails_is_a_result_unless_this_machine_ended_it(
         assert (trial.seen.turned_off, trial.seen.void) == (turned_off, void)
         assert trial.seen.lines[0].text.startswith("BUG: kernel NULL pointer")
     assert guests.booted == (2 if void else 1)
+    assert (read_trial(tmp_path) is None) is void

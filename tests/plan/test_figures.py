@@ -48,6 +48,11 @@ def test_kinds(parse, good):
     ]  # fmt: skip
 
 
+TRIAL = {
+    "kernel_warnings", "hung_tasks", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
+    "kmemleak_objects", "recovered", "silence_s", "struck",
+}  # fmt: skip
+"""Of trials in a guest."""
 CHIP = {key for key in METRICS if key.startswith("chip_")}
 
 
@@ -56,9 +61,10 @@ def test_every_figure_of_the_list_can_come_from_some_test(parse, good):
     text += '[[test]]\nname = "a"\nkind = "tcp-both"\n[[test]]\nname = "b"\nkind = "udp-tx"\nrate_mbit_s = 1\n'
     text += '[[test]]\nname = "c"\nkind = "module-cycle"\n'
     plan = parse(text).plan
-    assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS) - CHIP
-    guest = plan.model_copy(update={"target": {"dut": GuestTarget(kind="guest")}})
-    assert {key for test in plan.test for key in figures_of(guest, test)} == set(METRICS)
+    assert {key for test in plan.test for key in figures_of(plan, test)} == set(METRICS) - CHIP - TRIAL
+    text += '[[test]]\nname = "d"\nkind = "fault-trial"\n'
+    guest = parse(text).plan.model_copy(update={"target": {"dut": GuestTarget(kind="guest")}})
+    assert {key for test in guest.test for key in figures_of(guest, test)} == set(METRICS)
 
 
 @pytest.mark.parametrize("usbmon", [True, False])

@@ -1,5 +1,6 @@
 //! Prints the report of one capture as JSON: `cargo run --release --example report FILE`.
 
+use std::io::{stdout, BufWriter, Write};
 use std::path::Path;
 
 fn main() {
@@ -11,7 +12,9 @@ fn main() {
     match txop_air::analyze(Path::new(&path), Default::default(), Default::default(), &mut ()) {
         Ok(report) => {
             eprintln!("{} frames in {:.3} s", report.frames, started.elapsed().as_secs_f64());
-            println!("{}", serde_json::to_string_pretty(&report).expect("a report is plain data"));
+            let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
+            serde_json::to_writer(&mut out, &report).expect("a report is plain data, and somebody reads it");
+            out.flush().expect("somebody reads it");
         }
         Err(error) => {
             eprintln!("{path}: {error}");

@@ -7,6 +7,7 @@ use crate::block_ack::{Flows, Occasion};
 use crate::calibrate::{calibrate, Calibration, Grouping};
 use crate::claims::Claims;
 use crate::clock::Clock;
+use crate::duplicates::Latest;
 use crate::exchange::{Matcher, Role};
 use crate::few::Few;
 use crate::frame::{Batch, Detail, Fcs, Frame};
@@ -125,6 +126,7 @@ struct Running {
     clock: Clock,
     /// The interface whose channel the medium's accounts are of.
     main_interface: u32,
+    latest: Latest,
     /// By interface.
     lanes: Vec<Lane>,
     accounts: Accounts,
@@ -157,6 +159,7 @@ impl Running {
         Self {
             clock: Clock::new(calibration.source),
             main_interface,
+            latest: Latest::default(),
             lanes: Vec::new(),
             accounts: Accounts {
                 stations: Stations::new(),
@@ -182,6 +185,7 @@ impl Running {
             let (Some(lane), accounts) = (self.lanes.get_mut(index), &mut self.accounts) else { continue };
             let Lane { assembler, matcher } = lane;
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
+            counts.duplicates += u64::from(self.latest.has(frame));
             counts.frame(frame);
             if let Some((row, repeats)) = accounts.frame(frame, batch, at.ns, is_main) {
                 assembler.note_link(frame, row, accounts.links.generation(), repeats);
@@ -298,7 +302,12 @@ impl Accounts {
             _ => ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64()))),
         };
         let role = matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
-        match matcher.answered.and_then(|answered| answered.expected_mode).filter(|_| self.distrust_control_rates) {
+        match matcher
+            .answered
+            .as_ref()
+            .and_then(|answered| answered.expected_mode)
+            .filter(|_| self.distrust_control_rates)
+        {
             _ if !is_main => self.response(role),
             Some(mode) => {
                 let at_rule = ppdu.at_mode(mode);
@@ -328,7 +337,7 @@ impl Accounts {
             }
             _ => {}
         }
-        if let (FrameKind::Ack, Some(answered)) = (ppdu.kind, matcher.answered) {
+        if let (FrameKind::Ack, Some(answered)) = (ppdu.kind, &matcher.answered) {
             if let (Some(tid), 1) = (answered.tid, answered.mpdus) {
                 self.flows.ack(answered.ta, answered.responder, tid, answered.first_sequence);
             }

@@ -123,7 +123,11 @@ impl Matcher {
     /// Classifies the next PPDU and updates the counters of the links involved.
     pub fn ppdu(&mut self, ppdu: &Ppdu, link: Option<u32>, links: &mut Links, claims: &Claims) -> Role {
         self.answered = None;
-        let pending = self.pending.take().filter(|pending| pending.generation == links.generation());
+        let pending = match &self.pending {
+            Some(pending) if pending.generation == links.generation() => self.pending.take(),
+            _ => None,
+        };
+        self.pending = None;
         if ppdu.all_bad {
             // A damaged frame may be the response; the question stays open without a count either way.
             if let Some(pending) = pending {

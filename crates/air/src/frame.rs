@@ -149,8 +149,6 @@ pub struct Tally {
     pub fcs_disagreements: u64,
     /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
     pub fcs_inferred: u64,
-    /// Frames that are in the file twice: same header, length and time.
-    pub duplicates: u64,
     /// Bytes of the file passed, for progress.
     pub file_position: u64,
     /// Records per link type.
@@ -187,56 +185,9 @@ pub struct RawRecord<'a> {
 #[derive(Debug, Default)]
 pub struct Decoder {
     radio: wire::radio::Decoder,
+    fcs: wire::fcs::Checker,
     repeats: Repeats,
     networks: Networks,
-    latest: Latest,
-}
-
-/// Frames of one instant looked back at for duplicates.
-const MAX_INSTANT: usize = 64;
-
-/// The frames with a sequence number that have the latest capture time.
-#[derive(Debug, Default)]
-struct Latest {
-    time_ns: Option<i64>,
-    frames: Vec<u32>,
-}
-
-impl Latest {
-    /// Was the same frame captured at the same time before? Frames without a sequence number are not looked at: one ACK
-    /// is like another. A frame that is sent again has another time, or where clocks are coarse at least the retry bit.
-    #[inline]
-    fn has(&mut self, frame: &Frame) -> bool {
-        let (Some(time_ns), Some(sequence)) = (frame.time_ns, frame.header.sequence) else { return false };
-        let this = frame.likeness(sequence);
-        if self.time_ns != Some(time_ns) {
-            self.time_ns = Some(time_ns);
-            self.frames.clear();
-        } else if self.frames.iter().fold(false, |found, other| found | (*other == this)) {
-            return true;
-        }
-        if self.frames.len() < MAX_INSTANT {
-            self.frames.push(this);
-        }
-        false
-    }
-}
-
-impl Frame {
-    /// The same number for the same header, length and TSFT; for others, all but always another one.
-    #[inline]
-    fn likeness(&self, sequence: u16) -> u32 {
-        let header = &self.header;
-        let fields = u64::from(header.fc.0) << 48
-            | u64::from(sequence) << 32
-            | u64::from(header.fragment.unwrap_or(0)) << 28
-            | u64::from(self.mpdu_len & 0xffff);
-        let sender = header.addr2.unwrap_or_default().as_u64();
-        let mixed = [header.addr1.as_u64(), fields, self.radio.tsft_us.unwrap_or(0)]
-            .into_iter()
-            .fold(sender, |mixed, next| (mixed ^ next).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29));
-        (mixed ^ mixed >> 32) as u32
-    }
 }
 
 impl Decoder {
@@ -280,14 +231,15 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     let cut = on_wire > mpdu.len();
     batch.tally.cut += u64::from(cut);
 
-    let computed = if cut { None } else { wire::fcs::check(mpdu) };
+    let computed = if cut { None } else { decoder.fcs.check(mpdu) };
     let (fcs, fcs_there) = check(computed, &radio, &mut batch.tally);
     let padding = usize::from(header.pad_len);
     let mpdu_len = (on_wire.saturating_sub(padding) + if fcs_there { 0 } else { 4 }) as u32;
     let body_end = if fcs_there && !cut { mpdu.len().saturating_sub(4) } else { mpdu.len() };
     let body = mpdu.get(header.header_len..body_end).unwrap_or_default();
 
-    let mut frame = Frame {
+    let Batch { frames, details, .. } = batch;
+    frames.push(Frame {
         number: record.number,
         time_ns: record.time_ns,
         interface: record.interface,
@@ -299,24 +251,24 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
         payload_len: 0,
         amsdu_subframes: 0,
         detail: NO_DETAIL,
-    };
-    batch.tally.duplicates += u64::from(decoder.latest.has(&frame));
+    });
+    // What follows is added in place: a copy of what was just written would wait for it.
+    let Some(frame) = frames.last_mut() else { return };
     let networks = &mut decoder.networks;
-    match read_body(&mut frame, body, padding, batch, &mut decoder.repeats) {
+    match read_body(frame, body, padding, details, &mut decoder.repeats) {
         Some((management, recall)) => {
             let ssid = management.capabilities.ssid.as_ref().map(|ssid| ssid.as_bytes());
-            networks.repeat(&frame, ssid, recall);
+            networks.repeat(frame, ssid, recall);
         }
-        None if is_counted(&frame) => {
-            let ssid = match batch.details.get(frame.detail as usize) {
+        None if is_counted(frame) => {
+            let ssid = match details.get(frame.detail as usize) {
                 Some(Detail::Management(management)) => management.capabilities.ssid.as_ref(),
                 _ => None,
             };
-            networks.frame(&frame, ssid.map(|ssid| ssid.as_bytes()));
+            networks.frame(frame, ssid.map(|ssid| ssid.as_bytes()));
         }
         None => {}
     }
-    batch.frames.push(frame);
 }
 
 fn unreadable(record: &RawRecord<'_>, error: &dyn std::fmt::Display, tally: &mut Tally) {
@@ -370,7 +322,7 @@ fn read_body<'a>(
     frame: &mut Frame,
     body: &[u8],
     padding: usize,
-    batch: &mut Batch,
+    details: &mut Vec<Detail>,
     repeats: &'a mut Repeats,
 ) -> Option<(&'a mac::Management, &'a mut Recall)> {
     use mac::FrameType;
@@ -378,8 +330,8 @@ fn read_body<'a>(
         return None;
     }
     let mut hand_over = |detail| {
-        frame.detail = batch.details.len() as u32;
-        batch.details.push(detail);
+        frame.detail = details.len() as u32;
+        details.push(detail);
     };
     let fc = frame.header.fc;
     match fc.frame_type() {

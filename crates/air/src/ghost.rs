@@ -42,30 +42,36 @@ fn seen_good(station: &Station) -> bool {
 /// Finds the ghosts among all unicast addresses; `fcs_known` when frames carry a checkable FCS or flag.
 pub fn find(stations: &Stations, fcs_known: bool) -> Vec<Verdict> {
     let unicast = |address: u64| !MacAddr::from_u64(address).is_group();
-    let mut origins: Vec<(MacAddr, u64)> = stations
+    let mut origins: Vec<(u64, u64)> = stations
         .table
         .iter()
         .filter(|(address, station)| unicast(**address) && (!fcs_known || seen_good(station)))
-        .map(|(address, station)| (MacAddr::from_u64(*address), frames(station)))
+        .map(|(address, station)| (*address, frames(station)))
         .collect();
     origins.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     origins.truncate(MAX_ORIGINS);
 
     let mut found = Vec::new();
     for (address, station) in stations.table.iter().filter(|(address, _)| unicast(**address)) {
-        let address = MacAddr::from_u64(*address);
+        let bad = station.sent_bad + station.received_bad;
+        if fcs_known && (seen_good(station) || bad == 0 || bad < frames(station)) {
+            continue;
+        }
+        if !fcs_known && frames(station) > MAX_FRAMES_UNCHECKED {
+            continue;
+        }
         // Nearest origin; among equally near ones the most frequent, which comes first.
+        let busier = origins.partition_point(|(_, count)| *count > frames(station));
         let origin = origins
             .iter()
-            .filter(|(other, count)| *other != address && *count > frames(station))
-            .map(|(other, count)| (*other, other.bit_distance(address), *count))
-            .min_by_key(|(_, distance, _)| *distance);
+            .take(busier)
+            .filter(|(other, _)| other != address)
+            .map(|(other, count)| (*other, (other ^ address).count_ones(), *count))
+            .min_by_key(|(_, distance, _)| *distance)
+            .map(|(other, distance, count)| (MacAddr::from_u64(other), distance, count));
+        let address = MacAddr::from_u64(*address);
         let near = origin.map(|(other, distance, _)| (other, distance)).filter(|(_, d)| *d <= MAX_DISTANCE);
         if fcs_known {
-            let bad = station.sent_bad + station.received_bad;
-            if seen_good(station) || bad == 0 || bad < frames(station) {
-                continue;
-            }
             let reason = match near {
                 Some((other, distance)) => format!(
                     "only in damaged frames ({bad} of {bad}), {distance} bit{} from {other}",
@@ -75,7 +81,7 @@ pub fn find(stations: &Stations, fcs_known: bool) -> Vec<Verdict> {
             };
             found.push(Verdict { address, origin: near, reason });
         } else if let Some((other, distance, count)) = origin {
-            let rare = frames(station) <= MAX_FRAMES_UNCHECKED && count >= MIN_RATIO * frames(station);
+            let rare = count >= MIN_RATIO * frames(station);
             // Access points number their networks by flipping the locally administered bit or the last bits; they
             // announce themselves, ghosts do not.
             if rare && distance <= MAX_DISTANCE_UNCHECKED && station.as_ap == 0 && station.responses == 0 {

@@ -13,6 +13,7 @@ pub mod capability;
 mod claims;
 mod clock;
 mod copies;
+mod duplicates;
 mod exchange;
 mod few;
 pub mod frame;

@@ -13,7 +13,7 @@ use crate::link::{LastSent, Links, SpentNs};
 use crate::ppdu::Ppdu;
 use crate::report;
 use crate::series::Series;
-use crate::station::{AirtimeNs, Stations};
+use crate::station::{AirtimeKind, AirtimeNs, PpduAirtimeNs, Stations};
 
 /// Contention window (slots) that a first attempt may draw: CWmin of best effort.
 const CW_FIRST: i64 = 15;
@@ -211,7 +211,8 @@ impl Medium {
         }
         let generation = links.generation();
         let (ta, ra) = (ppdu.ta, ppdu.ra);
-        let AirtimeNs { data, retry, .. } = kinds;
+        let data = if kinds.kind == AirtimeKind::Data { kinds.first } else { 0 };
+        let retry = kinds.retry;
         self.turn = Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, duration, data, retry });
     }
 
@@ -249,7 +250,7 @@ impl Medium {
         ppdu: &Ppdu,
         role: Role,
         link: Option<u32>,
-        kinds: AirtimeNs,
+        kinds: PpduAirtimeNs,
         links: &mut Links,
         stations: &mut Stations,
     ) {
@@ -464,8 +465,8 @@ pub struct Totals {
 }
 
 /// Airtime of a PPDU by kind.
-fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> AirtimeNs {
-    let mut kinds = AirtimeNs::default();
+fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> PpduAirtimeNs {
+    let whole = |kind| PpduAirtimeNs { kind, first: duration, retry: 0 };
     match role {
         Role::Data => {
             let retry_bytes: u64 = ppdu
@@ -476,15 +477,14 @@ fn split_kinds(ppdu: &Ppdu, role: Role, duration: i64) -> AirtimeNs {
                 .map(|(index, _)| u64::from(ppdu.psdu_share(index)))
                 .sum();
             let all: u64 = (0..ppdu.mpdus.len()).map(|index| u64::from(ppdu.psdu_share(index))).sum();
-            kinds.retry = if all > 0 { (duration as f64 * retry_bytes as f64 / all as f64) as i64 } else { 0 };
-            kinds.data = duration - kinds.retry;
+            let retry = if all > 0 { (duration as f64 * retry_bytes as f64 / all as f64) as i64 } else { 0 };
+            PpduAirtimeNs { kind: AirtimeKind::Data, first: duration - retry, retry }
         }
-        Role::Beacon => kinds.beacon = duration,
-        Role::Management => kinds.management = duration,
-        Role::Damaged => kinds.unknown = duration,
-        _ => kinds.control = duration,
+        Role::Beacon => whole(AirtimeKind::Beacon),
+        Role::Management => whole(AirtimeKind::Management),
+        Role::Damaged => whole(AirtimeKind::Unknown),
+        _ => whole(AirtimeKind::Control),
     }
-    kinds
 }
 
 /// Payload bytes of a PPDU's MPDUs that were not captured before.

@@ -174,12 +174,16 @@ impl Networks {
     #[inline]
     pub fn repeat(&mut self, frame: &Frame, ssid: Option<&[u8]>, recall: &mut Recall) {
         let header = &frame.header;
+        let (bssid, source, destination) = match header.fc.frame_type() {
+            FrameType::Management => (header.addr3, header.addr2, Some(header.addr1)),
+            _ => (header.bssid(), header.source(), header.destination()),
+        };
         match &recall.0 {
             Some(known)
                 if known.generation == self.generation
-                    && known.bssid == header.bssid().unwrap_or(MacAddr::ZERO)
-                    && known.source == header.source()
-                    && known.destination == header.destination() =>
+                    && known.bssid == bssid.unwrap_or(MacAddr::ZERO)
+                    && known.source == source
+                    && known.destination == destination =>
             {
                 let known = *known;
                 self.count(frame, known.row, known.members, known.source);
@@ -233,9 +237,10 @@ impl Networks {
             };
             member.packets += u64::from(!beacon);
             member.retries += retry;
-            let is_sender = !is_receiver || source.is_some_and(|source| source.as_u64() == *address);
-            member.sent += u64::from(data && is_sender);
-            member.received += u64::from(data && !is_sender);
+            if data {
+                let is_sender = !is_receiver || source.is_some_and(|source| source.as_u64() == *address);
+                *(if is_sender { &mut member.sent } else { &mut member.received }) += 1;
+            }
         }
     }
 

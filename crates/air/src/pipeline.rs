@@ -151,6 +151,7 @@ fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
 fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender<Message>, empty: &Receiver<Batch>) {
     let mut decoder = Decoder::default();
     let mut batch = Batch::default();
+    let mut spare: Vec<Batch> = Vec::new();
     let mut flushed = Instant::now();
     let mut networks_shown = Instant::now();
     let mut since_check = 0u32;
@@ -182,7 +183,10 @@ fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender
                 networks_shown = flushed;
                 batch.networks = Some(Box::new(decoder.networks().clone()));
             }
-            let mut next = empty.try_recv().unwrap_or_default();
+            // The one that came back last is still in the processor's cache; more than can be on their way are not kept.
+            spare.extend(empty.try_iter());
+            let mut next = spare.pop().unwrap_or_default();
+            spare.truncate(BATCHES);
             next.clear();
             if frames.send(Message::Frames(std::mem::replace(&mut batch, next))).is_err() {
                 return;

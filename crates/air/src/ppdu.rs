@@ -129,6 +129,16 @@ impl Ppdu {
         }
     }
 
+    /// Takes over what all its frames have in common.
+    #[inline]
+    fn describe(&mut self, frame: &Frame) {
+        self.ra = frame.header.receiver();
+        self.ta = frame.ta();
+        self.kind = frame.header.fc.kind();
+        self.fc = frame.header.fc;
+        self.mode = frame.radio.mode;
+    }
+
     /// End on the timeline (start, when the duration is not known).
     pub fn end_ns(&self) -> i64 {
         self.start_ns + self.duration_ns.unwrap_or(0)
@@ -263,12 +273,11 @@ impl Assembler {
         ppdu.link = None;
         ppdu.number = frame.number;
         ppdu.frequency_mhz = frame.radio.frequency_mhz;
-        ppdu.ra = frame.header.receiver();
-        ppdu.ta = frame.ta();
-        ppdu.kind = frame.header.fc.kind();
-        ppdu.fc = frame.header.fc;
-        ppdu.mode = frame.radio.mode;
         ppdu.all_bad = true;
+        if !frame.usable() {
+            // Of a usable one `add` takes note.
+            ppdu.describe(frame);
+        }
         ppdu.psdu_len = 0;
         ppdu.is_ampdu = is_ampdu;
         ppdu.saw_last = !is_ampdu;
@@ -292,11 +301,7 @@ impl Assembler {
         if frame.usable() && ppdu.all_bad {
             ppdu.all_bad = false;
             ppdu.link = None;
-            ppdu.ra = frame.header.receiver();
-            ppdu.ta = frame.ta();
-            ppdu.kind = fc.kind();
-            ppdu.fc = fc;
-            ppdu.mode = frame.radio.mode;
+            ppdu.describe(frame);
         } else if frame.usable() && frame.radio.mode.rate_kbps() > ppdu.mode.rate_kbps() {
             // Some receivers report a low legacy rate for single subframes: the highest rate is the true one.
             ppdu.mode = frame.radio.mode;

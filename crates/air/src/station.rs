@@ -142,14 +142,46 @@ impl AirtimeNs {
     }
 }
 
-impl std::ops::AddAssign for AirtimeNs {
-    fn add_assign(&mut self, other: Self) {
-        self.data += other.data;
-        self.retry += other.retry;
-        self.control += other.control;
-        self.management += other.management;
-        self.beacon += other.beacon;
-        self.unknown += other.unknown;
+/// What a PPDU is, as far as its airtime goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AirtimeKind {
+    /// Data; part of it may be repeated.
+    Data,
+    /// Control.
+    Control,
+    /// Management.
+    Management,
+    /// Beacon.
+    Beacon,
+    /// Damaged or reserved.
+    Unknown,
+}
+
+/// Airtime of one PPDU, ns.
+#[derive(Clone, Copy, Debug)]
+pub struct PpduAirtimeNs {
+    /// What it is.
+    pub kind: AirtimeKind,
+    /// Without repeated data.
+    pub first: i64,
+    /// Repeated data.
+    pub retry: i64,
+}
+
+impl std::ops::AddAssign<PpduAirtimeNs> for AirtimeNs {
+    #[inline]
+    fn add_assign(&mut self, ppdu: PpduAirtimeNs) {
+        let sum = match ppdu.kind {
+            AirtimeKind::Data => {
+                self.retry += ppdu.retry;
+                &mut self.data
+            }
+            AirtimeKind::Control => &mut self.control,
+            AirtimeKind::Management => &mut self.management,
+            AirtimeKind::Beacon => &mut self.beacon,
+            AirtimeKind::Unknown => &mut self.unknown,
+        };
+        *sum += ppdu.first;
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Source {
 pub struct Counts {
     /// Records by what became of them.
     pub tally: Tally,
+    /// Frames that are in the file twice: same header, length and time.
+    pub duplicates: u64,
     /// Frames with a good FCS.
     pub fcs_good: u64,
     /// Bad.
@@ -81,7 +83,6 @@ impl Counts {
         sum.captured_bytes += tally.captured_bytes;
         sum.fcs_disagreements += tally.fcs_disagreements;
         sum.fcs_inferred += tally.fcs_inferred;
-        sum.duplicates += tally.duplicates;
         let room = MAX_EXAMPLES.saturating_sub(sum.examples.len());
         sum.examples.extend(tally.examples.iter().take(room).cloned());
         for (link, count) in tally.link_types.iter() {
@@ -97,7 +98,7 @@ impl Counts {
             self.last_time_ns = self.last_time_ns.max(Some(ns));
         }
         self.own += u64::from(frame.radio.own_transmission);
-        self.rated += u64::from(frame.radio.mode != Mode::Unknown);
+        self.rated += u64::from(!matches!(frame.radio.mode, Mode::Unknown));
         self.aggregatable += u64::from(frame.radio.mode.can_aggregate());
         self.with_ampdu_status += u64::from(frame.radio.ampdu.is_some());
         self.stamped += u64::from(frame.radio.tsft_us.is_some() || frame.radio.stamp.is_some());
@@ -323,13 +324,13 @@ fn limits(
             &["frames", "exchanges", "aggregation", "airtime", "waterfall", "steadiness"],
         ));
     }
-    if counts.tally.duplicates * 100 > n {
+    if counts.duplicates * 100 > n {
         limits.push(limit(
             "duplicates",
             format!(
                 "{} frames are in the file twice, with the same header and time: a capture merged with itself, or two \
                  captures of one interface (editcap -d takes duplicates out)",
-                counts.tally.duplicates
+                counts.duplicates
             ),
             &["all counts"],
         ));

@@ -47,7 +47,9 @@ impl Times {
     pub fn of(&mut self, mode: Mode, psdu_len: u32, frequency_mhz: Option<u16>) -> PpduTimes {
         match self.answers.get(slot_of(mode, psdu_len)) {
             Some(Some(known))
-                if known.psdu_len == psdu_len && known.frequency_mhz == frequency_mhz && known.mode == mode =>
+                if known.psdu_len == psdu_len
+                    && known.frequency_mhz == frequency_mhz
+                    && is_same(&known.mode, &mode) =>
             {
                 known.times
             }
@@ -65,6 +67,21 @@ impl Times {
             *slot = Some(Answer { mode, psdu_len, frequency_mhz, times });
         }
         times
+    }
+}
+
+/// Equality, at once for the modes of most small frames.
+#[inline]
+fn is_same(a: &Mode, b: &Mode) -> bool {
+    match (a, b) {
+        (
+            Mode::Dsss { rate_500kbps: a, short_preamble: a_short },
+            Mode::Dsss { rate_500kbps: b, short_preamble: b_short },
+        ) => a == b && a_short == b_short,
+        (Mode::Ofdm { rate_500kbps: a, bandwidth: a_wide }, Mode::Ofdm { rate_500kbps: b, bandwidth: b_wide }) => {
+            a == b && a_wide == b_wide
+        }
+        _ => a == b,
     }
 }
 

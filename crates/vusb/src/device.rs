@@ -106,7 +106,8 @@ pub trait Device {
     /// Lets everything happen that is due by `now_ns`.
     fn advance(&mut self, now_ns: u64);
 
-    /// When something happens next that the host could notice, or that must not be late; `None`: never by itself.
+    /// When something happens next that the host could notice, or that must not be late; `None`: never by itself. What was
+    /// due at the last [`Self::advance`] is no event any more: what waits for the host then waits for it without a time.
     fn next_event(&self) -> Option<u64>;
 
     /// It was plugged in, or its port was reset.

@@ -211,6 +211,9 @@ impl<'a> Run<'a> {
     }
 
     fn export(&mut self, export: &mut Export) -> Result<(), RunError> {
+        if let Some(address) = export.address() {
+            eprintln!("txop-vusb: {:?} on {address}", self.args.device);
+        }
         let exported = exported(self.device.identity());
         while let Ended::Imported(connection) = self.serve(None, Until::Imported(export, &exported))? {
             self.device.reset(Clock.now_ns());

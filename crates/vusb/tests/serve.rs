@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -62,21 +62,20 @@ fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A port that nobody uses now.
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
-}
-
-fn connect(port: u16) -> TcpStream {
-    eventually("nobody listens", || TcpStream::connect(("127.0.0.1", port)).ok())
-}
-
 impl Server {
-    /// Without an access point, with counters in a file.
-    fn start(port: u16, statistics: &Path, more: &[&OsStr]) -> Self {
+    /// Without an access point, with counters in a file. Gives its port.
+    fn start(statistics: &Path, more: &[&OsStr]) -> (Self, u16) {
         let mut command = program();
-        command.args(["serve", "--ap", "none", "--listen", &format!("127.0.0.1:{port}")]);
-        Self(command.args(["--stats".as_ref(), statistics.as_os_str()]).args(more).spawn().unwrap())
+        command.args(["serve", "--ap", "none", "--listen", "127.0.0.1:0"]);
+        command.args(["--stats".as_ref(), statistics.as_os_str()]).args(more).stderr(Stdio::piped());
+        let mut server = Self(command.spawn().unwrap());
+        let mut said = BufReader::new(server.0.stderr.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let port = line.trim_end().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        // What it says later is shown with the test.
+        std::thread::spawn(move || said.lines().map_while(Result::ok).for_each(|line| eprintln!("{line}")));
+        (server, port.unwrap_or_else(|| panic!("{line}")))
     }
 
     fn signal(&self, signal: Signal) {
@@ -100,11 +99,10 @@ impl Server {
 
 #[test]
 fn a_host_imports_the_device_and_comes_back() {
-    let port = free_port();
     let folder = tempfile::tempdir().unwrap();
     let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
-    let mut server = Server::start(port, &statistics, &["--usb".as_ref(), usb.as_os_str()]);
-    let connect = || connect(port);
+    let (mut server, port) = Server::start(&statistics, &["--usb".as_ref(), usb.as_os_str()]);
+    let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
     assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);
     for round in 0..2 {
         let mut stream = connect();
@@ -137,12 +135,10 @@ fn a_host_imports_the_device_and_comes_back() {
 #[test]
 fn signals_are_answered_while_no_host_is_there() {
     for silent in [false, true] {
-        let port = free_port();
         let folder = tempfile::tempdir().unwrap();
         let (statistics, air) = (folder.path().join("stats.json"), folder.path().join("air.pcapng"));
-        let mut server = Server::start(port, &statistics, &["--air".as_ref(), air.as_os_str()]);
-        let client = connect(port);
-        let client = silent.then_some(client);
+        let (mut server, port) = Server::start(&statistics, &["--air".as_ref(), air.as_os_str()]);
+        let client = silent.then(|| TcpStream::connect(("127.0.0.1", port)).unwrap());
         assert_eq!(server.report(&statistics)["urbs"]["submitted"], 0);
         std::fs::remove_file(&statistics).unwrap();
         assert_eq!(server.end(), Some(0));

@@ -49,6 +49,7 @@ GATES: dict[str, Gate] = {
         Gate("above-phy",
              "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
              "than there was", "counters of the chip, iperf3"),
+        Gate("fault-not-reached", "in a fault trial: the arm's fault never happened", "counters of the chip"),
         Gate("peer-cpu", "the peer's CPU was busier than the limit: it measured itself", "/proc/stat",
              "gates.max_peer_cpu_percent"),
         Gate("dut-cpu", "the CPU of the device under test was busier than the limit; off by default", "/proc/stat",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.guest_script import INTERFACE, LAB_FAILED, PEER_ADDRESS, marks_in, run_script, take_over
+from txop.campaign.guest_trials import carry_out_trial, limit_s
 from txop.campaign.instrument import Afterwards, Instrument, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError, Placed
@@ -93,6 +94,9 @@ class GuestLaboratory:
         ready = self._ready.get(context.arm.name)
         if ready is None:
             raise TargetError("dut", "no arm was placed")
+        if self._plan.guest_trial(context.test):
+            await self._try(context, ready, placed, block)
+            return
         overlay = Overlay(
             script=run_script(self._plan, context.test, context.seconds_left),
             environment=ready.chip.variables(),
@@ -103,7 +107,7 @@ class GuestLaboratory:
         guest = context.folder / "guest"
         watch = _Stopwatch()
         ended = await self._boot(ready, overlay, computer, guest, watch)
-        self._learn(ready.spec, context.test, ended, watch)
+        self._learn(ready.spec, context.test, ended.seconds, ended.guest_seconds, watch)
         if ended.status == LAB_FAILED:
             raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
         if ended.status != 0:
@@ -115,7 +119,28 @@ class GuestLaboratory:
         if driver != ready.spec.driver:
             raise ArmError("arm-not-verified", f"the driver of {INTERFACE} is {driver}, not {ready.spec.driver}")
         placed.verified["driver"] = driver
-        placed.seconds, placed.clock = _load_s(ended), "clock of the guest"
+        placed.seconds, placed.clock = watch.load_s, "clock of the guest"
+
+    async def _try(self, context: RunContext, ready: _Ready, placed: Placed, block: int) -> None:
+        """A run that is a trial with steps of its own."""
+        computer = self._computer(ready.spec, block, limit_s(context.test))
+        watch = _Stopwatch()
+        trial = await carry_out_trial(
+            context,
+            ready.spec,
+            ready.image,
+            ready.modules,
+            ready.chip,
+            computer,
+            float(SLOWEST * computer.limit_s),
+            watch,
+        )
+        if trial.seconds is not None and trial.guest_seconds is not None:
+            self._learn(ready.spec, context.test, trial.seconds, trial.guest_seconds, watch)
+        driver = trial.seen.facts.words("driver")
+        if driver is not None:
+            placed.verified["driver"] = driver
+        placed.seconds, placed.clock = watch.load_s, "clock of the guest"
 
     async def remove(self, folder: Path) -> list[str]:
         """Nothing: the guest is gone."""
@@ -199,12 +224,12 @@ class GuestLaboratory:
             raise TargetError("dut", error.what) from None
 
     @staticmethod
-    def _learn(spec: GuestSpec, test: Test, ended: Ended, watch: _Stopwatch) -> None:
+    def _learn(spec: GuestSpec, test: Test, seconds: float, guest_seconds: float, watch: _Stopwatch) -> None:
         """Keep what the run took, for `txop plan check`. Losing it costs nothing else."""
-        up = associated_s(ended)
-        if up is None or watch.associated_s is None or ended.guest_seconds <= up:
+        up = watch.associated_up_s
+        if up is None or watch.associated_s is None or guest_seconds <= up:
             return
-        slowdown = (ended.seconds - watch.associated_s) / (ended.guest_seconds - up)
+        slowdown = (seconds - watch.associated_s) / (guest_seconds - up)
         with suppress(OSError, RuntimeError):  # RuntimeError: there is no home folder
             guest_time.remember(spec, test, Spent(watch.associated_s, slowdown))
 
@@ -236,16 +261,30 @@ def seed_of(seed: int, block: int) -> int:
 
 
 class _Stopwatch:
-    """A listener that notes when the guest was associated, by this machine's clock."""
+    """A listener that notes when the guest was associated for the first time."""
 
     def __init__(self) -> None:
         self._begun = time.monotonic()
+        self._first_up_s: float | None = None
         self.associated_s: float | None = None
+        """By this machine's clock, from the start of QEMU."""
+        self.associated_up_s: float | None = None
+        """By the guest's clock, from its kernel's start."""
+
+    @property
+    def load_s(self) -> float | None:
+        """From the boot to the association, by the guest's clock; ``None``: it never was associated."""
+        if self.associated_up_s is None or self._first_up_s is None:
+            return None
+        return round(self.associated_up_s - self._first_up_s, 3)
 
     def event(self, event: Event) -> None:
         """See :class:`~txop.guest.running.Listener`."""
+        if self._first_up_s is None:
+            self._first_up_s = event.uptime_s
         if self.associated_s is None and event.words.startswith(ASSOCIATED):
             self.associated_s = time.monotonic() - self._begun
+            self.associated_up_s = event.uptime_s
 
     def output(self, stream: str, data: bytes) -> None:
         """Nothing."""
@@ -253,17 +292,6 @@ class _Stopwatch:
 
 ASSOCIATED = "associated"
 """How the event begins that ``lab.sh`` gives."""
-
-
-def associated_s(ended: Ended) -> float | None:
-    """When the guest was associated, by its clock from its kernel's start."""
-    return next((event.uptime_s for event in ended.events if event.words.startswith(ASSOCIATED)), None)
-
-
-def _load_s(ended: Ended) -> float:
-    """From the boot to the association, by the guest's clock."""
-    up = associated_s(ended)
-    return 0.0 if up is None else round(up - ended.events[0].uptime_s, 3)
 
 
 def _last_words(path: Path) -> str:

@@ -12,6 +12,7 @@ from txop.probes.bus_capture import BusCapture
 from txop.probes.chip import ChipCounters
 from txop.probes.emulated_link import EmulatedLink
 from txop.probes.ethtool import EthtoolStatistics
+from txop.probes.guest_trial import GuestTrial
 from txop.probes.host import HostCounters
 from txop.probes.interface import InterfaceCounters
 from txop.probes.kernel_log import KernelLog
@@ -46,6 +47,8 @@ def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> l
 
 def in_guest(plan: Plan, test: Test) -> list[Instrument]:
     """The instruments whose files a run in a guest leaves by itself (:mod:`txop.campaign.guest_script`)."""
+    if plan.guest_trial(test):
+        return [GuestTrial()]
     instruments: list[Instrument] = [
         InterfaceCounters("dut"),
         HostCounters("dut", shared=True, tickless=True),

@@ -27,8 +27,9 @@ class ArmError(Exception):
 class Placed:
     """An arm that is in place."""
 
-    seconds: float
-    """From the start of the load until it was up and verified."""
+    seconds: float | None
+    """From the start of the load until it was up and verified; ``None``: it never came up, which a trial of faults may
+    find."""
     verified: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     clock: str = "clock of this machine"

@@ -21,6 +21,7 @@ from txop.campaign.instrument import GateFinding, Instrument, Lasting, Marks, Re
 from txop.campaign.joined import join
 from txop.campaign.laboratory import ArmError, Laboratory, Placed, RunsByItself
 from txop.campaign.reporter import Reporter
+from txop.plan.guest_time import guest_s
 from txop.plan.model import ModuleCycleTest, Plan, Test
 from txop.report.whole_file import whole_file
 from txop.targets.contract import TargetError, TargetLost
@@ -112,7 +113,7 @@ async def carry_out(
             course.warnings += course.placed.warnings
         instruments = laboratory.instruments(test)
         if isinstance(laboratory, RunsByItself) and course.placed is not None:
-            reporter.phase("measure", plan.design.idle_s + plan.warm_up_s(test) + test.duration_s)
+            reporter.phase("measure", guest_s(plan, test))
             await laboratory.run_through(context, course.placed, label.block)
             began += instruments
         else:
@@ -248,7 +249,8 @@ def _conclude(
     """Make ``run.json`` and ``series.json`` of what the instruments read."""
     reading = Reading().merge(readings)
     if course.placed is not None:
-        reading.put("load_time_s", course.placed.seconds, course.placed.clock)
+        load_s = course.placed.seconds
+        reading.put("load_time_s", load_s, course.placed.clock, None if load_s is not None else "it never came up")
     join(facts, reading)
     reading.gates = settle([*reading.gates, *judge(facts, reading)])
     gates = _gate_table(reading.gates)

@@ -149,7 +149,7 @@ def show(result: CompareResult, out: Console, *, everything: bool) -> None:
         if not figures:
             continue
         out.print()
-        title = f"{test.name} ({test.kind}, {test.duration_s:g} s), against {result.baseline}"
+        title = f"{test.name} ({test.kind}, {test.length}), against {result.baseline}"
         if not shown:
             out.print(safe_text(f"{title}: nothing found", style="bold"))
         elif _fits(table := _table(title, shown), out):

@@ -53,11 +53,6 @@ Ways = Annotated[
 ]
 Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
 
-_GUEST_LIMIT_S = 1200
-"""By the guest's clock, of a trial of the survey: longer than all its waiting together."""
-_CYCLE_LIMIT_S = 400
-"""By the guest's clock, of one cycle."""
-
 
 def register(group: typer.Typer) -> None:
     """Add the two commands."""
@@ -111,7 +106,7 @@ def survey(
     """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
-    from txop.guest.survey import DRIVERS, Survey, control_problems, run_survey
+    from txop.guest.survey import DRIVERS, LIMIT_S, Survey, control_problems, run_survey
     from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
     from txop.guest.trial import Place
     from txop.report.whole_file import whole_file
@@ -125,7 +120,7 @@ def survey(
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         check_faults(scripts, "hostapd")
         what = Survey(scripts, drivers, samples, security)
-        computer = _computer(mode, mips, _GUEST_LIMIT_S)
+        computer = _computer(mode, mips, LIMIT_S)
         image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
         place = Place(image, computer, wall_limit, modules)
         note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
@@ -169,7 +164,7 @@ def cycle(
     json: JsonFlag = False,
 ) -> None:
     """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
-    from txop.guest.endurance import Endurance, Way, run_endurance
+    from txop.guest.endurance import Endurance, Way, cycles_limit_s, run_endurance
     from txop.guest.survey import DRIVERS
     from txop.guest.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
     from txop.guest.trial import Place
@@ -181,8 +176,7 @@ def cycle(
     drivers = tuple(dict.fromkeys(driver or DRIVERS))
     with ExitStack() as tables, told() as ending, ExitStack() as stack:
         what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
-        limit_s = min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
-        computer = _computer(mode, mips, limit_s)
+        computer = _computer(mode, mips, cycles_limit_s(cycles))
         image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
         place = Place(image, computer, wall_limit, modules)
         note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")

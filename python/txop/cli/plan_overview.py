@@ -144,8 +144,8 @@ def _test_row(plan: Plan, test: Test) -> tuple[str, ...]:
     return (
         test.name,
         test.kind,
-        duration(test.duration_s),
-        duration(plan.warm_up_s(test)),
+        test.length if plan.guest_trial(test) else duration(test.duration_s),
+        "–" if plan.guest_trial(test) else duration(plan.warm_up_s(test)),
         "–" if test.latency == "none" else test.latency,
     )
 

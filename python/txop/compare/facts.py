@@ -135,6 +135,7 @@ def test_facts(plan: Plan, tests: TestSet) -> TestFacts:
         name=tests.test.name,
         kind=tests.test.kind,
         duration_s=tests.test.duration_s,
+        length=tests.test.length,
         warm_up_s=plan.warm_up_s(tests.test),
         blocks=sorted({run.block for run in tests.runs}),
     )

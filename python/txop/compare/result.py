@@ -68,6 +68,8 @@ class TestFacts(Record):
     name: str
     kind: str
     duration_s: Finite
+    length: str
+    """How long a run of it lasts, in words: trials in guests do not go by ``duration_s``."""
     warm_up_s: Finite
     blocks: list[int]
     """The blocks that count for this test: those complete, without the ones that were repeated."""

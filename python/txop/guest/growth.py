@@ -15,6 +15,8 @@ WARM_UP_SHARE = 0.2
 """Of the cycles, at the beginning, that are left out; five at least, where there are twenty."""
 LEAST_CYCLES = 10
 """After the warm-up. With fewer nothing is said."""
+MAX_CACHES = 2000
+"""More than any kernel has."""
 MAX_CYCLES = 300
 """Of more, so many evenly chosen ones are compared with each other: the pairs are their square."""
 RISING_SHARE = 0.75
@@ -118,7 +120,8 @@ def read_growth(slab: bytes, memory: bytes) -> Growth:
     sizes: dict[str, int] = {}
     objects: dict[str, dict[int, float]] = {}
     for row in slab[:MAX_BYTES].decode("utf-8", "replace").splitlines():
-        if match := _SLAB.fullmatch(row):
+        match = _SLAB.fullmatch(row)
+        if match and (match[2] in objects or len(objects) < MAX_CACHES):
             sizes[match[2]] = int(match[4])
             objects.setdefault(match[2], {})[int(match[1])] = float(match[3])
     amounts: dict[int, dict[str, int]] = {}

@@ -3,7 +3,8 @@
 The first that fits counts:
 
 * **not told**: the guest was ended by this machine (its clock, its disk, a signal) and its kernel had reported nothing
-  worse, the laboratory could not be made, or traffic went on and nobody said whether the fault happened;
+  worse, the laboratory could not be made, the program that is the chip has ended (a fault script that it does not
+  understand), or traffic went on and nobody said whether the fault happened;
 * **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off;
 * **hangs**: a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
   in its time, or the guest does not end;
@@ -107,6 +108,8 @@ def _decide(
         return Verdict.HANGS, None, "a task waits for more than 40 s"
     if seen.void:
         return Verdict.NOT_TOLD, None, seen.failure or "it was ended"
+    if (gone := facts.find("no-chip")) is not None:
+        return Verdict.NOT_TOLD, None, f"the virtual chip has ended: {gone.words or 'it said nothing'}"
     if facts.find("done") is None:
         return Verdict.HANGS, None, "the trial did not come to its end"
     if said.keys & WARNS:

@@ -15,6 +15,12 @@ from txop.guest.trial import Place, Trial, run_trial, trial_overlay
 
 DRIVERS = ("rtl8xxxu", "rtl8192cu")
 DEVICE = "rtl8188cus"
+SCRIPT = "survey.sh"
+"""Of ``trials``."""
+LIMIT_S = 1200
+"""By the guest's clock, of a trial: longer than all its waiting together."""
+CONTROL_SETTINGS = {"WAIT_S": "8"}
+"""Of a trial without faults: it is watched for as long as the others, and not until a fault happens."""
 _ORDER = tuple(Verdict)
 
 
@@ -105,36 +111,36 @@ async def run_survey(
 async def _trial(case: Case, survey: Survey, place: Place, results: Path) -> Trial:
     options = ("--faults", FAULTS) if case.script.name != NONE else ()
     chip = Chip(DEVICE, case.driver, security=survey.security, options=options)
-    # the control is watched for as long as the others, and not until a fault happens
-    settings = {"WAIT_S": "8"} if case.script.name == NONE else {}
-    overlay = trial_overlay("survey.sh", chip, settings, place, case.script.text if options else "")
+    settings = CONTROL_SETTINGS if case.script.name == NONE else {}
+    overlay = trial_overlay(SCRIPT, chip, settings, place, case.script.text if options else "")
     there = replace(place, computer=replace(place.computer, seed=case.seed))
     return await run_trial(overlay, there, results)
 
 
 def rows_of(trials: dict[Case, Trial]) -> list[Row]:
     """The trials judged, each against the control of its driver; a row for each script and driver."""
-    own = {case: _usual(trial) for case, trial in trials.items() if case.script.name == NONE}
+    own = {case: usual_of(trial) for case, trial in trials.items() if case.script.name == NONE}
     usual: dict[str, frozenset[str]] = {}
     for case, forms in own.items():
         usual[case.driver] = usual.get(case.driver, frozenset()) | forms
     grouped: dict[tuple[str, str], list[Done]] = {}
     for case, trial in trials.items():
         if case in own:
-            judgement = _control(trial, own[case])
+            judgement = judge_control(trial, own[case])
         else:
             judgement = judge(trial.seen, usual.get(case.driver, frozenset()))
         grouped.setdefault((case.script.name, case.driver), []).append(Done(case, trial, judgement))
     return [Row(done[0].case.script, done[0].case.driver, tuple(done)) for done in grouped.values()]
 
 
-def _usual(trial: Trial) -> frozenset[str]:
+def usual_of(trial: Trial) -> frozenset[str]:
     """Forms of what a driver says without a fault. Reports of a WARN, a hang or a crash are never usual."""
     return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
 
 
-def _control(trial: Trial, own: frozenset[str]) -> Judgement:
-    """The control has no fault that could be reached, and its own log is what is usual."""
+def judge_control(trial: Trial, own: frozenset[str]) -> Judgement:
+    """The verdict on a trial without faults: none could be reached, and its own log (``own``: its forms) is what is
+    usual."""
     judgement = judge(trial.seen, own)
     if judgement.verdict is not Verdict.NOT_REACHED:
         return judgement

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from txop.guest.chips import FAULTS, IN_GUEST, Chip, find_chips
+from txop.guest.chips import FAULTS, Chip
 from txop.guest.facts import Facts, Sample, read_facts, read_samples
 from txop.guest.image import Image
 from txop.guest.judgement import Observed
@@ -49,7 +49,7 @@ def trial_overlay(script: str, chip: Chip, settings: Mapping[str, str], place: P
     return Overlay(
         script=f"exec dash {_SCRIPTS}/{script}",
         environment={**chip.variables(), **settings},
-        files={IN_GUEST: find_chips()},
+        files=chip.files(),
         texts=texts,
         modules=tuple(place.modules.get(chip.driver, ())),
     )
@@ -86,7 +86,17 @@ async def run_trial(overlay: Overlay, place: Place, results: Path, listener: Lis
         if not end.void:
             with whole_file(results / _END) as out:
                 json.dump({"format": "txop-guest-trial", "version": 2, "key": key, **end.model_dump()}, out)
-    facts, lines, samples = await asyncio.to_thread(_read, results, end.failure is not None)
+    return await asyncio.to_thread(_trial, end, results)
+
+
+def read_trial(results: Path) -> Trial | None:
+    """The trial that came to its end in a folder, of whatever it was made; ``None``: there was none."""
+    end = _earlier(results, None)
+    return None if end is None else _trial(end, results)
+
+
+def _trial(end: _End, results: Path) -> Trial:
+    facts, lines, samples = _read(results, end.failure is not None)
     seen = Observed(facts, lines, samples, end.failure, end.turned_off, end.void)
     return Trial(seen, end.seconds, end.guest_seconds)
 
@@ -122,12 +132,12 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
     return _End(failure=failure, turned_off=False, void=void, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
 
 
-def _earlier(results: Path, key: str) -> _End | None:
-    """How a trial of this key ended in this folder; ``None``: there was none."""
+def _earlier(results: Path, key: str | None) -> _End | None:
+    """How a trial of this key (``None``: of any) ended in this folder; ``None``: there was none."""
     try:
         with (results / _END).open("rb") as source:
             end = json.loads(source.read(65_536))
-        if end.pop("key") != key or not (results / FILES if end["failure"] is None else results).is_dir():
+        if key not in (None, end["key"]) or not (results / FILES if end["failure"] is None else results).is_dir():
             return None
         return _End.model_validate({name: end[name] for name in _End.model_fields})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -13,6 +13,8 @@ MAX_BOOTS = 256
 MAX_GAPS = 64
 """Gaps that are listed; the others are only counted."""
 
+SEQUENCE_GAP = "records missing in the sequence of /dev/kmsg"
+"""Kind of a gap."""
 _CLOCK_SLACK_S = 1.0
 """The monotonic clock may step back so far within a boot: CPUs stamp their records before they queue them."""
 
@@ -137,7 +139,7 @@ class BootCounter:
         if record.sequence is not None and self._last_sequence is not None:
             lost = record.sequence - self._last_sequence - 1
             if lost > 0:
-                self._gap(record, "records missing in the sequence of /dev/kmsg", lost)
+                self._gap(record, SEQUENCE_GAP, lost)
         message = record.message
         if "suppressed" in message and (found := _SUPPRESSED.search(message)):
             self._gap(record, "the kernel left out repeated messages (rate limit)", int(found["n"]))

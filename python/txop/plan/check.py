@@ -14,7 +14,7 @@ from txop.plan.figures import figures_of, own_figures
 from txop.plan.hazards import hazards as hazards_of
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import CommandTest, ModuleCycleTest, StationsTest
+from txop.plan.model import CommandTest, FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, StationsTest, Test
 from txop.plan.problem import PlanError, Problem
 
 Found = Iterator[tuple[Path, str, str | None]]
@@ -147,7 +147,14 @@ def _emulation(loaded: LoadedPlan) -> Found:
 
 def _tests(loaded: LoadedPlan) -> Found:
     for index, test in enumerate(loaded.plan.test):
-        if isinstance(test, ModuleCycleTest):
+        in_guest = loaded.plan.guest_trial(test)
+        if isinstance(test, FaultTrialTest) and not any(t.kind == "guest" for t in loaded.plan.target.values()):
+            said = "faults by script are those of a virtual chip"
+            yield ("test", index, "kind"), said, 'give dut and peer kind = "guest"; see docs/guest.md'
+        if isinstance(test, ModuleCycleTest) and not in_guest:
+            if test.take == "device":
+                said = "only a virtual chip can be pulled out"
+                yield ("test", index, "take"), said, 'use take = "module", or a guest'
             without = [arm.name for arm in loaded.plan.arm if arm.module is None and arm.build is None]
             if without:
                 said = f"there is no module to remove in {', '.join(without[:5])}"
@@ -247,13 +254,27 @@ def _guest(loaded: LoadedPlan) -> Found:
             if getattr(arm, key):
                 yield ("arm", index, key), "arms in a guest are made with [arm.guest]", "take it out"
     for index, test in enumerate(plan.test):
-        if isinstance(test, (StationsTest, ModuleCycleTest)):
-            advice = "tcp, udp, rrul, latency, soak and command tests can"
-            if isinstance(test, ModuleCycleTest):
-                advice += "; for module cycles there is `txop guest cycle`"
+        if isinstance(test, StationsTest):
+            advice = "tcp, udp, rrul, latency, soak, module-cycle, fault-trial and command tests can"
             yield ("test", index, "kind"), f"a {test.kind} test cannot be done in a guest", advice
+        elif plan.guest_trial(test):
+            yield from _guest_trial(plan, index, test)
         elif test.latency == "irtt":
             yield ("test", index, "latency"), "there is no irtt in a guest", 'use "ping"'
+
+
+def _guest_trial(plan: Plan, index: int, test: Test) -> Found:
+    spec = plan.guest or GuestSpec()
+    if test.latency != "none":
+        yield ("test", index, "latency"), f"a {test.kind} test in a guest has no latency probe", "take it out"
+    if isinstance(test, ModuleCycleTest) and test.take == "device" and "pause_s" in test.model_fields_set:
+        yield ("test", index, "pause_s"), "a virtual chip is away for a second, and no other time", "take it out"
+    builtin = [arm.name for arm in plan.arm if spec.varied(arm.guest).ap == "builtin"]
+    if builtin:
+        said = f"a {test.kind} test needs hostapd, and {', '.join(builtin[:5])} has the built-in access point"
+        yield ("test", index, "kind"), said, 'use ap = "hostapd"'
+    if isinstance(test, FaultTrialTest) and all(spec.varied(arm.guest).faults is None for arm in plan.arm):
+        yield ("test", index, "kind"), "no arm has a fault script", "give arms `faults` in [arm.guest]"
 
 
 def _interface(loaded: LoadedPlan) -> Found:

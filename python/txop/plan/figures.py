@@ -18,6 +18,13 @@ _BUS = (
 )  # fmt: skip
 _CHIP = tuple(key for key in METRICS if key.startswith("chip_"))
 """Of a virtual chip, in a guest."""
+_TRIAL = ("faults", "kernel_warnings", "hung_tasks")
+_CYCLES = (
+    "cycles", "cycles_failed", "recovery_s", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
+    "kmemleak_objects",
+)  # fmt: skip
+_FAULT = ("recovered", "silence_s", "struck")
+"""Of trials in a guest."""
 _HOST = (
     "cpu_busy_percent", "cpu_idle_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
     "softirqs_net_per_s",
@@ -37,6 +44,9 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     >>> figures_of(plan, idle)[:2]
     ['rtt_p50_ms', 'rtt_p95_ms']
     """
+    if plan.guest_trial(test):
+        trial = {"load_time_s", *_TRIAL, *(_CYCLES if isinstance(test, ModuleCycleTest) else _FAULT)}
+        return [key for key in METRICS if key in trial]
     found = {"load_time_s", *_HOST, *_RADIO}
     if plan.collect.kernel_log:
         found.add("faults")
@@ -86,6 +96,8 @@ def primary_of(plan: Plan) -> list[str]:
 def _default(plan: Plan, test: Test) -> tuple[str, ...]:
     if isinstance(test, CommandTest):
         return tuple(dict.fromkeys([*test.higher_is_better, *test.lower_is_better]))
+    if plan.guest_trial(test):
+        return ("cycles_failed", "kernel_warnings") if isinstance(test, ModuleCycleTest) else ("recovered",)
     there = figures_of(plan, test)
     if "throughput_mbit_s" in there:
         return ("throughput_mbit_s",)

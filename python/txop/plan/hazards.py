@@ -10,7 +10,7 @@ from txop.plan.count import count
 from txop.plan.figures import primary_of
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import Arm, CommandTest, ModuleCycleTest, StationsTest
+from txop.plan.model import Arm, CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest
 
 Found = Iterator[tuple[Path, str, str | None]]
 """Key, what to know, what to do."""
@@ -67,7 +67,7 @@ def _design(loaded: LoadedPlan) -> Found:
 
 def _tests(loaded: LoadedPlan) -> Found:
     for index, test in enumerate(loaded.plan.test):
-        if isinstance(test, CommandTest | ModuleCycleTest):
+        if isinstance(test, CommandTest | ModuleCycleTest | FaultTrialTest):
             continue
         warm_up_s = loaded.plan.warm_up_s(test)
         if test.duration_s < SHORT_WINDOW_S:
@@ -160,6 +160,7 @@ def _guests(loaded: LoadedPlan) -> Found:
             needed_mb = CAPTURE_MB_PER_S * seconds
             if (
                 not isinstance(test, CommandTest)
+                and not plan.guest_trial(test)
                 and test.kind != "latency"
                 and (needed_mb > CAPTURE_SHARE * plan.guest.memory_mb)
             ):

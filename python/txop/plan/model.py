@@ -266,7 +266,8 @@ class GuestVariant(Strict):
     ap: Literal["hostapd", "builtin"] = "hostapd"
     """The access point; the built-in one is open, for faults and exact control."""
     faults: str | None = None
-    """Fault script of the virtual chip (TOML); see docs/virtual-chips.md."""
+    """Fault script of the virtual chip (TOML; ``txop:faults/NAME.toml`` for one that comes with txop); see
+    docs/virtual-chips.md."""
     bus_first: bool = False
     """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 
@@ -381,6 +382,11 @@ class _Test(Strict):
     station: Name = "dut"
     """Target that is this end of the flows."""
 
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return f"{self.duration_s:g} s"
+
 
 class TcpTest(_Test):
     """TCP from the device (``tcp-tx``), to it (``tcp-rx``), or both at once (``tcp-both``)."""
@@ -446,12 +452,33 @@ class ModuleCycleTest(_Test):
 
     kind: Literal["module-cycle"]
     """Remove and insert the arm's module."""
+    take: Literal["module", "device"] = "module"
+    """What is taken away: the module, or in a guest the virtual chip under it, pulled out for a second."""
     cycles: Annotated[int, Field(ge=1, le=10_000)] = 5
-    """How often."""
+    """How often. In a guest the test ends with the last cycle, whatever ``duration_s`` says."""
     pause_s: Seconds = 2.0
     """Time without the module."""
     recover_s: Seconds = 30.0
-    """How long traffic may take to come back."""
+    """How long traffic may take to come back; in a guest: the association."""
+
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return f"{self.cycles} cycles"
+
+
+class FaultTrialTest(_Test):
+    """In a guest: what the driver makes of the arm's fault script (``faults``). It strikes under light traffic, and 8 s
+    later the peer is asked; a driver that has lost it is loaded anew, then the chip plugged in anew. A trial lasts as
+    long as that takes: ``duration_s`` does not count. An arm without a script is the control."""
+
+    kind: Literal["fault-trial"]
+    """What a driver makes of a fault; see docs/guest-faults.md."""
+
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return "to its end"
 
 
 class SoakTest(_Test):
@@ -495,7 +522,15 @@ class CommandTest(_Test):
 
 
 Test = Annotated[
-    TcpTest | UdpTest | LatencyTest | RrulTest | StationsTest | ModuleCycleTest | SoakTest | CommandTest,
+    TcpTest
+    | UdpTest
+    | LatencyTest
+    | RrulTest
+    | StationsTest
+    | ModuleCycleTest
+    | FaultTrialTest
+    | SoakTest
+    | CommandTest,
     Field(discriminator="kind"),
 ]
 
@@ -621,6 +656,12 @@ class Plan(Strict):
     def find_test(self, name: str) -> Test:
         """The test called ``name``; :class:`KeyError` when there is none."""
         return {test.name: test for test in self.test}[name]
+
+    def guest_trial(self, test: Test) -> bool:
+        """Whether a run of ``test`` is a trial in a guest: it has steps of its own in place of idle phase, warm-up and
+        window, and ends with the last of them."""
+        in_guest = any(target.kind == "guest" for target in self.target.values())
+        return isinstance(test, FaultTrialTest) or (in_guest and isinstance(test, ModuleCycleTest))
 
     def warm_up_s(self, test: Test) -> float:
         """Warm-up of a test: its own or the design's."""

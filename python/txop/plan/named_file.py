@@ -6,7 +6,10 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 
 SHIPPED = "txop:"
-"""How names of edit scripts begin that come with txop: ``txop:rtl8xxxu/0010-interrupts.toml``."""
+"""How names begin of edit scripts that come with txop (``txop:rtl8xxxu/0010-interrupts.toml``), and of fault scripts
+that do (``txop:faults/unplug.toml``)."""
+
+_FAULTS = "faults"
 
 
 def named_file(folder: Path, name: str) -> Path:
@@ -15,6 +18,8 @@ def named_file(folder: Path, name: str) -> Path:
     if name.startswith(SHIPPED):
         inside = PurePosixPath(name.removeprefix(SHIPPED))
         leads_out = inside.is_absolute() or ".." in inside.parts
+        if inside.parts[:1] == (_FAULTS,) and not leads_out:
+            return _scripts().parent / inside
         return _scripts() / ("no such script" if leads_out else inside)
     return folder.absolute() / Path(name).expanduser()
 

@@ -41,6 +41,7 @@ _TABLES = (
     ("RrulTest", '`[[test]]`, kind = "rrul"'),
     ("StationsTest", '`[[test]]`, kind = "stations"'),
     ("ModuleCycleTest", '`[[test]]`, kind = "module-cycle"'),
+    ("FaultTrialTest", '`[[test]]`, kind = "fault-trial"'),
     ("SoakTest", '`[[test]]`, kind = "soak"'),
     ("CommandTest", '`[[test]]`, kind = "command"'),
     ("Design", "`[design]`"),

@@ -7,6 +7,7 @@ from typing import Literal
 
 from txop.plan.model import (
     CommandTest,
+    FaultTrialTest,
     LatencyTest,
     ModuleCycleTest,
     RrulTest,
@@ -102,7 +103,7 @@ def _shapes(test: Test) -> list[dict]:  # type: ignore[type-arg] # arguments of 
             ]
         case SoakTest():
             return [{"direction": direction} for direction in _directions(test.direction)]
-        case LatencyTest() | CommandTest() | ModuleCycleTest():
+        case LatencyTest() | CommandTest() | ModuleCycleTest() | FaultTrialTest():
             return []
 
 

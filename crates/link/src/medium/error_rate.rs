@@ -141,15 +141,17 @@ fn biorthogonal(snr: f64) -> f64 {
     let beta = (2.0 * snr).sqrt();
     let below = |x: f64| 0.5 * erfc(-x / 2f64.sqrt());
     let density = |x: f64| (2.0 * below(x + beta) - 1.0).powi(3) * (-x * x / 2.0).exp() / (2.0 * PI).sqrt();
-    // Simpson's rule from where the first factor is 0 to where the second is.
-    let step = (8.0 + beta) / f64::from(STEPS);
+    // Simpson's rule between where one of the factors is 0: eight standard deviations are far enough, and more would leave
+    // too few steps for the middle when the signal is strong.
+    let from = -beta.min(8.0);
+    let step = (8.0 - from) / f64::from(STEPS);
     let weighted = (0..=STEPS).map(|index| {
         let weight = match index {
             0 | STEPS => 1.0,
             odd if odd % 2 == 1 => 4.0,
             _ => 2.0,
         };
-        weight * density(-beta + f64::from(index) * step)
+        weight * density(from + f64::from(index) * step)
     });
     (1.0 - weighted.sum::<f64>() * step / 3.0).clamp(0.0, 1.0)
 }
@@ -253,6 +255,18 @@ mod tests {
         ] {
             let found = success(legacy_mode(rate, false), rss_dbm + 93.552_278_6, 8_624.0);
             assert!((found - expected).abs() < tolerance, "{rate} at {rss_dbm} dBm: {found}, expected {expected}");
+        }
+    }
+
+    /// However strong the signal: no rate gets worse, and none loses frames for ever.
+    #[test]
+    fn a_stronger_signal_is_never_worse() {
+        let legacy = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108].map(|rate| legacy_mode(rate, false));
+        for mode in legacy.into_iter().chain((0..8).map(|mcs| ht_mode(mcs, false, true))) {
+            let success: Vec<f64> = (-20..=90).map(|snr_db| success(mode, f64::from(snr_db), 12_000.0)).collect();
+            let worse = success.windows(2).position(|two| two[1] < two[0] - 1e-6);
+            assert_eq!(worse, None, "{mode:?}: {success:?}");
+            assert!(success.last().is_some_and(|&it| it > 1.0 - 1e-6), "{mode:?}");
         }
     }
 

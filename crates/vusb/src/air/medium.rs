@@ -1,8 +1,8 @@
 //! Who sends when, and what comes of it.
 
-use link::medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Timeline, Unanswered};
+use link::medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
 use random::Rng;
-use wire::phy::{EdcaParameters, RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
+use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, Losses, Tuned};
 use super::counters::AirCounters;
@@ -10,67 +10,9 @@ use super::exchange::{self, BAND, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
 use super::neighbour::Neighbour;
 use super::recorder::AirRecorder;
-use super::{Outcome, Ppdu, Protection, Reception, Response, Station};
-
-/// The chip, the access point, the neighbour.
-const SIDES: usize = 3;
-const CHIP: usize = 0;
-const AP: usize = 1;
-/// Channel access functions of a station.
-pub const FUNCTIONS: usize = 5;
-/// An exchange under way, or several that collide.
-struct Busy {
-    end_ns: u64,
-    /// The answer is on the air.
-    answering: bool,
-    transmissions: Vec<Transmission>,
-}
-
-struct Transmission {
-    side: usize,
-    function: u32,
-    start_ns: u64,
-    ppdu: Ppdu,
-    timeline: Timeline,
-    /// When each MPDU has arrived.
-    mpdu_ends_ns: Vec<u64>,
-    collided: bool,
-    /// The PPDU follows its protection: nobody kept the receiver from answering RTS.
-    data_sent: bool,
-    /// For each MPDU that has ended: whether it was destroyed, and whether the receiver answers for it.
-    lost: Vec<bool>,
-    accepted: Vec<bool>,
-    /// The answer is lost on the way.
-    answer_lost: bool,
-}
-
-impl Transmission {
-    /// The frame that ends the stage before the answer: the PPDU, or the RTS that nobody answers.
-    fn sent_until_ns(&self) -> u64 {
-        let last = if self.data_sent { &self.timeline.data } else { self.timeline.first() };
-        self.start_ns + last.end_ns
-    }
-
-    fn silence_ns(&self) -> u64 {
-        if self.data_sent {
-            self.timeline.data.silence_ns
-        } else {
-            self.timeline.first().silence_ns
-        }
-    }
-
-    /// When the next MPDU ends that the other side may receive: MPDUs of an A-MPDU one after the other.
-    fn next_mpdu_ns(&self) -> Option<u64> {
-        let receivable = self.data_sent && !self.collided;
-        self.mpdu_ends_ns.get(self.lost.len()).copied().filter(|_| receivable)
-    }
-
-    /// From the end of what was sent to the end of the answer that might have come.
-    fn answer_ns(&self) -> u64 {
-        let answer = if self.data_sent { self.timeline.response } else { self.timeline.cts };
-        answer.map_or(0, |slice| (self.start_ns + slice.end_ns).saturating_sub(self.sent_until_ns()))
-    }
-}
+use super::sides::{answering, function_of, parameters, Stations, AP, CHIP, FUNCTIONS, SIDES};
+use super::transmission::{Busy, Transmission};
+use super::{Outcome, Protection, Reception, Response, Station};
 
 /// What is kept of a side.
 struct Side {
@@ -78,66 +20,6 @@ struct Side {
     losses: Losses,
     /// The function that has something to send.
     head: Option<usize>,
-}
-
-/// The stations, by side.
-struct Stations<'a> {
-    chip: &'a mut dyn Station,
-    ap: &'a mut dyn Station,
-    neighbour: Option<&'a mut Neighbour>,
-}
-
-impl Stations<'_> {
-    fn get(&self, side: usize) -> Option<&dyn Station> {
-        match side {
-            CHIP => Some(self.chip),
-            AP => Some(self.ap),
-            _ => self.neighbour.as_deref().map(|neighbour| neighbour as &dyn Station),
-        }
-    }
-
-    fn get_mut(&mut self, side: usize) -> Option<&mut dyn Station> {
-        match side {
-            CHIP => Some(self.chip),
-            AP => Some(self.ap),
-            _ => self.neighbour.as_deref_mut().map(|neighbour| neighbour as &mut dyn Station),
-        }
-    }
-
-    /// Whether what a side sends reaches whom it is for. The neighbour's access point is always there.
-    fn reached(&self, side: usize) -> bool {
-        match (self.chip.tuned(), self.ap.tuned()) {
-            _ if side > AP => true,
-            (Some(chip), Some(ap)) => chip.frequency_mhz == ap.frequency_mhz,
-            _ => false,
-        }
-    }
-}
-
-/// Contention parameters in slots.
-fn parameters(station: &dyn Station) -> Parameters {
-    let EdcaParameters { aifsn, ecw_min, ecw_max, .. } = station.access();
-    let window = |exponent: u8| (1u32 << exponent.min(15)) - 1;
-    let cw_min = window(ecw_min);
-    Parameters {
-        aifsn: u32::from(aifsn),
-        cw_min,
-        cw_max: window(ecw_max).max(cw_min),
-        retry_limit: station.retry_limit(),
-    }
-}
-
-/// The side that answers: the other one. The neighbour's access point is counted with it.
-const fn answering(side: usize) -> usize {
-    match side {
-        CHIP => AP,
-        AP => CHIP,
-        neighbour => neighbour,
-    }
-}
-
-fn function_of(station: &dyn Station) -> usize {
-    station.access_function().min(FUNCTIONS - 1)
 }
 
 /// The channel between a chip and an access point, and perhaps a neighbour.

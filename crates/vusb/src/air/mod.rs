@@ -11,6 +11,8 @@ pub mod medium;
 mod monitor;
 pub mod neighbour;
 pub mod recorder;
+mod sides;
+mod transmission;
 
 use wire::phy::{EdcaParameters, Mode};
 

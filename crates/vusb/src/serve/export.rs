@@ -58,6 +58,11 @@ impl Export {
         Ok(Self { listener: Some(listener), clients: Vec::new() })
     }
 
+    /// Where it listens; `None`: it does not.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listener.as_ref()?.local_addr().ok()
+    }
+
     /// One connection that somebody else made. It has all the time in the world.
     pub fn inherited(stream: OwnedFd) -> Self {
         Self { listener: None, clients: vec![Client::new(stream, None, u64::MAX)] }
@@ -241,7 +246,7 @@ mod tests {
     #[test]
     fn silent_clients_are_sent_away() {
         let mut export = Export::listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = export.listener.as_ref().unwrap().local_addr().unwrap();
+        let address = export.address().unwrap();
         let mut silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(address).unwrap()).collect();
         silent[0].write_all(&import("1-1")[..7]).unwrap();
         assert!(matches!(export.look(1_000, &device()).unwrap(), Arrival::None));
@@ -261,7 +266,7 @@ mod tests {
     #[test]
     fn many_clients_wait_outside() {
         let mut export = Export::listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = export.listener.as_ref().unwrap().local_addr().unwrap();
+        let address = export.address().unwrap();
         let _clients: Vec<TcpStream> = (0..CLIENTS_MAX + 3).map(|_| TcpStream::connect(address).unwrap()).collect();
         export.look(0, &device()).unwrap();
         assert_eq!((export.clients.len(), export.fds().count()), (CLIENTS_MAX, CLIENTS_MAX));

@@ -4,6 +4,7 @@
 //! endpoints in a fixed order, and turns answers into URB statuses as a host controller would.
 
 mod control;
+mod counters;
 mod endpoint;
 mod pending;
 
@@ -14,6 +15,7 @@ use wire::usb::{EndpointAddress, TransferType};
 
 use crate::device::{ControlReply, Device, InReply, OutReply};
 use crate::record::{Observer, UrbEvent};
+pub use counters::UrbCounters;
 use endpoint::Endpoints;
 use pending::{InPipe, Urb};
 
@@ -58,41 +60,6 @@ pub enum SessionError {
 impl From<UsbipError> for SessionError {
     fn from(error: UsbipError) -> Self {
         Self::Protocol(error)
-    }
-}
-
-/// What a session has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct UrbCounters {
-    /// URBs that came.
-    pub submitted: u64,
-    /// URBs that went back with status 0.
-    pub succeeded: u64,
-    /// URBs that ended with a STALL.
-    pub stalled: u64,
-    /// URBs that ended with babble.
-    pub babbled: u64,
-    /// URBs that went back with another status.
-    pub failed: u64,
-    /// URBs that the host took back in time.
-    pub unlinked: u64,
-    /// Bytes of OUT data taken, endpoint 0 not counted.
-    pub out_bytes: u64,
-    /// Bytes of IN data given, endpoint 0 not counted.
-    pub in_bytes: u64,
-}
-
-impl UrbCounters {
-    /// Adds what another session has done.
-    pub fn add(&mut self, other: &Self) {
-        self.submitted += other.submitted;
-        self.succeeded += other.succeeded;
-        self.stalled += other.stalled;
-        self.babbled += other.babbled;
-        self.failed += other.failed;
-        self.unlinked += other.unlinked;
-        self.out_bytes += other.out_bytes;
-        self.in_bytes += other.in_bytes;
     }
 }
 
@@ -149,7 +116,7 @@ impl Session {
     }
 
     /// Whether so many bytes wait for the host that it must take some before it may say or get more.
-    pub const fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.output.len() >= OUTPUT_MAX
     }
 

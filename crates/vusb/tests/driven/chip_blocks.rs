@@ -125,7 +125,7 @@ fn frames_for_the_beacon_queue_stay_in_the_chip() {
 }
 
 /// The writes of rtl8xxxu_gen1_config_channel for 40 MHz with the secondary channel above (or below) channel 6.
-fn tune_wide(host: &mut Host<Rtl8188cus>, above: bool) {
+pub fn tune_wide(host: &mut Host<Rtl8188cus>, above: bool) {
     write(host, reg::BW_OPMODE, &[0]);
     write(host, reg::FPGA0_RF_MODE, &[1]);
     write(host, reg::OFDM1_LSTF, &(if above { 1u32 << 10 } else { 1 << 11 }).to_le_bytes());
@@ -259,6 +259,24 @@ fn power_save_by_the_firmware() {
     let power = &host.device.statistics()["power"];
     assert_eq!((&power["announced"], &power["polls"], &power["missed"]), (&1.into(), &1.into(), &1.into()));
     assert!((10_000_000..21_000_000).contains(&power["asleep_ns"].as_u64().unwrap()));
+}
+
+/// Drivers pause queues one by one, and all of them to calibrate (rtl8xxxu_mac_calibration writes 0x3f).
+#[test]
+fn queues_are_paused_one_by_one() {
+    // Descriptor queue and its bit: background, best effort, video, voice, management, high.
+    for (queue, bit) in [(1u32, 0), (0, 1), (5, 2), (6, 3), (0x12, 4), (0x11, 5)] {
+        for (paused, heard) in [(1u8 << bit, 0), (!(1u8 << bit), 1), (0x3f, 0)] {
+            let (mut host, far) = chip_on_air(ChannelSettings::default());
+            write(&mut host, reg::TXPAUSE, &[paused]);
+            host.write(3, &transmission(1, 100, &[(1, queue << 8), (4, 1 << 8), (5, 11)]));
+            run(&mut host, 20_000_000);
+            assert_eq!(far.0.borrow().heard.len(), heard, "queue {queue:#x}, paused {paused:#x}");
+            write(&mut host, reg::TXPAUSE, &[0]);
+            run(&mut host, 20_000_000);
+            assert_eq!(far.0.borrow().heard.len(), 1, "queue {queue:#x}");
+        }
+    }
 }
 
 /// Whatever the host asks the firmware for while nothing may be sent, no more waits than the firmware has room for.

@@ -1,10 +1,12 @@
 //! Devices as a host drives them.
 
 mod agreement;
+mod airtime_bound;
 mod bus;
 mod chip;
 mod chip_blocks;
 mod faults;
 mod functions;
 mod host;
+mod idle;
 mod trace;

@@ -101,7 +101,28 @@ impl Mode {
     /// A histogram key: equal for modes that differ only in LDPC, STBC, greenfield, extension streams or LTF size.
     ///
     /// [`Mode::from_key`] gives the class back. The bits mean nothing outside one run of the program.
+    #[inline]
     pub fn key(&self) -> u64 {
+        match *self {
+            Self::Unknown => 0,
+            Self::Dsss { rate_500kbps, short_preamble } => {
+                let preamble = match short_preamble {
+                    // 1 Mbit/s has no short one.
+                    _ if rate_500kbps == 2 => 1,
+                    None => 0,
+                    Some(false) => 1,
+                    Some(true) => 2,
+                };
+                1 | u64::from(rate_500kbps) << MCS_OR_RATE | preamble << VARIANT
+            }
+            Self::Ofdm { rate_500kbps, bandwidth } => {
+                2 | u64::from(rate_500kbps) << MCS_OR_RATE | bandwidth_code(Some(bandwidth)) << BANDWIDTH
+            }
+            Self::Ht(_) | Self::Vht(_) | Self::He(_) | Self::Eht(_) => self.key_of_high_throughput(),
+        }
+    }
+
+    fn key_of_high_throughput(&self) -> u64 {
         let fields = |tag: u64, mcs: u8, nss: u8, bandwidth: Option<Bandwidth>, gi: Option<GuardInterval>| {
             tag | u64::from(mcs) << MCS_OR_RATE
                 | u64::from(nss) << NSS
@@ -109,16 +130,7 @@ impl Mode {
                 | gi_code(gi) << GI
         };
         match self.histogram_class() {
-            Self::Unknown => 0,
-            Self::Dsss { rate_500kbps, short_preamble } => {
-                let preamble = match short_preamble {
-                    None => 0,
-                    Some(false) => 1,
-                    Some(true) => 2,
-                };
-                fields(1, rate_500kbps, 0, None, None) | preamble << VARIANT
-            }
-            Self::Ofdm { rate_500kbps, bandwidth } => fields(2, rate_500kbps, 0, Some(bandwidth), None),
+            Self::Unknown | Self::Dsss { .. } | Self::Ofdm { .. } => 0,
             Self::Ht(ht) => fields(3, ht.mcs, 0, Some(ht.bandwidth), Some(ht_vht_gi(ht.short_gi))),
             Self::Vht(vht) => fields(4, vht.mcs, vht.nss, Some(vht.bandwidth), Some(ht_vht_gi(vht.short_gi))),
             Self::He(he) => {

@@ -1,6 +1,6 @@
 #!/usr/bin/dash
 # Takes the driver (CYCLE=reload) or the dongle (CYCLE=replug) away under traffic, CYCLES times, and writes down what
-# stays in the kernel's memory each time.
+# stays in the kernel's memory each time. PAUSE_S: how long without the driver; RECOVER_S: how long joining may take.
 set -u
 . /txop/trials/lib.sh
 TRAFFIC_RATE=${TRAFFIC_RATE:-4M}
@@ -13,11 +13,13 @@ memory() { # memory NUMBER: what is in use once nothing waits to be freed
     awk -v n="$1" '{ sub(":", "", $1); print n "\t" $1 "\t" $2 }' /proc/meminfo >>"$out/memory"
 }
 
-# the log of so many cycles is longer than the kernel keeps
-cat /dev/kmsg >"$out/kmsg" &
+# The log of so many cycles is longer than the kernel keeps. A reader that is overtaken is told so by an error, and goes on
+# where the log begins by then; what it missed shows in the numbers of the messages.
+while :; do cat; sleep 0.1; done </dev/kmsg >"$out/kmsg" 2>/dev/null &
 laboratory
-within 120 txop-lab plug || { fact no-interface; exit 70; }
+within 120 txop-lab plug || { chip_ended; fact no-interface; exit 70; }
 within 120 txop-lab join || { fact no-association; exit 70; }
+bound
 number=0
 fact begun "$CYCLE" "$CYCLES"
 while [ "$number" -lt "$CYCLES" ]; do
@@ -30,16 +32,21 @@ while [ "$number" -lt "$CYCLES" ]; do
     carried_then=$(carried)
     if [ "$CYCLE" = reload ]; then
         within 90 unload || { fact stuck-at "$number" unload; break; }
+        sleep "${PAUSE_S:-0}"
+        fact given "$number"
         within 60 load || { fact stuck-at "$number" load; break; }
     else
         kill -USR2 "$(cat "$run/vusb.pid")"
         until_true 20 absent || { fact stuck-at "$number" unplug; break; }
+        fact given "$number"
     fi
     quiet
-    within 120 txop-lab join || { fact stuck-at "$number" join; break; }
+    within "${RECOVER_S:-120}" txop-lab join || { fact stuck-at "$number" join; break; }
+    until_true 10 reached && fact back "$number"
     memory "$number"
     fact cycle "$number" "$((carried_then - carried_before))"
-    [ $((number % 10)) = 0 ] && tell "cycle $number of $CYCLES"
+    # of a kernel that goes down this is all that is left; not more than a thousand times
+    [ $((number % (1 + CYCLES / 1000))) = 0 ] && tell "cycle $number of $CYCLES"
 done
 answers && fact ends-well
 if [ -e /sys/kernel/debug/kmemleak ]; then
@@ -48,6 +55,7 @@ if [ -e /sys/kernel/debug/kmemleak ]; then
     echo scan >/sys/kernel/debug/kmemleak
     cat /sys/kernel/debug/kmemleak >"$out/kmemleak"
 fi
+chip_ended
 quiet
 within 90 unload
 fact unload-at-last $?

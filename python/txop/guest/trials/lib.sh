@@ -61,6 +61,17 @@ answers() { # three of five echo requests come back
     [ "${got:-0}" -ge 3 ]
 }
 
+chip_ended() { # whether txop-vusb has come to its end: then nothing here is told of the driver
+    vusb=$(cat "$run/vusb.pid" 2>/dev/null) && [ -n "$vusb" ] && ended "$vusb" || return 1
+    fact no-chip "$(tail -n 1 "$out/vusb.log" | cut -c 1-300)"
+}
+
+reached() { ip netns exec dut ping -n -c 1 -W 1 "$PEER_ADDRESS" >/dev/null 2>&1; }
+
+bound() { # which driver the interface under test really has
+    where=$(ip netns exec dut readlink /sys/class/net/wlan0/device/driver) && fact driver "${where##*/}"
+}
+
 unload() { # the driver alone: what it stands on may be in use by the access point
     rmmod "$driver"
     [ ! -e "/sys/module/$driver" ]

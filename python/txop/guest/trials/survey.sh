@@ -31,11 +31,13 @@ laboratory
 begun=$(uptime_s)
 within 120 txop-lab plug
 fact plug $?
+chip_ended && exit 0
 up=no
 if present; then
     within 120 txop-lab join
     status=$?
     fact join $status
+    bound
     [ $status = 0 ] && up=yes
 fi
 [ $up = yes ] && { if answers; then fact before ok; else fact before no; fi; }
@@ -82,5 +84,6 @@ fi
 [ $stuck = no ] && { within 90 unload; fact unload-at-last $?; }
 tell "$driver: at last $good"
 dmesg -r >"$out/log"
+chip_ended
 fact done
 exit 0

@@ -203,7 +203,7 @@ def _tests(result: CompareResult) -> Grid:
         [
             Cell(test.name),
             Cell(test.kind),
-            Cell(f"{test.duration_s:g} s", test.duration_s),
+            Cell(test.length, test.duration_s),
             Cell(f"{test.warm_up_s:g} s", test.warm_up_s),
             Cell(f"{len(test.blocks)}: {numbers(test.blocks)}" if test.blocks else "0", len(test.blocks)),
         ]

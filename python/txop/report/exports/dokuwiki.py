@@ -48,7 +48,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     yield from (f"  * {cell(name)}: {cell(text)}" for name, text in result.environment.items())
     yield ""
     for test in result.tests:
-        yield from _test(archive, result, test.name, f"{test.name} ({test.kind}, {test.duration_s:g} s)")
+        yield from _test(archive, result, test.name, f"{test.name} ({test.kind}, {test.length})")
     yield from _patches(result)
     if result.voided:
         yield "==== Void runs ===="

@@ -197,7 +197,7 @@ impl Station for Mac {
     }
 
     fn access_function(&self) -> usize {
-        self.transmitter.access_function()
+        self.transmitter.access_function(&self.memory)
     }
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {

@@ -11,7 +11,7 @@
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
 //! | key memory, ciphers | `cam.rs`, `crypto.rs`, `ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
-//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `aggregation.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 
@@ -32,6 +32,7 @@ mod rx_descriptor;
 mod system;
 pub mod tkip;
 mod transmit;
+mod tx_counters;
 pub mod tx_descriptor;
 mod vocabulary;
 pub mod wep;

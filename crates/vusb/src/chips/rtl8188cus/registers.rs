@@ -96,7 +96,7 @@ pub const EDCA_BE_PARAM: u16 = 0x0508;
 pub const EDCA_BK_PARAM: u16 = 0x050c;
 /// Slot time in us.
 pub const SLOT: u16 = 0x051b;
-/// Which queues are paused, one bit each; 0xff: all. Other values pause none here.
+/// Which queues are paused, one bit each, from background (0) to management (4), high (5) and beacons (6).
 pub const TXPAUSE: u16 = 0x0522;
 /// Timing synchronisation function, 64 bits, us.
 pub const TSFTR: u16 = 0x0560;

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
@@ -11,6 +10,7 @@ use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
+pub use super::tx_counters::TxCounters;
 use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
 use crate::device::OutReply;
@@ -27,37 +27,6 @@ const RETRIES_DEFAULT: u8 = 7;
 const BLOCK_ACK_REQUEST: u8 = 0x84;
 const RETRY: u8 = 0x08;
 const PROTECTED: u8 = 0x40;
-
-/// What the transmitter has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TxCounters {
-    /// Frames from the driver.
-    pub frames: u64,
-    /// Descriptors with a wrong checksum: the frame is dropped.
-    pub bad_checksums: u64,
-    /// Transfers in which no descriptor and frame could be found.
-    pub malformed: u64,
-    /// Frames for the beacon queue: they are kept back.
-    pub reserved: u64,
-    /// Frames with AGG_ENABLE.
-    pub aggregate: u64,
-    /// Frames with RTS_CTS_ENABLE.
-    pub rts: u64,
-    /// Frames with CTS_SELF_ENABLE.
-    pub cts_to_self: u64,
-    /// Frames with HW_RTS_ENABLE.
-    pub hardware_rts: u64,
-    /// Frames by RTS rate: 1, 2, 5.5 Mbit/s and so on.
-    pub rts_rates: [u64; 12],
-    /// Frames that the chip encrypted.
-    pub encrypted: u64,
-    /// Frames for which there was no key.
-    pub no_key: u64,
-    /// Frames given up after the last retry.
-    pub given_up: u64,
-    /// Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait).
-    pub buffer_full: u64,
-}
 
 /// A frame that waits.
 pub(super) struct Queued {
@@ -113,6 +82,18 @@ fn queue_of(number: u8) -> usize {
             Some(AccessCategory::Background) => 4,
             _ => 3,
         },
+    }
+}
+
+/// The bit of the register of pauses for a queue (rtlwifi rtl8192ce/reg.h, STOPHIGHT, STOPMGT to STOPBK).
+const fn pause_bit(queue: usize, descriptor: &TxDescriptor) -> u8 {
+    match queue {
+        0 if descriptor.queue() == QUEUE_HIGH => 5,
+        0 => 4,
+        1 => 3,
+        2 => 2,
+        3 => 1,
+        _ => 0,
     }
 }
 
@@ -270,31 +251,32 @@ impl Transmitter {
         encrypted
     }
 
-    fn next_queue(&self) -> Option<usize> {
-        self.queues.iter().position(|queue| !queue.is_empty())
+    fn next_queue(&self, memory: &Memory) -> Option<usize> {
+        let paused = memory.u8(reg::TXPAUSE);
+        let sends = |(at, queue): (usize, &VecDeque<Queued>)| {
+            queue.front().is_some_and(|first| paused >> pause_bit(at, &first.descriptor) & 1 == 0)
+        };
+        self.queues.iter().enumerate().position(sends)
     }
 
     /// Since when there is something to send.
     pub fn ready_since(&self, memory: &Memory) -> Option<u64> {
-        if memory.u8(reg::TXPAUSE) == 0xff {
-            return None;
-        }
-        self.queues.get(self.next_queue()?)?.front().map(|queued| queued.since_ns)
+        self.queues.get(self.next_queue(memory)?)?.front().map(|queued| queued.since_ns)
     }
 
     /// The queue of what comes next: each contends with a backoff of its own.
-    pub fn access_function(&self) -> usize {
-        self.next_queue().unwrap_or(0)
+    pub fn access_function(&self, memory: &Memory) -> usize {
+        self.next_queue(memory).unwrap_or(0)
     }
 
     /// Contention parameters of what comes next.
     pub fn access(&self, memory: &Memory) -> EdcaParameters {
-        edca(memory, self.next_queue().unwrap_or(3))
+        edca(memory, self.next_queue(memory).unwrap_or(3))
     }
 
     /// The next PPDU.
     pub fn begin(&mut self, memory: &Memory, wide: bool) -> Option<Ppdu> {
-        let at = self.next_queue()?;
+        let at = self.next_queue(memory)?;
         let queue = self.queues.get_mut(at)?;
         let first = queue.pop_front()?;
         let rate = self.rates.choose(&first.descriptor, first.attempts);

@@ -1,0 +1,100 @@
+"""Runs of a campaign that are trials in a guest: cycles of the driver or the chip, and fault scripts. They are those of
+`txop guest cycle` and `txop guest survey`, by the same scripts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from txop.campaign.instrument import RunContext
+from txop.campaign.laboratory import ArmError
+from txop.guest import endurance, survey
+from txop.guest.chips import Chip
+from txop.guest.error import GuestError
+from txop.guest.facts import Facts
+from txop.guest.image import Image
+from txop.guest.qemu import Computer
+from txop.guest.running import FILES, Listener
+from txop.guest.trial import Place, Trial, run_trial, trial_overlay
+from txop.plan.model import GuestSpec, ModuleCycleTest, Test
+from txop.probes.guest_trial import FOLDER, WAYS
+from txop.targets.contract import TargetError
+
+LONGEST_WALL_S = 86_400.0
+"""What a trial may take at most by this machine's clock."""
+
+
+def limit_s(test: Test) -> int:
+    """What a trial may take at most, by the guest's clock."""
+    return endurance.cycles_limit_s(test.cycles) if isinstance(test, ModuleCycleTest) else survey.LIMIT_S
+
+
+async def carry_out_trial(
+    context: RunContext,
+    spec: GuestSpec,
+    image: Image,
+    modules: tuple[Path, ...],
+    chip: Chip,
+    computer: Computer,
+    wall_limit_s: float,
+    listener: Listener,
+) -> Trial:
+    """Do the trial of a run in its folder, and set its marks by the guest's clock. A driver that does not recover is a
+    result.
+
+    Raises :class:`ArmError` when the laboratory could not be made or another driver has the chip, :class:`TargetError`
+    when this machine ended the guest or the virtual chip came to its end.
+    """
+    script, settings = _what(context.test, spec)
+    place = Place(image, computer, min(wall_limit_s, LONGEST_WALL_S), {spec.driver: modules})
+    # captures have no end here: the cycles of a night fill no memory
+    overlay = trial_overlay(script, replace(chip, air=None, usb=None), settings, place)
+    results = context.folder / FOLDER
+    try:
+        trial = await run_trial(overlay, place, results, listener)
+    except GuestError as error:
+        raise TargetError("dut", error.what) from None
+    seen = trial.seen
+    if seen.void and trial.seconds is None:
+        raise TargetError("dut", seen.failure or "the guest was ended")
+    gone = seen.facts.find("no-chip")
+    if gone is not None:
+        raise TargetError("dut", f"the virtual chip has ended: {gone.words or 'it said nothing'}")
+    if seen.void:
+        raise ArmError("arm-load-failed", _why(results, seen.facts))
+    driver = seen.facts.words("driver")
+    if driver is not None and driver != spec.driver:
+        raise ArmError("arm-not-verified", f"the driver of the interface is {driver}, not {spec.driver}")
+    told = list(seen.facts)
+    if told:
+        begun = seen.facts.find("begun") or told[0]
+        context.marks.load = context.marks.window = begun.uptime_s
+        context.marks.end = told[-1].uptime_s
+    return trial
+
+
+def _what(test: Test, spec: GuestSpec) -> tuple[str, dict[str, str]]:
+    """Which script, and what it reads."""
+    if isinstance(test, ModuleCycleTest):
+        settings = endurance.cycle_settings(WAYS[test.take], test.cycles, test.pause_s, test.recover_s)
+        return endurance.SCRIPT, settings
+    return survey.SCRIPT, dict(survey.CONTROL_SETTINGS) if spec.faults is None else {}
+
+
+def _why(results: Path, facts: Facts) -> str:
+    """Why there was nothing to try, with the last words of the laboratory."""
+    known = {
+        "no-interface": "the driver made no interface",
+        "no-association": "it does not associate",
+        "no-laboratory": "the laboratory could not be made",
+    }
+    what = next((words for name, words in known.items() if facts.find(name) is not None), "the trial did not begin")
+    for path in (results / FILES / "steps.log", results / "stderr"):
+        try:
+            rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            continue
+        said = [row for row in rows if row.startswith("txop-lab:")]
+        if said:
+            return f"{what}: {said[-1].removeprefix('txop-lab:').strip()[:300]}"
+    return what
