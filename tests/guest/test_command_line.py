@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -31,7 +32,6 @@ def test_the_status_of_the_command_is_txops_own(txop: RunTxop, image: Image) -> 
 def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     txop: RunTxop, image: Image, chips: Path, tmp_path: Path
 ) -> None:
-    del chips
     # until three are answered: in fast mode a busy machine answers late
     command = ("dut", "ping", "-c", "3", "-w", "60", "-i", "0.2", "-s", "1000", "10.80.210.1")
     ran = txop(
@@ -41,6 +41,10 @@ def test_a_stock_driver_associates_and_its_traffic_passes_the_chip(
     assert ran.returncode == 0, ran.stderr
     document = json.loads(ran.stdout)
     assert document["origin"] == "guest-fast"
+    assert document["processor"] in ("kvm", "translator")
+    assert "QEMU emulator version" in document["qemu"]
+    assert document["chips_sha256"] == hashlib.sha256(chips.read_bytes()).hexdigest()
+    assert (document["modules_sha256"], document["faults_sha256"]) == ([], None)
     assert document["release"] == image.release
     assert document["perturbation"] == {"phase_us": 0, "start_us": 0, "loss": 0.0, "loss_missing": None}
     received = re.search(r" (\d+) received", document["stdout"])
