@@ -21,3 +21,11 @@ class Origin(StrEnum):
     """A model in virtual time."""
     IMPORTED = "imported"
     """Somebody else's measurement, taken from a document or a file."""
+
+
+NOT_RADIO = (
+    "Not radio performance: these figures are what the code of driver and kernel costs on an emulated processor, over "
+    "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three "
+    "switches between threads; on real hardware it costs far less."
+)
+"""Of figures from guests."""

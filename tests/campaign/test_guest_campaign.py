@@ -121,6 +121,7 @@ def test_what_is_taken_away_under_traffic_comes_back(tmp_path: Path, take: str, 
     assert {key: run.metrics[key].value for key in wanted} == wanted, run.warnings
     assert 0 < (run.metrics["recovery_s"].value or 0) < 60
     assert run.metrics["slab_growth_kb"].reason
+    assert any(fault.key == "wifi-associated" for fault in run.faults), "the kernel log was not read"
     assert run.verified["driver"] == "rtl8192cu"
     assert (run.window_s or 0) > 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -24,6 +25,7 @@ from txop.guest.shipped_faults import CONTROL, FaultScript, find_faults, shipped
 from txop.guest.survey import Case, Survey, control_problems, rows_of
 from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
 from txop.guest.trial import Place, Trial
+from txop.origin import NOT_RADIO
 
 WELL = """\
 12.10 plug 0
@@ -226,7 +228,11 @@ def test_the_survey_as_files() -> None:
         "guest-exact",
         2,
     )
+    assert document["processor"] == "translator"
+    assert document["rows"][1]["sha256"] == hashlib.sha256(rows[1].script.text.encode()).hexdigest()
     text = survey_markdown(rows, place())
+    assert NOT_RADIO in text
+    assert " million instructions a second" in text
     table = [row for row in text.splitlines() if row.startswith("|")]
     assert len(table) == 4
     unescaped = [row.replace("\\|", "").count("|") for row in table]

@@ -173,7 +173,7 @@ def run(
                 )
             )
             if json:
-                console.write_json(_document(image, computer, chip, ended, results))
+                console.write_json(_document(image, computer, overlay, chip, ended, results))
     note(f"The guest ended after {ended.seconds:.1f} s ({ended.guest_seconds:.1f} s by its clock).")
     if output is not None:
         note(f"In {output}: console, stdout, stderr, events, {', '.join(ended.files)}.")
@@ -187,15 +187,19 @@ def run(
         raise typer.Exit(ended.status)
 
 
-def _document(image: Image, computer: Computer, chip: Chip | None, ended: Ended, results: Path) -> dict[str, object]:
+def _document(
+    image: Image, computer: Computer, overlay: Overlay, chip: Chip | None, ended: Ended, results: Path
+) -> dict[str, object]:
+    from txop.guest.cache import sha256_of
+    from txop.guest.provenance import provenance
+
+    faults = None if chip is None or chip.faults is None else chip.faults
     said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
     return {
         "format": "txop-guest-run",
         "version": 1,
-        "origin": f"guest-{computer.mode.value}",
-        "release": image.release,
-        "image": image.key,
-        "instructions_per_second": computer.instructions_per_second,
+        **provenance(image, computer, overlay.modules),
+        "faults_sha256": None if faults is None else sha256_of(faults),
         "seed": computer.seed,
         "perturbation": _perturbation(computer.seed, chip),
         "status": ended.status,

@@ -237,6 +237,8 @@ def _image_and_modules(
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place) -> None:
     from rich.table import Table
 
+    from txop.origin import NOT_RADIO
+
     table = Table(
         title=safe_text(f"guest-{place.computer.mode.value}, Linux {place.image.release}"), title_justify="left"
     )
@@ -245,3 +247,4 @@ def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place)
     for row in rows:
         table.add_row(*(safe_text("–" if value is None else str(value)) for value in row))
     console.stdout().print(table)
+    console.stdout().print(safe_text(NOT_RADIO))

@@ -10,15 +10,8 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import ArmFacts, DesignFacts, Figure, PatchFacts, Repeat, Row, TestFacts, VoidedRun
 from txop.compare.rows import TestSet
-from txop.origin import Origin
+from txop.origin import NOT_RADIO, Origin
 from txop.plan.model import Arm, Plan
-
-NOT_RADIO = (
-    "Not radio performance: these figures are what the code of driver and kernel costs on an emulated processor, over "
-    "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three "
-    "switches between threads; on real hardware it costs far less."
-)
-"""Of figures from guests."""
 
 
 def origin_warnings(origin: Origin) -> list[str]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import IO, Any
 
 from txop.guest.endurance import Endured
-from txop.guest.qemu import Computer
+from txop.guest.provenance import in_words, provenance
 from txop.guest.survey import Row
 from txop.guest.trial import Place
 from txop.report.csv_cells import Cell, write_table
@@ -56,6 +57,7 @@ def surveyed(rows: Sequence[Row], place: Place) -> dict[str, Any]:
             {
                 "fault": row.script.name,
                 "title": row.script.title,
+                "sha256": hashlib.sha256(row.script.text.encode()).hexdigest(),
                 "driver": row.driver,
                 "n": len(row.done),
                 "verdicts": {verdict.value: number for verdict, number in row.counts.items()},
@@ -81,13 +83,8 @@ def surveyed(rows: Sequence[Row], place: Place) -> dict[str, Any]:
 
 
 def _where(place: Place) -> dict[str, Any]:
-    computer: Computer = place.computer
-    return {
-        "origin": f"guest-{computer.mode.value}",
-        "release": place.image.release,
-        "image": place.image.key,
-        "instructions_per_second": computer.instructions_per_second,
-    }
+    given = (path for modules in place.modules.values() for path in modules)
+    return provenance(place.image, place.computer, given)
 
 
 def write_survey_csv(rows: Sequence[Row], place: Place, out: IO[str]) -> None:
@@ -99,7 +96,7 @@ def write_survey_csv(rows: Sequence[Row], place: Place, out: IO[str]) -> None:
 def survey_markdown(rows: Sequence[Row], place: Place) -> str:
     """The survey as a Markdown table, and where it comes from."""
     where = _where(place)
-    lines = [f"Origin: {where['origin']}, Linux {where['release']}.", ""]
+    lines = [in_words(where), "", where["not_radio"], ""]
     lines += _table(COLUMNS, [cells(row) for row in rows])
     return "\n".join(lines) + "\n"
 
@@ -187,5 +184,5 @@ def _run(done: Endured) -> dict[str, Any]:
 def cycle_markdown(runs: Sequence[Endured], place: Place) -> str:
     """Runs of cycles as a Markdown table."""
     where = _where(place)
-    lines = [f"Origin: {where['origin']}, Linux {where['release']}.", ""]
+    lines = [in_words(where), "", where["not_radio"], ""]
     return "\n".join([*lines, *_table(CYCLE_COLUMNS, [cycle_cells(done) for done in runs])]) + "\n"

@@ -63,7 +63,7 @@ answers() { # three of five echo requests come back
 
 chip_ended() { # whether txop-vusb has come to its end: then nothing here is told of the driver
     vusb=$(cat "$run/vusb.pid" 2>/dev/null) && [ -n "$vusb" ] && ended "$vusb" || return 1
-    fact no-chip "$(tail -n 1 "$out/vusb.log" | cut -c 1-300)"
+    fact no-chip "$(grep . "$out/vusb.log" | tail -n 1 | cut -c 1-300)"
 }
 
 reached() { ip netns exec dut ping -n -c 1 -W 1 "$PEER_ADDRESS" >/dev/null 2>&1; }
