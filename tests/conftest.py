@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -19,6 +20,11 @@ from txop.guest.image import Image
 # Nothing is timed in tests: the machine may be busy. In continuous integration the same examples are tried every time.
 settings.register_profile("txop", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("txop")
+
+# Who starts the tests may ignore these signals (nohup, a shell's `&`), and programs inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PROGRAM = Path(sys.executable).with_name("txop")
 
