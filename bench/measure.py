@@ -249,11 +249,11 @@ def targets(result: dict[str, object]) -> list[dict[str, object]]:
             f"{first['frames_per_s'] / 1e6:.2f} M frames/s (at least {MIN_FRAMES_PER_S / 1e6:.0f})",
         )
     )
-    for part in result["files"]:  # type: ignore[attr-defined]
-        row = part["contenders"][0]
-        if "times_tshark_wall" in row:
-            ratio = row["times_tshark_wall"]
-            rows.append((ratio >= MIN_RATIO, f"{ratio:.0f} times tshark on {part['file']} (at least {MIN_RATIO})"))
+    # Promised for real frames; the file of generated ones is there to show what large frames cost.
+    if "times_tshark_wall" in first:
+        ratio = first["times_tshark_wall"]
+        what = result["files"][0]["file"]  # type: ignore[index]
+        rows.append((ratio >= MIN_RATIO, f"{ratio:.0f} times tshark on {what} (at least {MIN_RATIO})"))
     for row in result["memory"]:  # type: ignore[attr-defined]
         rows.append(
             (
