@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from txop.plan import model
 from txop.plan.locate import Path
 from txop.plan.model import Plan
+from txop.report.model_reference import field_texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 HINT = "#:schema ./txop-plan.schema.json"
@@ -65,17 +66,7 @@ def descriptions(module: ModuleType) -> dict[str, Described]:
     for node in ast.parse(inspect.getsource(module)).body:
         item = getattr(module, node.name, None) if isinstance(node, ast.ClassDef) else None
         if isinstance(node, ast.ClassDef) and isinstance(item, type) and issubclass(item, BaseModel):
-            found[node.name] = Described(item, _fields(node), found)
-    return found
-
-
-def _fields(node: ast.ClassDef) -> dict[str, str]:
-    found = {}
-    for statement, following in zip(node.body, node.body[1:], strict=False):
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            text = following.value if isinstance(following, ast.Expr) else None
-            if isinstance(text, ast.Constant) and isinstance(text.value, str):
-                found[statement.target.id] = " ".join(text.value.split())
+            found[node.name] = Described(item, field_texts(node), found)
     return found
 
 

@@ -27,10 +27,11 @@ def models_of(module: str, names: Sequence[str] = ()) -> Iterator[tuple[type[Mod
         if isinstance(node, ast.ClassDef) and isinstance(item, type) and issubclass(item, Model):
             if names and node.name not in names:
                 continue
-            yield item, _descriptions(node)
+            yield item, field_texts(node)
 
 
-def _descriptions(node: ast.ClassDef) -> dict[str, str]:
+def field_texts(node: ast.ClassDef) -> dict[str, str]:
+    """What is written under the annotated fields of a class, by their names."""
     found = {}
     for statement, following in zip(node.body, node.body[1:], strict=False):
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
