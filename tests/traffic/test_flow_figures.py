@@ -70,6 +70,44 @@ def test_the_lower_of_both_ends_counts_and_both_are_kept(tmp_path):
     assert "the sender reports 50.32 Mbit/s, the receiver 100.26; the lower one counts" in reading.warnings[0]
 
 
+def end_total(document: dict[str, Any], side: str, seconds: float, count: int) -> None:
+    """Write the total of one end (``sender``, ``receiver``) over another time."""
+    sums = {"sender": "sum_sent", "receiver": "sum_received"}[side]
+    for each in (document["end"][sums], document["end"]["streams"][0][side]):
+        each |= {"start": 0, "end": seconds, "seconds": seconds, "bytes": count, "bits_per_second": 0}
+
+
+def test_an_end_whose_total_is_of_another_time_does_not_count(tmp_path):
+    """The sending end reset its clock at its last breath: 0 bytes in 0.8 ms. The receiver counted the whole window."""
+    client, server = captured("v3.12-tcp-client"), captured("v3.12-tcp-server")
+    received = json.loads(server)["end"]["sum_received"]["bits_per_second"] / 1e6
+    reading = read(tmp_path, changed(client, lambda document: end_total(document, "sender", 0.0008, 0)), server)
+    assert values(reading)["throughput_mbit_s"] == pytest.approx(received)
+    assert values(reading)["tcp_retransmits_per_s"] is None, "they are of 0.8 ms, too"
+    assert any("the total of the sender is of 0.0008 s, the window is 2 s" in words for words in reading.warnings)
+    assert gate_states(reading) == {"traffic-failed": "ok"}
+
+
+def test_a_run_of_which_no_end_counted_the_window_is_void(tmp_path):
+    client = changed(captured("v3.12-tcp-client"), lambda document: end_total(document, "sender", 0.0008, 0))
+    server = changed(captured("v3.12-tcp-server"), lambda document: end_total(document, "receiver", 0.4, 10_000))
+    reading = read(tmp_path, client, server)
+    assert values(reading)["throughput_mbit_s"] is None
+    assert gate_states(reading) == {"traffic-failed": "void"}
+
+
+def test_zero_at_one_end_is_never_taken_without_a_word(tmp_path):
+    """A sender of nothing beside a receiver of something contradicts itself; a receiver of nothing is a warning."""
+    client, server = captured("v3.12-tcp-client"), captured("v3.12-tcp-server")
+    received = json.loads(server)["end"]["sum_received"]["bits_per_second"] / 1e6
+    reading = read(tmp_path, changed(client, lambda document: end_total(document, "sender", 2.0, 0)), server)
+    assert values(reading)["throughput_mbit_s"] == pytest.approx(received)
+    assert any("the sender does not count" in words for words in reading.warnings)
+    reading = read(tmp_path, client, changed(server, lambda document: end_total(document, "receiver", 2.0, 0)))
+    assert values(reading)["throughput_mbit_s"] == 0
+    assert any("nothing arrived" in words for words in reading.warnings)
+
+
 def test_retransmissions_and_the_round_trip_are_the_senders(tmp_path):
     client = captured("v3.12-tcp-client")
     reading = read(tmp_path, client, captured("v3.12-tcp-server"))

@@ -155,7 +155,8 @@ def _result(document: Mapping[str, Any], source: Any, depth: int = 0) -> Iperf3R
     reverse = _flag(test.get("reverse"))
     notes: list[str] = []
     own_cpu, peer_cpu, peer_cpu_known = _cpu(end)
-    test_facts = _Test(role, reverse, whole(test.get("blksize")), _omit_s(test), peer_cpu_known)
+    both_ways = "sum_sent_bidir_reverse" in end
+    test_facts = _Test(role, reverse, whole(test.get("blksize")), _omit_s(test), peer_cpu_known, both_ways)
     flows = _flows(document, end, test_facts, notes)
     stamp = mapping(start.get("timestamp"))
     milliseconds, seconds = whole(stamp.get("timemillisecs")), whole(stamp.get("timesecs"))
@@ -242,10 +243,16 @@ class _Test:
     """What decides how the figures of a document are to be read."""
 
     def __init__(
-        self, role: Role | None, reverse: bool | None, block_bytes: int | None, omit_s: float, peer_cpu_known: bool
+        self,
+        role: Role | None,
+        reverse: bool | None,
+        block_bytes: int | None,
+        omit_s: float,
+        peer_cpu_known: bool,
+        both_ways: bool,
     ) -> None:
         self.role, self.reverse, self.block_bytes, self.omit_s = role, reverse, block_bytes, omit_s
-        self.peer_cpu_known = peer_cpu_known
+        self.peer_cpu_known, self.both_ways = peer_cpu_known, both_ways
 
     def own_side(self, said: Mapping[str, Any]) -> Side:
         """Whether this end sent. ``sender`` says so since 3.7; before, there was one direction."""
@@ -371,7 +378,8 @@ def _tcp_ends(
     sender: Mapping[str, Any], receiver: Mapping[str, Any], own: Side, test: _Test, last_end_s: float | None
 ) -> tuple[EndFigures | None, EndFigures | None]:
     send_s, receive_s = _seconds(sender), _seconds(receiver)
-    if last_end_s is not None and send_s is not None and receive_s is not None:
+    may_be_swapped = test.both_ways and test.role == "client" and own == "receiver"
+    if may_be_swapped and last_end_s is not None and send_s is not None and receive_s is not None:
         own_s, peer_s = (send_s, receive_s) if own == "sender" else (receive_s, send_s)
         if abs(peer_s - last_end_s) < abs(own_s - last_end_s):
             send_s, receive_s = receive_s, send_s

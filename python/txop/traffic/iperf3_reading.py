@@ -19,6 +19,10 @@ from txop.traffic.steadiness import dropout_words, dropouts, unsteady
 ENDS_DIFFER = 0.05
 """Share by which the two ends of a flow may differ before the reader is told."""
 
+WINDOW_DIFFERS_SHARE, WINDOW_DIFFERS_S = 0.2, 0.5
+"""An end counts when the time of its own total is that of the window within this share of it, or within these seconds:
+an end that was not scheduled in time resets its clock late, or stops late, and has a total of another time."""
+
 _ROUTINE = re.compile("times that contradict each other")
 """Some versions do so at every end of the omitted part; only points of the series are missing for it."""
 
@@ -88,6 +92,12 @@ def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str) -> 
     received = _end(receiver, "receiver") or _end(sender, "receiver")
     if problem is None and (received is None or received.bits_per_second is None):
         problem = f"flow {flow.number} ({flow.direction}): no count of the receiver: {server_problem or 'not reported'}"
+    notes = [note for end in (client, server) if end is not None for note in end.notes if not _ROUTINE.search(note)]
+    if problem is None:
+        sent, received, said = _of_the_window(flow, sent, received)
+        notes += said
+        if sent is None and received is None:
+            problem = f"flow {flow.number} ({flow.direction}): {'; '.join(said)}"
     return FlowReading(
         flow,
         sent,
@@ -96,8 +106,34 @@ def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str) -> 
         sender.intervals if sender is not None and sender.seen_by == "sender" else (),
         _streams(receiver, sender),
         problem,
-        tuple(note for end in (client, server) if end is not None for note in end.notes if not _ROUTINE.search(note)),
+        tuple(notes),
     )
+
+
+def _of_the_window(
+    flow: Flow, sent: EndFigures | None, received: EndFigures | None
+) -> tuple[EndFigures | None, EndFigures | None, list[str]]:
+    """The ends whose totals are of the flow's window, and in words which are not, or contradict each other."""
+    expected_s = flow.seconds - flow.omit_s
+    most_s = max(WINDOW_DIFFERS_SHARE * expected_s, WINDOW_DIFFERS_S)
+    notes = []
+
+    def kept(end: EndFigures | None, name: str) -> EndFigures | None:
+        if end is None or end.seconds is None or abs(end.seconds - expected_s) <= most_s:
+            return end
+        notes.append(
+            f"the total of the {name} is of {end.seconds:.4g} s, the window is {expected_s:.4g} s; it does not count"
+        )
+        return None
+
+    sent, received = kept(sent, "sender"), kept(received, "receiver")
+    if sent is not None and received is not None and sent.bytes == 0 and received.bytes:
+        notes.append(f"the sender reports 0 bytes where the receiver got {received.bytes}; the sender does not count")
+        sent = None
+    elif received is not None and received.bytes == 0:
+        count = "an unknown count" if sent is None or sent.bytes is None else str(sent.bytes)
+        notes.append(f"nothing arrived: the receiver reports 0 bytes, the sender {count}")
+    return sent, received, notes
 
 
 def _streams(*ends: Reported | None) -> tuple[float, ...]:
@@ -240,7 +276,8 @@ def _tcp(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading) -> 
     if len(retransmits) == len(tcp):
         reading.put("tcp_retransmits_per_s", sum(retransmits) / kept_s, "iperf3 of the sender")
     else:
-        reading.put("tcp_retransmits_per_s", None, "iperf3 of the sender", "the sending iperf3 does not report them")
+        why = "the sending iperf3 does not report them for the window"
+        reading.put("tcp_retransmits_per_s", None, "iperf3 of the sender", why)
     rtts = [
         interval.rtt_us / 1e3
         for each in tcp
