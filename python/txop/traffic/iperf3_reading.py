@@ -94,10 +94,10 @@ def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str) -> 
         problem = f"flow {flow.number} ({flow.direction}): no count of the receiver: {server_problem or 'not reported'}"
     notes = [note for end in (client, server) if end is not None for note in end.notes if not _ROUTINE.search(note)]
     if problem is None:
-        sent, received, said = _of_the_window(flow, sent, received)
-        notes += said
+        sent, received, wrong = _of_the_window(flow, sent, received)
+        notes += wrong
         if sent is None and received is None:
-            problem = f"flow {flow.number} ({flow.direction}): {'; '.join(said)}"
+            problem = f"flow {flow.number} ({flow.direction}): {'; '.join(wrong)}"
     return FlowReading(
         flow,
         sent,
