@@ -6,8 +6,10 @@ the metric one of :data:`METRICS`. A parser of a ``command`` test may bring metr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from txop.origin import Origin
 
 Better = Literal["higher", "lower"]
 Scale = Literal["ratio", "difference"]
@@ -79,7 +81,7 @@ METRICS: dict[str, Metric] = {
            "With CPU busy it makes 100 % only where the kernel's ticks see all work; a guest's do not."),
         Metric("cpu_s_per_gbit", "CPU per Gbit", "core-s/Gbit", "lower", "ratio", 5.0,
            "CPU seconds of the whole device under test, minus what it used in the same time while idle just before, "
-           "per 10^9 bits of payload moved."),
+           "per 10^9 bits of payload moved. Not available where the difference is not distinguishable from idle."),
         Metric("context_switches_per_s", "context switches", "1/s", "lower", "ratio", 10.0,
            "Context switches of the device under test per second (/proc/stat).", 0),
         Metric("interrupts_per_s", "interrupts", "1/s", "lower", "ratio", 10.0,
@@ -186,6 +188,39 @@ METRICS: dict[str, Metric] = {
     )
 }  # fmt: skip
 """Every metric that txop's own tests and probes give, by key."""
+
+
+BELOW_NOISE = "not distinguishable from idle"
+"""How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
+
+OF_THE_MACHINE = frozenset(
+    (
+        "cpu_busy_percent",
+        "cpu_idle_percent",
+        "cpu_s_per_gbit",
+        "context_switches_per_s",
+        "interrupts_per_s",
+        "device_interrupts_per_s",
+        "softirqs_net_per_s",
+        "load_time_s",
+    )
+)
+"""What work costs the machine that does it. On an emulated link that is the work of the emulator and of both hosts."""
+
+
+def in_origin(metric: Metric, origin: Origin) -> Metric:
+    """``metric`` as it may be read in figures of this origin: what an emulated link costs its machine is no figure of a
+    driver, and is not judged.
+
+    >>> in_origin(METRICS["cpu_busy_percent"], Origin.EMULATED).better is None
+    True
+    >>> in_origin(METRICS["cpu_busy_percent"], Origin.HARDWARE).better
+    'lower'
+    """
+    if origin is not Origin.EMULATED or metric.key not in OF_THE_MACHINE:
+        return metric
+    said = f"{metric.definition} On an emulated link it is the cost of the emulator, so it is not judged."
+    return replace(metric, better=None, definition=said)
 
 
 def describe(key: str) -> Metric:

@@ -249,3 +249,22 @@ def test_an_empty_archive_has_nothing_to_compare(copied):
     result = compare(read_archive(copied))
     assert "nothing to compare" in result.headline[-1]
     assert result.figures == []
+
+
+def test_what_an_emulated_link_costs_its_machine_is_not_judged(golden_result):
+    assert golden_result.origin is Origin.EMULATED
+    for name in ("tx.cpu_s_per_gbit", "tx.cpu_busy_percent", "tx.context_switches_per_s"):
+        figure = golden_result.figure(name)
+        assert figure.metric.better is None
+        assert {row.verdict for row in figure.rows} == {"not-judged"}
+        assert "the cost of the emulator" in figure.metric.definition
+
+
+def test_runs_below_noise_are_said_to_make_the_others_look_costly(copied, change):
+    def hide(run):
+        run["metrics"]["cpu_s_per_gbit"].update(value=None, reason="not distinguishable from idle: -0.01 cores")
+
+    change(copied, "005-patch10-tx", hide)
+    row = compare(read_archive(copied)).figure("tx.cpu_s_per_gbit").rows[0]
+    assert row.n == 7
+    assert row.warnings[0].startswith("1 block left out with a run not distinguishable from idle")

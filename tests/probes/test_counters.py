@@ -10,13 +10,25 @@ import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import txop
 from fake_target import FakeTarget
-from instrument_bench import CAPTURED, TCP, UPTIME_S, carry_out, context_of, facts_of, gate_states, make_plan, values
+from instrument_bench import (
+    CAPTURED,
+    TCP,
+    UPTIME_S,
+    carry_out,
+    context_of,
+    facts_of,
+    gate_states,
+    make_plan,
+    played_marks,
+    values,
+)
 from txop.campaign.gates import GATES, judge, settle
 from txop.campaign.instrument import GateFinding, Reading
 from txop.campaign.joined import join
@@ -24,6 +36,7 @@ from txop.campaign.metrics_reference import MARKER, reference
 from txop.plan.model import Gates
 from txop.probes import sampler
 from txop.probes.host import HostCounters
+from txop.probes.idle_difference import above_idle
 from txop.probes.interface import InterfaceCounters
 from txop.targets.contract import TargetLost
 from txop.targets.local import LocalTarget
@@ -81,6 +94,52 @@ def test_figures_over_the_window_above_idle(tmp_path):
     reading.put("throughput_mbit_s", 40.0, "test")
     join(facts, reading)
     assert values(reading)["cpu_s_per_gbit"] == pytest.approx(0.8 * 30 / 1.2)
+
+
+def _cost(tmp_path, idle_busy, window_busy):
+    """CPU cost of a run on two CPUs; ``idle_busy`` and ``window_busy`` give the busy ticks of each second."""
+    at, busy, rows = -10, 0, []
+    for ticks in [*idle_busy, 0, 0, 0, 0, *window_busy, 0]:
+        rows.append((at, stat(busy, 200 * (at + 10) - busy), softirqs(0), lines(0)))
+        busy, at = busy + ticks, at + 1
+    write(tmp_path, rows)
+    facts = facts_of(make_plan(), tmp_path)
+    reading = HostCounters("dut").read(facts)
+    reading.put("throughput_mbit_s", 40.0, "test")
+    join(facts, reading)
+    return reading.metrics["cpu_s_per_gbit"]
+
+
+def test_a_cost_below_idle_is_not_distinguishable_and_never_0(tmp_path):
+    cost = _cost(tmp_path, [40, 44, 36, 42, 38, 40], [38, 36] * 15)
+    assert cost.value is None
+    assert cost.reason.startswith("not distinguishable from idle: -0.030 cores beyond those busy while idle (-0.0")
+    assert cost.reason.endswith(", 95 %)")
+
+
+def test_a_cost_within_the_noise_of_idle_is_not_a_figure_either(tmp_path):
+    noisy = _cost(tmp_path, [20, 60, 30, 50, 20, 60], [40, 46] * 15)
+    assert noisy.value is None
+    assert "+0.0" in noisy.reason
+    assert "(-0." in noisy.reason
+    quiet = _cost(tmp_path, [40, 40, 40, 40, 40, 40], [42, 44] * 15)
+    assert quiet.value == pytest.approx(0.03 * 30 / 1.2)
+
+
+def test_the_interval_is_that_of_welch(tmp_path):
+    """Second source: scipy's two-sample test with unequal variances."""
+    from scipy.stats import ttest_ind
+
+    idle, load = [20.0, 60, 30, 50, 22], [80.0, 90, 70] * 10
+    cost = _cost(tmp_path, [int(x) for x in [*idle, 0]], [int(x) for x in load])
+    marks = played_marks(make_plan())
+    seconds = [-10.0 + n for n in range(6)] + [float(n) for n in range(31)]
+    ticks = dict(zip(seconds, [0, *np.cumsum(idle), *np.cumsum([500.0, *load])], strict=True))
+    above = above_idle(marks, seconds, lambda at: at, lambda a, b: (ticks[b] - ticks[a]) / 100 / (b - a), 0)
+    assert above is not None
+    expected = ttest_ind(np.array(load) / 100, np.array(idle) / 100, equal_var=False).confidence_interval(0.95)
+    assert (above.low, above.high) == pytest.approx((expected.low, expected.high))
+    assert cost.value is not None
 
 
 def test_in_a_guest_work_is_the_time_that_was_not_idle(tmp_path):

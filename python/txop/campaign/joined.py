@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from txop.campaign.gates import payload_bytes
 from txop.campaign.instrument import Reading, RunFacts
-
-BUSY = "busy_cores_above_idle"
-"""Set by :mod:`txop.probes.host`."""
+from txop.metrics import BELOW_NOISE
+from txop.probes.idle_difference import BUSY, HIGH, LOW
 
 
 def join(facts: RunFacts, reading: Reading) -> None:
@@ -20,5 +19,15 @@ def join(facts: RunFacts, reading: Reading) -> None:
         reading.put("cpu_s_per_gbit", None, source, "no idle phase long enough to compare with (design.idle_s)")
     elif moved is None or window_s is None or moved == 0:
         reading.put("cpu_s_per_gbit", None, source, "no payload was counted")
+    elif reason := _within_noise(busy, reading.extra.get(LOW), reading.extra.get(HIGH)):
+        reading.put("cpu_s_per_gbit", None, source, reason)
     else:
-        reading.put("cpu_s_per_gbit", max(0.0, busy) * window_s / (moved * 8 / 1e9), source)
+        reading.put("cpu_s_per_gbit", busy * window_s / (moved * 8 / 1e9), source)
+
+
+def _within_noise(busy: float, low: float | None, high: float | None) -> str | None:
+    """Why ``busy`` cores above idle are no figure; ``None`` when the interval lies above 0."""
+    ends = f"{low:+.3f} to {high:+.3f}, 95 %" if low is not None and high is not None else "no interval"
+    if busy > 0 and (low is None or low > 0):
+        return None
+    return f"{BELOW_NOISE}: {busy:+.3f} cores beyond those busy while idle ({ends})"

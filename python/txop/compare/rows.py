@@ -25,7 +25,7 @@ from txop.compare.result import (
     Row,
 )
 from txop.compare.select import metric_keys, metric_of
-from txop.metrics import Metric
+from txop.metrics import BELOW_NOISE, Metric
 from txop.plan.model import Plan, Test
 from txop.stats.spread import mark_far
 from txop.stats.verdict import with_holm
@@ -296,10 +296,19 @@ def _finished_row(figure: str, row: _Draft, baseline: str) -> Row:
         if row.paired
         else "exact Mann-Whitney, Hodges-Lehmann, unpaired",
         sentence="",
-        warnings=[_by_block(warning, row.blocks) for warning in c.warnings],
+        warnings=[*_below_noise(row.excluded), *(_by_block(warning, row.blocks) for warning in c.warnings)],
     )
     text = words.row_sentence(figure, made, baseline) if endless else f"{figure}: {c.sentence}"
     return made.model_copy(update={"sentence": text})
+
+
+def _below_noise(excluded: Sequence[str]) -> list[str]:
+    """Said where runs are missing because their figure was too small to be seen: the others are no fair sample."""
+    count = sum(BELOW_NOISE in text for text in excluded)
+    if not count:
+        return []
+    blocks = "1 block" if count == 1 else f"{count} blocks"
+    return [f"{blocks} left out with a run {BELOW_NOISE}; the typical figure is lower than that of the others"]
 
 
 _POSITIONS = re.compile(r"^blocks? ([\d, ]+) far from the others")

@@ -10,7 +10,7 @@ from txop.archive.counting import figure_value
 from txop.archive.layout import ArchiveError
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
-from txop.metrics import METRICS, Metric, describe
+from txop.metrics import METRICS, Metric, describe, in_origin
 from txop.origin import Origin
 from txop.plan.model import CommandTest, Plan, Test
 
@@ -57,8 +57,9 @@ def one_origin(archive: Archive) -> Origin:
 
 
 def metric_of(plan: Plan, test: Test, key: str) -> Metric:
-    """What the figure is, with the directions that a command test gives and the margin that the plan gives."""
-    metric = describe(key)
+    """What the figure is: not judged where it is the emulator's, with the directions that a command test gives and the
+    margin that the plan gives."""
+    metric = in_origin(describe(key), plan.origin)
     if isinstance(test, CommandTest) and key not in METRICS:
         if key in test.higher_is_better:
             metric = replace(metric, better="higher")

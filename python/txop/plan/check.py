@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from txop.metrics import describe
+from txop.metrics import describe, in_origin
 from txop.plan import check_files, check_guest, check_scripts
 from txop.plan.explain import did_you_mean
 from txop.plan.figures import figures_of, own_figures
@@ -208,6 +208,9 @@ def _figure(loaded: LoadedPlan, path: Path, name: str, *, judged: bool) -> Found
             yield path, f'"{key}" has no direction', f"put it into higher_is_better or lower_is_better of {test_name}"
     elif judged and describe(key).better is None:
         yield path, f'"{key}" explains and is never judged', "choose another primary metric"
+    elif judged and in_origin(describe(key), loaded.plan.origin).better is None:
+        said = f'"{key}" of an emulated link is the cost of the emulator and is not judged'
+        yield path, said, "choose another primary metric"
 
 
 _FORBIDDEN = re.compile(r"[\"'\n\r\x00]")

@@ -7,7 +7,7 @@ softirqs, kworkers and completion handlers, which no process is charged for.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,8 +15,9 @@ from pathlib import Path
 from txop.campaign.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.formats import proc_interrupts, proc_stat
 from txop.formats.error import FormatError
-from txop.probes import sampler
+from txop.probes import idle_difference, sampler
 from txop.probes.device_interrupts import lines_of_device
+from txop.probes.idle_difference import BUSY, HIGH, LOW
 from txop.report.whole_file import whole_file
 from txop.targets.contract import Running
 
@@ -131,8 +132,10 @@ class HostCounters:
         for key in _RATES:
             known = rates[key] is not None
             reading.put(key, rates[key], source, None if known else _reason(key, lines))
-        above_idle = _above_idle(facts, snapshots, self._busy_cores(first, last), self._busy_cores)
-        reading.extra["busy_cores_above_idle"] = above_idle
+        above = idle_difference.above_idle(facts.marks, snapshots, lambda s: s.at_s, self._busy_cores, cores)
+        reading.extra[BUSY] = above.cores if above else None
+        reading.extra[LOW] = above.low if above else None
+        reading.extra[HIGH] = above.high if above else None
         return reading
 
     def _busy_cores(self, first: _Snapshot, last: _Snapshot) -> float | None:
@@ -244,20 +247,3 @@ def _rested_s(first: _Snapshot, last: _Snapshot) -> float | None:
     was, now = first.stat.all_cpus, last.stat.all_cpus
     ticks = (now.idle + now.iowait + now.steal) - (was.idle + was.iowait + was.steal)
     return ticks / proc_stat.TICKS_PER_SECOND if ticks >= 0 else None
-
-
-def _above_idle(
-    facts: RunFacts,
-    snapshots: Sequence[_Snapshot],
-    busy_cores: float | None,
-    measure: Callable[[_Snapshot, _Snapshot], float | None],
-) -> float | None:
-    """Cores kept busy in the window beyond those busy in the idle phase; ``None`` without an idle phase to compare."""
-    marks = facts.marks
-    if marks.idle is None or marks.load is None or marks.window is None or busy_cores is None:
-        return None
-    idle = [s for s in snapshots if marks.idle - marks.window <= s.at_s <= marks.load - marks.window]
-    if len(idle) < 2 or idle[-1].at_s <= idle[0].at_s:
-        return None
-    at_rest = measure(idle[0], idle[-1])
-    return None if at_rest is None else busy_cores - at_rest

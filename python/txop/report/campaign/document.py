@@ -7,6 +7,7 @@ from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
+from txop.origin import Origin
 from txop.report.blocks import Grid
 from txop.report.campaign import bus, effects, faults, method, runs
 from txop.report.campaign.gallery import Gallery
@@ -103,6 +104,9 @@ def _host(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
     if not tables:
         yield Paragraph("Not available: no run has counters of the host.")
         return
+    if result.origin is Origin.EMULATED:
+        text = "Of the machine that carries both ends and the emulated link: the cost of the emulator. Not judged."
+        yield Paragraph(text, "note")
     yield from tables
     drawn = gallery.host()
     if drawn:

@@ -1,0 +1,99 @@
+"""What a load keeps busy beyond what was busy without it: a difference of two phases, with its interval.
+
+Each phase is read as the rates between its consecutive samples, so that both know how much they vary. The interval is
+Welch's for the difference of two means (Welch 1947), and no reading is taken to be finer than a tick of the counters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from txop.campaign.instrument import Marks
+from txop.formats.proc_stat import TICKS_PER_SECOND
+
+Sample = TypeVar("Sample")
+
+CONFIDENCE = 0.95
+
+BUSY = "busy_cores_above_idle"
+"""Key of the difference in a reading's ``extra``; the ends of its interval are under :data:`LOW` and :data:`HIGH`."""
+LOW = f"{BUSY}_low"
+HIGH = f"{BUSY}_high"
+
+
+@dataclass(frozen=True)
+class AboveIdle:
+    """Cores kept busy by a load."""
+
+    cores: float
+    """Busy in the window minus busy in the idle phase; may be negative."""
+    low: float | None
+    """Ends of the interval; ``None`` where neither phase has three samples."""
+    high: float | None
+
+
+@dataclass(frozen=True)
+class _Phase:
+    mean: float
+    variance: float | None
+    """Of the rates between samples; ``None`` for fewer than two of them."""
+    rates: int
+    span_s: float
+
+
+def above_idle(
+    marks: Marks,
+    samples: Sequence[Sample],
+    at_s: Callable[[Sample], float],
+    busy_cores: Callable[[Sample, Sample], float | None],
+    cpus: int,
+) -> AboveIdle | None:
+    """Cores busy in the window beyond those busy in the idle phase; ``None`` without an idle phase to compare with.
+
+    ``at_s`` gives a sample's time from the start of the window, ``busy_cores`` the cores busy between two samples.
+    """
+    if marks.idle is None or marks.load is None or marks.window is None or marks.window_s is None:
+        return None
+    idle = _phase(samples, at_s, busy_cores, marks.idle - marks.window, marks.load - marks.window)
+    load = _phase(samples, at_s, busy_cores, 0.0, marks.window_s)
+    if idle is None or load is None:
+        return None
+    cores = load.mean - idle.mean
+    known = [phase.variance for phase in (idle, load) if phase.variance is not None]
+    if not known:
+        return AboveIdle(cores, None, None)
+    parts = []
+    for phase in (idle, load):
+        rounding = cpus * (1 / TICKS_PER_SECOND / phase.span_s) ** 2 / 6
+        variance = phase.variance if phase.variance is not None else max(known)
+        parts.append((variance / phase.rates + rounding, max(1, phase.rates - 1)))
+    total = sum(part for part, _ in parts)
+    freedom = total**2 / sum(part**2 / n for part, n in parts)
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(total)
+    return AboveIdle(cores, cores - half, cores + half)
+
+
+def _phase(
+    samples: Sequence[Sample],
+    at_s: Callable[[Sample], float],
+    busy_cores: Callable[[Sample, Sample], float | None],
+    start_s: float,
+    end_s: float,
+) -> _Phase | None:
+    inside = [sample for sample in samples if start_s <= at_s(sample) <= end_s]
+    if len(inside) < 2:
+        return None
+    mean, span_s = busy_cores(inside[0], inside[-1]), at_s(inside[-1]) - at_s(inside[0])
+    if mean is None or span_s <= 0:
+        return None
+    rates = [rate for a, b in pairwise(inside) if (rate := busy_cores(a, b)) is not None]
+    if len(rates) < 2:
+        return _Phase(mean, None, 1, span_s)
+    middle = sum(rates) / len(rates)
+    return _Phase(mean, sum((rate - middle) ** 2 for rate in rates) / (len(rates) - 1), len(rates), span_s)
