@@ -2,7 +2,7 @@
 # Prints the folder of a cargo that is new enough to build txop, and fails when there is none.
 # Looks where PATH points, then where rustup and the versioned packages of distributions put it.
 set -u
-minimum=1.85
+minimum=$("$(dirname "$0")/minimum-rust.sh")
 
 new_enough() {
     version=$("$1" --version 2>/dev/null | sed -n 's/^cargo \([0-9]*\.[0-9]*\).*/\1/p')

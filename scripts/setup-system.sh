@@ -19,24 +19,25 @@ if ! ./find-python.sh >/dev/null; then
 fi
 
 if ! ./find-rust.sh >/dev/null; then
-    why="because parts of txop are written in Rust (1.85 or later)"
+    minimum=$(./minimum-rust.sh)
+    why="because parts of txop are written in Rust ($minimum or later)"
     apt_refresh
     if command -v rustup >/dev/null 2>&1; then
         :
-    elif apt_offers cargo 1.85; then
-        apt_install "$why" cargo rustc rustfmt rust-clippy
-    elif apt_offers cargo-web 1.85; then # Debian 12: the toolchain that it keeps up to date for browsers
-        apt_install "$why" cargo-web rustc-web rustfmt-web rust-web-clippy
+    elif apt_offers cargo "$minimum"; then
+        apt_install "$why" cargo rustc
+    elif apt_offers cargo-web "$minimum"; then # Debian 12: the toolchain that it keeps up to date for browsers
+        apt_install "$why" cargo-web rustc-web
     elif apt_offers rustup; then
         apt_install "$why" rustup
     fi
     if ! ./find-rust.sh >/dev/null && command -v rustup >/dev/null 2>&1; then
         echo "Getting the stable Rust toolchain for this user (rustup toolchain install stable)"
-        rustup toolchain install stable --profile default --no-self-update </dev/null
+        rustup toolchain install stable --profile minimal --no-self-update </dev/null
         rustup default stable
     fi
     if ! ./find-rust.sh >/dev/null; then
-        echo "No Rust toolchain of version 1.85 or later, and this distribution has none to install." >&2
+        echo "No Rust toolchain of version $minimum or later, and this distribution has none to install." >&2
         echo "Install rustup as https://rustup.rs describes, then: make setup" >&2
         exit 3
     fi
