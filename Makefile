@@ -22,7 +22,7 @@ GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow lint format bench validate fuzz requirements clean
+.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow test-minimum-rust lint format bench validate fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -72,9 +72,9 @@ guest-image: setup $(GUEST_TOOLS) ## make the image of the guests: some 130 MB o
 demo: setup $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
 	@$(BIN)/txop demo
 
-test: setup test-rust test-python lint ## set up, run the fast tests, and lint
+test: setup test-rust test-python ## set up and run the fast tests
 
-test-all: test test-slow fuzz ## the same, and the slow tests and a few minutes of fuzzing
+test-all: test lint test-minimum-rust test-slow fuzz ## the same, lint, the slow tests and a few minutes of fuzzing
 
 test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 	$(FIXED_SEED) $(CARGO) test --workspace --locked
@@ -86,15 +86,17 @@ test-slow: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --release -- --include-ignored
 	$(BIN)/pytest -m slow
 
-lint: setup ## rustfmt, clippy, ruff and mypy; changes nothing
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+test-minimum-rust: $(SYSTEM) ## compile everything with the oldest Rust that is promised (Cargo.toml: rust-version)
+	scripts/check-minimum-rust.sh
+
+lint: $(PACKAGES) ## rustfmt, clippy, ruff and mypy, each of one pinned version; changes nothing
+	scripts/lint-rust.sh
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-format: setup ## put Rust and Python files into their standard form
-	$(CARGO) fmt --all
+format: $(PACKAGES) ## put Rust and Python files into their standard form
+	scripts/lint-rust.sh --format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
