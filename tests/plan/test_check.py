@@ -20,12 +20,12 @@ side = "dut"
 kind = "emulated"
 side = "peer"
 [link]
-rate = 1
+seed = 1
 [[arm]]
 name = "a"
 [[arm]]
 name = "b"
-emulated = { rate = 2 }
+emulated = { dut = { mcs = 3 } }
 [[test]]
 name = "tx"
 kind = "tcp-tx"
@@ -179,7 +179,7 @@ def test_one_mistake_is_one_problem_at_its_key(parse, good, before, after, key, 
     [
         ('kind = "emulated"\nside = "peer"', 'kind = "local"\naddress = "1.1.1.1"', "target.peer.kind", "both ends"),
         ('side = "peer"', 'side = "dut"', "target.peer.side", 'must be "peer"'),
-        ("[link]\nrate = 1\n", "", "target.dut.kind", "needs a table [link]"),
+        ("[link]\nseed = 1\n", "", "target.dut.kind", "needs a table [link]"),
         ('name = "a"', 'name = "a"\nremove = ["x"]', "arm[0].remove", "no driver"),
         ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module", "no driver"),
         ("[[test]]", "[bring_up.wpa_supplicant]\nconfig = 'x'\n[[test]]", "bring_up.wpa_supplicant", "not associated"),

@@ -78,6 +78,7 @@ def test_what_cannot_be_is_told_with_its_place(
 )
 def test_what_can_be_is_not_refused(parse: Callable[[str], LoadedPlan], tmp_path: Path, guest: str, arm: str) -> None:
     (tmp_path / "good.toml").write_text("[[fault]]\nendpoint = 1\naction = 'stall'\n")
+    (tmp_path / "Makefile").write_text("obj-m := vendor.o\n")
     assert check(parse(PLAN.format(guest=guest, arm=arm))).problems == ()
 
 

@@ -14,6 +14,7 @@ from txop.campaign.instrument import Instrument
 from txop.campaign.instruments import instruments_of
 from txop.campaign.laboratory import ArmError, Placed
 from txop.emulate import EmulatedPair, EmulationError
+from txop.emulate.scenario import laid_over
 from txop.plan.model import Arm, BringUp, Plan, Test
 from txop.probes.air_analysis import CAPTURE_FILE
 from txop.probes.bus_capture import BUS_FILES
@@ -158,16 +159,3 @@ def has_usb(scenario: Mapping[str, Any]) -> bool:
     (True, False)
     """
     return any("usb" in scenario.get(radio, {}) for radio in ("dut", "ap"))
-
-
-def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables of ``above`` laid over those of ``below``, key by key.
-
-    >>> laid_over({"dut": {"mcs": 7, "rts": True}}, {"dut": {"mcs": 3}})
-    {'dut': {'mcs': 3, 'rts': True}}
-    """
-    merged = dict(below)
-    for key, value in above.items():
-        under = merged.get(key)
-        merged[key] = laid_over(under, value) if isinstance(value, dict) and isinstance(under, dict) else value
-    return merged

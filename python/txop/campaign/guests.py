@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of
 from txop.guest.results import Event
 from txop.guest.running import FILES, Ended, GuestFailed, run_guest
 from txop.plan import guest_time
+from txop.plan.guest_chip import chip_of
 from txop.plan.guest_time import Spent, guests_at_once
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.named_file import named_file
@@ -185,20 +186,12 @@ class GuestLaboratory:
         return _Ready(spec, image, modules, self._chip(spec), facts)
 
     def _chip(self, spec: GuestSpec) -> Chip:
-        values = {name: int(v) if isinstance(v, bool) else v for name, v in spec.parameters.items()}
-        return Chip(
-            device=spec.device,
-            driver=spec.driver,
-            parameters=tuple(f"{name}={value}" for name, value in values.items()),
-            security=spec.security,
-            channel=spec.channel,
-            width_mhz=spec.width_mhz,
-            ap=spec.ap,
+        return replace(
+            chip_of(spec),
             air=CAPTURE_FILE if self._plan.collect.air else None,
             usb=BUS_FILES[0] if self._plan.collect.usbmon else None,
             usb_snap_bytes=self._plan.collect.snap_bytes,
             faults=self._file(spec.faults) if spec.faults is not None else None,
-            bus_first=spec.bus_first,
         )
 
     def _computer(self, spec: GuestSpec, block: int, seconds: float) -> Computer:

@@ -48,6 +48,19 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
+def laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of ``above`` laid over those of ``below``, key by key.
+
+    >>> laid_over({"dut": {"mcs": 7, "rts": True}}, {"dut": {"mcs": 3}})
+    {'dut': {'mcs': 3, 'rts': True}}
+    """
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        merged[key] = laid_over(under, value) if isinstance(value, dict) and isinstance(under, dict) else value
+    return merged
+
+
 def station_scenario(scenario: Mapping[str, Any]) -> LinkScenario:
     """A station and its access point. Raises :class:`ScenarioError`."""
     checked = check_scenario(scenario)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from txop.metrics import describe, in_origin
-from txop.plan import check_files, check_guest, check_scripts
+from txop.plan import check_files, check_guest, check_link, check_scripts
 from txop.plan.explain import did_you_mean
 from txop.plan.figures import figures_of, own_figures
 from txop.plan.hazards import hazards as hazards_of
@@ -33,7 +33,10 @@ class Checked:
 
 def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     """Check the meaning of a plan. ``files``: also that the files it names are there and can be read."""
-    parts = [_names, _targets, _emulation, _guest, _tests, _figures, _arms, _interface, _collect]
+    parts = [
+        *(_names, _targets, _emulation, check_link.wrong_links, _guest, check_guest.wrong_chips),
+        *(_tests, _figures, _arms, _interface, _collect),
+    ]
     found = [entry for part in parts for entry in part(loaded)]
     if files:
         found += [*check_files.missing(loaded), *check_scripts.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]

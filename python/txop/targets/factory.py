@@ -70,7 +70,7 @@ def _emulated(name: str, table: model.EmulatedTarget, listener: Listener) -> Tar
 
 
 def _guest(name: str, table: model.GuestTarget, listener: Listener) -> Target:  # noqa: ARG001
-    raise TargetError(name, "needs a guest (real drivers on virtual chips), which this version of txop cannot start")
+    raise TargetError(name, "is a machine of a guest, and there is no running guest to find it in")
 
 
 CONSTRUCTORS: dict[str, Constructor] = {

@@ -33,7 +33,7 @@ mod key;
 mod problem;
 mod settings;
 mod tree;
-mod words;
+pub(crate) mod words;
 
 pub use draft::Draft;
 pub use flow::{Category, Flow, FlowHead, FlowKind, FlowSettings, KindSettings};

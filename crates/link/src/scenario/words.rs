@@ -20,6 +20,20 @@ pub(super) fn locate(key: Key, message: &str, beside: &[&str]) -> (Key, String) 
     }
 }
 
+/// [`locate`] for a path as [`serde_path_to_error::Path`] is written; `.` is the top, where a key that cannot be named is
+/// called `scenario`.
+pub(crate) fn locate_text(path: &str, message: &str) -> (String, String) {
+    let said = say(message, &[]);
+    let path = if path == "." { "" } else { path };
+    let key = match said.unknown {
+        Some(name) if path.is_empty() => name,
+        Some(name) if path != name && !path.ends_with(&format!(".{name}")) => format!("{path}.{name}"),
+        _ if path.is_empty() => "scenario".to_owned(),
+        _ => path.to_owned(),
+    };
+    (key, said.what)
+}
+
 /// Words for serde's message about a value.
 fn say(message: &str, beside: &[&str]) -> Said {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::checked::ScenarioError;
+use crate::scenario::words;
 use crate::wlan::settings::{legacy_rate, Medium, Phy, Station};
 
 /// Stations at most.
@@ -77,10 +78,8 @@ impl Scenario {
             return Err(ScenarioError::new("dut", "is the only station, so there can be no stations beside it"));
         }
         let scenario: Self = serde_path_to_error::deserialize(&value).map_err(|error| {
-            // An unknown key at the top is not on the path.
-            let path = error.path().to_string();
-            let key = if path == "." { "scenario".to_owned() } else { path };
-            ScenarioError::new(key, error.inner().to_string())
+            let (key, what) = words::locate_text(&error.path().to_string(), &error.inner().to_string());
+            ScenarioError::new(key, what)
         })?;
         scenario.check("")?;
         Ok(scenario)
@@ -185,10 +184,14 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named_with_its_range() {
         assert_eq!(error(r#"{"dut": {"mcs": 32}}"#), "dut.mcs: 32 is not in the range from 0 to 31");
-        assert_eq!(error(r#"{"ap": {"retry_limit": -1}}"#), "ap.retry_limit: invalid value: integer `-1`, expected u8");
+        assert_eq!(error(r#"{"ap": {"retry_limit": -1}}"#), "ap.retry_limit: -1 is not a whole number from 0 to 255");
         assert!(error(r#"{"ap": {"mpdu_error_rate": 1.5}}"#).starts_with("ap.mpdu_error_rate: 1.5 is not in the range"));
-        assert!(error(r#"{"dut": {"qeue_packets": 5}}"#).starts_with("dut.qeue_packets: unknown field `qeue_packets`"));
-        assert!(error(r#"{"bus": {}}"#).contains("unknown field `bus`, expected one of `seed`, `medium`, `dut`, `ap`"));
+        let asked = "dut.qeue_packets: there is no such key here; did you mean queue_packets?";
+        assert_eq!(error(r#"{"dut": {"qeue_packets": 5}}"#), asked);
+        assert_eq!(
+            error(r#"{"bus": {}}"#),
+            "bus: there is no such key here; the keys are seed, medium, dut, ap, stations"
+        );
         assert_eq!(error(r#"{"medium": {"width_mhz": 80}}"#), "medium.width_mhz: 80 is neither 20 nor 40");
         assert!(error(r#"{"medium": {"channel": 37}}"#).starts_with("medium.channel: 37 is not a 20 MHz channel"));
         assert!(error(r#"{"medium": {"channel": 14, "width_mhz": 40}}"#).contains("no second channel"));
@@ -197,7 +200,7 @@ mod tests {
         assert!(error("{} {}").starts_with("scenario: "));
         assert!(error("").starts_with("scenario: EOF"));
         assert_eq!(error(r#"{"stations": [{}, {"mcs": 40}]}"#), "stations[1].mcs: 40 is not in the range from 0 to 31");
-        assert!(error(r#"{"stations": [{"qeue": 1}]}"#).starts_with("stations[0].qeue: unknown field"));
+        assert!(error(r#"{"stations": [{"qeue": 1}]}"#).starts_with("stations[0].qeue: there is no such key"));
         assert!(error(r#"{"dut": {}, "stations": []}"#).starts_with("dut: is the only station"));
         assert_eq!(error(r#"{"ap": {"phy": "ofdm"}}"#).split(':').next(), Some("dut.phy"));
         assert_eq!(error(r#"{"dut": {"phy": "dsss"}}"#), "dut.phy: there is no dsss on channel 36: only on 1 to 14");
@@ -206,7 +209,7 @@ mod tests {
         assert_eq!(error(r#"{"ap": {"count": 2}}"#), "ap.count: is a key of stations only");
         assert!(error(r#"{"stations": [{"count": 900}, {"count": 900}]}"#).starts_with("stations[1].count: there are"));
         assert!(error(r#"{"ap": {"edca": {"video": {"cw_min": 8}}}}"#).starts_with("ap.edca.video.cw_min: 8 is not"));
-        assert!(error(r#"{"dut": {"per_packet_cost_us": "x"}}"#).starts_with("dut.per_packet_cost_us: invalid type"));
+        assert!(error(r#"{"dut": {"per_packet_cost_us": "x"}}"#).starts_with("dut.per_packet_cost_us: \"x\" is not a number"));
     }
 
     #[test]
