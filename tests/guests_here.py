@@ -1,7 +1,7 @@
 """Whether guests can be had on this machine: their image, the virtual chips, drivers built for them.
 
-Where a continuous integration runs on the distribution that the shipped locks are for, a reason why not is a failure:
-QEMU and the packages can be had there. Elsewhere tests are skipped, and say so. What goes wrong without anything of the
+In continuous integration on Debian, of any release, a reason why not is a failure: QEMU and the packages can be had
+there. Elsewhere tests are skipped, and say so. What goes wrong without anything of the
 machine missing (a driver that does not build, chips that do not start) is a failure everywhere.
 """
 
@@ -21,13 +21,19 @@ from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.image import Image, build_image
 from txop.guest.locks import find_lock
-from txop.guest.packages.resolve import distribution
 from txop.guest.qemu import check_qemu
+
+
+def _is_debian() -> bool:
+    try:
+        return "ID=debian" in Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return False
 
 
 def no_guest(reason: str) -> NoReturn:
     """Skip the test, loudly; where guests have to run, fail it."""
-    if os.environ.get("CI") == "true" and distribution() == find_lock("6.12").distribution:
+    if os.environ.get("CI") == "true" and _is_debian():
         pytest.fail(f"no guest was started, and here one has to be: {reason}")
     pytest.skip(f"NO GUEST WAS STARTED: {reason}")
 

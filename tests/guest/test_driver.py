@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
+import subprocess
+from pathlib import Path
 
 import pytest
 
 from guests_here import rebuilt_driver
+from txop.guest import driver
+from txop.guest.compiler import compiler_folder, variables_of
 from txop.guest.driver import DriverBuild, build_driver, check_compiler
 from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.kernel_tree import build_folder
 from txop.guest.locks import find_lock
 
 
@@ -56,18 +62,61 @@ def test_on_a_processor_that_cannot_build_the_way_round_is_named(tmp_path, monke
     assert "--module" in said.value.what_to_do
 
 
-def test_a_compiler_says_what_it_is_or_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_a_compiler_says_what_it_is_or_is_missing(tmp_path):
     (tmp_path / ".kernelvariables").write_text("CC = $(CROSS_COMPILE)gcc-12\n")
+    variables = {"PATH": str(tmp_path)}
     with pytest.raises(MissingForGuest, match="built with gcc-12, which is not here"):
-        check_compiler(tmp_path)
+        check_compiler(tmp_path, variables)
     compiler = tmp_path / "gcc-12"
     compiler.write_text("#!/bin/sh\necho 'gcc-12 (Debian 12.2.0-14) 12.2.0'; echo more\n")
     compiler.chmod(0o755)
-    assert check_compiler(tmp_path) == "gcc-12 (Debian 12.2.0-14) 12.2.0"
+    assert check_compiler(tmp_path, variables) == "gcc-12 (Debian 12.2.0-14) 12.2.0"
     compiler.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(MissingForGuest, match="gcc-12 does not tell its version"):
-        check_compiler(tmp_path)
+        check_compiler(tmp_path, variables)
+
+
+@pytest.mark.slow
+def test_the_pinned_compiler_makes_the_bytes_that_the_same_one_installed_makes(image, tmp_path, monkeypatch):
+    pinned = rebuilt_driver("rtl8xxxu")
+    lock = find_lock("6.12")
+    kernel, own = build_folder(lock), variables_of(compiler_folder(lock))
+    try:
+        if check_compiler(kernel, os.environ) != check_compiler(kernel, own):
+            pytest.skip("another version of the compiler is installed here")
+    except MissingForGuest as error:
+        pytest.skip(str(error))
+    monkeypatch.setattr(driver, "compiler_folder", lambda *_, **__: None)
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for name in ("packages", "unpacked", "kernels"):
+        (cache / name).symlink_to(image.folder.parents[1] / name)
+    installed = asyncio.run(build_driver(DriverBuild("rtl8xxxu"), lock, cache=cache))
+    assert not installed.cached
+    assert installed.module.read_bytes() == pinned.module.read_bytes()
+
+
+def test_the_pinned_compiler_takes_nothing_of_this_machine_but_its_c_library(image):
+    lock = find_lock("6.12")
+    folder = compiler_folder(lock)
+    pinned = next(package for package in lock.of_role("compiler") if package.name.startswith("gcc-"))
+    said = check_compiler(build_folder(lock), variables_of(folder))
+    assert said == f"x86_64-linux-gnu-{pinned.name} (Debian {pinned.version}) 12.2.0"
+    done = subprocess.run(
+        [folder / "bin" / pinned.name, "-v", "-x", "c", "-c", "-", "-o", "/dev/null"],
+        input=b"int x;\n", capture_output=True, check=True,
+    ).stderr.decode()  # fmt: skip
+    called = [row.split()[0] for row in done.splitlines() if row.startswith(" ") and " -o " in row]
+    assert {Path(program).name for program in called} >= {"cc1", "as"}
+    assert all(Path(program).resolve().is_relative_to(folder) for program in called), called
+    for program in (*folder.glob("usr/bin/*"), *folder.glob("usr/lib/gcc/*/*/cc1")):
+        linked = subprocess.run(
+            ["ldd", program], env={"LD_LIBRARY_PATH": str(folder / "lib"), "PATH": os.environ["PATH"]},
+            capture_output=True, check=True,
+        ).stdout.decode()  # fmt: skip
+        places = [words[2] for row in linked.splitlines() if len(words := row.split()) > 2 and words[1] == "=>"]
+        foreign = {Path(place).name for place in places if not place.startswith(str(folder))}
+        assert foreign <= {"libc.so.6", "libm.so.6", "libdl.so.2"}, (program, foreign)
 
 
 @pytest.mark.slow

@@ -82,8 +82,9 @@ from pathlib import Path
 from txop.cli import app
 from txop.guest import driver
 driver.build_folder = lambda *_, **__: Path(sys.argv[1])
-driver.check_tools = lambda *_: None
-driver.check_compiler = lambda _: "gcc 12"
+driver.check_tools = lambda *_, **__: None
+driver.check_compiler = lambda *_: "gcc 12"
+driver.compiler_folder = lambda *_, **__: None
 app.main(["guest", "module", "--driver", "x", "--source", sys.argv[1]])
 """
 

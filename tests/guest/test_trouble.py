@@ -22,6 +22,7 @@ from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.image import KEPT_UNUSED_DAYS, Image, build_image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
+from txop.guest.packages import archive as archive_module
 from txop.guest.packages.lock import LockedPackage
 from txop.guest.packages.store import PackageStore
 from txop.guest.qemu import Computer, check_kvm, check_qemu
@@ -47,6 +48,11 @@ def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "programs"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", "http://mirror.invalid/debian")
+    monkeypatch.delenv("TXOP_DEBIAN_ARCHIVE", raising=False)
+    keyring = tmp_path / "keyring.gpg"
+    keyring.touch()
+    monkeypatch.setattr(archive_module, "KEYRINGS", (keyring,))
     return folder
 
 
@@ -379,7 +385,7 @@ def archive(folder: Path, content: bytes, *, version: str = "5.19-1", complaint:
 
 def test_a_package_is_fetched_once_and_again_when_half_of_it_is_there(stand_ins: Path, tmp_path: Path) -> None:
     archive(stand_ins, CONTENT)
-    store = PackageStore(tmp_path / "cache", lambda _: None)
+    store = PackageStore(tmp_path / "cache", lambda _: None, "debian-12")
     place = store.package(PINNED)
     assert place.read_bytes() == CONTENT
     place.write_bytes(CONTENT[:4])
@@ -402,7 +408,7 @@ def test_an_archive_that_lacks_the_package_says_the_way_forward(
 ) -> None:
     archive(stand_ins, content, version=version, complaint=complaint)
     with pytest.raises(GuestError, match=words) as said:
-        PackageStore(tmp_path / "cache", lambda _: None).package(PINNED)
+        PackageStore(tmp_path / "cache", lambda _: None, "debian-12").package(PINNED)
     assert advice in (said.value.what_to_do or "")
     assert not list((tmp_path / "cache" / "packages").iterdir())
 
@@ -410,7 +416,7 @@ def test_an_archive_that_lacks_the_package_says_the_way_forward(
 def test_without_apt_the_way_round_is_named(stand_ins: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(stand_ins))
     with pytest.raises(MissingForGuest, match="there is no apt") as said:
-        PackageStore(tmp_path / "cache", lambda _: None).package(PINNED)
+        PackageStore(tmp_path / "cache", lambda _: None, "debian-12").package(PINNED)
     assert "copy" in (said.value.what_to_do or "")
 
 
@@ -427,7 +433,7 @@ def test_many_packages_are_fetched_at_once_and_only_those_that_the_lock_pins(sta
     program(stand_ins, "apt-cache", f"printf '{entries}'")
     get = f'echo "$*" >>{stand_ins}/calls; cp {stand_ins}/debs/*.deb .'
     program(stand_ins, "apt-get", f'case "$*" in *download*) {get} ;; esac')
-    store = PackageStore(tmp_path / "cache", lambda _: None)
+    store = PackageStore(tmp_path / "cache", lambda _: None, "debian-12")
     store.fetch(pins)
     assert len((stand_ins / "calls").read_text().splitlines()) == 1
     have = {path.name.split("_")[0]: path.read_bytes() for path in (tmp_path / "cache" / "packages").iterdir()}
@@ -444,10 +450,9 @@ def test_a_machine_without_package_lists_gets_lists_of_its_own(stand_ins: Path, 
     get = "for n in 0 1 2 3; do printf $n >p${n}_1_amd64.deb; done"
     program(stand_ins, "apt-get", f'echo "$*" >>{stand_ins}/calls; case "$*" in *download*) {get} ;; esac')
     said: list[str] = []
-    store = PackageStore(tmp_path / "cache", said.append)
+    store = PackageStore(tmp_path / "cache", said.append, "debian-12")
     store.fetch(pins)
     calls = (stand_ins / "calls").read_text().splitlines()
     assert [words.split()[-1] for words in calls] == ["update", "p3=1"]
     assert [store.package(pin).read_bytes() for pin in pins] == [b"0", b"1", b"2", b"3"]
-    assert said[0] == "fetching 4 packages (0.0 MB)"
-    assert "refreshing package lists" in said
+    assert said == ["refreshing package lists of debian-12", "fetching 4 packages (0.0 MB)"]

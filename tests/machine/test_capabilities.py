@@ -79,7 +79,12 @@ FULL = FakeMachine(
         "cargo": "cargo 1.85.0 (d73d2caf9 2024-12-31)",
         **dict.fromkeys(("apt-get", "apt-cache", "xz", "setpriv", "make", "gcc", "ld", "git", "txop-vusb"), ""),
     },
-    devices={"/dev/usbmon0": True, "/dev/net/tun": True, "/dev/kvm": True},
+    devices={
+        "/dev/usbmon0": True,
+        "/dev/net/tun": True,
+        "/dev/kvm": True,
+        "/usr/share/keyrings/debian-archive-keyring.gpg": True,
+    },
     unshare=Ran(0, ""),
 )
 
@@ -162,10 +167,20 @@ def test_ubuntu_forbids_rootless_namespaces_through_apparmor():
 
 
 def test_what_building_drivers_lacks_is_named():
-    build = finding(diagnose(replace(FULL, programs={"make": "", "gcc": "", "xz": ""})), "driver-build")
-    assert build.detail == "ld, git not found"
-    assert build.fix is not None
-    assert "binutils" in build.fix
+    build = finding(diagnose(replace(FULL, programs={"make": "", "xz": ""})), "driver-build")
+    assert build.detail == "git not found"
+    assert build.fix == "apt-get install -y make git xz-utils"
+
+
+@pytest.mark.parametrize("end", ["gpg", "pgp"])
+def test_guests_take_the_keys_by_which_debian_packages_are_verified(end):
+    tools = {"apt-get": "", "apt-cache": "", "xz": "", "setpriv": ""}
+    without = finding(diagnose(replace(FULL, programs=tools, devices={})), "guest-packages")
+    assert without.detail == "the keys of Debian's archive are not here"
+    assert without.fix is not None
+    assert "debian-archive-keyring" in without.fix
+    keys = {f"/usr/share/keyrings/debian-archive-keyring.{end}": True}
+    assert finding(diagnose(replace(FULL, programs=tools, devices=keys)), "guest-packages").present
 
 
 @pytest.mark.parametrize("architecture", ["x86_64", "aarch64", "riscv64"])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import UserError
+from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
+
+if TYPE_CHECKING:
+    from txop.guest.packages.lock import Lock
 
 Update = Annotated[
     bool,
@@ -22,6 +26,18 @@ Update = Annotated[
 ]
 Packages = Annotated[
     Path | None, typer.Option("--packages", metavar="DIR", help="Folder of .deb files to take pinned packages from.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Say which pinned packages the archive has not any more, and exit.")
+]
+Mirror = Annotated[
+    str | None,
+    typer.Option(
+        "--mirror",
+        metavar="URL",
+        help="Debian mirror, in place of the one in this machine's APT sources; with a space and the URL of its "
+        "security archive behind it, if that is elsewhere. TXOP_DEBIAN_MIRROR does the same for all commands.",
+    ),
 ]
 Where = Annotated[bool, typer.Option("--where", help="Print the cache folder and exit.")]
 Driver = Annotated[str, typer.Option("--driver", metavar="NAME", help="Name of the module.")]
@@ -65,9 +81,12 @@ def register(app: typer.Typer) -> None:
         epilog=epilog(
             [
                 ("txop guest build", "the image with Debian's kernel 6.12, from the packages that its lock pins"),
+                ("txop guest build --check", "which pinned packages the archive has not any more"),
                 ("txop guest build --kernel 6.1 --update", "pin what the archive has now"),
+                ("txop guest build --mirror http://MIRROR/debian", "on Ubuntu, whose sources name no Debian mirror"),
                 ("txop guest build --kernel-file bzImage --modules-dir /lib/modules/6.16.0", "a kernel of your own"),
-            ]
+            ],
+            ["Exit code 1: with --check, when something is gone."],
         ),
     )(build)
     group.command(
@@ -93,6 +112,8 @@ def build(
     kernel: Kernel = "6.12",
     lock: LockFile = None,
     update: Update = False,
+    check: Check = False,
+    mirror: Mirror = None,
     packages: Packages = None,
     kernel_file: KernelFile = None,
     modules_dir: ModulesDir = None,
@@ -102,6 +123,7 @@ def build(
     """Make the image of a guest: a kernel, and an initramfs of the distribution's own programs."""
     from txop.guest.cache import default_cache
     from txop.guest.locks import find_lock, own_lock
+    from txop.guest.packages.archive import MIRROR
     from txop.guest.packages.lock import lock_text
     from txop.guest.packages.resolve import resolve
     from txop.guest.packages.store import PackageStore
@@ -110,11 +132,17 @@ def build(
     if where:
         console.stdout().print(safe_text(str(default_cache())), soft_wrap=True)
         return
+    if mirror is not None:
+        os.environ[MIRROR] = mirror
     begun = time.monotonic()
     with told():
+        if check:
+            _check(find_lock(kernel, lock), json=json)
+            return
         if update:
             resolved = resolve(kernel, progress=note)
             place = lock or own_lock(kernel)
+            _tell_changes(kernel, place if place.is_file() else None, resolved)
             place.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(place) as out:
                 out.write(lock_text(resolved))
@@ -122,7 +150,8 @@ def build(
         if packages is not None:
             if not packages.is_dir():
                 raise UserError("it is no folder", where=str(packages))
-            PackageStore(default_cache(), note).adopt(packages, find_lock(kernel, lock).packages)
+            pinned = find_lock(kernel, lock)
+            PackageStore.of(pinned, default_cache(), note).adopt(packages, pinned.packages)
         image, _ = the_image(kernel, lock, kernel_file, modules_dir)
     seconds = time.monotonic() - begun
     if json:
@@ -142,6 +171,72 @@ def build(
         return
     size = f"{image.size_bytes / 1e6:.1f} MB, {len(image.modules)} modules, {seconds:.1f} s"
     console.stdout().print(safe_text(f"{image.folder}: Linux {image.release}, {size}"), soft_wrap=True)
+
+
+def _check(lock: Lock, *, json: bool) -> None:
+    """Say what of a lock is gone; exit code 1 when something is."""
+    from rich.table import Table
+
+    from txop.guest.packages.offers import offers
+
+    rows = offers(lock, progress=note)
+    gone = [row for row in rows if not row.offered]
+    if json:
+        console.write_json(
+            {
+                "format": "txop-guest-lock-check",
+                "version": 1,
+                "kernel": lock.kernel,
+                "release": lock.release,
+                "distribution": lock.distribution,
+                "pinned": lock.pinned,
+                "packages": [
+                    {
+                        "name": row.package.name,
+                        "version": row.package.version,
+                        "role": row.package.role,
+                        "offered": row.offered,
+                        "newest": row.newest,
+                        "cached": row.cached,
+                    }
+                    for row in rows
+                ],
+            }
+        )
+    elif gone:
+        table = Table(title=safe_text("Gone from the archive"), title_justify="left")
+        for column in ("package", "pinned", "the archive has", "in the cache"):
+            table.add_column(column, overflow="fold")
+        for row in gone:
+            cells = (row.package.name, row.package.version, row.newest or "none", "yes" if row.cached else "no")
+            table.add_row(*(safe_text(cell) for cell in cells))
+        console.stdout().print(table)
+    what = f"{len(rows) - len(gone)} of the {len(rows)} packages for Linux {lock.release}"
+    when = lock.pinned or "on a day that the lock does not say"
+    sentence = f"The archive of {lock.distribution} has {what}, pinned {when}."
+    if json:
+        note(sentence)
+    else:
+        console.stdout().print(safe_text(sentence), soft_wrap=True)
+    if gone:
+        needed = sum(not row.cached for row in gone)
+        if needed:
+            note(f"{needed} of those gone are not in the cache either. --update pins what the archive has now.")
+        raise typer.Exit(ExitCode.VERDICT_NO)
+
+
+def _tell_changes(kernel: str, old: Path | None, new: Lock) -> None:
+    """Say what pinning anew changes, against the lock in a file, else the one in use."""
+    from txop.guest.error import GuestError
+    from txop.guest.locks import find_lock
+    from txop.guest.packages.offers import changes
+
+    try:
+        rows = changes(find_lock(kernel, old), new)
+    except GuestError:  # there was none, or none that can be read
+        return
+    for row in rows or ["nothing changed"]:
+        note(f"  {row}")
 
 
 def module(

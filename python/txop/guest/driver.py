@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from txop.arms.edits.script import BadScript, read_script
 from txop.arms.patches import NOT_BACKWARDS, is_script
 from txop.guest import qemu
 from txop.guest.cache import default_cache, new_folder
+from txop.guest.compiler import compiler_folder, variables_of
 from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
@@ -71,19 +72,20 @@ async def build_driver(
         if not _SYMBOL.fullmatch(name):
             raise GuestError(f"{visible(name)!r} is not a configuration symbol: letters, digits and _ only")
     check_scripts(what)
-    check_tools(what.source is None)
+    check_tools(what.source is None, own_compiler=bool(lock.of_role("compiler")))
     folder = cache or default_cache()
     kernel = build_folder(lock, cache=folder, progress=progress)
-    compiler = check_compiler(kernel)
+    variables = variables_of(compiler_folder(lock, cache=folder, progress=progress))
+    compiler = check_compiler(kernel, variables)
     if what.source is None:
         whole = source_folder(lock, cache=folder, progress=progress)
         inside, symbol = folder_of_module(whole, what.driver)
         top = _top(inside)
         source = folder / "kernels" / f"{whole.name}_{top.as_posix().replace('/', '-')}"
         _one_driver(whole, top, source)
-        variables = [f"{symbol}=m"]
+        symbols = [f"{symbol}=m"]
     else:
-        inside, source, variables = Path(), what.source, []
+        inside, source, symbols = Path(), what.source, []
         if not (source / "Makefile").is_file() and not (source / "Kbuild").is_file():
             raise GuestError(f"{source} has no Makefile to build a module with")
     flags = [f"-D{name}=1" for name in (*SWITCHES.get(what.driver, ()), *what.switches)]
@@ -97,7 +99,7 @@ async def build_driver(
         patches=what.patches,
         command=(
             *("make", "-C", str(kernel), f"M={{tree}}/{inside.as_posix()}".removesuffix("/.")),
-            *variables,
+            *symbols,
             *(f"KCFLAGS={' '.join(flags)}", f"-j{os.cpu_count() or 1}", "modules"),
         ),
         module=(inside / f"{what.driver}.ko").as_posix(),
@@ -108,7 +110,7 @@ async def build_driver(
     )
     progress(f"building {what.driver} for {lock.release}")
     try:
-        return await build(recipe, cache=folder / "modules")
+        return await build(recipe, cache=folder / "modules", environment=variables)
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
@@ -128,8 +130,13 @@ def check_scripts(what: DriverBuild) -> None:
             raise GuestError(f"{path}: {error.strerror}") from None
 
 
-def check_tools(kernel_source: bool = True) -> None:
-    """Raise :class:`MissingForGuest` for a program that building takes, and on a processor that cannot build."""
+def check_tools(kernel_source: bool = True, *, own_compiler: bool = True) -> None:
+    """Raise :class:`MissingForGuest` for a program that building takes, and on a processor that cannot build.
+
+    Args:
+        kernel_source: The kernel's source is to be unpacked.
+        own_compiler: The lock has compiler and binutils.
+    """
     machine = platform.machine()
     if machine not in qemu.X86:
         raise MissingForGuest(
@@ -139,12 +146,17 @@ def check_tools(kernel_source: bool = True) -> None:
             "--module",
         )
     for program, package in TOOLS.items():
-        if shutil.which(program) is None and (kernel_source or program != "xz"):
+        needed = {"ld": not own_compiler, "xz": kernel_source or own_compiler}.get(program, True)
+        if needed and shutil.which(program) is None:
             raise MissingForGuest(f"building a driver takes {program}", what_to_do=f"install the package {package}")
 
 
-def check_compiler(kernel: Path) -> str:
+def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
     """What the compiler that the kernel's build folder names says of itself.
+
+    Args:
+        kernel: The build folder.
+        variables: Environment variables, with the ``PATH`` where it is looked for.
 
     Raises:
         MissingForGuest: It is not here, or does not say what it is.
@@ -154,13 +166,16 @@ def check_compiler(kernel: Path) -> str:
     except OSError:
         text = ""
     compiler = compiler_of(text)
-    if shutil.which(compiler) is None:
+    found = shutil.which(compiler, path=variables.get("PATH"))
+    if found is None:
         package = compiler.rsplit("linux-gnu-", 1)[-1]
         raise MissingForGuest(
             f"the kernel was built with {compiler}, which is not here", what_to_do=f"install the package {package}"
         )
     try:
-        said = subprocess.run([compiler, "--version"], capture_output=True, timeout=COMPILER_S, check=True).stdout
+        said = subprocess.run(
+            [found, "--version"], env=dict(variables), capture_output=True, timeout=COMPILER_S, check=True
+        ).stdout
         return said.decode("utf-8", "replace").splitlines()[0][:200]
     except (OSError, subprocess.SubprocessError, IndexError) as error:
         raise MissingForGuest(

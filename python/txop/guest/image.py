@@ -30,7 +30,6 @@ from txop.guest.libraries import libraries_of
 from txop.guest.modules import KernelModule, ModuleFolder, alias_text, closure, dependency_text
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock, LockedPackage
-from txop.guest.packages.resolve import is_runtime
 from txop.guest.packages.store import FileTree, PackageStore
 
 RECIPE = 2
@@ -40,7 +39,6 @@ KEPT_UNUSED_DAYS = 30
 """So long an image stays that no guest has booted: each change of txop or of a lock makes another."""
 
 KERNEL_SELECTION = "kernel-2"
-RUNTIME_SELECTION = "runtime"
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
     kernel_package = lock.find("linux-image-")
     if kernel_package is None:
         raise GuestError("the lock has no kernel (linux-image-...)")
-    store = PackageStore(folder, progress)
+    store = PackageStore.of(lock, folder, progress)
     place = folder / "images" / _lock_key(lock)
     if place.exists() and not _is_whole(place):
         progress("the image in the cache is damaged: making it anew")
@@ -135,7 +133,7 @@ def _image_of_own(kernel: Path, modules: Path, lock: Lock, folder: Path, progres
     progress("making the image")
     work_name = hashlib.sha256(f"{kernel.resolve()}{modules.resolve()}".encode()).hexdigest()[:24]
     with new_folder(folder / "images" / f"own-{work_name}") as work:
-        _build(work, kernel, source, _userland(PackageStore(folder, progress), lock))
+        _build(work, kernel, source, _userland(PackageStore.of(lock, folder, progress), lock))
         place = folder / "images" / json.loads((work / "image.json").read_text())["key"]
         if not _is_whole(place):
             remove_folder(place)
@@ -240,7 +238,7 @@ def _wanted_of_kernel(name: str) -> bool:
 
 def _userland(store: PackageStore, lock: Lock) -> FileTree:
     packages: list[LockedPackage] = [p for p in lock.of_role("image") if not p.name.startswith("linux-image-")]
-    return FileTree([store.unpacked(package, is_runtime, RUNTIME_SELECTION) for package in packages])
+    return FileTree([store.unpacked(package, recipe.is_runtime, recipe.RUNTIME_SELECTION) for package in packages])
 
 
 def _build(folder: Path, kernel: Path, source: ModuleFolder, tree: FileTree) -> None:

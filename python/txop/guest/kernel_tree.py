@@ -37,7 +37,7 @@ _SELECTION = "source-1"
 def build_folder(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> Path:
     """The folder that modules of a lock's kernel are built with (``make -C``). Raises :class:`GuestError`."""
     folder = cache or default_cache()
-    store = PackageStore(folder, progress)
+    store = PackageStore.of(lock, folder, progress)
     flavour = _package(lock, f"linux-headers-{lock.release}")
     common = _package(lock, f"linux-headers-{lock.release.removesuffix('-amd64')}-common")
     kbuild = _package(lock, "linux-kbuild-")
@@ -61,7 +61,7 @@ def source_folder(lock: Lock, *, cache: Path | None = None, progress: Progress =
     package = _package(lock, "linux-source-")
     place = folder / "kernels" / f"{_SELECTION}_{package.sha256[:24]}"
     if not place.is_dir():
-        store = PackageStore(folder, progress)
+        store = PackageStore.of(lock, folder, progress)
         packed = store.unpacked(package, lambda name: name.startswith("usr/src/linux-source-"), "source")
         tar = next(iter(sorted(packed.glob("usr/src/linux-source-*.tar.xz"))), None)
         if tar is None:

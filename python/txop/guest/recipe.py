@@ -101,3 +101,46 @@ class KernelPackages:
     def of(series: str) -> KernelPackages:
         """Those of a series, as in ``6.12``."""
         return KernelPackages((f"linux-image-{series}-amd64", "linux-image-amd64"), f"linux-source-{series}")
+
+
+RUNTIME_SELECTION = "runtime"
+"""Names the choice :func:`is_runtime`."""
+
+TRIPLET = "x86_64-linux-gnu-"
+"""What names of programs for x86-64 begin with."""
+
+
+def is_runtime(name: str) -> bool:
+    """Whether a file of a package may be needed in a guest: programs, libraries, firmware data."""
+    return name.startswith(("usr/bin/", "usr/sbin/", "usr/lib/", "usr/lib64/", "usr/libexec/"))
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A GCC of the distribution, with what it calls."""
+
+    name: str
+    """As in ``gcc-12``."""
+
+    @property
+    def programs(self) -> dict[str, tuple[str, ...]]:
+        """By package: its programs, named as in a tree with ``/usr`` merged."""
+        inside = self._inside
+        binutils = ("ar", "as", "ld", "ld.bfd", "nm", "objcopy", "objdump", "ranlib", "readelf", "size", "strip")
+        return {
+            self.name: (f"usr/bin/{TRIPLET}{self.name}", f"{inside}/collect2", f"{inside}/lto-wrapper"),
+            self.name.replace("gcc", "cpp"): (f"{inside}/cc1",),
+            "binutils-x86-64-linux-gnu": tuple(f"usr/bin/{TRIPLET}{tool}" for tool in binutils),
+        }
+
+    def files(self) -> list[str]:
+        """All of them, and the linker's plugin."""
+        return [*(name for names in self.programs.values() for name in names), f"{self._inside}/liblto_plugin.so"]
+
+    def beside_cc1(self) -> list[tuple[str, str]]:
+        """Programs that GCC looks for beside its own before it looks elsewhere: name in the tree, name there."""
+        return [(f"usr/bin/{TRIPLET}{tool}", f"{self._inside}/{tool}") for tool in ("as", "ld")]
+
+    @property
+    def _inside(self) -> str:
+        return f"usr/lib/gcc/x86_64-linux-gnu/{self.name.removeprefix('gcc-')}"

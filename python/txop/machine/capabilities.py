@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from txop.guest.packages.archive import KEYRINGS
 from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
@@ -183,6 +184,14 @@ def _kvm(machine: Machine) -> Answer:
     return Answer(False, f"/dev/kvm does not work: {why}", Packages(None, None, None))
 
 
+def _guest_packages(machine: Machine) -> Answer:
+    """APT, what unpacks and starts, and the keys by which Debian's packages are verified, also on Ubuntu."""
+    answer = _programs("apt-get", "apt-cache", "xz", "setpriv")(machine)
+    if answer.present and not any(machine.exists(str(keyring)) for keyring in KEYRINGS):
+        return Answer(False, "the keys of Debian's archive are not here")
+    return answer
+
+
 def _virtual_chips(machine: Machine) -> Answer:
     beside = str(Path(__file__).parents[1] / "guest" / "bin" / "txop-vusb")
     path = beside if machine.exists(beside) else machine.find_program("txop-vusb")
@@ -294,12 +303,11 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "guest-packages", "Packages for guests", "txop guest: Debian's kernels and programs, without installing them",
-        _programs("apt-get", "apt-cache", "xz", "setpriv"), Packages("apt xz-utils util-linux", None, None),
+        _guest_packages, Packages("apt xz-utils util-linux debian-archive-keyring", None, None),
     ),
     Capability(
         "driver-build", "Building drivers", "txop guest module: drivers from the kernel's source",
-        _programs("make", "gcc", "ld", "git", "xz"),
-        Packages("make gcc binutils git xz-utils libelf1", "make gcc binutils git xz", "make gcc binutils git xz"),
+        _programs("make", "git", "xz"), Packages("make git xz-utils", "make git xz", "make git xz"),
     ),
     Capability(
         "virtual-chips", "Virtual chips", "txop guest --device: chips that real drivers drive",

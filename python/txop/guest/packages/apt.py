@@ -1,26 +1,35 @@
-"""What this machine's APT offers: the archive's index, whose signature APT has checked, and the packages in it.
+"""What Debian's archive offers: its index, whose signature APT has checked, and the packages in it.
 
-As any user: packages are fetched into a folder, nothing is installed. When the machine's own package lists are old,
-lists of one's own are fetched, from the same sources, into the user's cache.
+As any user: packages are fetched into a folder, nothing is installed, and the machine's own package lists are neither
+read nor changed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from txop.guest.cache import sha256_of
 from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.packages.archive import Archive, Suite
 from txop.guest.packages.control import IndexEntry, read_index
 from txop.guest.packages.lock import LockedPackage
 from txop.visible import visible
 
 SHOW_TIMEOUT_S = 120.0
 FETCH_TIMEOUT_S = 1800.0
+
+FRESH_S = 600.0
+"""Package lists that are younger are not fetched again in search of a version."""
+
+_HOOKS = ("APT::Update::Pre-Invoke", "APT::Update::Post-Invoke", "APT::Update::Post-Invoke-Success")
+"""What a machine has its APT do after its own lists were fetched is not done for these."""
 
 _PROGRAMS = ("apt-cache", "apt-get")
 
@@ -33,11 +42,15 @@ class NotOffered(GuestError):  # noqa: N818
 
 
 class Apt:
-    """APT, with the machine's package lists or with those in ``lists``."""
+    """APT with sources, keys, package lists and cache of its own, in a folder.
 
-    def __init__(self, lists: Path | None = None) -> None:
-        self.lists = lists
-        """Folder of package lists of one's own; ``None``: the machine's."""
+    Of the machine's settings only those that say how to get there (proxies, certificates, passwords) count.
+    """
+
+    def __init__(self, folder: Path, archive: Archive) -> None:
+        """``folder``: where lists of all archives are kept."""
+        self.archive = archive
+        self._root = folder / archive.key
 
     @staticmethod
     def check() -> None:
@@ -50,13 +63,48 @@ class Apt:
                     "(its path: `txop guest build --where`)",
                 )
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether package lists were fetched, at any time."""
+        return self._stamp.is_file()
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether they were fetched so lately that fetching them again would bring nothing."""
+        try:
+            return time.time() - self._stamp.stat().st_mtime < FRESH_S
+        except OSError:
+            return False
+
     def refresh(self) -> None:
-        """Fetch package lists into :attr:`lists`. Raises :class:`GuestError`."""
-        if self.lists is None:
-            raise ValueError("the machine's own lists are for root to refresh")
-        for folder in ("lists/partial", "cache/archives/partial"):
-            (self.lists / folder).mkdir(parents=True, exist_ok=True)
-        self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
+        """Fetch package lists. A mirror may be without updates or security updates. Raises :class:`GuestError`."""
+        self.check()
+        for folder in ("state/lists/partial", "cache/archives/partial", "empty"):
+            (self._root / folder).mkdir(parents=True, exist_ok=True)
+        (self._root / "status").touch()
+        with (self._root / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not self.is_fresh:  # else another process has just done it
+                self._update()
+                self._stamp.touch()
+
+    def _update(self) -> None:
+        wanted = self.archive.suites()
+        while True:
+            lines = [suite.line(self.archive.keyring) for suite in wanted]
+            (self._root / "sources.list").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            try:
+                self._run(["apt-get", "-q", "update"], FETCH_TIMEOUT_S, "package lists cannot be fetched")
+                break
+            except GuestError as error:
+                lacking = [suite for suite in wanted if suite.optional and _lacks(error.what, suite)]
+                if not lacking:
+                    raise
+                wanted = tuple(suite for suite in wanted if suite not in lacking)
+
+    @property
+    def _stamp(self) -> Path:
+        return self._root / "fetched"
 
     def show(self, names: Iterable[str]) -> dict[str, list[IndexEntry]]:
         """What the archive offers of packages, per name, newest first. A name that it lacks has no entry."""
@@ -125,13 +173,7 @@ class Apt:
     def _call(
         self, argv: Sequence[str], timeout_s: float, folder: Path | None = None
     ) -> subprocess.CompletedProcess[bytes]:
-        self.check()
-        # guests are x86-64 machines, also where this machine is another
-        options = ["-o", "APT::Architecture=amd64", "-o", "APT::Architectures=amd64"]
-        if argv[0] == "apt-get":
-            options += ["-o", "APT::Sandbox::User=", "-o", "Acquire::Retries=2"]
-        if self.lists is not None:
-            options += ["-o", f"Dir::State::Lists={self.lists}/lists", "-o", f"Dir::Cache={self.lists}/cache"]
+        options = self._options()
         try:
             return subprocess.run(
                 [argv[0], *options, *argv[1:]],
@@ -144,6 +186,35 @@ class Apt:
             )
         except subprocess.TimeoutExpired:
             raise GuestError(f"`{' '.join(argv[:2])}` did not end within {timeout_s:g} s") from None
+
+    def _options(self) -> list[str]:
+        hooks = self._root / "no-hooks.conf"
+        if not hooks.is_file():
+            self._root.mkdir(parents=True, exist_ok=True)
+            hooks.write_text("".join(f"#clear {name};\n" for name in _HOOKS), encoding="utf-8")
+        settings = {
+            "APT::Architecture": "amd64",  # guests are x86-64 machines, also where this machine is another
+            "APT::Architectures": "amd64",
+            "APT::Default-Release": "",
+            "APT::Sandbox::User": "",
+            "Acquire::Languages": "none",
+            "Acquire::Retries": "2",
+            "Dir::State": self._root / "state",
+            "Dir::State::Lists": self._root / "state" / "lists",
+            "Dir::State::status": self._root / "status",
+            "Dir::Cache": self._root / "cache",
+            "Dir::Etc::SourceList": self._root / "sources.list",
+            "Dir::Etc::SourceParts": self._root / "empty",
+            "Dir::Etc::Preferences": self._root / "none",
+            "Dir::Etc::PreferencesParts": self._root / "empty",
+            **({"Acquire::Check-Valid-Until": "false"} if self.archive.dated else {}),
+        }
+        return ["-c", str(hooks), *(part for key, value in settings.items() for part in ("-o", f"{key}={value}"))]
+
+
+def _lacks(said: str, suite: Suite) -> bool:
+    """Whether an error of ``apt-get update`` says that there is no such suite."""
+    return f" {suite.name} Release" in said and "does not have a Release file" in said
 
 
 Progress = Callable[[str], None]

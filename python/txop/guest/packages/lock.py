@@ -21,13 +21,15 @@ FORMAT_VERSION = 1
 MAX_BYTES = 1 << 20
 """Of a lock file."""
 
-ROLES = ("image", "build")
-"""``image``: what is in the image; ``build``: what a module is built with, beside it."""
+ROLES = ("image", "build", "compiler")
+"""``image``: what is in the image; ``build``: the kernel's headers, programs and source, which a module is built from;
+``compiler``: what it is built with, on every machine the same. Locks of earlier versions have no compiler."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9+.-]{1,127}")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,127}")
 _ARCHITECTURE = re.compile(r"[a-z0-9-]{2,32}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_DAY = re.compile(r"20\d\d-[01]\d-[0-3]\d", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,63}")
 
 
@@ -74,6 +76,8 @@ class Lock:
     """As in ``debian-12``."""
     packages: tuple[LockedPackage, ...]
     """In order of role and name."""
+    pinned: str | None = None
+    """The day on which the archive offered these, UTC, as in ``2026-11-22``."""
 
     def of_role(self, role: str) -> tuple[LockedPackage, ...]:
         """The packages of one of :data:`ROLES`."""
@@ -93,6 +97,7 @@ def lock_text(lock: Lock) -> str:
         f'kernel = "{lock.kernel}"',
         f'release = "{lock.release}"',
         f'distribution = "{lock.distribution}"',
+        *([f'pinned = "{lock.pinned}"'] if lock.pinned is not None else []),
     ]
     for role in ROLES:
         rows += ["", f"{role} = ["]
@@ -124,6 +129,9 @@ def read_lock(text: str, where: str) -> Lock:
         if not isinstance(value, str) or not _LABEL.fullmatch(value):
             raise LockError(f"{where}: {key} = {value!r} is none")
         labels[key] = value
+    pinned = document.get("pinned")
+    if pinned is not None and not (isinstance(pinned, str) and _DAY.fullmatch(pinned)):
+        raise LockError(f"{where}: pinned = {pinned!r} is no day, as in 2026-11-22")
     packages = [
         _package(entry, role, f"{where}, {role} number {number}")
         for role in ROLES
@@ -132,7 +140,7 @@ def read_lock(text: str, where: str) -> Lock:
     names = [package.name for package in packages]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise LockError(f"{where} has {', '.join(twice)} more than once")
-    return Lock(labels["kernel"], labels["release"], labels["distribution"], in_order(packages))
+    return Lock(labels["kernel"], labels["release"], labels["distribution"], in_order(packages), pinned)
 
 
 def load_lock(path: Path) -> Lock:

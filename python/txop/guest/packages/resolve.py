@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from txop.guest import recipe
 from txop.guest.cache import default_cache
+from txop.guest.compiler import compiler_files, kbuild_programs
 from txop.guest.error import GuestError
 from txop.guest.libraries import libraries_of
 from txop.guest.packages.apt import Apt, NotOffered, Progress
+from txop.guest.packages.archive import IMAGE_DISTRIBUTION, current_archive
 from txop.guest.packages.control import IndexEntry
 from txop.guest.packages.lock import Lock, LockedPackage, in_order
 from txop.guest.packages.store import FileTree, PackageStore
 
 MAX_PACKAGES = 1000
 
+_GCC = re.compile(r"(?:linux-compiler-)?(gcc-\d+)(?:-x86)?")
 _RELEASE = re.compile(r"linux-image-(\d+\.\d+[0-9A-Za-z.+~-]*-amd64)$")
 
 
-def resolve(series: str, *, cache: Path | None = None, progress: Progress = lambda _: None) -> Lock:
+def resolve(
+    series: str,
+    *,
+    distribution: str = IMAGE_DISTRIBUTION,
+    cache: Path | None = None,
+    progress: Progress = lambda _: None,
+) -> Lock:
     """What the archive has now for a guest with a kernel of a series.
 
     Raises:
@@ -28,8 +38,8 @@ def resolve(series: str, *, cache: Path | None = None, progress: Progress = lamb
         MissingForGuest: This machine has no APT.
     """
     folder = cache or default_cache()
-    apt = Apt(folder / "apt")
-    progress("fetching package lists")
+    apt = Apt(folder / "apt", current_archive(distribution))
+    progress(f"fetching package lists of {distribution}")
     apt.refresh()
     image, release = _kernel(apt, series)
     progress(f"looking for what {release} needs")
@@ -43,11 +53,45 @@ def resolve(series: str, *, cache: Path | None = None, progress: Progress = lamb
             recipe.KernelPackages.of(series).source: image.version,
         },
     )
-    store = PackageStore(folder, progress)
+    store = PackageStore(folder, progress, distribution)
     named = {*recipe.PROGRAMS, *recipe.FILES}
     counted = _that_count(store, [_pin(entry, "image") for entry in programs], named)
-    pins = [_pin(image, "image"), *counted, *(_pin(entry, "build") for entry in build)]
-    return Lock(series, release, distribution(), in_order(pins))
+    built_with = [_pin(entry, "build") for entry in build]
+    compiler = _compiler(apt, store, release, counted, built_with, progress)
+    pins = [_pin(image, "image"), *counted, *built_with, *compiler]
+    today = datetime.now(UTC).date().isoformat()
+    return Lock(series, release, distribution, in_order(pins), today)
+
+
+def _compiler(
+    apt: Apt,
+    store: PackageStore,
+    release: str,
+    image: list[LockedPackage],
+    build: list[LockedPackage],
+    progress: Progress,
+) -> list[LockedPackage]:
+    """What a release's modules are compiled with: of packages that no image has, those whose files count."""
+    headers = apt.show([f"linux-headers-{release}"])[f"linux-headers-{release}"][0]
+    named = next((match[1] for name in headers.depends if (match := _GCC.fullmatch(name))), None)
+    if named is None:
+        raise NotOffered(f"the headers of {release} do not say which compiler they are for")
+    compiler = recipe.Compiler(named)
+    progress(f"looking for what {named} needs")
+    entries = _with_dependencies(apt, compiler.programs)
+    others = {package.name for package in image}
+    packages = [_pin(entry, "compiler") for entry in entries if entry.name not in others]
+    store.fetch(packages)
+    kbuild = next(package for package in build if package.name.startswith("linux-kbuild-"))
+    folders = {package: compiler_files(store, package) for package in (*image, *packages)}
+    tree = FileTree([*folders.values(), store.unpacked(kbuild, lambda _: True, "all")])
+    programs = [*compiler.files(), *kbuild_programs(tree)]
+    used = {place for name in libraries_of(tree, programs) if (place := tree.find(name)) is not None}
+    return [
+        package
+        for package in packages
+        if package.name in compiler.programs or any(place.is_relative_to(folders[package]) for place in used)
+    ]
 
 
 def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
@@ -108,7 +152,7 @@ def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
 def _that_count(store: PackageStore, packages: list[LockedPackage], named: set[str]) -> list[LockedPackage]:
     """Of packages those whose files are in an image: the named ones, and those whose libraries these need."""
     store.fetch(packages)
-    folders = {package: store.unpacked(package, is_runtime, "runtime") for package in packages}
+    folders = {package: store.unpacked(package, recipe.is_runtime, recipe.RUNTIME_SELECTION) for package in packages}
     tree = FileTree(list(folders.values()))
     programs = [name for names in recipe.PROGRAMS.values() for name in names]
     if missing := [name for name in programs if tree.find(name) is None]:
@@ -122,25 +166,8 @@ def _that_count(store: PackageStore, packages: list[LockedPackage], named: set[s
     return counted
 
 
-def is_runtime(name: str) -> bool:
-    """Whether a file of a package may be needed in a guest: programs, libraries, firmware data."""
-    return name.startswith(("usr/bin/", "usr/sbin/", "usr/lib/", "usr/lib64/", "usr/libexec/"))
-
-
 def _pin(entry: IndexEntry, role: str) -> LockedPackage:
     try:
         return LockedPackage(entry.name, entry.version, entry.architecture, entry.sha256, entry.size_bytes, role)
     except ValueError as error:
         raise GuestError(f"the archive's index has something odd: {error}") from None
-
-
-def distribution() -> str:
-    """As in ``debian-12``."""
-    fields = {}
-    try:
-        for row in Path("/etc/os-release").read_text(encoding="utf-8").splitlines():
-            key, _, value = row.partition("=")
-            fields[key] = value.strip("\"'")
-    except OSError:
-        pass
-    return f"{fields.get('ID', 'unknown')}-{fields.get('VERSION_ID', 'unknown')}"

@@ -11,8 +11,9 @@ from pathlib import Path
 from txop.guest.cache import is_running, new_folder, sha256_of
 from txop.guest.error import GuestError
 from txop.guest.packages.apt import Apt, NotOffered, Progress
+from txop.guest.packages.archive import DATED, current_archive, dated_archive
 from txop.guest.packages.deb import unpack
-from txop.guest.packages.lock import LockedPackage
+from txop.guest.packages.lock import Lock, LockedPackage
 
 MANY = 3
 """From so many packages on, they are fetched at once."""
@@ -22,18 +23,26 @@ MAX_LINKS = 40
 
 
 class PackageStore:
-    """A folder of packages."""
+    """A folder of packages, of one release of the distribution."""
 
-    def __init__(self, cache: Path, progress: Progress) -> None:
+    def __init__(self, cache: Path, progress: Progress, distribution: str, pinned: str | None = None) -> None:
+        """``distribution``: whose archive packages are fetched from; ``pinned``: the day when it had them, if known."""
         self._packages = cache / "packages"
         self._unpacked = cache / "unpacked"
         self._lists = cache / "apt"
         self._progress = progress
+        self._distribution = distribution
+        self._pinned = pinned
+
+    @classmethod
+    def of(cls, lock: Lock, cache: Path, progress: Progress) -> PackageStore:
+        """For the packages of a lock."""
+        return cls(cache, progress, lock.distribution, lock.pinned)
 
     def package(self, pinned: LockedPackage) -> Path:
         """The package file, fetched when it is not there. Raises :class:`GuestError`."""
         place = self._place(pinned)
-        if self._is_there(pinned):
+        if self.has(pinned):
             return place
         self._packages.mkdir(parents=True, exist_ok=True)
         self._progress(f"fetching {pinned.name} {pinned.version} ({pinned.size_bytes / 1e6:.1f} MB)")
@@ -45,13 +54,12 @@ class PackageStore:
     def fetch(self, pinned: Sequence[LockedPackage]) -> None:
         """Fetch many packages at once, which is much quicker than one by one. Those that do not come this way are left
         to :meth:`package`, which says what is the matter. Raises :class:`GuestError`."""
-        for apt in (Apt(), Apt(self._lists)):
-            missing = [package for package in pinned if not self._is_there(package)]
+        if sum(not self.has(package) for package in pinned) < MANY:
+            return
+        for apt in self._sources():
+            missing = [package for package in pinned if not self.has(package)]
             if len(missing) < MANY:
                 return
-            if apt.lists is not None:
-                self._progress("refreshing package lists")
-                apt.refresh()
             size = sum(package.size_bytes for package in missing)
             self._progress(f"fetching {len(missing)} packages ({size / 1e6:.1f} MB)")
             with new_folder(self._packages / "fetch-many") as work:
@@ -59,10 +67,40 @@ class PackageStore:
                 self.adopt(work, missing)
                 shutil.rmtree(work)
 
+    def _sources(self) -> Iterator[Apt]:
+        """Where packages may come from, one after the other, while some are missing.
+
+        The archive by the package lists there are, by new ones, and as it was when the lock was made. Raises
+        :class:`GuestError` when none can be asked.
+        """
+        trouble: GuestError | None = None
+        asked = False
+        for dated in (False, True):
+            try:
+                archive = (
+                    dated_archive(self._distribution, self._pinned) if dated else current_archive(self._distribution)
+                )
+                if archive is None:
+                    continue
+                apt = Apt(self._lists, archive)
+                if apt.has_lists:
+                    asked = True
+                    yield apt
+                if not apt.is_fresh:
+                    self._progress(f"refreshing package lists of {self._distribution}{' as it was' if dated else ''}")
+                    apt.refresh()
+                    asked = True
+                    yield apt
+            except GuestError as error:
+                trouble = trouble or error
+        if trouble is not None and not asked:
+            raise trouble
+
     def _place(self, pinned: LockedPackage) -> Path:
         return self._packages / f"{pinned.name}_{pinned.sha256[:24]}.deb"
 
-    def _is_there(self, pinned: LockedPackage) -> bool:
+    def has(self, pinned: LockedPackage) -> bool:
+        """Whether the package is here, by its size."""
         place = self._place(pinned)
         return place.is_file() and place.stat().st_size == pinned.size_bytes
 
@@ -77,7 +115,7 @@ class PackageStore:
                 old.unlink(missing_ok=True)
         for path in sorted(folder.glob("*.deb")):
             for package in by_size.get(path.stat().st_size, []):
-                if not self._is_there(package) and sha256_of(path) == package.sha256:
+                if not self.has(package) and sha256_of(path) == package.sha256:
                     place = self._place(package)
                     part = place.with_name(f".{place.name}.{os.getpid()}.part")
                     shutil.copyfile(path, part)
@@ -98,21 +136,19 @@ class PackageStore:
         return place
 
     def _fetch(self, pinned: LockedPackage, work: Path) -> Path:
-        try:
-            return Apt().fetch(pinned, work)
-        except NotOffered as error:
-            # The machine's lists may be older, or newer, than what the archive has.
-            apt = Apt(self._lists)
-            self._progress("refreshing package lists")
-            apt.refresh()
+        gone: NotOffered | None = None
+        for apt in self._sources():
             try:
                 return apt.fetch(pinned, work)
-            except NotOffered:
-                raise GuestError(
-                    f"the archive has moved on: {error.what}",
-                    what_to_do="pin what it has now with `txop guest build --update` (results made with another lock "
-                    "are not comparable byte for byte), or give a folder that has the old packages with --packages",
-                ) from None
+            except NotOffered as error:
+                gone = gone or error
+        what = gone.what if gone is not None else f"{pinned.name} is nowhere"
+        raise GuestError(
+            f"the archive has moved on: {what}",
+            what_to_do="`txop guest build --check` says what is gone. Pin what the archive has now with `txop guest "
+            "build --update` (results made with another lock are not comparable byte for byte), give a folder that has "
+            f"the old packages with --packages, or name an archive of old days with {DATED}",
+        )
 
 
 class FileTree:

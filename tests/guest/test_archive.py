@@ -1,0 +1,251 @@
+"""Packages of the image's distribution, from signed archives on this disk, with this machine's real APT."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+
+from txop.guest.error import GuestError, MissingForGuest
+from txop.guest.packages import archive
+from txop.guest.packages.archive import current_archive, security_beside
+from txop.guest.packages.lock import Lock, LockedPackage, in_order
+from txop.guest.packages.offers import changes, offers
+from txop.guest.packages.store import PackageStore
+
+needs_apt = pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("apt-get", "apt-cache", "gpg", "gpgv")),
+    reason="apt or gpg is not here",
+)
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a key of an archive of our own: ``ring.gpg`` is its public half."""
+    home = tmp_path_factory.mktemp("key", numbered=True)
+    home.chmod(0o700)
+    gpg(home, "--quick-generate-key", "archive", "ed25519", "sign", "never")
+    (home / "ring.gpg").write_bytes(gpg(home, "--export"))
+    yield home
+    subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=False, capture_output=True)
+
+
+def gpg(home: Path, *words: str, data: bytes = b"") -> bytes:
+    argv = [
+        "gpg",
+        "--homedir",
+        str(home),
+        "--batch",
+        "--quiet",
+        "--pinentry-mode",
+        "loopback",
+        "--passphrase",
+        "",
+        *words,
+    ]
+    return subprocess.run(argv, input=data, capture_output=True, check=True).stdout
+
+
+def make_archive(
+    place: Path, key: Path, packages: Mapping[str, tuple[str, bytes]], *, suite: str = "bookworm", days_old: int = 0
+) -> str:
+    """A signed archive with packages (name: version, contents); its URL."""
+    dist = place / "dists" / suite / "main" / "binary-amd64"
+    dist.mkdir(parents=True)
+    rows = []
+    for name, (version, content) in packages.items():
+        path = place / f"pool/{name}_{version}_amd64.deb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+        rows.append(
+            f"Package: {name}\nVersion: {version}\nArchitecture: amd64\nFilename: pool/{path.name}\n"
+            f"Size: {len(content)}\nSHA256: {hashlib.sha256(content).hexdigest()}\nDescription: x\n"
+        )
+    index = "\n".join(rows).encode()
+    (dist / "Packages").write_bytes(index)
+    made = datetime.now(UTC) - timedelta(days=days_old)
+    dates = [format_datetime(moment, usegmt=True) for moment in (made, made + timedelta(days=7))]
+    release = (
+        f"Origin: Debian\nSuite: {suite}\nCodename: {suite}\nArchitectures: amd64\nComponents: main\n"
+        f"Date: {dates[0]}\nValid-Until: {dates[1]}\n"
+        f"SHA256:\n {hashlib.sha256(index).hexdigest()} {len(index)} main/binary-amd64/Packages\n"
+    )
+    (place / "dists" / suite / "InRelease").write_bytes(gpg(key, "--clearsign", data=release.encode()))
+    return f"file:{place}"
+
+
+def pin(name: str, version: str, content: bytes) -> LockedPackage:
+    return LockedPackage(name, version, "amd64", hashlib.sha256(content).hexdigest(), len(content), "image")
+
+
+@pytest.fixture
+def ours(key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key is that of the archive, and this machine's own sources do not count."""
+    monkeypatch.setattr(archive, "KEYRINGS", (key / "ring.gpg",))
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", "http://nowhere.invalid/debian")
+    monkeypatch.delenv("TXOP_DEBIAN_ARCHIVE", raising=False)
+
+
+@needs_apt
+@pytest.mark.usefixtures("ours")
+def test_packages_come_from_a_mirror_without_security_updates_whatever_this_machine_has(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", make_archive(tmp_path / "debian", key, {"iw": ("5.19-1", b"iw")}))
+    store = PackageStore(tmp_path / "cache", lambda _: None, "debian-12")
+    assert store.package(pin("iw", "5.19-1", b"iw")).read_bytes() == b"iw"
+
+
+@needs_apt
+@pytest.mark.usefixtures("ours")
+def test_security_updates_count(key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    main = make_archive(tmp_path / "debian", key, {"iw": ("5.19-1", b"old")})
+    make_archive(tmp_path / "debian-security", key, {"iw": ("5.19-2", b"new")}, suite="bookworm-security")
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", main)
+    store = PackageStore(tmp_path / "cache", lambda _: None, "debian-12")
+    assert store.package(pin("iw", "5.19-2", b"new")).read_bytes() == b"new"
+
+
+@needs_apt
+@pytest.mark.usefixtures("ours")
+def test_what_the_archive_has_dropped_comes_from_the_dated_one(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", make_archive(tmp_path / "debian", key, {"iw": ("6.1-1", b"newer")}))
+    then = tmp_path / "then" / "debian" / "20260102T235959Z"
+    make_archive(then, key, {"iw": ("5.19-1", b"iw")}, days_old=300)  # its signature holds for 7 days
+    wanted = pin("iw", "5.19-1", b"iw")
+    with pytest.raises(GuestError, match=r"it has 6\.1-1 now") as said:
+        PackageStore(tmp_path / "cache", lambda _: None, "debian-12", "2026-01-02").package(wanted)
+    assert "TXOP_DEBIAN_ARCHIVE" in (said.value.what_to_do or "")
+    monkeypatch.setenv("TXOP_DEBIAN_ARCHIVE", f"file:{tmp_path}/then/")
+    with pytest.raises(GuestError, match=r"it has 6\.1-1 now"):  # a lock that does not say when it was made
+        PackageStore(tmp_path / "cache", lambda _: None, "debian-12").package(wanted)
+    store = PackageStore(tmp_path / "cache", lambda _: None, "debian-12", "2026-01-02")
+    assert store.package(wanted).read_bytes() == b"iw"
+
+
+@needs_apt
+@pytest.mark.usefixtures("ours")
+def test_an_archive_that_another_key_has_signed_is_refused(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", make_archive(tmp_path / "debian", key, {"iw": ("5.19-1", b"iw")}))
+    (tmp_path / "other").mkdir(mode=0o700)
+    gpg(tmp_path / "other", "--quick-generate-key", "other", "ed25519", "sign", "never")
+    (tmp_path / "ring.gpg").write_bytes(gpg(tmp_path / "other", "--export"))
+    subprocess.run(["gpgconf", "--homedir", tmp_path / "other", "--kill", "all"], check=False, capture_output=True)
+    monkeypatch.setattr(archive, "KEYRINGS", (tmp_path / "ring.gpg",))
+    with pytest.raises(GuestError, match=r"package lists cannot be fetched.*not signed"):
+        PackageStore(tmp_path / "cache", lambda _: None, "debian-12").package(pin("iw", "5.19-1", b"iw"))
+
+
+@needs_apt
+@pytest.mark.usefixtures("ours")
+def test_a_check_says_what_is_gone_and_what_there_is_in_its_place(
+    key: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has = {"iw": ("5.19-1", b"iw"), "tcpdump": ("4.99.9-1", b"new")}
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", make_archive(tmp_path / "debian", key, has))
+    pins = [pin("iw", "5.19-1", b"iw"), pin("tcpdump", "4.99.3-1", b"old"), pin("dash", "0.5.12-2", b"dash")]
+    lock = Lock("6.12", "6.12.1-amd64", "debian-12", in_order(pins))
+    cache = tmp_path / "cache"
+    PackageStore.of(lock, cache, lambda _: None).package(pins[0])
+    found = {row.package.name: (row.offered, row.newest, row.cached) for row in offers(lock, cache=cache)}
+    assert found == {"dash": (False, None, False), "iw": (True, "5.19-1", True), "tcpdump": (False, "4.99.9-1", False)}
+    after = [pins[0], pin("tcpdump", "4.99.9-1", b"new"), pin("jq", "1.6-1", b"jq")]
+    assert changes(lock, Lock("6.12", "6.12.2-amd64", "debian-12", in_order(after))) == [
+        "dash: 0.5.12-2, not needed now",
+        "jq: added, 1.6-1",
+        "tcpdump: 4.99.3-1 -> 4.99.9-1",
+    ]
+
+
+# Where the mirror is -------------------------------------------------------------------------------------------------
+
+
+def indextargets(folder: Path, rows: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An apt-get whose sources are these, their release information not read yet."""
+    folder.mkdir()
+    text = "".join(f"echo '{row}'\n" for row in rows)
+    (folder / "apt-get").write_text(f'#!/bin/sh\ncase "$*" in *--no-release-info*)\n{text}:;; esac\n')
+    (folder / "apt-get").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("TXOP_DEBIAN_MIRROR", raising=False)
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize("suite", ["trixie", "stable", "bookworm", "testing"])
+def test_a_debian_machine_of_any_release_takes_its_own_mirrors(
+    suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [
+        f"http://packages.invalid/\t{suite}-pgdg\tmain\t$(ORIGIN)",
+        f"cdrom:x/\t{suite}\tmain\t$(ORIGIN)",
+        f"http://mirror.invalid/debian/\t{suite}\tcontrib\t$(ORIGIN)",
+        f"http://mirror.invalid/debian/\t{suite}\tmain\t$(ORIGIN)",
+        f"http://safe.invalid/debian-security/\t{suite}-security\tmain\t$(ORIGIN)",
+    ]
+    indextargets(tmp_path / "programs", rows, monkeypatch)
+    found = current_archive("debian-12")
+    assert [(at.url, at.name) for at in found.suites()] == [
+        ("http://mirror.invalid/debian/", "bookworm"),
+        ("http://mirror.invalid/debian/", "bookworm-updates"),
+        ("http://safe.invalid/debian-security/", "bookworm-security"),
+    ]
+
+
+@pytest.mark.usefixtures("ours")
+def test_a_machine_that_knows_no_debian_mirror_says_how_to_name_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indextargets(tmp_path / "programs", ["http://mirror.invalid/ubuntu/\tnoble\tmain\t$(ORIGIN)"], monkeypatch)
+    template = tmp_path / "Debian.info"
+    monkeypatch.setattr(archive, "TEMPLATE", template)
+    with pytest.raises(MissingForGuest, match="no Debian mirror in its sources") as said:
+        current_archive("debian-12")
+    assert "--mirror" in (said.value.what_to_do or "")
+    template.write_text("Suite: x\nBaseURI: http://known.invalid/debian/\nMirrorsFile: Debian.mirrors\n\nSuite: y\n")
+    assert current_archive("debian-12").main == "http://known.invalid/debian/"
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", "http://mine.invalid/debian http://safe.invalid/security")
+    mine = current_archive("debian-12")
+    assert (mine.main, mine.security) == ("http://mine.invalid/debian", "http://safe.invalid/security")
+    monkeypatch.setattr(archive, "KEYRINGS", ())
+    with pytest.raises(MissingForGuest, match="keys") as said:
+        current_archive("debian-12")
+    assert "debian-archive-keyring" in (said.value.what_to_do or "")
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize(
+    "value", ["mirror", "http://x/ [trusted=yes]", "http://a/ http://b/ http://c/", "http://x/[a=b]"]
+)
+def test_what_is_no_url_never_gets_into_the_sources(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TXOP_DEBIAN_MIRROR", value)
+    with pytest.raises(GuestError, match="TXOP_DEBIAN_MIRROR"):
+        current_archive("debian-12")
+
+
+def test_a_lock_of_an_unknown_distribution_is_refused() -> None:
+    with pytest.raises(GuestError, match="the lock is of fedora-42"):
+        current_archive("fedora-42")
+
+
+@pytest.mark.parametrize(
+    ("main", "security"),
+    [
+        ("http://m.invalid/debian", "http://m.invalid/debian-security"),
+        ("http://m.invalid/pub/debian/", "http://m.invalid/pub/debian-security/"),
+        ("http://m.invalid/debian-mirror/debian/2026/", "http://m.invalid/debian-mirror/debian-security/2026/"),
+        ("http://m.invalid/deb", "http://m.invalid/deb"),
+    ],
+)
+def test_the_security_archive_is_looked_for_where_it_is_by_custom(main: str, security: str) -> None:
+    assert security_beside(main) == security
