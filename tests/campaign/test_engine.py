@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from txop.archive.counting import counting
 from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
 from txop.campaign.engine import MAX_VOID_IN_A_ROW, End
@@ -49,8 +50,8 @@ def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):
         (4, "new", "tx", 2),
     }
     assert [run.run for run in archive.runs if run.state == "void"] == ["002-old-tx"]
-    assert sorted({run.block for run in archive.counting("tx")}) == [1, 3, 4]
-    assert sorted({run.block for run in archive.counting("rx")}) == [1, 2, 3]
+    assert sorted({run.block for run in counting(archive, "tx").runs}) == [1, 3, 4]
+    assert sorted({run.block for run in counting(archive, "rx").runs}) == [1, 2, 3]
 
 
 def test_repeats_end(bench):
@@ -59,7 +60,7 @@ def test_repeats_end(bench):
     assert "void" in outcome.reason
     archive = read_archive(bench.layout.root)
     assert max(run.block for run in archive.runs) == 3 + 2
-    assert archive.counting("tx") == []
+    assert counting(archive, "tx").pairing("old", "new").pairs == []
 
 
 def test_the_order_is_random_but_the_same_for_the_same_seed(make_bench, plan_text):
@@ -95,7 +96,7 @@ def test_a_target_lost_for_good_stops_the_campaign_and_resume_goes_on(bench):
     assert bench.go().end is End.FINISHED
     archive = read_archive(bench.layout.root)
     assert archive.finished
-    assert len(archive.counting("tx")) == len(archive.counting("rx")) == 6
+    assert len(counting(archive, "tx").runs) == len(counting(archive, "rx").runs) == 6
 
 
 def test_always_the_same_failure_stops_early(bench):
@@ -142,7 +143,7 @@ def test_a_block_interrupted_for_long_is_begun_again(make_bench, plan_text):
     assert {run.replaces for run in archive.runs if run.block == 4} == {2}
     # what was complete of the block before the interruption still counts
     assert {run.test for run in archive.runs if run.block == 4} == {"rx"}
-    assert sorted({run.block for run in archive.counting("rx")}) == [1, 3, 4]
+    assert sorted({run.block for run in counting(archive, "rx").runs}) == [1, 3, 4]
 
 
 def test_a_finished_campaign_is_left_alone(bench):

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from txop.archive.counting import counting
 from txop.archive.journal import JournalWriter, read_journal
 from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
@@ -66,7 +67,7 @@ def test_what_a_tool_prints_costs_one_run_and_not_the_campaign(bench, mishap):
     archive = read_archive(bench.layout.root)
     assert not archive.damage
     assert [run.run for run in archive.runs if run.state == "void"] == ["002-old-tx"]
-    assert len({run.block for run in archive.counting("tx")}) == 3
+    assert len({run.block for run in counting(archive, "tx").runs}) == 3
 
 
 @given(st.recursive(st.text(st.characters()), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
@@ -227,7 +228,7 @@ def test_a_journal_that_tells_of_strangers_is_survived(bench, line):
         journal.write(json.dumps({**line, "at": "2026-01-01T00:00:00Z", "monotonic_s": 1.0}) + "\n")
     assert bench.go().end is End.FINISHED
     assert not read_archive(bench.layout.root).damage
-    assert len(read_archive(bench.layout.root).counting("tx")) == 6
+    assert len(counting(read_archive(bench.layout.root), "tx").runs) == 6
 
 
 def test_runs_that_somebody_deleted_are_missing_and_no_more(bench):
@@ -235,7 +236,7 @@ def test_runs_that_somebody_deleted_are_missing_and_no_more(bench):
     shutil.rmtree(bench.layout.runs)
     assert bench.go().end is End.FINISHED
     archive = read_archive(bench.layout.root)
-    assert {run.block for run in archive.counting("tx")} == {3}
+    assert {run.block for run in counting(archive, "tx").runs} == {3}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from txop.archive.counting import counting
 from txop.archive.reader import read_archive
 from txop.plan.templates import templates
 
@@ -97,7 +98,7 @@ def test_nothing_is_left_on_the_gateway_after_kill_9_and_resume_goes_on(gateway,
     assert done.returncode == 0, done.stderr
     read = read_archive(archive)
     assert read.finished
-    assert len(read.counting("tx")) == len(read.counting("rx")) == 4
+    assert len(counting(read, "tx").runs) == len(counting(read, "rx").runs) == 4
 
 
 @pytest.mark.slow

@@ -65,6 +65,17 @@ def test_worse_fails_when_asked(run, golden):
     assert code == 1
     assert "worse" in out.splitlines()[0]
     assert run(root, "--baseline", "vendor", "--fail-on-worse", "--metric", "tx.rtt_p50_ms")[0] == 0
+    assert run(root, "--baseline", "vendor", "--fail-on-worse-in", "tx.rtt_p50_ms")[0] == 1
+    assert run(root, "--baseline", "vendor", "--fail-on-worse-in", "tx.tcp_retransmits_per_s")[0] == 0
+    assert run(root, "--fail-on-worse-in", "tx.nothing")[0] == 2
+
+
+def test_an_arm_can_be_left_out(run, golden):
+    code, out, _ = run(golden.layout.root, "--without", "vendor", "--json")
+    assert code == 0
+    assert [arm["name"] for arm in json.loads(out)["arms"]] == ["vanilla", "patch10"]
+    assert run(golden.layout.root, "--without", "nobody")[0] == 2
+    assert run(golden.layout.root, golden.layout.root, "--without", "vendor")[0] == 2
 
 
 def test_what_cannot_be_compared_is_one_sentence(run, golden, tmp_path, sample):
@@ -99,7 +110,7 @@ def test_damage_is_reported_and_the_rest_compared(run, copied):
     code, out, err = run(copied, "--json")
     assert code == 4
     assert "2 parts of the archive could not be read" in err
-    assert json.loads(out)["figures"][0]["rows"][0]["n"] == 7
+    assert [row["n"] for row in json.loads(out)["figures"][0]["rows"]] == [8, 7]
 
 
 def test_hostile_journals_and_runs_are_survived(run, copied, change):

@@ -6,7 +6,6 @@ Damage never hides the rest: each unreadable file becomes a sentence in :attr:`A
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,22 +55,6 @@ class Archive:
             if sentence not in self.damage:
                 self.damage.append(sentence)
             return SeriesFile()
-
-    def counting(self, test: str, without: Collection[str] = ()) -> list[RunFile]:
-        """The runs of a test that a comparison uses: those of blocks in which no run of this test is void or missing.
-
-        One void run takes its whole block out (for this test), because only complete blocks can be compared in pairs.
-        ``without``: arms that are left out, so that a block is complete without them.
-        """
-        mine = [run for run in self.runs if run.test == test and run.arm not in without]
-        arms = {arm.name for arm in self.plan.arm if arm.name not in without}
-        complete = {
-            block
-            for block in {run.block for run in mine}
-            if {run.arm for run in mine if run.block == block and run.state == "valid"} == arms
-        }
-        replaced = {run.replaces for run in mine if run.block in complete and run.replaces is not None}
-        return [run for run in mine if run.block in complete and run.block not in replaced]
 
 
 def read_archive(root: Path) -> Archive:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,9 @@ _ROOM_FOR_NAMES = 20
 
 _STYLES = {"better": "bold green", "worse": "bold red", "inconclusive": "yellow"}
 
+_MOST_NAMES = 3
+"""So many figures are named that a note is about."""
+
 _MOST = 20
 """So many voids, warnings and unavailable figures are listed without ``--all``."""
 
@@ -42,12 +46,14 @@ def register(app: typer.Typer) -> None:
                 ("txop compare campaign --baseline vendor --all", "against another arm, with every figure"),
                 ("txop compare campaign --metric tx.throughput_mbit_s", "one figure"),
                 ("txop compare campaign --fail-on-worse", "for CI: exit code 1 when a primary figure got worse"),
+                ("txop compare campaign --fail-on-worse-in tx.rtt_p95_ms", "or this figure, primary or not"),
+                ("txop compare campaign --without flaky", "one arm left out"),
                 ("txop compare before after --baseline vanilla", "one arm of two campaigns: unpaired"),
             ],
             [
                 "Works while the campaign runs, and says how far it is.",
-                "Exit codes: 0 compared; 1 worse (with --fail-on-worse), or nothing to compare; 2 not comparable; "
-                "4 compared, but parts of the archive are damaged.",
+                "Exit codes: 0 compared; 1 worse (with --fail-on-worse or --fail-on-worse-in), or nothing to compare; "
+                "2 not comparable; 4 compared, but parts of the archive are damaged.",
                 "docs/compare.md explains each figure and verdict.",
             ],
         ),
@@ -69,6 +75,9 @@ def compare(
     metric: Annotated[
         list[str] | None, typer.Option(metavar="TEST.METRIC", help="Show only this figure; may be repeated.")
     ] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="ARM", help="Leave this arm out; may be repeated.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show every figure, also those without a finding.")] = False,
     include_void: Annotated[
         bool, typer.Option("--include-void", help="Let void runs and repeated blocks count, to see what they would do.")
@@ -78,13 +87,27 @@ def compare(
     fail_on_worse: Annotated[
         bool, typer.Option("--fail-on-worse", help="Exit with 1 when a primary figure is worse than the baseline's.")
     ] = False,
+    fail_on_worse_in: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEST.METRIC",
+            help="Exit with 1 when this figure is worse than the baseline's, primary or exploratory; may be repeated.",
+        ),
+    ] = None,
 ) -> int:
     """Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."""
     if json and csv == _STDOUT:
         raise UserError("--json and --csv - both write to stdout", what_to_do="give --csv a file, or leave one out")
     if second is not None and include_void:
         raise UserError("--include-void goes with one archive", what_to_do="leave out the second archive")
-    result = _compare(archive, second, baseline, metric, include_void=include_void)
+    if second is not None and without:
+        raise UserError("--without goes with one archive", what_to_do="leave out the second archive")
+    result = _compare(archive, second, baseline, include_void=include_void, without=without or ())
+    gates = _named(result, fail_on_worse_in or (), archive)
+    result = _narrowed(result, metric, archive)
+    if fail_on_worse:
+        gates = [*gates, *(figure for figure in result.figures if figure.role == "primary")]
+    code = _exit_code(result, gates)
     if csv is not None:
         _write_csv(result, csv)
     if json:
@@ -94,19 +117,31 @@ def compare(
     if result.damage and (json or csv == _STDOUT):
         told = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}"
         console.stderr().print(safe_text(told + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
-    return _exit_code(result, fail_on_worse=fail_on_worse)
+    return code
 
 
 def _compare(
-    first: Path, second: Path | None, baseline: str | None, metrics: list[str] | None, *, include_void: bool
+    first: Path, second: Path | None, baseline: str | None, *, include_void: bool, without: Sequence[str]
 ) -> CompareResult:
     from txop.compare.archive import compare as compare_arms
     from txop.compare.two import compare_two
 
     with archive_errors():
         if second is None:
-            return compare_arms(_read(first), baseline, metrics, include_void)
-        return compare_two(_read(first), _read(second), baseline, metrics)
+            return compare_arms(_read(first), baseline, include_void=include_void, without=without)
+        return compare_two(_read(first), _read(second), baseline)
+
+
+def _named(result: CompareResult, names: Sequence[str], archive: Path) -> list[Figure]:
+    """Some figures of a result."""
+    from txop.compare.archive import narrowed
+
+    with archive_errors():
+        return narrowed(result.figures, result.not_available, names, archive) if names else []
+
+
+def _narrowed(result: CompareResult, metrics: Sequence[str] | None, archive: Path) -> CompareResult:
+    return result.model_copy(update={"figures": _named(result, metrics, archive)}) if metrics else result
 
 
 def _read(root: Path) -> Archive:
@@ -126,12 +161,24 @@ def _write_csv(result: CompareResult, name: str) -> None:
         write_comparison(result, out)
 
 
-def _exit_code(result: CompareResult, *, fail_on_worse: bool) -> ExitCode:
+def _exit_code(result: CompareResult, gates: Sequence[Figure]) -> ExitCode:
     rows = [row for figure in result.figures for row in figure.rows]
-    worse = any(row.verdict == "worse" for f in result.figures if f.role == "primary" for row in f.rows)
-    if (fail_on_worse and worse) or not rows:
+    if any(row.verdict == "worse" for figure in gates for row in figure.rows) or not rows:
         return ExitCode.VERDICT_NO
     return ExitCode.PARTIAL if result.damage else ExitCode.OK
+
+
+def _grouped(entries: Iterable[tuple[str, str]]) -> list[str]:
+    """What is said of several figures, once."""
+    told: dict[str, list[str]] = {}
+    for name, text in entries:
+        told.setdefault(text, []).append(name)
+    return [f"{_some(names)}: {text}" for text, names in told.items()]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return "; ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def show(result: CompareResult, out: Console, *, everything: bool) -> None:
@@ -161,11 +208,16 @@ def show(result: CompareResult, out: Console, *, everything: bool) -> None:
         if len(shown) < len(figures):
             hidden = len(figures) - len(shown)
             out.print(safe_text(f"{hidden} more figures without a finding: --all shows them", style="dim"))
+    if any(change.against != result.baseline for change in result.changes):
+        out.print()
+        out.print(safe_text("What each change does, given the others (primary figures):", style="bold"))
+        for change in result.changes:
+            out.print(Padding(safe_text(change.sentence), (0, 0, 0, 2)))
     _show_notes(result, out, everything=everything)
 
 
 def _worth_showing(figure: Figure) -> bool:
-    return figure.role == "primary" or any(row.verdict in ("better", "worse") for row in figure.rows)
+    return figure.role == "primary" or any(row.verdict in ("better", "worse") for row in (*figure.rows, *figure.direct))
 
 
 def _table(title: str, figures: list[Figure]) -> Table:
@@ -180,10 +232,10 @@ def _table(title: str, figures: list[Figure]) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("Verdict")
     for figure in figures:
-        for number, row in enumerate(figure.rows):
+        for number, row in enumerate([*figure.rows, *figure.direct]):
             table.add_row(
                 safe_text(_name(figure) if number == 0 else ""),
-                safe_text(row.arm),
+                safe_text(words.compared(row)),
                 safe_text(_n(row)),
                 safe_text(_median(row.baseline_median, figure)),
                 safe_text(_median(row.arm_median, figure)),
@@ -208,8 +260,8 @@ def _lines(figures: list[Figure]) -> list[Text]:
     made: list[Text] = []
     for figure in figures:
         made.append(safe_text(_name(figure)))
-        for row in figure.rows:
-            line = safe_text(f"  {row.arm}: {words.change(row)} ")
+        for row in [*figure.rows, *figure.direct]:
+            line = safe_text(f"  {words.compared(row)}: {words.change(row)} ")
             line.append_text(safe_text(_verdict(row), style=_STYLES.get(row.verdict, "")))
             p = words.p_value(row.p_adjusted if row.p_adjusted is not None else row.p)
             ends = words.interval(row, unit=False) or "no interval"
@@ -239,10 +291,14 @@ def _verdict(row: Row) -> str:
 def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> None:
     """What a reader must know beside the figures."""
     notes: list[tuple[str, list[str]]] = []
-    rows = [(figure, row) for figure in result.figures for row in figure.rows]
-    told = [f"{f.name}, {r.arm}: {w}" for f, r in rows if f.role == "primary" or everything for w in r.warnings]
-    notes.append(("To know", told))
-    notes.append(("Blocks left out", [f"{f.name}, {r.arm}: {e}" for f, r in rows for e in r.excluded]))
+    from txop.compare import words
+
+    rows = [(figure, row) for figure in result.figures for row in (*figure.rows, *figure.direct)]
+    shown = [(figure, row) for figure, row in rows if figure.role == "primary" or everything]
+    notes.append(("To know", [f"{f.name}, {words.compared(r)}: {w}" for f, r in shown for w in r.warnings]))
+    notes.append(
+        ("Blocks left out", _grouped((f"{f.name}, {words.compared(r)}", e) for f, r in rows for e in r.excluded))
+    )
     voided = []
     for run in result.voided:
         causes = "; ".join(f"{gate}: {cause}" for gate, cause in zip(run.gates, run.causes, strict=True))

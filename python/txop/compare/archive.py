@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from txop.archive.counting import counting
 from txop.archive.reader import Archive
 from txop.archive.remarks import remarks_of
 from txop.compare import words
+from txop.compare.changes import change_facts
 from txop.compare.facts import (
     arm_facts,
     design_facts,
@@ -19,9 +21,10 @@ from txop.compare.facts import (
     voided_runs,
 )
 from txop.compare.result import CompareResult, Figure, NotAvailable, RemarkFacts, Source, WarnedRun
-from txop.compare.rows import TestSet, compare_figures
+from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
 from txop.origin import Origin
+from txop.plan.changes import changes_of
 
 _NAMED = 12
 """So many possible names are listed in an error."""
@@ -32,14 +35,15 @@ def compare(
     baseline: str | None = None,
     metrics: Sequence[str] | None = None,
     include_void: bool = False,
+    without: Sequence[str] = (),
 ) -> CompareResult:
-    """Compare every arm with the baseline, in every figure that the runs have.
+    """Compare every arm with the baseline, and with each other the arms that differ by one change, in every figure.
 
-    ``metrics`` (``TEST.METRIC``) narrows down what is in the result, not what is judged together. ``include_void`` lets
-    void runs and repeated blocks count, for a look at what they would have changed.
+    ``metrics`` (``TEST.METRIC``) and ``without`` (arms) narrow down what is in the result, not what is judged together.
+    ``include_void`` lets void runs and repeated blocks count, for a look at what they would have changed.
 
     Raises:
-        CannotCompare: figures of different origin in one archive; an unknown baseline or metric.
+        CannotCompare: figures of different origin in one archive; an unknown baseline, arm or metric.
     """
     runs, strange = known_runs(archive)
     plan = archive.plan
@@ -48,12 +52,23 @@ def compare(
     arms = [arm.name for arm in plan.arm]
     if name not in arms:
         raise CannotCompare(f"has no arm {name}", where=archive.layout.root, what_to_do=f"its arms: {some(arms)}")
+    for left_out_arm in without:
+        if left_out_arm not in arms:
+            said, to_do = f"has no arm {left_out_arm}", f"its arms: {some(arms)}"
+            raise CannotCompare(said, where=archive.layout.root, what_to_do=to_do)
+        if left_out_arm == name:
+            to_do = "choose another one with --baseline"
+            raise CannotCompare(f"{name} is the baseline, so it stays in", where=archive.layout.root, what_to_do=to_do)
+    changes = changes_of(plan, name)
+    beside = changes.beside(name)
     paired = origin is not Origin.IMPORTED
     sets, left_out = [], []
     for test in plan.test:
         count = counting(archive, test.name)
         mine = [run for run in runs if run.test == test.name]
-        sets.append(TestSet(test, mine if include_void else count.runs, mine))
+        sets.append(
+            TestSet(test, mine, mine) if include_void else TestSet(test, count.runs, mine, count if paired else None)
+        )
         left_out += [
             NotAvailable(figure=f"{test.name}.*", arm=a, reason="no valid run yet") for a in count.left_out if mine
         ]
@@ -63,13 +78,22 @@ def compare(
         warnings.append("Void runs and repeated blocks are included, as asked: this is not the result of the campaign.")
     if _is_aa(archive):
         warnings.append("An A/A campaign: the same arm under two names, so every difference is noise.")
-    figures, missing = compare_figures(plan, sets, name, arms, chosen, paired=paired)
+    figures, missing = compare_figures(plan, sets, name, arms, chosen, paired=paired, beside=beside)
+    family = family_size(chosen, arms, beside)
     warnings += origin_warnings(origin)
-    warnings += family_warnings(figures, plan.design.confidence)
+    warnings += family_warnings(figures, plan.design.confidence, family)
     if not paired and runs:
         warnings.append("Imported figures: the order of the runs is not known, so arms are compared unpaired.")
     missing = [*left_out, *(entry for entry in missing if not _covered(entry, left_out))]
-    design = design_facts(archive, runs, chosen, by_default, figures, plan)
+    design = design_facts(archive, runs, chosen, by_default, family, plan)
+    if without:
+        warnings.append(
+            f"Left out as asked: {', '.join(dict.fromkeys(without))}. What was declared with them stays one family "
+            f"({family} comparisons), so no other verdict depends on it."
+        )
+        figures, missing = without_arms(figures, missing, without)
+    runs = [run for run in runs if run.arm not in without]
+    told = change_facts(changes, figures, name, without)
     return CompareResult(
         txop=txop_version(),
         sources=[Source(path=str(archive.layout.root), title=plan.title)],
@@ -78,12 +102,17 @@ def compare(
         environment={key: plain(value) for key, value in plan.environment.items()},
         origin=origin,
         headline=words.headline(
-            figures, name, [arm for arm in arms if arm != name], design, runs=sum(len(s.runs) for s in sets)
+            figures,
+            name,
+            [arm for arm in arms if arm != name and arm not in without],
+            design,
+            runs=sum(len(s.runs) for s in sets),
         ),
         baseline=name,
-        arms=[arm_facts(arm, runs) for arm in plan.arm],
+        arms=[arm_facts(arm, runs) for arm in plan.arm if arm.name not in without],
         tests=[test_facts(plan, s) for s in sets],
-        figures=narrowed(figures, missing, metrics, archive),
+        figures=narrowed(figures, missing, metrics, archive.layout.root),
+        changes=told,
         not_available=missing,
         voided=voided_runs(runs),
         run_warnings=[
@@ -91,14 +120,31 @@ def compare(
         ],
         remarks=[RemarkFacts(at=r.at, text=r.text, arm=r.arm, run=r.run) for r in remarks_of(archive.events)],
         design=design,
-        methods=words.methods(design, name, paired=paired, two_archives=False),
+        methods=words.methods(design, name, paired=paired, two_archives=False, direct=bool(beside)),
         warnings=warnings,
         damage=[*archive.damage, *strange],
     )
 
 
+def without_arms(
+    figures: Sequence[Figure], missing: Sequence[NotAvailable], without: Sequence[str]
+) -> tuple[list[Figure], list[NotAvailable]]:
+    """Figures, and what is missing, without some arms."""
+    shown = [
+        figure.model_copy(
+            update={
+                "arms": [values for values in figure.arms if values.arm not in without],
+                "rows": [row for row in figure.rows if row.arm not in without],
+                "direct": [row for row in figure.direct if row.arm not in without and row.against not in without],
+            }
+        )
+        for figure in figures
+    ]
+    return shown, [entry for entry in missing if entry.arm not in without]
+
+
 def narrowed(
-    figures: list[Figure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, archive: Archive
+    figures: list[Figure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, where: Path
 ) -> list[Figure]:
     """``figures``, or those of them that ``metrics`` names. Raises :class:`CannotCompare` for one that is not there."""
     if not metrics:
@@ -109,10 +155,10 @@ def narrowed(
             continue
         reason = next((m.reason for m in missing if m.figure == name), None)
         if reason is not None:
-            raise CannotCompare(f"{name} is not available: {reason}", where=archive.layout.root)
+            raise CannotCompare(f"{name} is not available: {reason}", where=where)
         raise CannotCompare(
             f"has no figure {name}",
-            where=archive.layout.root,
+            where=where,
             what_to_do=f"there are: {some([figure.name for figure in figures])}" if figures else None,
         )
     return [figure for figure in figures if figure.name in metrics]

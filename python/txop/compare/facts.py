@@ -23,19 +23,25 @@ def origin_warnings(origin: Origin) -> list[str]:
     return [NOT_RADIO] if origin in (Origin.GUEST_EXACT, Origin.GUEST_FAST) else []
 
 
-def family_warnings(figures: Sequence[Figure], confidence: float) -> list[str]:
+def family_warnings(figures: Sequence[Figure], confidence: float, family: int) -> list[str]:
     """Said when so many primary comparisons of so few blocks can never give a verdict."""
-    rows = [row for figure in figures if figure.role == "primary" for row in figure.rows if row.verdict != "not-judged"]
+    rows = [
+        row
+        for figure in figures
+        if figure.role == "primary"
+        for row in (*figure.rows, *figure.direct)
+        if row.verdict != "not-judged"
+    ]
     least = [
         2 / 2**row.n if row.paired else 2 / math.comb(row.n_baseline + row.n_arm, row.n_arm)
         for row in rows
         if row.n > 1
     ]
     alpha = 1 - confidence
-    if not least or min(least) * len(rows) <= alpha * (1 + 1e-9):
+    if not least or min(least) * family <= alpha * (1 + 1e-9):
         return []
-    blocks = math.ceil(math.log2(2 * len(rows) / alpha))
-    several = f" with {len(rows)} primary comparisons adjusted together" if len(rows) > 1 else ""
+    blocks = math.ceil(round(math.log2(2 * family / alpha), 9))
+    several = f" with {family} primary comparisons adjusted together" if family > 1 else ""
     needed = f"; {blocks} blocks can" if rows[0].paired else ""
     return [f"So few runs can give no verdict better or worse{several}: {rows[0].n} {_runs(rows[0])}{needed}."]
 
@@ -49,7 +55,7 @@ def design_facts(
     runs: Sequence[RunFile],
     primary: list[str],
     by_default: bool,
-    figures: Sequence[Figure],
+    family: int,
     plan: Plan,
 ) -> DesignFacts:
     """How the campaign was planned and how far it came."""
@@ -73,7 +79,7 @@ def design_facts(
         confidence=plan.design.confidence,
         primary=primary,
         primary_by_default=by_default,
-        family=sum(len(figure.rows) for figure in figures if figure.role == "primary"),
+        family=family,
         warm_up_s=plan.design.warm_up_s,
         idle_s=plan.design.idle_s,
         gap_s=plan.design.gap_s,

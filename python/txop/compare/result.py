@@ -72,7 +72,7 @@ class TestFacts(Record):
     """How long a run of it lasts, in words: trials in guests do not go by ``duration_s``."""
     warm_up_s: Finite
     blocks: list[int]
-    """The blocks that count for this test: those complete, without the ones that were repeated."""
+    """The blocks that hold a pair of runs that counts."""
 
 
 class MetricFacts(Record):
@@ -194,6 +194,17 @@ class Row(Estimate):
     """What must be known to read the row."""
 
 
+class DirectRow(Row):
+    """Two arms that differ by exactly one declared change, neither of them the baseline, in one figure."""
+
+    against: str
+    """The arm without the change: here the change is as in the baseline."""
+    change: str
+    """The change in words: ``patch 7``."""
+    given: list[str]
+    """What both arms have beyond the baseline."""
+
+
 class Figure(Record):
     """One figure of one test, in all arms."""
 
@@ -208,6 +219,25 @@ class Figure(Record):
     """In the order of the plan, the baseline included; arms without the figure have no points."""
     rows: list[Row]
     """Each other arm against the baseline."""
+    direct: list[DirectRow] = []
+    """Arms that differ by one change, compared with each other; primary ones are in the same family as ``rows``."""
+
+
+class ChangeFacts(Record):
+    """What the campaign tells of a single change: a patch, a parameter, a key of the link."""
+
+    change: str
+    """In words: ``patch 7``."""
+    patch: str | None
+    """The patch that it is: its number, or else its file, link or description."""
+    arm: str | None
+    """The arm with the change; ``None``: no two arms differ by it alone, so what it does cannot be told."""
+    against: str | None
+    """The arm that is the same without it."""
+    given: list[str]
+    """What both have beyond the baseline; empty: the change was made to the baseline itself."""
+    sentence: str
+    """What it does in the primary figures, or that this cannot be told."""
 
 
 class NotAvailable(Record):
@@ -259,7 +289,8 @@ class DesignFacts(Record):
     """Figures judged together; as the plan says, or by the default rule."""
     primary_by_default: bool
     family: int
-    """Primary rows that Holm's method adjusts together."""
+    """Primary comparisons that Holm's method adjusts together: every arm with the baseline, and the direct ones. Those
+    that were declared and could not be made count too."""
     warm_up_s: Finite
     idle_s: Finite
     gap_s: Finite
@@ -310,6 +341,8 @@ class CompareResult(Record):
     tests: list[TestFacts]
     figures: list[Figure]
     """Primary ones first, then in the order of tests and metrics."""
+    changes: list[ChangeFacts] = []
+    """What each change of the plan does, given the others."""
     not_available: list[NotAvailable]
     voided: list[VoidedRun]
     run_warnings: list[WarnedRun]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from txop.archive.counting import figure_value
+from txop.archive.counting import Counting, figure_value
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.infinite import Judged, compare_values, without_spread
 from txop.compare.result import (
     ArmValues,
+    DirectRow,
     Drift,
     Estimate,
     Figure,
@@ -26,6 +27,7 @@ from txop.compare.result import (
 )
 from txop.compare.select import metric_keys, metric_of
 from txop.metrics import BELOW_NOISE, Metric
+from txop.plan.changes import OneChange
 from txop.plan.model import Plan, Test
 from txop.stats.spread import mark_far
 from txop.stats.verdict import with_holm
@@ -43,6 +45,8 @@ class TestSet:
     """Those that count."""
     all: list[RunFile]
     """These and the void and repeated ones."""
+    count: Counting | None = None
+    """Tells which runs of two arms form pairs; ``None``: all runs that share a block."""
 
 
 @dataclass
@@ -50,6 +54,7 @@ class _Draft:
     """A row before Holm's method."""
 
     arm: str
+    against: str
     metric: Metric
     judged: Judged
     blocks: list[int]
@@ -68,12 +73,24 @@ class _FigureDraft:
     sources: list[str]
     arms: list[ArmValues]
     rows: list[_Draft] = field(default_factory=list)
+    direct: list[tuple[OneChange, _Draft]] = field(default_factory=list)
 
 
 def compare_figures(
-    plan: Plan, sets: Sequence[TestSet], baseline: str, arms: Sequence[str], primary: Sequence[str], *, paired: bool
+    plan: Plan,
+    sets: Sequence[TestSet],
+    baseline: str,
+    arms: Sequence[str],
+    primary: Sequence[str],
+    *,
+    paired: bool,
+    beside: Sequence[OneChange] = (),
 ) -> tuple[list[Figure], list[NotAvailable]]:
-    """The figures of all tests, primary ones first, and what could not be compared."""
+    """The figures of all tests, primary ones first, and what could not be compared.
+
+    ``beside``: pairs of arms that are compared directly, besides every arm with the baseline. The primary comparisons
+    of all of them are one family.
+    """
     drafts: list[_FigureDraft] = []
     missing: list[NotAvailable] = []
     there = set()
@@ -81,7 +98,7 @@ def compare_figures(
         for key in metric_keys(tests.all):
             name = f"{tests.test.name}.{key}"
             there.add(name)
-            draft = _figure(plan, tests, key, name in primary, baseline, arms, missing, paired=paired)
+            draft = _figure(plan, tests, key, name in primary, baseline, arms, missing, paired=paired, beside=beside)
             if draft is not None:
                 drafts.append(draft)
     missing += [
@@ -90,14 +107,20 @@ def compare_figures(
         if name not in there
     ]
     drafts.sort(key=lambda d: primary.index(d.name) if d.primary else len(primary))
-    family = [row for draft in drafts if draft.primary for row in draft.rows]
-    adjusted = with_holm([row.judged.comparison for row in family])
+    family = [row for draft in drafts if draft.primary for row in (*draft.rows, *(row for _, row in draft.direct))]
+    declared = family_size(primary, arms, beside)
+    adjusted = with_holm([row.judged.comparison for row in family], declared=declared)
     for row, comparison in zip(family, adjusted, strict=True):
         endless = row.judged.limit < math.inf
         row.judged = Judged(
             without_spread(comparison) if endless else comparison, row.judged.limit, row.judged.low_limit
         )
-    return [_finished(draft, baseline) for draft in drafts], missing
+    return [_finished(draft) for draft in drafts], missing
+
+
+def family_size(primary: Sequence[str], arms: Sequence[str], beside: Sequence[OneChange]) -> int:
+    """How many comparisons are judged together."""
+    return len(primary) * (len(arms) - 1 + len(beside))
 
 
 def _figure(
@@ -110,6 +133,7 @@ def _figure(
     missing: list[NotAvailable],
     *,
     paired: bool,
+    beside: Sequence[OneChange],
 ) -> _FigureDraft | None:
     metric = metric_of(plan, tests.test, key)
     name = f"{tests.test.name}.{key}"
@@ -125,17 +149,22 @@ def _figure(
     ]
     sources = sorted({run.metrics[key].source for run in tests.runs if figure_value(run, key) is not None})
     draft = _FigureDraft(name, tests.test, metric, primary, sources, [_arm_values(arm, values[arm]) for arm in arms])
-    for arm in arms:
-        if arm == baseline or not values[arm] or not values[baseline]:
+    wanted = [(None, arm, baseline) for arm in arms if arm != baseline]
+    for pair, arm, against in [*wanted, *((pair, pair.arm, pair.against) for pair in beside)]:
+        if not values[arm] or not values[against]:
             continue
         try:
-            draft.rows.append(_row(plan, tests, key, metric, baseline, arm, paired=paired))
+            row = _row(plan, tests, key, metric, against, arm, paired=paired)
         except _NoPairs:
-            missing.append(
-                NotAvailable(figure=name, arm=arm, reason=f"no block in which both it and {baseline} have the figure")
-            )
+            reason = f"no block in which both it and {against} have the figure"
+            missing.append(NotAvailable(figure=name, arm=arm, reason=reason))
         except ValueError as error:
             missing.append(NotAvailable(figure=name, arm=arm, reason=str(error)))
+        else:
+            if pair is None:
+                draft.rows.append(row)
+            else:
+                draft.direct.append((pair, row))
     return draft
 
 
@@ -144,10 +173,11 @@ class _NoPairs(ValueError):  # noqa: N818 - found and reported
 
 
 def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, arm: str, *, paired: bool) -> _Draft:
-    x = {run.block: run for run in tests.runs if run.arm == baseline}
-    y = {run.block: run for run in tests.runs if run.arm == arm}
-    excluded = []
+    excluded: list[str] = []
+    x: dict[int, RunFile] = {}
+    y: dict[int, RunFile] = {}
     if paired:
+        x, y, excluded = _by_block(tests, baseline, arm)
         blocks = []
         for block in sorted(x.keys() | y.keys()):
             lacking = [
@@ -176,14 +206,24 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
     judged = run_compare(before, after, paired)
     return _Draft(
         arm,
+        baseline,
         metric,
         judged,
         blocks,
         excluded,
-        _with_voided(tests, key, baseline, arm, run_compare) if paired else None,
+        _with_voided(tests, key, (x, y), (baseline, arm), run_compare) if paired else None,
         (_median(before), _median(after)),
         paired,
     )
+
+
+def _by_block(tests: TestSet, baseline: str, arm: str) -> tuple[dict[int, RunFile], dict[int, RunFile], list[str]]:
+    """The runs of two arms by block, and the blocks that hold no valid pair, with the reason."""
+    if tests.count is None:
+        x, y = ({run.block: run for run in tests.runs if run.arm == who} for who in (baseline, arm))
+        return x, y, []
+    found = tests.count.pairing(baseline, arm)
+    return {a.block: a for a, _ in found.pairs}, {b.block: b for _, b in found.pairs}, list(found.without)
 
 
 def _difference_unit(metric: Metric) -> str:
@@ -211,12 +251,19 @@ def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str) -> _Comparer:
     return run_compare
 
 
-def _with_voided(tests: TestSet, key: str, baseline: str, arm: str, run_compare: _Comparer) -> Estimate | None:
+def _with_voided(
+    tests: TestSet,
+    key: str,
+    counted: tuple[Mapping[int, RunFile], Mapping[int, RunFile]],
+    arms: tuple[str, str],
+    run_compare: _Comparer,
+) -> Estimate | None:
     """The comparison over every block in which both arms have the figure, void or not; ``None`` if that is the same."""
-    x = {run.block: run for run in tests.all if run.arm == baseline and figure_value(run, key) is not None}
-    y = {run.block: run for run in tests.all if run.arm == arm and figure_value(run, key) is not None}
+    x, y = (
+        {run.block: run for run in tests.all if run.arm == arm and figure_value(run, key) is not None} for arm in arms
+    )
     blocks = sorted(x.keys() & y.keys())
-    mine = {run.run for run in tests.runs}
+    mine = {run.run for side in counted for run in side.values()}
     if all(x[block].run in mine and y[block].run in mine for block in blocks):
         return None
     try:
@@ -240,7 +287,7 @@ def _estimate(judged: Judged) -> Estimate:
     )
 
 
-def _finished(draft: _FigureDraft, baseline: str) -> Figure:
+def _finished(draft: _FigureDraft) -> Figure:
     metric = draft.metric
     return Figure(
         name=draft.name,
@@ -258,11 +305,17 @@ def _finished(draft: _FigureDraft, baseline: str) -> Figure:
         role="primary" if draft.primary else "exploratory",
         sources=draft.sources,
         arms=draft.arms,
-        rows=[_finished_row(draft.name, row, baseline) for row in draft.rows],
+        rows=[_finished_row(draft.name, row) for row in draft.rows],
+        direct=[
+            DirectRow(
+                **dict(_finished_row(draft.name, row)), against=pair.against, change=pair.change, given=list(pair.given)
+            )
+            for pair, row in draft.direct
+        ],
     )
 
 
-def _finished_row(figure: str, row: _Draft, baseline: str) -> Row:
+def _finished_row(figure: str, row: _Draft) -> Row:
     judged, c = row.judged, row.judged.comparison
     endless = judged.limit < math.inf
     unit = c.unit if c.scale == "ratio" else "pp" if row.metric.unit == "%" else row.metric.unit
@@ -296,9 +349,9 @@ def _finished_row(figure: str, row: _Draft, baseline: str) -> Row:
         if row.paired
         else "exact Mann-Whitney, Hodges-Lehmann, unpaired",
         sentence="",
-        warnings=[*_below_noise(row.excluded), *(_by_block(warning, row.blocks) for warning in c.warnings)],
+        warnings=[*_below_noise(row.excluded), *(_numbered(warning, row.blocks) for warning in c.warnings)],
     )
-    text = words.row_sentence(figure, made, baseline) if endless else f"{figure}: {c.sentence}"
+    text = words.row_sentence(figure, made, row.against) if endless else f"{figure}: {c.sentence}"
     return made.model_copy(update={"sentence": text})
 
 
@@ -314,7 +367,7 @@ def _below_noise(excluded: Sequence[str]) -> list[str]:
 _POSITIONS = re.compile(r"^blocks? ([\d, ]+) far from the others")
 
 
-def _by_block(warning: str, blocks: Sequence[int]) -> str:
+def _numbered(warning: str, blocks: Sequence[int]) -> str:
     """A warning that counts pairs from 1, with the numbers of their blocks."""
     found = _POSITIONS.match(warning)
     if not found or not blocks:

@@ -19,7 +19,7 @@ from txop.compare.facts import (
     voided_runs,
 )
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
-from txop.compare.rows import TestSet, compare_figures
+from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
 from txop.plan.model import Test
 
@@ -56,7 +56,7 @@ def compare_two(
         runs = [
             run.model_copy(update={"arm": label, "run": f"{label}/{run.run}"})
             for label, archive in (("A", first), ("B", second))
-            for run in counting(archive, test.name).of(arm)
+            for run in counting(archive, test.name).alone(arm)
         ]
         sets.append(TestSet(test, runs, runs))
     everything = [run for s in sets for run in s.runs]
@@ -65,7 +65,8 @@ def compare_two(
     missing += absent
     known_first, strange_first = known_runs(first)
     known_second, strange_second = known_runs(second)
-    design = design_facts(first, known_first, chosen, by_default, figures, first.plan)
+    family = family_size(chosen, ["A", "B"], ())
+    design = design_facts(first, known_first, chosen, by_default, family, first.plan)
     both = first.finished and second.finished
     design = design.model_copy(
         update={
@@ -94,7 +95,7 @@ def compare_two(
             for label, a, runs in sides
         ],
         tests=[test_facts(first.plan, s) for s in sets],
-        figures=narrowed(figures, missing, metrics, first),
+        figures=narrowed(figures, missing, metrics, first.layout.root),
         not_available=missing,
         voided=[
             v.model_copy(update={"run": f"{label}/{v.run}", "arm": label})
@@ -109,7 +110,7 @@ def compare_two(
             f"A is {first.layout.root}, B is {second.layout.root}; unpaired, drift not controlled: whatever changed "
             "between the two campaigns is in the difference.",
             *origin_warnings(origins[0]),
-            *family_warnings(figures, first.plan.design.confidence),
+            *family_warnings(figures, first.plan.design.confidence, family),
         ],
         damage=[
             *(f"A: {sentence}" for sentence in [*first.damage, *strange_first]),

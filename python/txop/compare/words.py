@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.compare.result import DesignFacts, Figure, Row
+from txop.compare.result import DesignFacts, DirectRow, Figure, Row
 from txop.report.format import MINUS, NOT_AVAILABLE, signed
 
 _NAMED = 6
 """So many figures are named in one sentence of the headline."""
+
+HARM = "but worse in"
+"""How the headline begins to name what got worse beside the primary verdict."""
 
 
 def change(row: Row) -> str:
@@ -56,14 +59,22 @@ def headline(
     primary = [figure for figure in figures if figure.role == "primary"]
     for arm in arms:
         rows = [(figure, row) for figure in primary for row in figure.rows if row.arm == arm]
+        worse = harm(figures, arm)
         if rows:
-            sentences.append(_about(arm, baseline, rows))
+            sentences.append(_about(arm, baseline, rows, worse))
         else:
-            sentences.append(f"{arm}: no primary figure could be compared with {baseline}.")
+            sentences.append(f"{arm}: no primary figure could be compared with {baseline}{_harm(worse)}.")
     return sentences
 
 
-def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]]) -> str:
+def _harm(worse: Sequence[tuple[Figure, Row]]) -> str:
+    """What stands beside every verdict: all exploratory figures that are worse, however many."""
+    if not worse:
+        return ""
+    return f"; {HARM} {_listed([with_interval(f, r) for f, r in worse], len(worse))} (exploratory)"
+
+
+def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]], worse: Sequence[tuple[Figure, Row]]) -> str:
     def of(verdict: str) -> list[tuple[Figure, Row]]:
         return [(figure, row) for figure, row in rows if row.verdict == verdict]
 
@@ -71,13 +82,13 @@ def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]]) -> str:
     parts = []
     for verdict in ("better", "worse"):
         if found := of(verdict):
-            parts.append(f"{verdict} in {_listed([_with_interval(f, r) for f, r in found])}")
+            parts.append(f"{verdict} in {_listed([with_interval(f, r) for f, r in found])}")
     if found := of("equivalent"):
         parts.append(f"equivalent in {_listed([f'{label(f)} ({change(r)})' for f, r in found])}")
     decided = [f"{arm} against {baseline}: " + "; ".join(parts)] if parts else []
     if parts and not of("equivalent") and len(parts) == 1:
         verdict = parts[0].split(" ", 1)[0]
-        listed = _listed([_with_interval(f, r) for f, r in of(verdict)])
+        listed = _listed([with_interval(f, r) for f, r in of(verdict)])
         decided = [f"{arm} is {verdict} than {baseline}: {listed}"]
     if single:
         listed = _listed([f"{label(f)} {change(r)}" for f, r in rows])
@@ -91,10 +102,35 @@ def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]]) -> str:
         else:
             decided.append(f"{arm} against {baseline} is inconclusive: {_listed(shown)}")
     unpaired = " Unpaired: drift is not controlled." if any(not row.paired for _, row in rows) else ""
-    return "; ".join(decided) + "." + unpaired
+    return "; ".join(decided) + _harm(worse) + "." + unpaired
 
 
-def _with_interval(figure: Figure, row: Row) -> str:
+def compared(row: Row) -> str:
+    """Whose figure a row is, and against whom when that is not the baseline: ``patch10``, ``p10-7 vs p10``."""
+    return f"{row.arm} vs {row.against}" if isinstance(row, DirectRow) else row.arm
+
+
+def verdict(row: Row) -> str:
+    """The verdict in words: ``better``, ``inconclusive, n=1``."""
+    text = row.verdict.replace("-", " ")
+    if row.small_but_real:
+        text += ", small but real"
+    return f"{text}, n=1" if row.n <= 1 else text
+
+
+def harm(figures: Sequence[Figure], arm: str) -> list[tuple[Figure, Row]]:
+    """The exploratory figures in which an arm is worse than the baseline."""
+    return [
+        (figure, row)
+        for figure in figures
+        if figure.role == "exploratory"
+        for row in figure.rows
+        if row.arm == arm and row.verdict == "worse"
+    ]
+
+
+def with_interval(figure: Figure, row: Row) -> str:
+    """A figure with its change and interval: ``tx throughput +31.2 % (+24.1 to +38.0 %)``."""
     ends = interval(row)
     return f"{label(figure)} {change(row)}" + (f" ({ends})" if ends else "")
 
@@ -109,10 +145,10 @@ def _with_needed(figure: Figure, row: Row) -> str:
     return f"{label(figure)} {change(row)} ({', '.join(inside)})"
 
 
-def _listed(items: Sequence[str]) -> str:
-    shown = list(items[:_NAMED])
-    if len(items) > _NAMED:
-        shown.append(f"{len(items) - _NAMED} more")
+def _listed(items: Sequence[str], most: int = _NAMED) -> str:
+    shown = list(items[:most])
+    if len(items) > most:
+        shown.append(f"{len(items) - most} more")
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
 
 
@@ -128,8 +164,9 @@ def row_sentence(figure: str, row: Row, baseline: str) -> str:
     return f"{figure}: {row.arm} against {baseline} {change(row)} ({', '.join(inside)}): {row.verdict}"
 
 
-def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: bool) -> list[str]:
-    """How it was done, sentence by sentence, in words for people who did not do it."""
+def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: bool, direct: bool = False) -> list[str]:
+    """How it was done, sentence by sentence, in words for people who did not do it. ``direct``: arms that differ by one
+    change were compared with each other."""
     confidence = f"{100 * design.confidence:g} %"
     if two_archives:
         first = [
@@ -155,6 +192,8 @@ def methods(design: DesignFacts, baseline: str, *, paired: bool, two_archives: b
         ]
     names = ", ".join(design.primary) or "none"
     how = "the default for these tests" if design.primary_by_default else "declared in the plan"
+    if direct:
+        first.append("Arms that differ by one declared change were compared with each other in the same way.")
     return [
         *first,
         f"Primary figures ({how}): {names}; their {design.family} comparisons are adjusted together (Holm). All other "

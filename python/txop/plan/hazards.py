@@ -6,6 +6,7 @@ import ipaddress
 import math
 from collections.abc import Iterator
 
+from txop.plan.changes import comparisons
 from txop.plan.count import count
 from txop.plan.figures import primary_of
 from txop.plan.load import LoadedPlan
@@ -45,10 +46,12 @@ def _design(loaded: LoadedPlan) -> Found:
         said = f"{once}: at {percent} confidence it takes {fewest} blocks or more"
         yield ("design", "blocks"), said, f"set blocks to {max(10, fewest)}"
     primary = primary_of(loaded.plan)
-    comparisons = max(1, len(primary) * (len(loaded.plan.arm) - 1))
-    together = fewest_blocks(design.confidence, comparisons)
+    judged = max(1, comparisons(loaded.plan, len(primary)))
+    together = fewest_blocks(design.confidence, judged)
     if fewest <= design.blocks < together and len(loaded.plan.arm) > 1:
-        said = f"{comparisons} comparisons are judged together, which can give a verdict from {together} blocks on"
+        direct = judged - max(1, len(primary)) * (len(loaded.plan.arm) - 1)
+        of_pairs = f" ({direct} of them of arms that differ by one change)" if direct else ""
+        said = f"{judged} comparisons are judged together{of_pairs}, which can give a verdict from {together} blocks on"
         yield ("design", "blocks"), said, f"set blocks to {together}, or name fewer primary figures"
     if not primary:
         yield ("design", "primary"), "there is no figure to judge", "give a command's figures a direction"

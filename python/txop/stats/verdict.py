@@ -253,13 +253,15 @@ def compare_unpaired(
     )
 
 
-def with_holm(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+def with_holm(comparisons: Sequence[Comparison], *, declared: int = 0) -> tuple[Comparison, ...]:
     """Adjust the p-values of all comparisons that were declared primary, and judge each again.
 
     Pass every one, with or without a p-value; leaving out the dull ones makes the others look better than they are.
+    ``declared``: how many there were to be, when some could not be made; they count in the family all the same.
     Intervals stay those of a single comparison.
     """
-    adjusted = holm([comparison.p for comparison in comparisons])
+    absent = max(0, declared - len(comparisons))
+    adjusted = holm([*(comparison.p for comparison in comparisons), *[None] * absent])[: len(comparisons)]
     return tuple(
         _judged(replace(comparison, p_adjusted=p)) for comparison, p in zip(comparisons, adjusted, strict=True)
     )

@@ -79,6 +79,9 @@ def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
         )
     else:
         yield Paragraph("No primary figure could be compared.")
+    changes = effects.changes(result)
+    if changes is not None:
+        yield changes
     told = effects.to_know(main)
     if told is not None:
         yield told
@@ -92,7 +95,7 @@ def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
             if mine:
                 pieces += gallery.forest(mine, f"exploratory-{test.name}")
                 pieces.append(effects.table(mine, test.name, adjusted=False))
-        count = sum(len(figure.rows) for figure in rest)
+        count = sum(len(figure.rows) + len(figure.direct) for figure in rest)
         yield Fold(f"Exploratory figures ({count} comparisons)", pieces)
     if missing is not None:
         yield Fold(f"Not available ({len(result.not_available)})", [missing])

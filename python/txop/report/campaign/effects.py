@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from txop.compare import words
+from txop.compare.changes import rows_of
 from txop.compare.result import CompareResult, Figure, Row
 from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.pieces import Piece
-from txop.report.campaign.wording import TONES, listed, median, plural, unit, verdict
+from txop.report.campaign.wording import TONES, listed, median, plural, unit, value, verdict
 from txop.report.cells import missing
 
 HOST = (
@@ -48,22 +49,20 @@ def table(figures: Sequence[Figure], title: str, *, adjusted: bool) -> Grid:
         Column("detectable"),
         Column("verdict", right=False),
     ]
-    rows = [_row(figure, row) for figure in figures for row in figure.rows]
+    rows = [_row(figure, row) for figure in figures for row in (*figure.rows, *figure.direct)]
     return Grid(title, columns, rows, unit_of_rows="rows")
 
 
 def _row(figure: Figure, row: Row) -> list[Cell]:
-    by_arm = {values.arm: values for values in figure.arms}
     n = str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
-    baseline = next((values for values in figure.arms if values.arm not in {r.arm for r in figure.rows}), None)
     p = row.p if row.p_adjusted is None else row.p_adjusted
     needed = f", about {plural(row.blocks_needed, 'block')} needed" if row.blocks_needed is not None else ""
     return [
         Cell(f"{words.label(figure)}{unit(figure.metric)}"),
-        Cell(row.arm),
+        Cell(words.compared(row)),
         Cell(n, row.n),
-        median(baseline, figure.metric),
-        median(by_arm.get(row.arm), figure.metric),
+        _median(row.baseline_median, figure),
+        _median(row.arm_median, figure),
         Cell(words.change(row), row.estimate, TONES[row.verdict] if row.verdict in ("better", "worse") else ""),
         Cell(words.interval(row) or "none"),
         Cell(words.p_value(p), p),
@@ -72,13 +71,52 @@ def _row(figure: Figure, row: Row) -> list[Cell]:
     ]
 
 
+def _median(number: float | None, figure: Figure) -> Cell:
+    """The median of the runs compared; a row has values on both sides, so one that is no number is infinite."""
+    return Cell(value(number, figure.metric, infinite=number is None), number)
+
+
+def changes(result: CompareResult) -> Grid | None:
+    """What each change of the plan does, given the others; ``None`` when the plan declares none."""
+    if not result.changes:
+        return None
+    columns = [Column(text, right=False) for text in ("change", "given", "compared", "figure")]
+    columns += [Column("n"), Column("effect"), Column("interval"), Column("p"), Column("verdict", right=False)]
+    rows: list[list[Cell]] = []
+    for change in result.changes:
+        head = [Cell(change.change), Cell(listed(change.given) or "the baseline alone")]
+        compared = [(figure, row) for figure in primary(result) for row in rows_of(figure, change, result.baseline)]
+        if change.arm is None:
+            said = Cell("cannot be told: no two arms differ by it alone", None, "dim")
+            rows.append([Cell(change.change), *[Cell("–")] * 7, said])
+        elif not compared:
+            said = Cell("cannot be told: no primary figure of the two could be compared", None, "dim")
+            rows.append([*head, Cell(f"{change.arm} vs {change.against}"), *[Cell("–")] * 5, said])
+        for figure, row in compared:
+            p = row.p if row.p_adjusted is None else row.p_adjusted
+            rows.append(
+                [
+                    *head,
+                    Cell(f"{change.arm} vs {change.against}"),
+                    Cell(words.label(figure)),
+                    Cell(str(row.n), row.n),
+                    Cell(words.change(row), row.estimate, TONES[row.verdict] if row.verdict != "not-judged" else ""),
+                    Cell(words.interval(row) or "none"),
+                    Cell(words.p_value(p), p),
+                    Cell(verdict(row), None, TONES[row.verdict]),
+                ]
+            )
+    note = "Two arms that differ by one change, compared directly. All primary comparisons are one family (Holm)."
+    return Grid("What each change does, given the others", columns, rows, unit_of_rows="comparisons", note=note)
+
+
 def to_know(figures: Iterable[Figure]) -> Lines | None:
     """Warnings, drift and blocks left out, figure by figure."""
     told: dict[str, list[str]] = {}
     for figure in figures:
-        for row in figure.rows:
+        for row in (*figure.rows, *figure.direct):
             for text in [*row.warnings, *([f"left out: {listed(row.excluded)}"] if row.excluded else [])]:
-                told.setdefault(text, []).append(f"{words.label(figure)} of {row.arm}")
+                told.setdefault(text, []).append(f"{words.label(figure)} of {words.compared(row)}")
     lines = [f"{listed(names)}: {text}" for text, names in told.items()]
     return Lines(lines[:_MOST_NAMED], title="To know") if lines else None
 

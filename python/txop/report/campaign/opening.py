@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from txop.archive.reader import Archive
+from txop.compare import words
 from txop.compare.result import CompareResult, PatchFacts
 from txop.origin import Origin
 from txop.report.blocks import Cell, Column, Fact, Facts, Grid, Lines
@@ -108,7 +109,7 @@ def web_link(text: str | None) -> str | None:
 
 
 def _tone(sentence: str) -> Tone:
-    return "warn" if sentence.startswith("Preliminary") else ""
+    return "warn" if sentence.startswith("Preliminary") or words.HARM in sentence else ""
 
 
 def _meta(result: CompareResult) -> str:

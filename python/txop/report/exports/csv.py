@@ -8,7 +8,7 @@ from typing import IO
 
 from txop.archive.counting import counting, figure_value
 from txop.archive.reader import Archive
-from txop.compare.result import CompareResult, Estimate
+from txop.compare.result import CompareResult, DirectRow, Estimate
 from txop.report.csv_cells import Cell, write_table
 from txop.report.whole_file import whole_file
 
@@ -61,6 +61,8 @@ ROW_COLUMNS = (
     "low_with_voided",
     "high_with_voided",
     "warnings",
+    "change",
+    "given",
 )
 
 
@@ -72,7 +74,7 @@ def write_csv(archive: Archive, result: CompareResult, target: Path) -> None:
 
 
 def write_comparison(result: CompareResult, out: IO[str]) -> None:
-    """Write one row per figure and arm."""
+    """Write one row per figure and arm, and per pair of arms that differ by one change."""
     write_table(out, ROW_COLUMNS, comparison_rows(result))
 
 
@@ -104,16 +106,17 @@ def comparison_rows(result: CompareResult) -> Iterator[Sequence[Cell]]:
     """The rows of a comparison, in the order of :data:`ROW_COLUMNS`."""
     for figure in result.figures:
         medians = {values.arm: float("inf") if values.median_infinite else values.median for values in figure.arms}
-        for row in figure.rows:
+        for row in (*figure.rows, *figure.direct):
+            against = row.against if isinstance(row, DirectRow) else result.baseline
             voided = row.with_voided
             yield (
                 figure.name,
                 figure.role,
                 row.arm,
-                result.baseline,
+                against,
                 row.paired,
                 row.n,
-                row.baseline_median if row.baseline_median is not None else medians[result.baseline],
+                row.baseline_median if row.baseline_median is not None else medians[against],
                 row.arm_median if row.arm_median is not None else medians[row.arm],
                 figure.metric.unit,
                 *_ends(row),
@@ -132,6 +135,8 @@ def comparison_rows(result: CompareResult) -> Iterator[Sequence[Cell]]:
                 voided.n if voided else None,
                 *(_ends(voided) if voided else (None, None, None)),
                 "; ".join(row.warnings),
+                row.change if isinstance(row, DirectRow) else None,
+                "; ".join(row.given) if isinstance(row, DirectRow) else None,
             )
 
 

@@ -13,7 +13,9 @@ from txop.archive.counting import counting, figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
-from txop.compare.result import ArmFacts, CompareResult, Figure, PatchFacts
+from txop.compare.result import ArmFacts, CompareResult, Figure
+from txop.plan.changes import identity
+from txop.plan.model import Patch
 from txop.report.exports import facts
 from txop.report.whole_file import whole_file
 from txop.visible import visible
@@ -24,6 +26,8 @@ _DUT = ("dut", "hardware", "device")
 _AP = ("ap", "access_point", "peer")
 _WHERE = ("distance", "line_of_sight")
 _MOST_CAPTURES = 5
+
+NOT_TOLD = "cannot be told: every arm has it, or none of those compared"
 
 
 def write_dokuwiki(archive: Archive, result: CompareResult, target: Path) -> None:
@@ -49,7 +53,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     yield ""
     for test in result.tests:
         yield from _test(archive, result, test.name, f"{test.name} ({test.kind}, {test.length})")
-    yield from _patches(result)
+    yield from _patches(archive, result)
     if result.voided:
         yield "==== Void runs ===="
         yield _row(["Run", "Cause", "Repeated in block"], head=True)
@@ -94,40 +98,29 @@ def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Ite
     yield ""
 
 
-def _patches(result: CompareResult) -> Iterator[str]:
-    patches: dict[tuple[object, ...], tuple[PatchFacts, list[str]]] = {}
-    for arm in result.arms:
-        for patch in arm.patches:
-            patches.setdefault((patch.number, patch.description, patch.link), (patch, []))[1].append(arm.name)
+def _patches(archive: Archive, result: CompareResult) -> Iterator[str]:
+    """What each patch does given the others, which is not what the arms do that hold it."""
+    shown = {arm.name for arm in result.arms}
+    patches: dict[str, Patch] = {}
+    for arm in archive.plan.arm:
+        for patch in arm.patches if arm.name in shown else ():
+            patches.setdefault(identity(patch), patch)
     if not patches:
         return
     yield "==== Patches ===="
     yield _row(["Number", "Description", "Link", "Testing results", "Upstream State"], head=True)
-    for patch, arms in patches.values():
-        results = "; ".join(f"{arm}: {_summary(result, arm)}" for arm in arms)
+    for name, patch in patches.items():
+        results = "; ".join(change.sentence for change in result.changes if change.patch == name)
         yield _row(
             [
                 "" if patch.number is None else str(patch.number),
                 cell(patch.description),
                 link(patch.link or ""),
-                cell(results),
+                cell(results or NOT_TOLD),
                 cell(patch.upstream or ""),
             ]
         )
     yield ""
-
-
-def _summary(result: CompareResult, arm: str) -> str:
-    found = [
-        f"{words.label(figure)} {words.change(row)} ({row.verdict})"
-        for figure in result.figures
-        if figure.role == "primary"
-        for row in figure.rows
-        if row.arm == arm
-    ]
-    if found:
-        return ", ".join(found)
-    return "the baseline" if arm == result.baseline else "not compared"
 
 
 def _driver(arm: ArmFacts) -> str:

@@ -50,6 +50,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
         yield from block([[sentence] for sentence in result.damage])
     yield from _arms(result)
     yield from _figures(result)
+    yield from _changes(result)
     yield from _exploratory(result)
     yield from _runs(result)
     yield from heading("Method")
@@ -93,11 +94,19 @@ def _figures(result: CompareResult) -> Iterator[str]:
         yield from _beside(figure)
 
 
+def _changes(result: CompareResult) -> Iterator[str]:
+    if not result.changes:
+        return
+    yield from heading("What each change does, given the others")
+    for change in result.changes:
+        yield from paragraph(f"{change.sentence}.")
+
+
 def _beside(figure: Figure) -> Iterator[str]:
     """What must be known beside the table of a figure."""
-    for row in figure.rows:
+    for row in (*figure.rows, *figure.direct):
         for warning in [*row.warnings, *row.excluded[:5]]:
-            yield from paragraph(f"{row.arm}: {warning}.")
+            yield from paragraph(f"{words.compared(row)}: {warning}.")
     voided = []
     for row in figure.rows:
         if row.with_voided is not None:

@@ -1,0 +1,55 @@
+"""What a campaign tells of its single changes: a patch, given the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from txop.compare import words
+from txop.compare.result import ChangeFacts, Figure, Row
+from txop.plan.changes import Changes, OneChange
+
+
+def change_facts(
+    changes: Changes, figures: Sequence[Figure], baseline: str, without: Sequence[str] = ()
+) -> list[ChangeFacts]:
+    """Each pair of arms that isolates a change, and each change that none does; not of the arms in ``without``."""
+    told = [
+        ChangeFacts(
+            change=pair.change,
+            patch=pair.patch,
+            arm=pair.arm,
+            against=pair.against,
+            given=list(pair.given),
+            sentence=_sentence(pair, figures, baseline),
+        )
+        for pair in changes.isolated
+        if pair.arm not in without and pair.against not in without
+    ]
+    return told + [
+        ChangeFacts(
+            change=untold.change,
+            patch=untold.patch,
+            arm=None,
+            against=None,
+            given=[],
+            sentence=f"{untold.change}: cannot be told, because no two arms differ by it alone",
+        )
+        for untold in changes.untold
+    ]
+
+
+def _sentence(pair: OneChange, figures: Sequence[Figure], baseline: str) -> str:
+    given = f" given {', '.join(pair.given)}" if pair.given else ""
+    who = f"{pair.change}{given} ({pair.arm} against {pair.against})"
+    rows = [(figure, row) for figure in figures if figure.role == "primary" for row in rows_of(figure, pair, baseline)]
+    if not rows:
+        return f"{who}: cannot be told, because no primary figure of the two could be compared"
+    found = [f"{words.with_interval(figure, row)}: {words.verdict(row)}" for figure, row in rows]
+    return f"{who}: {', '.join(found)}"
+
+
+def rows_of(figure: Figure, pair: OneChange | ChangeFacts, baseline: str) -> Sequence[Row]:
+    """The comparison of the two arms of a change, from among those with the baseline or the direct ones."""
+    if pair.against == baseline:
+        return [row for row in figure.rows if row.arm == pair.arm]
+    return [row for row in figure.direct if (row.arm, row.against) == (pair.arm, pair.against)]

@@ -1,0 +1,303 @@
+"""Pairs of arms: which blocks they share, which arms differ by one change, and what is then said of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from txop.archive.counting import counting
+from txop.archive.layout import Layout
+from txop.archive.reader import read_archive
+from txop.archive.run_file import RunFile, Value, Voiding
+from txop.compare.archive import compare
+from txop.compare.select import CannotCompare
+from txop.compare.two import compare_two
+from txop.metrics import describe
+from txop.origin import Origin
+from txop.plan.changes import changes_of, comparisons
+from txop.plan.model import Plan
+from txop.report.campaign.document import page
+from txop.report.exports.csv import comparison_rows
+from txop.report.exports.dokuwiki import lines as dokuwiki
+from txop.report.exports.markdown import lines as markdown
+from txop.stats.holm import holm
+
+HEAD = """\
+title = "pairs"
+[target.dut]
+kind = "local"
+[target.peer]
+kind = "local"
+address = "192.0.2.2"
+[[test]]
+name = "tx"
+kind = "tcp-tx"
+latency = "ping"
+[design]
+blocks = 12
+"""
+
+
+def arm(name: str, *patches: int, more: str = "") -> str:
+    listed = ", ".join(f'{{ number = {n}, description = "p{n}", file = "{n}.patch" }}' for n in patches)
+    build = f'[arm.build]\nsource = "tree-{name}"\nmodule = "rtl8xxxu.ko"\n'
+    return f'[[arm]]\nname = "{name}"\npatches = [{listed}]\n{more}{build}'
+
+
+SERIES = HEAD + arm("vanilla") + arm("p10", 10) + arm("p10-7", 10, 7) + arm("p10-8-7-6", 10, 8, 7, 6)
+
+
+def noise(seed: int, block: int) -> float:
+    return math.sin(1 + 12.9898 * seed + 78.233 * block) / 50
+
+
+def write(
+    root: Path,
+    plan_text: str,
+    level: dict[str, float],
+    *,
+    void: frozenset[tuple[str, int]] | set[tuple[str, int]] = frozenset(),
+    replaces: dict[int, int] | None = None,
+    p95_ms: dict[str, float] | None = None,
+    blocks: int = 12,
+) -> Path:
+    """An archive: an arm's throughput by its level, with noise; ``void``: (arm, block)."""
+    layout = Layout(root)
+    layout.create(plan_text, Path("/campaigns/pairs"))
+    plan = Plan.model_validate(tomllib.loads(plan_text))
+    for block in [*range(1, blocks + 1), *sorted(replaces or {})]:
+        for seed, each in enumerate(plan.arm):
+            name = f"{block:03}-{each.name}-tx"
+            figures = {"throughput_mbit_s": level[each.name] * math.exp(noise(seed, block))}
+            if p95_ms:
+                figures["rtt_p95_ms"] = p95_ms[each.name] * math.exp(noise(seed + 50, block))
+            lost = (each.name, block) in void
+            run = RunFile(
+                run=name,
+                block=block,
+                replaces=(replaces or {}).get(block),
+                position=seed + 1,
+                arm=each.name,
+                test="tx",
+                origin=Origin.HARDWARE,
+                state="void" if lost else "valid",
+                void=[Voiding(gate="association-lost", cause="gone")] if lost else [],
+                started_at="2026-03-02T08:00:00Z",
+                seconds=40,
+                metrics={key: Value(value=v, unit=describe(key).unit, source="test") for key, v in figures.items()},
+            )
+            folder = layout.run(name)
+            folder.mkdir(parents=True)
+            (folder / "run.json").write_text(run.model_dump_json())
+    event = {"event": "campaign-finished", "at": "2026-03-02T09:00:00Z", "monotonic_s": 1, "reason": ""}
+    layout.journal.write_text(json.dumps(event) + "\n")
+    return root
+
+
+def row(result, arm, figure="tx.throughput_mbit_s"):
+    return next(row for row in result.figure(figure).rows if row.arm == arm)
+
+
+LEVELS = {"vanilla": 15.0, "p10": 20.0, "p10-7": 12.0, "p10-8-7-6": 18.0}
+
+
+# --- which blocks two arms share --------------------------------------------------------------------------------------
+
+
+def test_a_flaky_arm_costs_the_other_arms_nothing(tmp_path):
+    void = {("p10-8-7-6", block) for block in range(1, 12)}
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void)))
+    assert row(result, "p10").n == row(result, "p10-7").n == 12
+    flaky = row(result, "p10-8-7-6")
+    assert flaky.n == 1
+    assert flaky.excluded[0] == "block 1: p10-8-7-6: void (association-lost)"
+    assert len(flaky.excluded) == 11
+    assert result.design.blocks_complete == 1
+
+
+def test_a_repeated_block_counts_once_for_every_pair(tmp_path):
+    """Block 13 repeats 3 because of one arm: all pairs take it from there; in 14 another arm fails, so 5 splits."""
+    void = {("p10", 3), ("p10", 5), ("p10-7", 14)}
+    archive = read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void, replaces={13: 3, 14: 5}))
+    result = compare(archive)
+    blocks = {name: [pair.block for pair in row(result, name).pairs] for name in ("p10", "p10-7", "p10-8-7-6")}
+    assert blocks["p10"] == [1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14]
+    assert blocks["p10-7"] == [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]
+    assert all(len(found) == 12 for found in blocks.values())
+    assert row(result, "p10").excluded == []
+    (direct,) = result.figure("tx.throughput_mbit_s").direct
+    assert (direct.n, direct.excluded) == (11, ["block 5: valid runs in different attempts only"])
+    count = counting(archive, "tx")
+    used = {run.run for name in blocks for pair in count.pairing("vanilla", name).pairs for run in pair}
+    assert used <= {run.run for run in count.runs}
+
+
+def test_two_archives_take_every_valid_run_of_the_arm(tmp_path):
+    void = {("p10", block) for block in range(1, 12)}
+    first = read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void))
+    second = read_archive(write(tmp_path / "b", SERIES, {**LEVELS, "vanilla": 17.0}))
+    assert compare_two(first, second, "vanilla").figure("tx.throughput_mbit_s").rows[0].n == 12
+
+
+def test_an_arm_left_out_is_nowhere_and_changes_no_other_verdict(tmp_path):
+    archive = read_archive(write(tmp_path / "a", SERIES, LEVELS, void={("p10-7", 2)}))
+    whole, less = compare(archive), compare(archive, without=["p10-7"])
+    assert "p10-7" not in less.model_dump_json(exclude={"warnings", "not_available"})
+    assert row(less, "p10") == row(whole, "p10")
+    assert row(less, "p10-8-7-6").p_adjusted == row(whole, "p10-8-7-6").p_adjusted
+    assert any("Left out as asked: p10-7" in warning for warning in less.warnings)
+    with pytest.raises(CannotCompare, match="has no arm nobody"):
+        compare(archive, without=["nobody"])
+    with pytest.raises(CannotCompare, match="is the baseline"):
+        compare(archive, without=["vanilla"])
+
+
+# --- what the headline says -------------------------------------------------------------------------------------------
+
+
+def test_the_headline_names_every_harm_beside_the_gain(tmp_path):
+    p95 = {"vanilla": 10.0, "p10": 16.3, "p10-7": 10.0, "p10-8-7-6": 5.0}
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, p95_ms=p95)))
+    p10, p7, rest = result.headline
+    assert p10.startswith("p10 is better than vanilla: tx throughput +33.")
+    harm = row(result, "p10", "tx.rtt_p95_ms")
+    assert harm.verdict == "worse"
+    assert "; but worse in tx 95th percentile round trip +63." in p10
+    assert p10.endswith(" %) (exploratory).")
+    assert f"(+{harm.low:.1f} to +{harm.high:.1f} %)" in p10
+    assert "but worse" not in p7 + rest
+
+
+# --- arms that differ by one change -----------------------------------------------------------------------------------
+
+
+def changes(text: str, baseline: str | None = None):
+    found = changes_of(Plan.model_validate(tomllib.loads(text)), baseline)
+    pairs = {(pair.arm, pair.against): (pair.change, pair.given) for pair in found.isolated}
+    return pairs, [untold.change for untold in found.untold]
+
+
+def test_patches_are_told_apart_by_the_lists_of_patches():
+    pairs, untold = changes(SERIES)
+    assert pairs == {("p10", "vanilla"): ("patch 10", ()), ("p10-7", "p10"): ("patch 7", ("patch 10",))}
+    assert untold == ["patch 8", "patch 6"]
+    pairs, _ = changes(SERIES, "p10-7")
+    assert pairs[("p10", "p10-7")] == ("without patch 7", ())
+    assert pairs[("vanilla", "p10")] == ("without patch 10", ("without patch 7",))
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "expected"),
+    [
+        # one parameter, and another on top of it
+        (
+            'module = { name = "m", parameters = { ht = 1 } }',
+            'module = { name = "m", parameters = { ht = 1, ps = 0 } }',
+            {
+                ("b", "a"): ("ht 1 instead of not set", ()),
+                ("c", "b"): ("ps 0 instead of not set", ("ht 1 instead of not set",)),
+            },
+        ),
+        # two values of one key: each against the baseline's, not against each other
+        (
+            'module = { name = "m", parameters = { ht = 1 } }',
+            'module = { name = "m", parameters = { ht = 2 } }',
+            {("b", "a"): ("ht 1 instead of not set", ()), ("c", "a"): ("ht 2 instead of not set", ())},
+        ),
+        # what is only prepared or verified is no change; another driver is one
+        (
+            'module = { name = "m" }\nblacklist = ["x"]\nverify = { version = "2" }\npatches = [{ number = 3 }]',
+            'module = { name = "other" }',
+            {("b", "a"): ("patch 3", ()), ("c", "a"): ("driver other instead of m", ())},
+        ),
+        # an arm that does the same as another one isolates nothing
+        (
+            'module = { name = "m" }',
+            'module = { name = "m" }\npatches = [{ number = 3 }]',
+            {("c", "a"): ("patch 3", ())},
+        ),
+    ],
+)  # fmt: skip
+def test_other_changes_are_read_from_the_keys_of_the_arms(second, third, expected):
+    arms = (
+        f'[[arm]]\nname = "a"\nmodule = {{ name = "m" }}\n[[arm]]\nname = "b"\n{second}\n[[arm]]\nname = "c"\n{third}\n'
+    )
+    assert changes(HEAD + arms)[0] == expected
+
+
+def test_keys_of_an_emulated_link_carry_a_patch_or_are_the_change():
+    link = HEAD.replace('kind = "local"\naddress = "192.0.2.2"', 'kind = "emulated"\nside = "peer"')
+    link = (
+        link.replace('kind = "local"', 'kind = "emulated"\nside = "dut"') + "[link.dut]\nmcs = 7\nusb = { cost = 1 }\n"
+    )
+    a, b = '[[arm]]\nname = "a"\n', '[[arm]]\nname = "b"\nemulated = { dut = { usb = { cost = 9 } } }\n'
+    same = '[[arm]]\nname = "c"\nemulated = { dut = { mcs = 7, rts = true } }\n'
+    assert changes(link + a + b + same)[0] == {
+        ("b", "a"): ("dut.usb.cost 9 instead of 1", ()),
+        ("c", "a"): ("dut.rts true instead of not set", ()),
+    }
+    assert changes(link + a + b + "patches = [{ number = 10 }]\n")[0] == {("b", "a"): ("patch 10", ())}
+
+
+def test_edit_scripts_that_take_a_patch_out_are_read_the_other_way_round():
+    plan = tomllib.loads(Path("examples/plans/guest-rtl8xxxu-patches.toml").read_text(encoding="utf-8"))
+    found = changes_of(Plan.model_validate(plan))
+    pairs = {(pair.arm, pair.against): (pair.change, pair.given) for pair in found.isolated}
+    assert pairs[("p10", "vanilla")] == ("patch 10", ())
+    assert pairs[("p10-7", "p10")] == ("patch 7", ("patch 10",))
+    assert pairs[("mainline", "p10-8-7")] == ("patch 9", ("patch 7", "patch 8", "patch 10"))
+    assert found.untold == ()
+    taken_out = changes_of(Plan.model_validate(plan), "mainline").isolated
+    assert ("without-10", "mainline", "without patch 10") in {(p.arm, p.against, p.change) for p in taken_out}
+
+
+def test_direct_comparisons_are_those_of_scipy_and_in_one_family_with_the_others(tmp_path):
+    archive = read_archive(write(tmp_path / "a", SERIES, LEVELS))
+    result = compare(archive)
+    figure = result.figure("tx.throughput_mbit_s")
+    (direct,) = figure.direct
+    assert (direct.arm, direct.against, direct.change, direct.given) == ("p10-7", "p10", "patch 7", ["patch 10"])
+    values = {each.arm: [point.value for point in each.points] for each in figure.arms}
+    d = [math.log(a / b) for a, b in zip(values["p10-7"], values["p10"], strict=True)]
+    assert direct.p == pytest.approx(stats.wilcoxon(d, method="exact").pvalue)
+    assert direct.verdict == "worse"
+    rows = [*figure.rows, direct]
+    assert [r.p_adjusted for r in rows] == pytest.approx(list(holm([r.p for r in rows])))
+    assert result.design.family == len(rows) == comparisons(archive.plan, 1) == 4
+
+
+def test_table_markdown_wiki_and_csv_say_what_a_patch_does_given_the_others(tmp_path):
+    archive = read_archive(write(tmp_path / "a", SERIES, LEVELS))
+    result = compare(archive)
+    sentences = [change.sentence for change in result.changes]
+    assert sentences[0].startswith("patch 10 (p10 against vanilla): tx throughput +33.")
+    assert sentences[1].startswith("patch 7 given patch 10 (p10-7 against p10): tx throughput −40.")
+    assert sentences[1].endswith(": worse")
+    assert sentences[2:] == [
+        f"patch {number}: cannot be told, because no two arms differ by it alone" for number in (8, 6)
+    ]
+    wiki = "\n".join(dokuwiki(archive, result))
+    told = next(line for line in wiki.splitlines() if line.startswith("| 7 |"))
+    assert "patch 7 given patch 10" in told
+    assert "+33" not in told  # that is patch 10's
+    assert "cannot be told" in next(line for line in wiki.splitlines() if line.startswith("| 8 |"))
+    assert "patch 7 given patch 10 (p10-7 against p10)" in " ".join("\n".join(markdown(archive, result)).split())
+    text = " ".join(re.sub(r"<[^>]+>", " ", page(archive, result, tmp_path / "page.html")).split())
+    assert "What each change does, given the others" in text
+    assert "patch 7 patch 10 p10-7 vs p10 tx throughput 12 −40." in text
+    assert "cannot be told: no two arms differ by it alone" in text
+    table = [entry for entry in comparison_rows(result) if entry[2] == "p10-7" and entry[3] == "p10"]
+    assert [entry[-2:] for entry in table] == [("patch 7", "patch 10")]
+
+
+def test_a_comparison_that_cannot_be_made_still_counts_in_the_family(tmp_path):
+    void = {("p10-8-7-6", block) for block in range(1, 13)}
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, void=void)))
+    assert result.design.family == 4
+    assert row(result, "p10").p_adjusted == pytest.approx(min(1.0, 4 * row(result, "p10").p))
