@@ -143,6 +143,16 @@ class Parallel(FakeLaboratory):
             self.under_way -= 1
 
 
+class Noted(Quiet):
+    """Keeps what users are told."""
+
+    def __init__(self, notices: list[str]) -> None:
+        self._notices = notices
+
+    def notice(self, text: str) -> None:
+        self._notices.append(text)
+
+
 class Bench:
     """An archive, and campaign processes that come and go on it."""
 
@@ -153,12 +163,14 @@ class Bench:
         self.layout = Layout(root)
         self.layout.create(plan_text, root)
         self.laboratory = FakeLaboratory(lambda run: None)
+        self.notices: list[str] = []
+        """What users were told."""
 
     def go(self, mishap: Mishap = lambda run: None, **attributes: Any) -> Outcome:
         self.laboratory = FakeLaboratory(mishap)
         for name, value in attributes.items():
             setattr(self.laboratory, name, value)
-        return asyncio.run(Campaign(self.layout, self.plan, self.laboratory, Quiet()).go())
+        return asyncio.run(Campaign(self.layout, self.plan, self.laboratory, Noted(self.notices)).go())
 
 
 @pytest.fixture

@@ -231,12 +231,15 @@ def test_a_journal_that_tells_of_strangers_is_survived(bench, line):
     assert len(counting(read_archive(bench.layout.root), "tx").runs) == 6
 
 
-def test_runs_that_somebody_deleted_are_missing_and_no_more(bench):
+def test_runs_that_somebody_deleted_are_missing_and_done_again(bench):
     _half(bench)
     shutil.rmtree(bench.layout.runs)
     assert bench.go().end is End.FINISHED
     archive = read_archive(bench.layout.root)
-    assert {run.block for run in counting(archive, "tx").runs} == {3}
+    lost = [event.get("run") for event in archive.events if event.event == "run-lost"]
+    assert "001-old-tx" in lost
+    assert {1, 2}.isdisjoint({run.block for run in counting(archive, "tx").runs})
+    assert len(counting(archive, "tx").runs) == 6
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Damage never hides the rest: each unreadable file becomes a sentence in :attr:`A
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,24 +84,59 @@ def read_archive(root: Path) -> Archive:
     except OSError as error:
         events = []
         damage.append(f"journal.jsonl: {error.strerror}")
+    kept = read_runs(layout, events)
+    damage += kept.damage
+    if kept.untold:
+        names = ", ".join(run.run for run in kept.untold[:5]) + (", ..." if len(kept.untold) > 5 else "")
+        damage.append(
+            f"journal.jsonl does not have the end of {names} ({len(kept.untold)} in all); "
+            "the run.json of each is whole, so they count"
+        )
+    runs = kept.runs
+    return Archive(layout=layout, plan=plan, events=events, runs=runs, damage=damage)
+
+
+@dataclass
+class KeptRuns:
+    """What the folder of runs holds."""
+
+    runs: list[RunFile] = field(default_factory=list)
+    """Those whose ``run.json`` is whole, in the order of their folders' names: each came to its end, as that file is
+    written last and at once, whatever the journal has of it."""
+    untold: list[RunFile] = field(default_factory=list)
+    """Those of them whose end the journal does not have, nor can be about to have."""
+    damage: list[str] = field(default_factory=list)
+
+
+def read_runs(layout: Layout, events: Sequence[Event]) -> KeptRuns:
+    """The runs of an archive as their folders have them, beside what the journal's ``events`` say."""
     ended = {str(event.get("run")) for event in events if event.event in ("run-finished", "run-voided")}
     told = any(event.event.startswith("run-") for event in events)  # not of figures that were imported
-    runs: list[RunFile] = []
+    blocks = [event.get("block") for event in events if event.event == "block-started"]
+    under_way = {str(e.get("run")) for e in events if e.event == "run-started" and [e.get("block")] == blocks[-1:]}
+    kept = KeptRuns()
     for folder in sorted(layout.runs.iterdir()) if layout.runs.is_dir() else []:
         path = folder / "run.json"
-        if told and folder.name not in ended:
-            continue  # still running, or interrupted: the journal does not know its end
+        if ".interrupted-" in folder.name:
+            continue
+        where = path.relative_to(layout.root)
         try:
             run = RunFile.model_validate_json(_bounded(path))
+        except FileNotFoundError as error:
+            if folder.name in ended or not told:
+                kept.damage.append(f"{where}: {error.strerror}")
+            continue  # still running, or interrupted
         except (OSError, ValidationError) as error:
             what = error.strerror if isinstance(error, OSError) else f"{error.error_count()} fields are wrong"
-            damage.append(f"{path.relative_to(root)}: {what}")
+            kept.damage.append(f"{where}: {what}")
             continue
-        if run.run == folder.name == layout.run_name(run.block, run.arm, run.test):
-            runs.append(run)
-        else:
-            damage.append(f"{path.relative_to(root)}: belongs to another folder")
-    return Archive(layout=layout, plan=plan, events=events, runs=runs, damage=damage)
+        if not run.run == folder.name == layout.run_name(run.block, run.arm, run.test):
+            kept.damage.append(f"{where}: belongs to another folder")
+            continue
+        kept.runs.append(run)
+        if told and folder.name not in ended | under_way:
+            kept.untold.append(run)
+    return kept
 
 
 def _first(error: Exception) -> str:

@@ -17,11 +17,12 @@ from enum import Enum
 
 from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
+from txop.archive.reader import read_runs
 from txop.campaign.laboratory import Laboratory, Placed, RunsByItself
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunLabel, RunOutcome, carry_out
 from txop.campaign.schedule import Block
-from txop.campaign.state import State, gap_s
+from txop.campaign.state import Kept, State, gap_s
 from txop.origin import Origin
 from txop.plan.count import count
 from txop.plan.guest_time import guests_at_once
@@ -36,6 +37,15 @@ SPARE_BYTES = 64 * 1024 * 1024
 
 RUN_OVERHEAD_S = 3.0
 """Guess of the time a run takes beside its phases, until runs have told."""
+
+
+_MENDED = {
+    "run-finished": "the journal lacked the end of these runs; their files are whole, so they are kept",
+    "run-voided": "the journal lacked the end of these runs, which are void",
+    "run-lost": "these runs had come to their ends, and their files are gone or damaged: lost, to be repeated",
+    "block-abandoned": "not gone on with, as the journal lacks their ends and later blocks were run",
+}
+"""What is said of events that the journal lacked (:meth:`txop.campaign.state.State.mendings`)."""
 
 
 class End(Enum):
@@ -81,6 +91,7 @@ class Campaign:
             self._state = State.of(self._plan, events)
             if self._state.finished:
                 return Outcome(End.FINISHED, "it was finished before")
+            self._reconcile(journal, events)
             self._set_aside_interrupted()
             begun = time.monotonic()
             try:
@@ -249,6 +260,26 @@ class Campaign:
             await asyncio.sleep(self._plan.design.gap_s)
         return None
 
+    def _reconcile(self, journal: JournalWriter, events: Sequence[Event]) -> None:
+        """Bring the journal together with the runs that are kept, write down what it lacked, and say it."""
+        kept = read_runs(self._layout, events)
+        runs = [Kept(run.block, run.arm, run.test, run.state == "valid", run.replaces) for run in kept.runs]
+        told: dict[str, list[str]] = {}
+        for mending in self._state.mendings(runs):
+            fields = dict(mending.fields)
+            name = f"block {fields['block']}"
+            if "arm" in fields:
+                name = self._layout.run_name(int(str(fields["block"])), str(fields["arm"]), str(fields["test"]))
+                fields["run"] = name
+            self._note(journal, mending.event, **fields, mended=True)
+            told.setdefault(mending.event, []).append(name)
+        for event, names in told.items():
+            if event in _MENDED:
+                shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+                self._reporter.notice(f"{_MENDED[event]}: {shown}")
+        for sentence in [*read_journal(self._layout.journal).damage, *kept.damage] if told else []:
+            self._reporter.notice(f"damaged: {sentence}")
+
     def _set_aside_interrupted(self) -> None:
         """Runs that were begun and never ended: their folders stay, under another name."""
         ended = {
@@ -274,9 +305,9 @@ class Campaign:
         if self._plan.origin is Origin.GUEST_EXACT:
             return
         state = self._state.open_block
-        if state is None or state.last is None or not state.ended:
+        if state is None or not state.ended or len(state.ended) == len(state.block.runs()):
             return
-        gap = gap_s(state.last, now)
+        gap = None if state.last is None else gap_s(state.last, now)
         if gap is not None and gap <= self._plan.design.max_gap_s:
             return
         length = "an unknown time" if gap is None else f"{gap:.0f} s"

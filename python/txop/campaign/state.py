@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from txop.archive.journal import Event
-from txop.campaign.schedule import Block, max_repeats, planned, repeat
+from txop.archive.layout import Layout
+from txop.campaign.schedule import Block, arm_order, max_repeats, planned, repeat
 from txop.plan.model import Plan
 
 
@@ -36,6 +37,26 @@ class BlockState:
         )
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A run whose ``run.json`` is there, whole."""
+
+    block: int
+    arm: str
+    test: str
+    valid: bool
+    replaces: int | None = None
+
+
+@dataclass(frozen=True)
+class Mending:
+    """An event that the journal lacks, as the runs' folders show: to be written down before the campaign goes on."""
+
+    event: str
+    """``block-started``, ``run-finished``, ``run-voided``, ``run-lost``, ``block-finished`` or ``block-abandoned``."""
+    fields: dict[str, object]
+
+
 @dataclass
 class State:
     """Where a campaign stands."""
@@ -60,6 +81,7 @@ class State:
         number = event.get("block")
         if not isinstance(number, int):
             return
+        last = None if event.get("mended") else event  # when a mended event really was is not known
         if event.event == "block-started":
             arms, tests, replaces = (event.get(key) for key in ("arms", "tests", "replaces"))
             known = (
@@ -67,21 +89,84 @@ class State:
                 and _names(tests, [test.name for test in self.plan.test])
                 and (replaces is None or isinstance(replaces, int))
             )
-            if known:
-                self.blocks[number] = BlockState(Block(number, tuple(arms), tuple(tests), replaces), last=event)
+            known = known and (replaces is None) == (number <= self.plan.design.blocks)
+            before = self.blocks.get(number)
+            if known and (before is None or not before.ended or event.get("mended")):
+                self.blocks[number] = BlockState(Block(number, tuple(arms), tuple(tests), replaces), last=last)
             return
         state = self.blocks.get(number)
         if state is None:
             return
-        state.last = event
+        state.last = last or state.last
         if event.event in ("run-finished", "run-voided"):
             arm, test = event.get("arm"), event.get("test")
-            if arm in state.block.arms and test in state.block.tests:
+            agrees = event.get("run") in (None, Layout.run_name(number, str(arm), str(test)))
+            if agrees and arm in state.block.arms and test in state.block.tests:
                 state.ended[arm, test] = event.event == "run-finished"
+        elif event.event == "run-lost":
+            arm, test = event.get("arm"), event.get("test")
+            if arm in state.block.arms and test in state.block.tests:
+                state.ended[arm, test] = False
         elif event.event == "block-finished":
             state.finished = True
         elif event.event == "block-abandoned":
             state.abandoned = str(event.get("cause", ""))
+
+    def mendings(self, kept: Sequence[Kept]) -> list[Mending]:
+        """What the journal lacks or has wrong beside the runs that are kept.
+
+        Their files are the truth: a run of which the journal has no end counts when its file is whole, and one whose
+        file is gone or damaged does not, whatever the journal says. A block before the last one that has runs missing
+        is not gone on with: its time is over."""
+        by_block: dict[int, dict[tuple[str, str], Kept]] = {}
+        arms, tests = {arm.name for arm in self.plan.arm}, {test.name for test in self.plan.test}
+        for run in kept:
+            if run.arm in arms and run.test in tests:
+                by_block.setdefault(run.block, {})[run.arm, run.test] = run
+        found: list[Mending] = []
+        for number in sorted({*by_block, *self.blocks}):
+            mine, state = by_block.get(number, {}), self.blocks.get(number)
+            if state is None or not all(arm in state.block.arms and test in state.block.tests for arm, test in mine):
+                block = self._block_of(number, list(mine.values()))
+                found.append(
+                    Mending(
+                        "block-started",
+                        {
+                            "block": number,
+                            "arms": list(block.arms),
+                            "tests": list(block.tests),
+                            "replaces": block.replaces,
+                        },
+                    )
+                )
+                ended: dict[tuple[str, str], bool] = {}
+            else:
+                block, ended = state.block, state.ended
+            for arm, test in block.runs():
+                fields: dict[str, object] = {"block": number, "arm": arm, "test": test}
+                run_kept = mine.get((arm, test))
+                if run_kept is None and ended.get((arm, test)):
+                    found.append(Mending("run-lost", fields))
+                elif run_kept is not None and ended.get((arm, test)) is not run_kept.valid:
+                    found.append(Mending("run-finished" if run_kept.valid else "run-voided", fields))
+            over = number < max({*by_block, *self.blocks})
+            if over and (state is None or state.open):
+                whole = all(run in mine or run in ended for run in block.runs())
+                cause = "the journal lacks its end, and later blocks were run"
+                found.append(
+                    Mending("block-finished", {"block": number})
+                    if whole
+                    else Mending("block-abandoned", {"block": number, "cause": cause})
+                )
+        return found
+
+    def _block_of(self, number: int, runs: Sequence[Kept]) -> Block:
+        """The block that these runs are of, where the journal does not have its beginning."""
+        for block in planned(self.plan):
+            if block.number == number:
+                return block
+        tests = tuple(test.name for test in self.plan.test if any(run.test == test.name for run in runs))
+        return Block(number, arm_order(self.plan, number), tests, next((run.replaces for run in runs), None))
 
     @property
     def open_block(self) -> BlockState | None:
