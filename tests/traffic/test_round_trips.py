@@ -125,3 +125,64 @@ def test_garbage(tmp_path, data):
     got = read(tmp_path, text, 0.2, 3)
     for value in got.metrics.values():
         assert (value.value is None) == bool(value.reason)
+
+
+def stepped(n: int, at: int, step_s: float, *, pause_s: float = 0.0) -> str:
+    """What ping prints when the wall clock is set by ``step_s`` (or the sender rests for ``pause_s``) before probe ``at``."""
+    rows = []
+    for k in range(n):
+        late = (step_s + pause_s) if k >= at else 0.0
+        rtt_ms = 5.0
+        rows.append(
+            f"[{1700000000 + k / 10 + rtt_ms / 1e3 + late:.6f}] 64 bytes from 10.0.0.1: icmp_seq={k + 1} ttl=64 "
+            f"time={rtt_ms} ms"
+        )
+    end = f"{n} packets transmitted, {n} received, 0% packet loss, time 9000ms"
+    return "\n".join(
+        ["PING 10.0.0.1 (10.0.0.1) 56(84) bytes of data.", *rows, "", "--- 10.0.0.1 ping statistics ---", end, ""]
+    )
+
+
+def samples(folder, steps: dict[int, int]) -> None:
+    """The target's samples, one a second, with its clock set before some of them."""
+    btime, rows = 1_600_000_000, []
+    for second in range(40):
+        btime += steps.get(second, 0)
+        rows.append(f"@@ {second}.00\n@/proc/stat\ncpu  1 0 1 {second * 100} 0 0 0 0 0 0\nbtime {btime}\n")
+    (folder / "counters-dut.txt").write_text("".join(rows))
+
+
+@pytest.mark.parametrize("step_s", [-3600.0, -2.4, 1.7, 30.0, 86_400.0])
+def test_probes_beside_a_step_of_the_clock_are_where_their_numbers_put_them(tmp_path, step_s):
+    samples(tmp_path, {15: round(step_s)})
+    got = read(tmp_path, stepped(200, 120, step_s), 0.1, 10, start_s=10)
+    times = [t for t, _ in got.series["rtt_ms"]]
+    assert times == pytest.approx([k / 10 - 10 for k in range(200)], abs=1e-3)
+    assert gate_states(got) == {"clock-jumped": "void", "probe-starved": "ok"}
+    assert any(f"was set by {step_s:+.1f} s" in words for words in got.warnings)
+
+
+def test_a_small_step_back_is_said_and_costs_nothing(tmp_path):
+    got = read(tmp_path, stepped(200, 120, -0.4), 0.1, 10, start_s=10)
+    assert gate_states(got) == {"probe-starved": "ok"}
+    assert any("was set by -0.4 s" in words for words in got.warnings)
+
+
+def test_a_pause_of_the_sender_is_no_step_of_the_clock(tmp_path):
+    """The kernel says that the clock was not set: the time really passed, and the probe was starved in it."""
+    samples(tmp_path, {})
+    got = read(tmp_path, stepped(200, 120, 0.0, pause_s=6.0), 0.1, 10, start_s=10)
+    assert gate_states(got) == {"probe-starved": "void"}
+    assert not any("clock" in words for words in got.warnings)
+
+
+def test_irtt_is_placed_by_its_monotonic_clock(tmp_path):
+    folder = CAPTURED / "irtt"
+    document = json.loads((folder / "v0.9.0.json").read_text())
+    trips = document["round_trips"]
+    for trip in trips[len(trips) // 2 :]:
+        trip["timestamps"]["client"]["send"]["wall"] += 3_600_000_000_000
+    (tmp_path / "irtt.json").write_text(json.dumps(document))
+    marks = Marks(idle=0, load=10, window=10, end=20)
+    got = read_irtt(facts_of(make_plan(IDLE), tmp_path, marks), "irtt.json", 0.1)
+    assert max(t for t, _ in got.series["rtt_ms"]) < 60

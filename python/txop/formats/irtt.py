@@ -47,6 +47,8 @@ class RoundTrip:
     """``None``: not lost."""
 
     sent_unix_s: float | None
+    sent_monotonic_s: float | None
+    """By the client's monotonic clock, from irtt's start: no step of the wall clock is in it."""
     """By the client's clock."""
 
     rtt_ms: float | None
@@ -211,6 +213,7 @@ def _trip(value: object) -> RoundTrip | None:
         return None
     stamps = mapping(said.get("timestamps"))
     sent = whole(mapping(mapping(stamps.get("client")).get("send")).get("wall"))
+    monotonic = whole(mapping(mapping(stamps.get("client")).get("send")).get("monotonic"))
     delay, ipdv = mapping(said.get("delay")), mapping(said.get("ipdv"))
     lost = said.get("lost")
     late = stamps.get("late")
@@ -219,6 +222,7 @@ def _trip(value: object) -> RoundTrip | None:
         sequence=sequence,
         lost="direction unknown" if lost is True else _LOST.get(lost) if isinstance(lost, str) else None,
         sent_unix_s=None if sent is None else sent / 1e9,
+        sent_monotonic_s=None if monotonic is None else monotonic / 1e9,
         rtt_ms=rtt if rtt is None or rtt >= 0 else None,
         send_delay_ms=_milliseconds(delay.get("send")),
         receive_delay_ms=_milliseconds(delay.get("receive")),

@@ -13,7 +13,11 @@ from pathlib import Path
 from txop.campaign.instrument import GateFinding, Points, Reading, RunFacts
 from txop.formats import irtt, ping
 from txop.formats.error import FormatError
+from txop.probes.clock_steps import clock_steps
+from txop.traffic.stamps import Placed, Stamped, place
 
+CLOCK_JUMP_S = 1.0
+"""A step of a target's wall clock by more voids the run, as one of this machine's does."""
 STARVED_SHARE = 0.5
 """A probe that sent less than this share of what it should have was starved of CPU."""
 
@@ -33,22 +37,21 @@ def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
     probes: list[tuple[float, float | None]] = []
     known: list[tuple[int, float]] = []
     first = result.first_sequence
+    usable = [r for r in result.replies if not (r.duplicate or r.corrupted or r.rtt_ms is None)]
     stamped = [
-        (reply.sequence, reply.time_unix_s - reply.rtt_ms / 1e3)
-        for reply in result.replies
-        if reply.time_unix_s is not None and reply.rtt_ms is not None and not reply.duplicate
+        Stamped(reply.sequence, reply.time_unix_s - reply.rtt_ms / 1e3, reply.rtt_ms)
+        for reply in sorted(usable, key=lambda reply: reply.sequence)
+        if reply.time_unix_s is not None and reply.rtt_ms is not None
     ]
-    start = stamped[0][1] - (stamped[0][0] - first) * interval_s if stamped else 0.0
-    for reply in result.replies:
-        if reply.duplicate or reply.corrupted or reply.rtt_ms is None:
-            continue
-        sent = (
-            (reply.sequence - first) * interval_s
-            if reply.time_unix_s is None
-            else reply.time_unix_s - reply.rtt_ms / 1e3 - start
-        )
-        probes.append((sent, reply.rtt_ms))
+    station = getattr(facts.test, "station", "dut")
+    placed = place(stamped, first, interval_s, [step for _, step in clock_steps(facts, station)])
+    for reply in usable:
+        sent = placed.sent_s.get(reply.sequence, (reply.sequence - first) * interval_s)
+        if reply.sequence not in placed.spoiled:
+            probes.append((sent, reply.rtt_ms))
         known.append((reply.sequence, sent))
+    known.sort()
+    _told(facts, reading, placed, station)
     for n, sequence in enumerate(result.lost_sequences()):
         if n >= _MAX_LOST:
             break
@@ -65,11 +68,11 @@ def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
         return _nothing(facts, Reading(), "there was no irtt", void=False)
     except FormatError as error:
         return _nothing(facts, reading, f"irtt: {error.what}")
-    sent = [trip.sent_unix_s for trip in result.round_trips if trip.sent_unix_s is not None]
+    sent = [trip.sent_monotonic_s for trip in result.round_trips if trip.sent_monotonic_s is not None]
     start = min(sent, default=0.0)
     probes: list[tuple[float, float | None]] = [
         (
-            trip.sequence * interval_s if trip.sent_unix_s is None else trip.sent_unix_s - start,
+            trip.sequence * interval_s if trip.sent_monotonic_s is None else trip.sent_monotonic_s - start,
             trip.rtt_ms,
         )
         for trip in result.round_trips
@@ -77,6 +80,19 @@ def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
     if result.timer_misses:
         reading.warnings.append(f"irtt missed {result.timer_misses} of its own timers: its host was busy")
     return _figures(facts, reading, probes, interval_s, "irtt")
+
+
+def _told(facts: RunFacts, reading: Reading, placed: Placed, station: str) -> None:
+    """Say the steps of the station's clock within the run: the cause of a void run when they are large."""
+    if not placed.steps:
+        return
+    words = ", ".join(f"{step_s:+.1f} s" for _, step_s in placed.steps[:5])
+    said = f"the clock of {station} was set by {words} during the run; its probes are placed by their numbers"
+    if placed.spoiled:
+        said += f", and {len(placed.spoiled)} under way at the time left out"
+    reading.warnings.append(f"ping: {said}")
+    if max(abs(step_s) for _, step_s in placed.steps) > CLOCK_JUMP_S:
+        reading.gates.append(GateFinding("clock-jumped", "void", f"the clock of {station} was set by {words}", station))
 
 
 class _NoOutput(Exception):  # noqa: N818
