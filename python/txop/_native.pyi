@@ -12,13 +12,19 @@ def analyze_air(
     path: str | os.PathLike[str],
     *,
     pair: tuple[str, str] | None = None,
+    start: tuple[bool, int] | None = None,
+    end: tuple[bool, int] | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     follow: bool = False,
     snapshot: Callable[[bytes], None] | None = None,
     snapshot_seconds: float = 1.0,
 ) -> bytes: ...
 def analyze_bus(
-    path: str | os.PathLike[str], *, progress: Callable[[int, int | None], None] | None = None
+    path: str | os.PathLike[str],
+    *,
+    start: tuple[bool, int] | None = None,
+    end: tuple[bool, int] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> bytes: ...
 def specimen_scenes() -> list[tuple[str, str]]: ...
 def write_specimen(path: str | os.PathLike[str], *, seed: int, seconds: float, scene: str = "healthy") -> bytes: ...

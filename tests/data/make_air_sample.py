@@ -469,6 +469,7 @@ class Sample:
                 "damage": {"offset": 150_331_912, "message": "the file ends inside a packet block of 1584 bytes"}
                 if late
                 else None,
+                "window": None,
                 "limits": [
                     {
                         "code": "no-snr",

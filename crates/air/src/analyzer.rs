@@ -1,10 +1,12 @@
 //! Stage two: one pass over the frames, counters of bounded size, a report at any moment.
 
+use capture::Place;
 use hashbrown::HashSet;
 use wire::ieee80211::{FrameKind, MacAddr, Management};
 
 use crate::block_ack::{Flows, Occasion};
 use crate::calibrate::{calibrate, Calibration, Grouping};
+use crate::capability::CapabilityAudit;
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::duplicates::Latest;
@@ -20,7 +22,7 @@ use crate::report::{self, Report};
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
 use crate::table::Table;
-use crate::{steadiness, summary, verdict, waterfall};
+use crate::{capability, steadiness, summary, verdict, waterfall};
 
 /// Frames looked at before the calibration is fixed.
 const CALIBRATION_FRAMES: usize = 32_768;
@@ -36,9 +38,15 @@ const MAX_INTERFACES: usize = 64;
 pub struct Options {
     /// The pair whose two directions the waterfall shows; the busiest when `None`.
     pub pair: Option<(MacAddr, MacAddr)>,
+    /// The part of the capture that is counted; all of it when `None`.
+    pub window: Option<capture::Window>,
 }
 
 /// Analyses a capture batch by batch.
+///
+/// Batches may lie outside a window ([`Batch::place`]). Then the figures are those of the window, and from the rest of the
+/// capture comes what does not depend on when it is looked at: the calibration of the stamps, what stations claim, the
+/// agreements made before, and the audit of capabilities, whose column of uses is of the whole capture too.
 #[derive(Debug)]
 pub struct Analyzer {
     options: Options,
@@ -46,6 +54,8 @@ pub struct Analyzer {
     waiting: Vec<Batch>,
     waiting_frames: usize,
     running: Option<Running>,
+    /// Everything, of whatever place: for the audit of capabilities. Only where there is a window.
+    whole: Option<Box<Whole>>,
     counts: Counts,
     networks: Box<Networks>,
 }
@@ -58,6 +68,7 @@ impl Analyzer {
             waiting: Vec::new(),
             waiting_frames: 0,
             running: None,
+            whole: None,
             counts: Counts::default(),
             networks: Box::default(),
         }
@@ -65,7 +76,9 @@ impl Analyzer {
 
     /// Takes the next batch; `done` gets every batch that is no longer needed, for reuse.
     pub fn push(&mut self, mut batch: Batch, mut done: impl FnMut(Batch)) {
-        self.counts.add(&batch.tally);
+        if batch.counts() {
+            self.counts.add(&batch.tally);
+        }
         if let Some(networks) = batch.networks.take() {
             self.networks = networks;
         }
@@ -74,7 +87,10 @@ impl Analyzer {
                 if running.calibration.fcs_is_invented {
                     batch.frames.iter_mut().for_each(Frame::believe_flag);
                 }
-                running.batch(&batch, &mut self.counts);
+                running.placed(&batch, &mut self.counts);
+                if let Some(whole) = &mut self.whole {
+                    whole.running.batch(&batch, &mut whole.counts);
+                }
                 done(batch);
             }
             None => {
@@ -100,9 +116,16 @@ impl Analyzer {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }
+        if self.waiting.iter().any(|batch| batch.place.is_some()) {
+            let running = Running::new(calibration.clone(), main_interface);
+            self.whole = Some(Box::new(Whole { running, counts: Counts::default() }));
+        }
         let mut running = Running::new(calibration, main_interface);
         for batch in self.waiting.drain(..) {
-            running.batch(&batch, &mut self.counts);
+            running.placed(&batch, &mut self.counts);
+            if let Some(whole) = &mut self.whole {
+                whole.running.batch(&batch, &mut whole.counts);
+            }
             done(batch);
         }
         self.waiting = Vec::new();
@@ -112,10 +135,35 @@ impl Analyzer {
     /// The report of everything so far. Ends the calibration phase.
     pub fn report(&mut self, source: &summary::Source) -> Report {
         self.start(drop);
+        let audit = self.whole.as_mut().map(|whole| whole.audit());
         match &mut self.running {
-            Some(running) => running.report(&self.options, &self.counts, &self.networks, source),
+            Some(running) => {
+                let mut report = running.report(&self.options, &self.counts, &self.networks, source);
+                if let Some(audit) = audit {
+                    report.capabilities = audit;
+                }
+                report
+            }
             None => unreachable!("start() made it"),
         }
+    }
+}
+
+/// The capture without regard to the window.
+#[derive(Debug)]
+struct Whole {
+    running: Running,
+    counts: Counts,
+}
+
+impl Whole {
+    /// Claimed and used, of the frames so far.
+    fn audit(&mut self) -> Vec<CapabilityAudit> {
+        self.running.finish();
+        let Accounts { stations, claims, .. } = &self.running.accounts;
+        let ghosts = ghost::find(stations, self.counts.fcs_known());
+        let ghosts: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
+        capability::audit(claims, stations, &|address| ghosts.contains(&address))
     }
 }
 
@@ -171,6 +219,14 @@ impl Running {
                 claims: Claims::default(),
             },
             calibration,
+        }
+    }
+
+    /// Counts a batch of the window, and learns from one outside.
+    fn placed(&mut self, batch: &Batch, counts: &mut Counts) {
+        match batch.place {
+            None | Some(Place::Inside) => self.batch(batch, counts),
+            Some(place) => batch.frames.iter().for_each(|frame| self.accounts.learn(frame, batch, place)),
         }
     }
 
@@ -234,6 +290,24 @@ impl Accounts {
             self.agreement(frame, management);
         }
         link
+    }
+
+    /// Takes from a frame outside the window what is true inside it as well.
+    fn learn(&mut self, frame: &Frame, batch: &Batch, place: Place) {
+        use wire::ieee80211::{Action, FixedFields, StatusCode};
+        let Some(Detail::Management(management)) = batch.details.get(frame.detail as usize) else { return };
+        if !frame.usable() {
+            return;
+        }
+        self.claims.management(frame, management);
+        if let (Place::Before, Some(ta), FixedFields::Action(Action::AddbaResponse(response))) =
+            (place, frame.ta(), &management.fixed)
+        {
+            if response.status == StatusCode::Success {
+                let p = response.parameters;
+                self.flows.agreed_before(frame.header.receiver(), ta, p.tid, p.buffer_size, p.amsdu_supported);
+            }
+        }
     }
 
     /// Counts a frame for its two ends and the link between them.
@@ -385,20 +459,24 @@ fn acts_as_ap(address: &MacAddr, stations: &Stations) -> bool {
 }
 
 impl Running {
-    fn report(&mut self, options: &Options, counts: &Counts, networks: &Networks, source: &summary::Source) -> Report {
+    /// Closes what is open.
+    fn finish(&mut self) {
         let accounts = &mut self.accounts;
         for (index, Lane { assembler, matcher }) in self.lanes.iter_mut().enumerate() {
             let is_main = index == self.main_interface as usize;
             assembler.finish(&mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
         }
         accounts.medium.finish(&mut accounts.links);
+    }
+
+    fn report(&mut self, options: &Options, counts: &Counts, networks: &Networks, source: &summary::Source) -> Report {
+        self.finish();
         let accounts = &self.accounts;
         let Accounts { stations, links, flows, medium, claims, .. } = accounts;
         let is_ap = |address: &MacAddr| acts_as_ap(address, stations);
         let grouped = self.calibration.grouping != Grouping::None;
 
-        let fcs_known = counts.fcs_good + counts.fcs_bad > counts.fcs_unknown;
-        let ghosts = ghost::find(stations, fcs_known);
+        let ghosts = ghost::find(stations, counts.fcs_known());
         let ghost_addresses: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
         let is_ghost = |address: u64| ghost_addresses.contains(&address);
 
@@ -483,7 +561,7 @@ impl Running {
             airtime: medium.report(),
             waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
             waterfalls,
-            capabilities: crate::capability::audit(claims, stations, &is_ghost),
+            capabilities: capability::audit(claims, stations, &is_ghost),
             steadiness: chosen
                 .iter()
                 .filter(|link| link.mpdus > 0)
@@ -516,6 +594,11 @@ fn busiest(rows: &[&Link]) -> Option<(MacAddr, MacAddr)> {
 }
 
 impl Counts {
+    /// The FCS of most frames can be checked.
+    fn fcs_known(&self) -> bool {
+        self.fcs_good + self.fcs_bad > self.fcs_unknown
+    }
+
     /// Counts what the summary needs of a frame.
     fn frame(&mut self, frame: &Frame) {
         match frame.fcs {

@@ -393,6 +393,13 @@ impl Flows {
         }
     }
 
+    /// An agreement made before the window that is counted.
+    pub fn agreed_before(&mut self, originator: MacAddr, recipient: MacAddr, tid: u8, buffer: u16, amsdu: bool) {
+        let flow = self.flow(originator, recipient, tid);
+        flow.window = Some(buffer);
+        flow.amsdu_permitted = Some(amsdu);
+    }
+
     /// An ADDBA response from the recipient.
     pub fn addba_response(
         &mut self,

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use capture::Place;
 use wire::ieee80211::{self as mac, Bitmap, BlockAck, BlockAckReq, Header, MacAddr};
 use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
@@ -116,6 +117,15 @@ pub struct Batch {
     pub tally: Tally,
     /// Networks of all frames up to here, now and then and at the end.
     pub networks: Option<Box<Networks>>,
+    /// Where all of it lies against the window of the analysis, if there is one.
+    pub place: Option<Place>,
+}
+
+impl Batch {
+    /// Its frames are counted: they are in the window, or there is none.
+    pub fn counts(&self) -> bool {
+        matches!(self.place, None | Some(Place::Inside))
+    }
 }
 
 impl Batch {
@@ -125,6 +135,7 @@ impl Batch {
         self.details.clear();
         self.tally = Tally::default();
         self.networks = None;
+        self.place = None;
     }
 }
 

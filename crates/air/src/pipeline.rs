@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-use capture::{OpenError, Reader};
+use capture::{Damage, OpenError, Place, Placing, Reader, Record, Window};
 
 use crate::analyzer::{Analyzer, Options};
 use crate::frame::{Batch, Decoder, RawRecord};
@@ -32,6 +32,8 @@ pub enum Error {
         /// Link types found, in words.
         link_types: String,
     },
+    /// A window was asked for, and no record of the capture has a time.
+    NoTimes,
     /// The caller asked to stop.
     Stopped,
 }
@@ -45,6 +47,7 @@ impl std::fmt::Display for Error {
                 "none of its {records} records is an 802.11 frame (link type {link_types}): capture on a monitor \
                  interface"
             ),
+            Self::NoTimes => f.write_str("its records have no time, so none can be said to lie in a window"),
             Self::Stopped => f.write_str("stopped"),
         }
     }
@@ -94,6 +97,7 @@ pub fn analyze(
     let (opened, started) = sync_channel::<Result<Option<u64>, OpenError>>(1);
     let name = path.display().to_string();
     let path = path.to_owned();
+    let window = options.window;
     let is_watched = stop.is_some();
     // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
     std::thread::spawn(move || {
@@ -105,7 +109,7 @@ pub fn analyze(
             }
         };
         let _ = opened.send(Ok(reader.total_bytes()));
-        read(&mut reader, name, is_watched, &frames, &empty);
+        read(&mut reader, name, window, is_watched, &frames, &empty);
     });
     let total = loop {
         match started.recv_timeout(TICK) {
@@ -137,7 +141,8 @@ pub fn analyze_reader(
     let (frames, stage_two) = sync_channel::<Message>(BATCHES);
     let (back, empty) = channel::<Batch>();
     let total = reader.total_bytes();
-    std::thread::spawn(move || read(&mut reader, name, false, &frames, &empty));
+    let window = options.window;
+    std::thread::spawn(move || read(&mut reader, name, window, false, &frames, &empty));
     second_stage(&stage_two, &back, Analyzer::new(options), total, None, progress)
 }
 
@@ -147,52 +152,52 @@ fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
     }
 }
 
-/// The first stage. `is_watched`: reports may be asked for on the way.
-fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender<Message>, empty: &Receiver<Batch>) {
-    let mut decoder = Decoder::default();
-    let mut batch = Batch::default();
-    let mut spare: Vec<Batch> = Vec::new();
-    let mut flushed = Instant::now();
-    let mut networks_shown = Instant::now();
-    let mut since_check = 0u32;
-    let damage = loop {
-        match reader.next() {
-            Ok(Some(record)) => {
-                let raw = RawRecord {
-                    number: record.number,
-                    offset: record.offset,
-                    time_ns: record.time_ns,
-                    interface: record.interface,
-                    link: record.link_type,
-                    original_len: record.original_len,
-                    data: record.data,
-                };
-                decoder.decode(&raw, &mut batch);
-            }
-            Ok(None) => break None,
-            Err(damage) => break Some(damage),
-        }
-        since_check += 1;
-        let full = since_check as usize >= BATCH_FRAMES;
-        // A pipe or a growing file may deliver slowly: time counts too, looked at now and then.
-        if full || (since_check % 16 == 0 && flushed.elapsed() > FLUSH) {
-            since_check = 0;
-            flushed = Instant::now();
-            batch.tally.file_position = reader.bytes_read();
-            if is_watched && networks_shown.elapsed() > FLUSH {
-                networks_shown = flushed;
-                batch.networks = Some(Box::new(decoder.networks().clone()));
-            }
-            // The one that came back last is still in the processor's cache; more than can be on their way are not kept.
-            spare.extend(empty.try_iter());
-            let mut next = spare.pop().unwrap_or_default();
-            spare.truncate(BATCHES);
-            next.clear();
-            if frames.send(Message::Frames(std::mem::replace(&mut batch, next))).is_err() {
-                return;
-            }
-        }
+/// The first stage.
+struct FirstStage<'a> {
+    frames: &'a SyncSender<Message>,
+    empty: &'a Receiver<Batch>,
+    decoder: Decoder,
+    /// For records outside the window: what the networks of the window count is counted by `decoder` alone.
+    outside: Decoder,
+    batch: Batch,
+    spare: Vec<Batch>,
+    flushed: Instant,
+    networks_shown: Instant,
+    since_check: u32,
+    /// Bytes read when last looked.
+    position: u64,
+    /// Reports may be asked for on the way.
+    is_watched: bool,
+}
+
+fn read(
+    reader: &mut Reader,
+    path: String,
+    window: Option<Window>,
+    is_watched: bool,
+    frames: &SyncSender<Message>,
+    empty: &Receiver<Batch>,
+) {
+    let mut stage = FirstStage {
+        frames,
+        empty,
+        decoder: Decoder::default(),
+        outside: Decoder::default(),
+        batch: Batch::default(),
+        spare: Vec::new(),
+        flushed: Instant::now(),
+        networks_shown: Instant::now(),
+        since_check: 0,
+        position: 0,
+        is_watched,
     };
+    let mut placing = window.map(Placing::new);
+    let damage = match &mut placing {
+        None => stage.whole(reader),
+        Some(placing) => stage.part(reader, placing),
+    };
+    let Ok(damage) = damage else { return };
+    let FirstStage { decoder, mut batch, .. } = stage;
     batch.tally.file_position = reader.bytes_read();
     batch.networks = Some(Box::new(decoder.networks().clone()));
     let _ = frames.send(Message::Frames(batch));
@@ -210,8 +215,96 @@ fn read(reader: &mut Reader, path: String, is_watched: bool, frames: &SyncSender
         snap_lengths: reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect(),
         dropped: drops.by_statistics.or(drops.by_records),
         damage: damage.as_ref().map(|damage| (damage.offset, damage.to_string())),
+        window: placing.map(|placing| placing.span()),
     };
     let _ = frames.send(Message::End(source));
+}
+
+/// The second stage has gone.
+struct Gone;
+
+impl FirstStage<'_> {
+    /// Reads all records; the damage that ended it, if any.
+    fn whole(&mut self, reader: &mut Reader) -> Result<Option<Damage>, Gone> {
+        loop {
+            match reader.next() {
+                Ok(Some(record)) => self.decoder.decode(&raw(&record), &mut self.batch),
+                Ok(None) => return Ok(None),
+                Err(damage) => return Ok(Some(damage)),
+            }
+            self.hand_over_when_due(reader)?;
+        }
+    }
+
+    /// Reads all records and tells those of a window from the others: a batch is of one place.
+    fn part(&mut self, reader: &mut Reader, placing: &mut Placing) -> Result<Option<Damage>, Gone> {
+        self.batch.place = Some(Place::Before);
+        loop {
+            let (record, place) = match reader.next() {
+                Ok(Some(record)) => {
+                    let place = placing.place(record.time_ns);
+                    (record, place)
+                }
+                Ok(None) => return Ok(None),
+                Err(damage) => return Ok(Some(damage)),
+            };
+            if self.batch.place != Some(place) {
+                if self.batch.place == Some(Place::Inside) {
+                    // What it remembers may be older than what was said meanwhile.
+                    self.outside = Decoder::default();
+                }
+                self.hand_over()?;
+                self.batch.place = Some(place);
+            }
+            let decoder = if place == Place::Inside { &mut self.decoder } else { &mut self.outside };
+            decoder.decode(&raw(&record), &mut self.batch);
+            self.hand_over_when_due(reader)?;
+        }
+    }
+
+    #[inline]
+    fn hand_over_when_due(&mut self, reader: &Reader) -> Result<(), Gone> {
+        self.since_check += 1;
+        let full = self.since_check as usize >= BATCH_FRAMES;
+        // A pipe or a growing file may deliver slowly: time counts too, looked at now and then.
+        if full || (self.since_check % 16 == 0 && self.flushed.elapsed() > FLUSH) {
+            self.position = reader.bytes_read();
+            self.hand_over()?;
+        }
+        Ok(())
+    }
+
+    /// Sends what there is to the second stage; the next batch is of the same place.
+    fn hand_over(&mut self) -> Result<(), Gone> {
+        self.since_check = 0;
+        self.flushed = Instant::now();
+        let place = self.batch.place;
+        self.batch.tally.file_position = self.position;
+        if self.is_watched && self.networks_shown.elapsed() > FLUSH {
+            self.networks_shown = self.flushed;
+            self.batch.networks = Some(Box::new(self.decoder.networks().clone()));
+        }
+        // The one that came back last is still in the processor's cache; more than can be on their way are not kept.
+        self.spare.extend(self.empty.try_iter());
+        let mut next = self.spare.pop().unwrap_or_default();
+        self.spare.truncate(BATCHES);
+        next.clear();
+        next.place = place;
+        self.frames.send(Message::Frames(std::mem::replace(&mut self.batch, next))).map_err(|_| Gone)
+    }
+}
+
+#[inline]
+fn raw<'a>(record: &Record<'a>) -> RawRecord<'a> {
+    RawRecord {
+        number: record.number,
+        offset: record.offset,
+        time_ns: record.time_ns,
+        interface: record.interface,
+        link: record.link_type,
+        original_len: record.original_len,
+        data: record.data,
+    }
 }
 
 fn second_stage(
@@ -248,6 +341,9 @@ fn second_stage(
             }
         }
     };
+    if source.window.is_some_and(|span| span.first_ns.is_none() && span.untimed > 0) {
+        return Err(Error::NoTimes);
+    }
     let report = analyzer.report(&source);
     if report.frames == 0 && report.summary.not_wlan > 0 {
         let names: Vec<String> =

@@ -1,5 +1,6 @@
 //! Sections 1 to 3 of the report: what the capture is, what it cannot tell, and the rows of its addresses.
 
+use capture::Span;
 use hashbrown::HashMap;
 use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
@@ -15,7 +16,7 @@ use crate::medium::Medium;
 use crate::network::{Member, Networks};
 use crate::report::{
     Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount,
-    Station as StationRow, Summary, WiresharkStation,
+    Station as StationRow, Summary, Window, WiresharkStation,
 };
 use crate::station::{Station, Stations};
 
@@ -39,9 +40,11 @@ pub struct Source {
     pub dropped: Option<u64>,
     /// Where reading stopped early.
     pub damage: Option<(u64, String)>,
+    /// The window that the figures are of, and what lay outside.
+    pub window: Option<Span>,
 }
 
-/// Whole-capture counters.
+/// Counters of the capture, or of its window.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Records by what became of them.
@@ -185,7 +188,27 @@ pub fn build(
             .damage
             .as_ref()
             .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
+        window: source.window.as_ref().map(window),
         limits: limits(counts, source, calibration, main_interface, links, medium),
+    }
+}
+
+/// What the report says of its window.
+fn window(span: &Span) -> Window {
+    let unix_s = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e9);
+    let since_first =
+        |ns: Option<i64>| ns.zip(span.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
+    Window {
+        from_unix_s: unix_s(span.from_ns),
+        to_unix_s: unix_s(span.to_ns),
+        from_us: since_first(span.from_ns),
+        to_us: since_first(span.to_ns),
+        records_before: span.before,
+        records_inside: span.inside,
+        records_after: span.after,
+        records_without_time: span.untimed,
+        capture_first_unix_s: unix_s(span.first_ns),
+        capture_last_unix_s: unix_s(span.last_ns),
     }
 }
 

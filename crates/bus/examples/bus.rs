@@ -8,7 +8,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let quiet = arguments.iter().any(|argument| argument == "--quiet");
     for file in arguments.iter().filter(|argument| *argument != "--quiet") {
         let started = Instant::now();
-        let report = txop_bus::analyze(Path::new(file), &mut ())?;
+        let report = txop_bus::analyze(Path::new(file), &Default::default(), &mut ())?;
         if quiet {
             println!("{} records in {:.6} s", report.records, started.elapsed().as_secs_f64());
         } else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use capture::{Place, Span};
 use hashbrown::HashMap;
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
@@ -41,12 +42,23 @@ struct Pending {
     setup: Option<Setup>,
     /// Counts submissions: the oldest go first when there are too many.
     order: u64,
+    /// Handed over after the window.
+    is_after: bool,
 }
 
 /// See the module.
+///
+/// Events may lie outside a window ([`Analyzer::push_outside`]). Then the figures are those of the window, and from the rest
+/// of the capture comes what a device is, how its transfers are framed, and which requests were under way when the window
+/// began.
 #[derive(Debug, Default)]
 pub struct Analyzer {
     pub(crate) summary: Totals,
+    /// Submissions seen, of whatever place.
+    order: u64,
+    /// Requests of the window that came back after it.
+    back_after: u64,
+    has_window: bool,
     pending: HashMap<Id, Pending>,
     endpoints: Vec<(Key, Endpoint)>,
     places: HashMap<Key, u32>,
@@ -97,6 +109,7 @@ pub(crate) struct Source {
     pub has_clock: bool,
     pub clock_is_absolute: bool,
     pub is_text: bool,
+    pub window: Option<Span>,
 }
 
 impl Analyzer {
@@ -125,6 +138,58 @@ impl Analyzer {
             EventKind::Submission => self.submit(event, key),
             EventKind::Completion => self.complete(event, key),
             EventKind::SubmissionError => self.refuse(event, key),
+        }
+    }
+
+    /// Takes the next event, which lies outside the window.
+    pub fn push_outside(&mut self, event: &Event<'_>, place: Place) {
+        self.has_window = true;
+        let key =
+            Key { bus: event.bus, device: event.device, address: event.endpoint.0 & 0x8f, transfer: event.transfer };
+        let is_after = place != Place::Before;
+        let id = Self::id(event);
+        let endpoint = self.place(key);
+        if event.kind == EventKind::Submission {
+            self.order += 1;
+            if self.pending.len() >= PENDING_MAX && !self.pending.contains_key(&id) {
+                self.forget(self.order);
+            }
+            let order = self.order;
+            let (time_us, length, setup) = (event.time_us, event.length, event.setup);
+            let new = Pending { endpoint, time_us, length, setup, order, is_after };
+            if let Some(old) = self.pending.insert(id, new) {
+                self.returned_outside(old, is_after);
+            }
+            if let Some(endpoint) = self.at(endpoint).filter(|_| !is_after) {
+                endpoint.submitted_before();
+            }
+            if let (Some(setup), Some(device)) = (setup, self.device(event.bus, event.device)) {
+                device.requested(setup, event.data);
+            }
+        } else if let Some(pending) = self.pending.remove(&id) {
+            self.returned_outside(pending, is_after);
+            if let Some(setup) = pending.setup.filter(|_| event.status.is_success()) {
+                self.control(event, setup);
+            }
+        }
+        let carries = event.endpoint.is_in() == (event.kind == EventKind::Completion);
+        let len = event.length.unwrap_or(0);
+        if carries && len > 0 && event.transfer == TransferType::Bulk && !event.data.is_empty() {
+            let hints = self.hints(event, endpoint);
+            let (framing, _) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
+            if let Some(endpoint) = self.at(endpoint) {
+                endpoint.know(framing);
+            }
+            self.realtek(event, framing);
+        }
+    }
+
+    /// A request is no longer under way, outside the window.
+    fn returned_outside(&mut self, pending: Pending, is_after: bool) {
+        if is_after {
+            self.back_after += u64::from(!pending.is_after);
+        } else if let Some(endpoint) = self.at(pending.endpoint) {
+            endpoint.taken_back_before();
         }
     }
 
@@ -182,13 +247,21 @@ impl Analyzer {
 
     fn submit(&mut self, event: &Event<'_>, key: Key) {
         self.summary.submissions += 1;
-        let order = self.summary.submissions;
+        self.order += 1;
+        let order = self.order;
         let id = Self::id(event);
         if self.pending.len() >= PENDING_MAX && !self.pending.contains_key(&id) {
             self.forget(order);
         }
         let place = self.place(key);
-        let new = Pending { endpoint: place, time_us: event.time_us, length: event.length, setup: event.setup, order };
+        let new = Pending {
+            endpoint: place,
+            time_us: event.time_us,
+            length: event.length,
+            setup: event.setup,
+            order,
+            is_after: false,
+        };
         if let Some(old) = self.pending.insert(id, new) {
             self.summary.lost_completions += 1;
             if let Some(endpoint) = self.at(old.endpoint) {
@@ -303,16 +376,26 @@ impl Analyzer {
         if event.transfer != TransferType::Bulk || event.data.is_empty() {
             return;
         }
-        let device = self.devices.get(&(event.bus, event.device));
-        let realtek = device
-            .is_some_and(|device| device.register_requests >= REALTEK_AFTER || device.realtek_frames >= SURE_AFTER);
+        let hints = self.hints(event, place);
         let Some(endpoint) = self.at(place) else { return };
-        let seen = |framing| endpoint.framing(framing).is_some_and(|traffic| traffic.transfers >= SURE_AFTER);
-        let hints = Hints { qmap: seen(Framing::Qmap), rndis: seen(Framing::Rndis), realtek };
         let (framing, found) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
         if let Some(traffic) = endpoint.framing_mut(framing) {
             traffic.add(event.number, event.time_us, u64::from(len), &found);
         }
+        self.realtek(event, framing);
+    }
+
+    /// What earlier transfers of the endpoint tell of the next.
+    fn hints(&self, event: &Event<'_>, place: Option<u32>) -> Hints {
+        let device = self.devices.get(&(event.bus, event.device));
+        let realtek = device
+            .is_some_and(|device| device.register_requests >= REALTEK_AFTER || device.realtek_frames >= SURE_AFTER);
+        let endpoint = place.and_then(|place| self.endpoints.get(place as usize)).map(|(_, endpoint)| endpoint);
+        let seen = |framing| endpoint.is_some_and(|endpoint| endpoint.transfers(framing) >= SURE_AFTER);
+        Hints { qmap: seen(Framing::Qmap), rndis: seen(Framing::Rndis), realtek }
+    }
+
+    fn realtek(&mut self, event: &Event<'_>, framing: Framing) {
         if framing == Framing::Realtek && !event.endpoint.is_in() {
             self.device(event.bus, event.device).into_iter().for_each(|device| device.realtek_frames += 1);
         }
@@ -325,7 +408,13 @@ impl Analyzer {
         names.extend(self.endpoints.iter().map(|(key, _)| (key.bus, key.device)));
         names.sort_unstable();
         names.dedup();
-        let mut keys: Vec<Key> = self.endpoints.iter().map(|(key, _)| *key).collect();
+        // Of a window there may be endpoints that only the rest of the capture knows.
+        let mut keys: Vec<Key> = self
+            .endpoints
+            .iter()
+            .filter(|(_, endpoint)| !self.has_window || !endpoint.is_silent())
+            .map(|(key, _)| *key)
+            .collect();
         keys.sort_unstable();
         let mut devices: Vec<(report::Device, (u16, u16))> = Vec::new();
         let blank = Device::default();
@@ -391,11 +480,14 @@ impl Analyzer {
                 completions: totals.completions,
                 submission_errors: totals.submission_errors,
                 unmatched_completions: totals.unmatched,
-                unfinished: self.pending.len() as u64 + totals.forgotten,
+                unfinished: self.pending.values().filter(|pending| !pending.is_after).count() as u64
+                    + self.back_after
+                    + totals.forgotten,
                 lost_completions: totals.lost_completions,
                 other_requests: totals.other_requests,
                 not_followed: totals.not_followed,
                 damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),
+                window: source.window.as_ref().map(|span| window(span, source.clock_is_absolute)),
                 limits: Vec::new(),
             },
             verdicts: Vec::new(),
@@ -421,8 +513,11 @@ impl Analyzer {
             } else {
                 bytes_out += endpoint.bytes;
             }
-            for (framing, traffic) in endpoint.framings() {
-                *carried.entry((framing, is_in)).or_default() += traffic.transfers;
+        }
+        // What a device is does not depend on the window.
+        for (key, endpoint) in self.endpoints.iter().filter(|(key, _)| (key.bus, key.device) == place) {
+            for framing in Framing::ALL.into_iter().filter(|framing| endpoint.transfers(*framing) > 0) {
+                *carried.entry((framing, key.address & 0x80 != 0)).or_default() += endpoint.transfers(framing);
             }
         }
         let carried: Vec<_> = carried.into_iter().map(|((framing, is_in), n)| (framing, is_in, n)).collect();
@@ -450,6 +545,25 @@ impl Analyzer {
             bytes_in,
             enumerations: device.enumerations,
         }
+    }
+}
+
+/// What the report says of its window.
+fn window(span: &Span, is_absolute: bool) -> report::Window {
+    let unix_s = |ns: Option<i64>| ns.filter(|_| is_absolute).map(|ns| ns as f64 / 1e9);
+    let since_first =
+        |ns: Option<i64>| ns.zip(span.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
+    report::Window {
+        from_unix_s: unix_s(span.from_ns),
+        to_unix_s: unix_s(span.to_ns),
+        from_us: since_first(span.from_ns),
+        to_us: since_first(span.to_ns),
+        records_before: span.before,
+        records_inside: span.inside,
+        records_after: span.after,
+        records_without_time: span.untimed,
+        capture_first_unix_s: unix_s(span.first_ns),
+        capture_last_unix_s: unix_s(span.last_ns),
     }
 }
 

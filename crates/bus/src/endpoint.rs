@@ -50,7 +50,9 @@ pub struct Endpoint {
     turnaround: Histogram,
     intervals: Histogram,
     pub in_flight: u64,
-    in_flight_max: u64,
+    pub in_flight_max: u64,
+    /// Transfers outside the window whose framing was told, by [`Framing`].
+    known: [u64; Framing::ALL.len()],
     /// Sum of requests under way times µs.
     in_flight_time: u128,
     first_us: Option<i64>,
@@ -76,6 +78,32 @@ impl Endpoint {
         self.framings.get_mut(framing as usize).map(|slot| &mut **slot.get_or_insert_default())
     }
 
+    /// Transfers of a framing in the whole capture, also outside the window.
+    pub fn transfers(&self, framing: Framing) -> u64 {
+        let known = self.known.get(framing as usize).copied().unwrap_or(0);
+        known + self.framing(framing).map_or(0, |traffic| traffic.transfers)
+    }
+
+    /// A transfer outside the window has this framing.
+    pub fn know(&mut self, framing: Framing) {
+        self.known.get_mut(framing as usize).into_iter().for_each(|known| *known += 1);
+    }
+
+    /// A request was handed over before the window.
+    pub fn submitted_before(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// A request from before the window came back before it.
+    pub fn taken_back_before(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// Nothing of it lies in the window.
+    pub fn is_silent(&self) -> bool {
+        self.submissions + self.completions + self.submission_errors == 0
+    }
+
     /// Every framing that was seen.
     pub fn framings(&self) -> impl Iterator<Item = (Framing, &Traffic)> {
         Framing::ALL.into_iter().filter_map(|framing| self.framing(framing).map(|traffic| (framing, traffic)))
@@ -84,6 +112,7 @@ impl Endpoint {
     fn advance(&mut self, time: Option<i64>) {
         let Some(now) = time else { return };
         self.first_us.get_or_insert(now);
+        self.in_flight_max = self.in_flight_max.max(self.in_flight);
         if let Some(before) = self.changed_us {
             let passed = now.saturating_sub(before).max(0) as u128;
             self.in_flight_time = self.in_flight_time.saturating_add(passed * u128::from(self.in_flight));

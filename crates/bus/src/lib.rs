@@ -20,4 +20,4 @@ mod usbsnoop;
 mod verdict;
 
 pub use analyzer::Analyzer;
-pub use source::{analyze, analyze_read, Error, Progress};
+pub use source::{analyze, analyze_read, Error, Options, Progress};

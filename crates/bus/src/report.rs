@@ -81,7 +81,7 @@ pub struct Summary {
     pub submission_errors: u64,
     /// Completions whose submission is not in the capture (before it, or dropped).
     pub unmatched_completions: u64,
-    /// Submissions without completion at the end of the capture.
+    /// Submissions without completion at the end of the capture or of its window.
     pub unfinished: u64,
     /// Submissions of a request that had not come back yet: its completion is missing.
     pub lost_completions: u64,
@@ -91,8 +91,37 @@ pub struct Summary {
     pub not_followed: u64,
     /// Where reading stopped, if not at the end.
     pub damage: Option<DamageNote>,
+    /// The window that the figures are of; `None` when they are of the whole capture.
+    pub window: Option<Window>,
     /// What this capture cannot tell.
     pub limits: Vec<Limit>,
+}
+
+/// The part of a capture that the figures are of: records from `from` on and before `to`. An end that was not given is
+/// `None`, and open. What does not depend on the time looked at is taken from the whole capture: descriptors, what a device
+/// is and by which evidence, how transfers are framed, and which requests were under way when the window began.
+#[derive(Clone, Debug, Serialize)]
+pub struct Window {
+    /// First moment inside, Unix seconds; `None` also without an absolute clock.
+    pub from_unix_s: Option<f64>,
+    /// First moment after it, Unix seconds.
+    pub to_unix_s: Option<f64>,
+    /// First moment inside, from the first record of the capture on; negative when it lies before.
+    pub from_us: Option<f64>,
+    /// First moment after it, from the first record of the capture on.
+    pub to_us: Option<f64>,
+    /// Records before the window.
+    pub records_before: u64,
+    /// Records in it.
+    pub records_inside: u64,
+    /// Records at its end or later.
+    pub records_after: u64,
+    /// Records that have no time and are left out.
+    pub records_without_time: u64,
+    /// Time of the first record of the capture.
+    pub capture_first_unix_s: Option<f64>,
+    /// Latest time of a record of the capture.
+    pub capture_last_unix_s: Option<f64>,
 }
 
 /// A link type.

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use capture::{OpenError, Reader};
+use capture::{Bound, OpenError, Place, Placing, Reader, Window};
 use wire::linktype::LinkType;
 use wire::pcap::ByteOrder;
 use wire::usb::usbmon::{EventKind, LONG_HEADER, SHORT_HEADER};
@@ -26,6 +26,13 @@ const RECORDS_PER_LOOK: u64 = 4096;
 /// A step back of more than this is the clock of the text starting anew.
 const WRAP_STEP_US: u64 = usbmon_text::WRAP_US / 2;
 
+/// What the caller may choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// The part of the capture that is counted; all of it when `None`.
+    pub window: Option<Window>,
+}
+
 /// Why there is no report.
 #[derive(Debug)]
 pub enum Error {
@@ -35,6 +42,8 @@ pub enum Error {
     Io(io::Error),
     /// The capture holds records, but none of them is a USB transfer request: why, and what to do.
     NotUsb(String),
+    /// A window was asked for that this capture cannot have: why, and what to do.
+    NoWindow(&'static str),
     /// The caller asked to stop.
     Stopped,
 }
@@ -45,6 +54,7 @@ impl std::fmt::Display for Error {
             Self::Open(error) => error.fmt(f),
             Self::Io(error) => error.fmt(f),
             Self::NotUsb(text) => f.write_str(text),
+            Self::NoWindow(text) => f.write_str(text),
             Self::Stopped => f.write_str("stopped"),
         }
     }
@@ -90,23 +100,23 @@ impl Ticker<'_> {
 ///
 /// # Errors
 /// See [`Error`]. A capture that is damaged after its first records is no error: the report says where it broke.
-pub fn analyze(path: &Path, progress: &mut dyn Progress) -> Result<Report, Error> {
+pub fn analyze(path: &Path, options: &Options, progress: &mut dyn Progress) -> Result<Report, Error> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
-        return analyze_read(io::stdin(), None, name, progress);
+        return analyze_read(io::stdin(), None, name, options, progress);
     }
     let open = |error| Error::Open(OpenError::Io(error));
     let mut file = File::open(path).map_err(open)?;
     let total = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|metadata| metadata.len());
     if total.is_none() {
-        return analyze_read(file, None, name, progress);
+        return analyze_read(file, None, name, options, progress);
     }
     let mut head = Vec::new();
     file.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(open)?;
     io::Seek::rewind(&mut file).map_err(open)?;
     match text_kind(&head) {
-        Some(kind) => text(BufReader::new(file), kind, total, name, progress),
-        None => records(Reader::open(path, capture::Options::default()).map_err(Error::Open)?, name, progress),
+        Some(kind) => text(BufReader::new(file), kind, total, name, options, progress),
+        None => records(Reader::open(path, capture::Options::default()).map_err(Error::Open)?, name, options, progress),
     }
 }
 
@@ -118,6 +128,7 @@ pub fn analyze_read(
     mut read: impl Read + Send + 'static,
     total: Option<u64>,
     name: String,
+    options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
     let mut head = Vec::new();
@@ -138,8 +149,8 @@ pub fn analyze_read(
     let kind = text_kind(&head);
     let whole = Cursor::new(head).chain(read);
     match kind {
-        Some(kind) => text(BufReader::new(whole), kind, total, name, progress),
-        None => records(Reader::from_read(whole).map_err(Error::Open)?, name, progress),
+        Some(kind) => text(BufReader::new(whole), kind, total, name, options, progress),
+        None => records(Reader::from_read(whole).map_err(Error::Open)?, name, options, progress),
     }
 }
 
@@ -165,7 +176,8 @@ fn text_kind(head: &[u8]) -> Option<TextKind> {
     })
 }
 
-fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Result<Report, Error> {
+fn records(mut reader: Reader, path: String, options: &Options, progress: &mut dyn Progress) -> Result<Report, Error> {
+    let mut placing = options.window.map(Placing::new);
     let mut analyzer = Analyzer::default();
     let mut source = Source { path, origin: "imported", clock_is_absolute: true, ..Source::default() };
     let mut ticker = Ticker { progress, last: Instant::now(), count: 0 };
@@ -179,9 +191,12 @@ fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Res
             Ok(None) => break None,
             Err(damage) => break Some(damage),
         };
+        let place = placing.as_mut().map_or(Place::Inside, |placing| placing.place(record.time_ns));
         // Several descriptions of interfaces are rare: the byte order is looked up when the interface changes.
         let (link, number, changed) = (record.link_type, record.number, record.interface != interface);
-        if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == link) {
+        if place != Place::Inside {
+            // Counted nowhere.
+        } else if let Some((_, count)) = counts.iter_mut().find(|(known, _)| *known == link) {
             *count += 1;
         } else if counts.len() < 64 {
             counts.push((link, 1));
@@ -192,9 +207,9 @@ fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Res
             let section = reader.interfaces().get(interface as usize).map_or(0, |found| found.section as usize);
             let found = reader.sections().get(section).map_or(ByteOrder::Little, |section| section.byte_order);
             order = (interface, found);
-            take(&mut analyzer, link, number, offset, time_ns, &data, found);
+            take(&mut analyzer, link, place, number, offset, time_ns, &data, found);
         } else {
-            take(&mut analyzer, link, number, record.offset, record.time_ns, record.data, order.1);
+            take(&mut analyzer, link, place, number, record.offset, record.time_ns, record.data, order.1);
         }
         ticker.tick(|| reader.bytes_read(), total)?;
     };
@@ -213,6 +228,10 @@ fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Res
     for (link, count) in counts {
         source.link_types.insert((link.0, link.name().unwrap_or("unknown").to_owned()), count);
     }
+    source.window = placing.map(|placing| placing.span());
+    if source.window.is_some_and(|span| span.first_ns.is_none() && span.untimed > 0) {
+        return Err(Error::NoWindow("its records have no time, so none can be said to lie in a window"));
+    }
     let totals = &analyzer.summary;
     if totals.records + totals.other_requests == 0 && totals.not_usb > 0 {
         return Err(Error::NotUsb(not_usb(&source)));
@@ -220,9 +239,11 @@ fn records(mut reader: Reader, path: String, progress: &mut dyn Progress) -> Res
     Ok(analyzer.report(&source))
 }
 
+#[allow(clippy::too_many_arguments)] // what a record is made of
 fn take(
     analyzer: &mut Analyzer,
     link: LinkType,
+    place: Place,
     number: u64,
     offset: u64,
     time_ns: Option<i64>,
@@ -235,12 +256,14 @@ fn take(
         LinkType::USB_LINUX_MMAPPED => event::from_usbmon(number, time_us, data, order, LONG_HEADER),
         LinkType::USBPCAP => event::from_usbpcap(number, time_us, data),
         _ => {
-            analyzer.summary.not_usb += 1;
+            analyzer.summary.not_usb += u64::from(place == Place::Inside);
             return;
         }
     };
     match event {
-        Ok(event) => analyzer.push(&event),
+        Ok(event) if place == Place::Inside => analyzer.push(&event),
+        Ok(event) => analyzer.push_outside(&event, place),
+        Err(_) if place != Place::Inside => {}
         Err(Skipped::OtherRequest { .. }) => {
             analyzer.summary.other_requests += 1;
             analyzer.summary.layers[1] += 1;
@@ -275,8 +298,21 @@ fn text(
     kind: TextKind,
     total: Option<u64>,
     path: String,
+    options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
+    let mut placing = match options.window {
+        None => None,
+        Some(_) if kind == TextKind::Usbsnoop => {
+            return Err(Error::NoWindow("a UsbSnoop log has no time that could be trusted, so it has no window"));
+        }
+        Some(Window { from: Some(Bound::Unix(_)), .. } | Window { to: Some(Bound::Unix(_)), .. }) => {
+            return Err(Error::NoWindow(
+                "the clock of usbmon's text is not the time of day: give the window from the first record on, as in +2.5",
+            ));
+        }
+        Some(window) => Some(Placing::new(window)),
+    };
     let mut analyzer = Analyzer::default();
     let mut ticker = Ticker { progress, last: Instant::now(), count: 0 };
     let mut clock = Clock::default();
@@ -300,7 +336,12 @@ fn text(
             TextKind::Usbmon => match usbmon_text::parse(text) {
                 Ok(parsed) => {
                     let time = clock.unwrap(parsed.time_us);
-                    analyzer.push(&event::from_text(number, time, &parsed));
+                    let event = event::from_text(number, time, &parsed);
+                    match placing.as_mut().map(|placing| placing.place(event.time_us.map(|us| us.saturating_mul(1000))))
+                    {
+                        None | Some(Place::Inside) => analyzer.push(&event),
+                        Some(place) => analyzer.push_outside(&event, place),
+                    }
                 }
                 Err(bad) => analyzer.unreadable(|| format!("line {number}: {bad}")),
             },
@@ -326,6 +367,7 @@ fn text(
         }
     }
     source.link_types.insert((0, source.container.clone()), analyzer.summary.records);
+    source.window = placing.map(|placing| placing.span());
     Ok(analyzer.report(&source))
 }
 
@@ -381,7 +423,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Report, Error> {
-        analyze_read(Cursor::new(text.to_owned().into_bytes()), None, "test".to_owned(), &mut ())
+        analyze_read(Cursor::new(text.to_owned().into_bytes()), None, "test".to_owned(), &Options::default(), &mut ())
     }
 
     #[test]

@@ -9,7 +9,7 @@ use txop_bus::report::Report;
 use wire::linktype::LinkType;
 
 fn analyze(file: Vec<u8>) -> Option<Report> {
-    analyze_read(Cursor::new(file), None, "hostile".to_owned(), &mut ()).ok()
+    analyze_read(Cursor::new(file), None, "hostile".to_owned(), &Default::default(), &mut ()).ok()
 }
 
 fn check(report: &Report) {

@@ -33,7 +33,7 @@ fn named(wanted: &str) -> Option<Report> {
     if file.is_none() {
         eprintln!("SKIPPED: no capture {wanted}");
     }
-    file.map(|file| analyze(&file, &mut ()).expect("a report"))
+    file.map(|file| analyze(&file, &Default::default(), &mut ()).expect("a report"))
 }
 
 /// Per bus, device, endpoint and type: submissions, completions, bytes, completions by status.
@@ -145,7 +145,7 @@ fn counts_agree_with_tshark_on_every_capture() {
 fn compare(captures: Vec<PathBuf>) -> usize {
     let (mut files, mut endpoints, mut requests) = (0, 0, 0);
     for file in captures {
-        let Ok(report) = analyze(&file, &mut ()) else { continue };
+        let Ok(report) = analyze(&file, &Default::default(), &mut ()) else { continue };
         if report.summary.container.ends_with("text") {
             continue;
         }
@@ -163,7 +163,7 @@ fn compare(captures: Vec<PathBuf>) -> usize {
 fn every_capture_is_analysed_or_refused_with_a_reason() {
     for file in captures() {
         let wanted = name(&file);
-        match analyze(&file, &mut ()) {
+        match analyze(&file, &Default::default(), &mut ()) {
             Ok(report) => assert!(report.records + report.summary.other_requests > 0, "{wanted}"),
             Err(Error::NotUsb(text)) if wanted.starts_with("packetry") => assert!(text.contains("of the wires")),
             Err(Error::NotUsb(text)) if wanted.contains("Lighting_Node") => assert!(text.contains("macOS")),
@@ -177,7 +177,7 @@ fn every_capture_is_analysed_or_refused_with_a_reason() {
 #[test]
 fn counts_of_texts_agree_with_their_lines() {
     for file in captures() {
-        let Ok(report) = analyze(&file, &mut ()) else { continue };
+        let Ok(report) = analyze(&file, &Default::default(), &mut ()) else { continue };
         if report.summary.container != "usbmon-text" {
             continue;
         }
@@ -279,7 +279,7 @@ fn both_headers_in_both_byte_orders_agree_with_tshark() {
             }
             let path = std::env::temp_dir().join(format!("txop-bus-{}-{link}-{big}.pcap", std::process::id()));
             std::fs::write(&path, file).expect("a temporary file");
-            let report = analyze(&path, &mut ());
+            let report = analyze(&path, &Default::default(), &mut ());
             let theirs = tshark(&path);
             std::fs::remove_file(&path).expect("the temporary file");
             let report = report.expect("a report");

@@ -33,6 +33,7 @@ mod pcapng;
 mod pcapng_writer;
 mod reader;
 mod recognise;
+mod window;
 
 /// How the interface description begins in captures that txop makes in virtual time instead of receiving.
 pub const SIMULATED: &str = "simulated by txop";
@@ -46,3 +47,4 @@ pub use pcap_writer::{PcapSettings, PcapWriter, WriteError};
 pub use pcapng_writer::{InterfaceSettings, PcapngWriter};
 pub use reader::{Access, Options, Reader, Record};
 pub use recognise::{Compression, Container};
+pub use window::{Bound, Place, Placing, Span, Window};

@@ -62,7 +62,8 @@ fn play(snap_bytes: usize, limit_bytes: Option<u64>) -> (Vec<u8>, txop_monitor::
 fn the_analyzer_finds_what_was_shown() {
     let (file, status) = play(usize::MAX, None);
     assert_eq!((status.records, status.dropped, status.error), (800, 0, None));
-    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &mut ()).expect("a report");
+    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &Default::default(), &mut ())
+        .expect("a report");
     assert_eq!((report.origin.as_str(), report.records, report.summary.unreadable), ("simulated", 800, 0));
     assert_eq!((report.summary.submissions, report.summary.completions), (400, 400));
     let turnaround: Vec<_> = report.endpoints.iter().map(|e| e.turnaround_us.map(|t| (t.min, t.max))).collect();
@@ -77,11 +78,13 @@ fn the_analyzer_finds_what_was_shown() {
 #[test]
 fn cut_transfers_and_a_limit_are_told() {
     let (file, _) = play(LONG_HEADER + 96, None);
-    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &mut ()).expect("a report");
+    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &Default::default(), &mut ())
+        .expect("a report");
     assert_eq!((report.records, report.summary.cut_transfers), (800, 400));
     let (file, status) = play(usize::MAX, Some(100_000));
     assert!((90_000..=100_000).contains(&file.len()), "{}", file.len());
     assert_eq!(status.records + status.dropped, 800);
-    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &mut ()).expect("a report");
+    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &Default::default(), &mut ())
+        .expect("a report");
     assert_eq!((report.records, report.summary.dropped_by_capture), (status.records, Some(status.dropped)));
 }

@@ -76,7 +76,8 @@ fn play(usb: Usb, snap_bytes: usize, small: usize) -> Played {
     }
     link.advance(3_000_000_000, &mut outside);
     let (file, status) = outside.usb.finish();
-    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &mut ()).expect("a report");
+    let report = bus::analyze_read(Cursor::new(file), None, "memory".to_owned(), &Default::default(), &mut ())
+        .expect("a report");
     let counted = link.counters().dut.usb.expect("a radio with USB");
     Played { counted, delivered: outside.delivered, status, report }
 }

@@ -16,6 +16,7 @@ use pyo3::types::PyBytes;
 use wire::ieee80211::MacAddr;
 
 use crate::errors::from_air;
+use crate::window::{window, End};
 use crate::worker::{receive, StopAtEnd};
 
 /// From the analysis to the calling thread.
@@ -59,21 +60,28 @@ impl air::Progress for Relay {
 /// was read is returned, also when the `KeyboardInterrupt` came up inside `progress` or `snapshot` (a second one is
 /// raised). While following, `snapshot(json)` is called with a report of what there is so far every `snapshot_seconds`.
 ///
+/// `start`, `end`: only records from then on and before then are counted: `(since_first_record, nanoseconds)`, else since
+/// 1970.
+///
 /// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture, `ValueError` when
 /// `pair` is not two MAC addresses or `snapshot_seconds` is not a time.
 #[pyfunction]
-#[pyo3(signature = (path, *, pair=None, progress=None, follow=false, snapshot=None, snapshot_seconds=1.0))]
+#[pyo3(signature = (path, *, pair=None, start=None, end=None, progress=None, follow=false, snapshot=None,
+    snapshot_seconds=1.0))]
+#[allow(clippy::too_many_arguments)] // keywords in Python
 pub(crate) fn analyze_air<'py>(
     py: Python<'py>,
     path: PathBuf,
     pair: Option<(String, String)>,
+    start: End,
+    end: End,
     progress: Option<Py<PyAny>>,
     follow: bool,
     snapshot: Option<Py<PyAny>>,
     snapshot_seconds: f64,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pair = pair.map(|(from, to)| Ok::<_, PyErr>((address(&from)?, address(&to)?))).transpose()?;
-    let options = air::Options { pair };
+    let options = air::Options { pair, window: window(start, end) };
     let every = Duration::try_from_secs_f64(snapshot_seconds)
         .map_err(|_| PyValueError::new_err(format!("{snapshot_seconds} is not a number of seconds")))?;
 

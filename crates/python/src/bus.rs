@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{os_error, CaptureError};
+use crate::window::{window, End};
 use crate::worker::{receive, StopAtEnd};
 
 /// From the analysis to the calling thread.
@@ -36,12 +37,16 @@ impl bus::Progress for Relay {
 /// `progress(bytes_read, total)` is called about ten times a second; `total` is `None` where the size is not known; an
 /// exception in it ends the analysis.
 ///
+/// `start`, `end`: as in `analyze_air`.
+///
 /// Raises `OSError` when the file cannot be read, `CaptureError` when it is not a USB capture.
 #[pyfunction]
-#[pyo3(signature = (path, *, progress=None))]
+#[pyo3(signature = (path, *, start=None, end=None, progress=None))]
 pub(crate) fn analyze_bus<'py>(
     py: Python<'py>,
     path: PathBuf,
+    start: End,
+    end: End,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -49,10 +54,11 @@ pub(crate) fn analyze_bus<'py>(
     let (news, mut inbox) = channel();
     let mut relay = Relay { news: news.clone(), stop };
     let input = path.clone();
+    let options = bus::Options { window: window(start, end) };
     std::thread::Builder::new().name("txop-bus".into()).spawn(move || {
         // A panic drops both senders, which the calling thread notices.
         let _ = catch_unwind(AssertUnwindSafe(move || {
-            let report = bus::analyze(&input, &mut relay);
+            let report = bus::analyze(&input, &options, &mut relay);
             let _ = news.send(News::Done(report.map(|report| serde_json::to_vec(&report))));
         }));
     })?;

@@ -10,6 +10,7 @@ mod emulate;
 mod errors;
 mod simulate;
 mod specimen_file;
+mod window;
 mod worker;
 
 use pyo3::prelude::*;

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 
 from txop.air.model import AirReport
+from txop.moment import Moment, check_order, end_of
 
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
@@ -18,6 +19,8 @@ def analyze(
     path: str | os.PathLike[str],
     *,
     pair: tuple[str, str] | None = None,
+    from_: Moment | None = None,
+    to: Moment | None = None,
     progress: Progress | None = None,
     follow: bool = False,
     snapshot: Callable[[AirReport], None] | None = None,
@@ -27,22 +30,29 @@ def analyze(
     Args:
         path: The capture.
         pair: The two addresses between which the goodput is to be explained, both directions; default: the busiest.
+        from_: Count only records from then on; see :data:`~txop.moment.Moment`. What stations claim and use of
+            capabilities is taken from the whole capture all the same.
+        to: Count only records before then.
         progress: See :data:`Progress`. An exception raised in it ends the analysis.
         follow: Wait at the end of the file for more. Ctrl-C then ends the waiting, and the report covers all that came.
         snapshot: With ``follow``: called about once a second with a report of what there is so far.
 
     Raises:
         OSError: the file cannot be opened or read.
-        ValueError: it is not a capture of a known kind, or ``pair`` is not two MAC addresses.
+        ValueError: it is not a capture of a known kind, ``pair`` is not two MAC addresses, or ``from_`` and ``to`` are
+            not a window.
     """
     shown = None if snapshot is None else lambda document: snapshot(AirReport.parse(document))
-    return AirReport.parse(analyze_json(path, pair=pair, progress=progress, follow=follow, snapshot=shown))
+    document = analyze_json(path, pair=pair, from_=from_, to=to, progress=progress, follow=follow, snapshot=shown)
+    return AirReport.parse(document)
 
 
 def analyze_json(
     path: str | os.PathLike[str],
     *,
     pair: tuple[str, str] | None = None,
+    from_: Moment | None = None,
+    to: Moment | None = None,
     progress: Progress | None = None,
     follow: bool = False,
     snapshot: Callable[[bytes], None] | None = None,
@@ -50,4 +60,8 @@ def analyze_json(
     """The same as the JSON document itself (UTF-8), exactly as the analyzer wrote it; see ``docs/air-json.md``."""
     from txop import _native
 
-    return _native.analyze_air(os.fspath(path), pair=pair, progress=progress, follow=follow, snapshot=snapshot)
+    start, end = end_of(from_), end_of(to)
+    check_order(start, end)
+    return _native.analyze_air(
+        os.fspath(path), pair=pair, start=start, end=end, progress=progress, follow=follow, snapshot=snapshot
+    )

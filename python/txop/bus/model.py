@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from txop.report.document import Model, parse_document
+from txop.report.window import Window
 
 if TYPE_CHECKING:
     import polars
@@ -122,7 +123,7 @@ class Summary(Model):
     unmatched_completions: int
     """Completions whose submission is not in the capture (before it, or dropped)."""
     unfinished: int
-    """Submissions without completion at the end of the capture."""
+    """Submissions without completion at the end of the capture or of its window."""
     lost_completions: int
     """Submissions of a request that had not come back yet: its completion is missing."""
     other_requests: int
@@ -131,6 +132,9 @@ class Summary(Model):
     """Records of endpoints and devices beyond the number that is followed."""
     damage: DamageNote | None
     """Where reading stopped, if not at the end."""
+    window: Window | None = None
+    """The window that the figures are of; Null when they are of the whole capture. Of the whole capture are always the
+    descriptors, what a device is and by which evidence, and how its transfers are framed."""
     limits: list[Limit]
     """What this capture cannot tell."""
 

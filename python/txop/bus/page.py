@@ -12,6 +12,7 @@ from txop.bus.view import called, sections, tone
 from txop.report import format as fmt
 from txop.report.chapters import chapters_of
 from txop.report.page import render
+from txop.report.window import described
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""
@@ -25,6 +26,7 @@ def page(report: BusReport) -> str:
     chapters = chapters_of(sections(report), lambda name: draw(report, name))
     return render(
         "txop.bus", "bus.html.j2", report=report, chapters=chapters, called=called, tone=tone, fmt=fmt, definitions={},
+        window=described(report.summary.window) if report.summary.window is not None else None,
         rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,
     )  # fmt: skip
 
@@ -34,5 +36,6 @@ def comparison_page(reports: Sequence[BusReport]) -> str:
     comparison: Comparison = compare(reports)
     return render(
         "txop.bus", "compare.html.j2", comparison=comparison, reports=reports, tone=tone, grid=grid(comparison),
+        windows=[described(each.summary.window) if each.summary.window is not None else None for each in reports],
         definitions={}, tool=reports[0].tool,
     )  # fmt: skip

@@ -19,7 +19,8 @@ MARKER = marker(MODULE)
 
 def classes() -> Iterator[tuple[type[Model], dict[str, str]]]:
     """Every class of the ``txop-bus`` document with the descriptions of its fields, the whole report first."""
-    return iter(sorted(models_of("txop.bus.model"), key=lambda pair: pair[0].__name__ != "BusReport"))
+    own = sorted(models_of("txop.bus.model"), key=lambda pair: pair[0].__name__ != "BusReport")
+    return iter([*own, *models_of("txop.report.window", ("Window",))])
 
 
 def reference() -> str:

@@ -9,6 +9,7 @@ from txop.bus.model import BusReport, Device, Endpoint, Traffic, Verdict
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.report.cells import count, missing, share, text, time_us
+from txop.report.window import described
 
 SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests")
 
@@ -44,6 +45,7 @@ def _summary(report: BusReport) -> Section:
         Fact("Capture", f"{report.path} ({summary.container}{packed})"),
         Fact("Recorded", LAYERS.get(summary.layer, summary.layer)),
         Fact("Requests", _ways(report)),
+        *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         Fact("Time span", _span(report)),
     ]
     if summary.unmatched_completions or summary.lost_completions or summary.unfinished:

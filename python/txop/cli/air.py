@@ -15,6 +15,7 @@ from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
 from txop.cli.reading_bar import ReadingBar
+from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 
 if TYPE_CHECKING:
     from txop.air import AirReport
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 Pair = tuple[str, str] | None
+Ends = tuple[str | None, str | None]
+"""Of the window, as written."""
 R = TypeVar("R", "AirReport", "Outline")
 
 
@@ -37,11 +40,14 @@ def register(app: typer.Typer) -> None:
                 ("txop air before.pcapng after.pcapng", "side by side, what differs most first"),
                 ("txop air capture.pcapng --html report.html --open", "one page with plots"),
                 ("txop air capture.pcapng --table stations --csv -", "one table as CSV"),
+                ("txop air capture.pcapng --from +2.5 --to +4.5", "only the window of the measurement"),
                 ("tcpdump -i mon0 -U -w - | txop air --follow -", "live"),
             ],
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
                 " steadiness.",
+                "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
+                " taken from the whole capture; every other figure is of the window.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],
@@ -68,6 +74,8 @@ def air(
     pair: Annotated[str | None, typer.Option(metavar="TA,RA", help="Explain this pair instead of the busiest.")] = None,
     station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None,
     ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
+    from_: FromOption = None,
+    to: ToOption = None,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep reading a growing capture; the report comes after Ctrl-C.")
     ] = False,
@@ -79,11 +87,13 @@ def air(
     from txop.air.view import SECTION_NAMES
 
     chosen, only, address = _pair(pair), chosen_sections(section, SECTION_NAMES), _address(station)
+    check_window(from_, to)
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
     from txop.air.model import AirReport, Outline
 
     reports: list[AirReport] = []
-    documents = iter([_follow(files[0], chosen)]) if follow else _analyze(files, chosen)
+    window = (from_, to)
+    documents = iter([_follow(files[0], chosen, window)]) if follow else _analyze(files, chosen, window)
     for document in documents:  # one at a time: a document takes as much memory as its report
         if json and len(files) == 1:
             outline = _read(Outline, document)
@@ -108,20 +118,20 @@ def air(
     return _warn(reports, following=follow)
 
 
-def _analyze(files: Sequence[str], pair: Pair) -> Iterator[bytes]:
+def _analyze(files: Sequence[str], pair: Pair, window: Ends = (None, None)) -> Iterator[bytes]:
     from txop.air import analyze_json
 
     for name in files:
         try:
             with ReadingBar(name) as bar:
-                document = analyze_json(name, pair=pair, progress=bar.advance)
+                document = analyze_json(name, pair=pair, from_=window[0], to=window[1], progress=bar.advance)
         except ValueError as error:
             raise _unreadable(name, error) from error
         yield document
         del document
 
 
-def _follow(name: str, pair: Pair) -> bytes:
+def _follow(name: str, pair: Pair, window: Ends) -> bytes:
     """Read a growing capture until Ctrl-C or the end of the pipe, with a live summary on stderr."""
     from rich.live import Live
 
@@ -131,7 +141,7 @@ def _follow(name: str, pair: Pair) -> bytes:
     latest = LatestSummary()
     try:
         with Live(latest, console=console.stderr(), refresh_per_second=4, transient=True):
-            return analyze_json(name, pair=pair, follow=True, snapshot=latest.put)
+            return analyze_json(name, pair=pair, from_=window[0], to=window[1], follow=True, snapshot=latest.put)
     except ValueError as error:
         raise _unreadable(name, error) from error
 
@@ -198,6 +208,7 @@ def _show(
     from txop.air.view import headline, sections
     from txop.cli.air_headline import print_headline
     from txop.cli.terminal_report import draw, print_sections
+    from txop.report.window import described
 
     out = console.stdout()
     if len(reports) > 1:
@@ -210,11 +221,16 @@ def _show(
             out.print()
         for index, report in enumerate(reports):
             out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
+            if report.summary.window is not None:
+                out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
             for flow in headline(report).flows[:1]:
                 out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
         out.print(draw(grid(comparison), out.width, top))
         return
     report = reports[0]
+    if report.summary.window is not None:
+        out.print(console.safe_text(f"Window: {described(report.summary.window)}", "bold"))
+        out.print()
     if not only or "waterfall" in only:
         print_headline(out, headline(report, station))
     if not brief:
@@ -261,7 +277,11 @@ def _warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCod
     code = ExitCode.OK
     for report in reports:
         if report.frames == 0:
-            text = f"Warning: {report.path} has no 802.11 frames, so there is nothing to report."
+            window = report.summary.window
+            why = f"{report.path} has no 802.11 frames, so there is nothing to report."
+            if window is not None and window.records and not window.records_inside:
+                why = nothing_inside(report.path, window)
+            text = f"Warning: {why}"
             console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
             code = max(code, ExitCode.VERDICT_NO)
         damage = report.summary.damage

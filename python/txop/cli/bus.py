@@ -14,6 +14,7 @@ from txop.cli.console import JsonFlag
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
 from txop.cli.reading_bar import ReadingBar
+from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,10 +34,13 @@ def register(app: typer.Typer) -> None:
                 ("txop bus linux.pcap windows.pcapng", "side by side, what matters most first"),
                 ("txop bus usbmon.pcap --html bus.html", "one page with plots"),
                 ("txop bus usbmon.pcap --table endpoints --csv -", "one table as CSV"),
+                ("txop bus usbmon.pcap --from +2.5 --to +4.5", "only the window of the measurement"),
                 ("tcpdump -i usbmon1 -w - | txop bus -", "from a pipe, until it ends"),
             ],
             [
                 "Sections: summary, devices, endpoints, traffic, requests.",
+                "With --from and --to, what a device is and how its transfers are framed is still taken from the whole"
+                " capture; every other figure is of the window.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without USB"
                 " requests is refused with exit code 2.",
             ],
@@ -60,6 +64,8 @@ def bus(
     ] = None,
     section: Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 10,
+    from_: FromOption = None,
+    to: ToOption = None,
 ) -> int:
     """Explain a USB capture: transfers, aggregation, turnarounds, errors, and which device is what.
 
@@ -70,8 +76,9 @@ def bus(
     only = chosen_sections(section, SECTION_NAMES)
     if len(files) > 2:
         raise UserError("txop bus takes one capture, or two to compare")
+    check_window(from_, to)
     check_output(files, json=json, html=html, csv=csv, table=table)
-    documents = [_analyze(name) for name in files]
+    documents = [_analyze(name, from_, to) for name in files]
     reports = [_read(document) for document in documents]
     if json and len(reports) == 1:
         console.write_json(documents[0])
@@ -88,12 +95,12 @@ def bus(
     return _warn(reports)
 
 
-def _analyze(name: str) -> bytes:
+def _analyze(name: str, from_: str | None, to: str | None) -> bytes:
     from txop.bus import analyze_json
 
     try:
         with ReadingBar(name) as bar:
-            return analyze_json(name, progress=bar.advance)
+            return analyze_json(name, from_=from_, to=to, progress=bar.advance)
     except ValueError as error:
         raise UserError(str(error), where=None if str(error).startswith(f"{name}:") else name) from error
 
@@ -114,11 +121,15 @@ def _read(document: bytes) -> BusReport:
 def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brief: bool) -> None:
     from txop.bus.view import sections
     from txop.cli.terminal_report import print_sections
+    from txop.report.window import described
 
     out = console.stdout()
     if len(reports) > 1:
         _show_comparison(out, reports, top)
         return
+    if (window := reports[0].summary.window) is not None:
+        out.print(console.safe_text(f"Window: {described(window)}", "bold"))
+        out.print()
     if not only:
         _show_verdicts(out, reports[0])
     if not brief:
@@ -156,10 +167,13 @@ def _show_comparison(out: Console, reports: Sequence[BusReport], top: int) -> No
     from txop.bus.compare import compare
     from txop.bus.side_by_side import grid
     from txop.cli.terminal_report import bullets, draw
+    from txop.report.window import described
 
     comparison = compare(reports)
     for letter, report, capture in zip("AB", reports, comparison.captures, strict=True):
         out.print(console.safe_text(f"{letter}  {report.path}", "bold"))
+        if report.summary.window is not None:
+            out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
         what = "no device" if capture.device is None else f"device {capture.device}: {capture.device_name}"
         out.print(console.safe_text(f"   {what}", "dim"))
         for verdict in report.verdicts[:3]:
@@ -199,6 +213,8 @@ def _warn(reports: Sequence[BusReport]) -> ExitCode:
         warning = None
         if report.records == 0 and summary.other_requests == 0:
             warning = f"{report.path} has no USB requests, so there is nothing to report."
+            if summary.window is not None and summary.window.records and not summary.window.records_inside:
+                warning = nothing_inside(report.path, summary.window)
             code = max(code, ExitCode.VERDICT_NO)
         if summary.damage is not None:
             place = f"{report.path} is damaged at byte {summary.damage.offset:,}: {summary.damage.message}"

@@ -108,8 +108,37 @@ pub struct Summary {
     pub dropped_by_capture: Option<u64>,
     /// Where reading stopped early, and why.
     pub damage: Option<DamageNote>,
+    /// The window that the figures are of; `None` when they are of the whole capture.
+    pub window: Option<Window>,
     /// What this capture cannot tell.
     pub limits: Vec<Limit>,
+}
+
+/// The part of a capture that the figures are of: records from `from` on and before `to`. An end that was not given is
+/// `None`, and open. What does not depend on the time looked at is taken from the whole capture: the calibration of the
+/// time stamps, what stations claim, Block Ack agreements made before, and `capabilities` with all it says of use.
+#[derive(Clone, Debug, Serialize)]
+pub struct Window {
+    /// First moment inside, Unix seconds.
+    pub from_unix_s: Option<f64>,
+    /// First moment after it, Unix seconds.
+    pub to_unix_s: Option<f64>,
+    /// First moment inside, from the first record of the capture on; negative when it lies before.
+    pub from_us: Option<f64>,
+    /// First moment after it, from the first record of the capture on.
+    pub to_us: Option<f64>,
+    /// Records before the window.
+    pub records_before: u64,
+    /// Records in it.
+    pub records_inside: u64,
+    /// Records at its end or later.
+    pub records_after: u64,
+    /// Records that have no time and are left out.
+    pub records_without_time: u64,
+    /// Time of the first record of the capture.
+    pub capture_first_unix_s: Option<f64>,
+    /// Latest time of a record of the capture.
+    pub capture_last_unix_s: Option<f64>,
 }
 
 /// Records of one link type.

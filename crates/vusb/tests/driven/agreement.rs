@@ -294,7 +294,7 @@ fn the_analyzers_find_what_the_chip_counted() {
 
 fn bus(name: &str, usb: &Path, urbs: &vusb::session::UrbCounters) {
     let file = std::fs::File::open(usb).unwrap();
-    let report = ::bus::analyze_read(file, None, "usb".to_owned(), &mut ()).unwrap();
+    let report = ::bus::analyze_read(file, None, "usb".to_owned(), &Default::default(), &mut ()).unwrap();
     let rows = || report.endpoints.iter();
     let bytes = |way: &str| {
         rows().filter(|row| row.direction == way && row.transfer != "control").map(|row| row.bytes).sum::<u64>()

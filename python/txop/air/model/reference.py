@@ -20,6 +20,7 @@ MARKER = marker(MODULE)
 _PARTS = (
     ("txop.air.model.report", ("AirReport",)),
     ("txop.air.model.summary", ()),
+    ("txop.report.window", ("Window",)),
     ("txop.air.model.timing", ()),
     ("txop.air.model.station", ()),
     ("txop.air.model.exchange", ()),

@@ -11,6 +11,7 @@ from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
 from txop.report.document import Model, parse_document
+from txop.report.window import Window
 
 if TYPE_CHECKING:
     import polars
@@ -20,10 +21,12 @@ VERSION = 1
 
 
 class SummaryDamage(Model):
-    """The one field of :class:`~txop.air.model.summary.Summary` that decides the exit code."""
+    """The fields of :class:`~txop.air.model.summary.Summary` that decide the exit code and its explanation."""
 
     damage: DamageNote | None
     """Where the file broke; null when it is whole."""
+    window: Window | None = None
+    """The window that was asked for."""
 
 
 class LinkEnds(Model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from txop.report.document import Model
+from txop.report.window import Window
 
 
 class Limit(Model):
@@ -99,5 +100,8 @@ class Summary(Model):
     """Drops that the capture file reports (pcapng interface statistics)."""
     damage: DamageNote | None
     """Where reading stopped early, and why."""
+    window: Window | None = None
+    """The window that the figures are of; Null when they are of the whole capture. Of the whole capture are always the
+    calibration of the time stamps, what stations claim, and `capabilities` with all it says of use."""
     limits: list[Limit]
     """What this capture cannot tell."""

@@ -18,6 +18,7 @@ from txop.report import format as fmt
 from txop.report.blocks import Block
 from txop.report.chapters import Figure, Figures, Piece
 from txop.report.page import render
+from txop.report.window import described
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""
@@ -69,6 +70,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         ink=ink,
         fmt=fmt,
         span=span(report),
+        window=described(report.summary.window) if report.summary.window is not None else None,
         rows_shown=ROWS_SHOWN,
         rows_max=ROWS_MAX,
     )
@@ -84,6 +86,7 @@ def comparison_page(reports: Sequence[AirReport]) -> str:
             "report": report,
             "flow": head.flows[0] if head.flows else None,
             "unavailable": head.unavailable,
+            "window": described(report.summary.window) if report.summary.window is not None else None,
         }
         for n, (report, head) in enumerate(zip(reports, heads, strict=True))
     ]

@@ -9,6 +9,7 @@ from txop.air.view.options import Options
 from txop.report import cells
 from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
+from txop.report.window import described
 
 
 def section(report: AirReport, options: Options) -> Section:
@@ -33,6 +34,7 @@ def _facts(report: AirReport) -> list[Fact]:
             f"{report.path} ({summary.container}{packed}, {fmt.size_bytes(summary.captured_bytes)} of frames)",
         ),
         Fact("Frames", fmt.count(report.frames), "frames"),
+        *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         Fact("Time span", span(report)),
         Fact(
             "Link type",

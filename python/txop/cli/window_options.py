@@ -1,0 +1,52 @@
+"""``--from`` and ``--to``: the part of a capture that is counted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli.errors import UserError
+
+if TYPE_CHECKING:
+    from txop.report.window import Window
+
+FromOption = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="MOMENT",
+        help="Count only records from then on: +2.5s after the first record, 2024-05-01T12:00:00Z (UTC unless it has"
+        " an offset), or @1714564800.25, seconds since 1970.",
+    ),
+]
+ToOption = Annotated[
+    str | None, typer.Option("--to", metavar="MOMENT", help="Count only records before then; written as with --from.")
+]
+
+
+def check_window(from_: str | None, to: str | None) -> None:
+    """Refuse moments that are none, before minutes of reading."""
+    from txop.moment import FORMS, check_order, end_of
+
+    ends = []
+    for option, text in (("--from", from_), ("--to", to)):
+        try:
+            ends.append(end_of(text))
+        except ValueError as error:
+            raise UserError(str(error), where=option, what_to_do=FORMS) from error
+    try:
+        check_order(*ends)
+    except ValueError as error:
+        raise UserError(f"{error}: --from {from_} --to {to}") from error
+
+
+def nothing_inside(path: str, window: Window) -> str:
+    """What to say when no record lies in the window."""
+    from txop.report.window import clock, described
+
+    first, last = window.capture_first_unix_s, window.capture_last_unix_s
+    extent = ""
+    if first is not None and last is not None:
+        extent = f" The capture is {last - first:.3f} s long and begins {clock(first)}."
+    return f"{path} has nothing in the window {described(window)}.{extent}"
