@@ -128,7 +128,7 @@ def test_garbage(tmp_path, data):
 
 
 def stepped(n: int, at: int, step_s: float, *, pause_s: float = 0.0) -> str:
-    """What ping prints when the wall clock is set by ``step_s`` (or the sender rests for ``pause_s``) before probe ``at``."""
+    """What ping prints when the clock is set (or the sender rests for ``pause_s``) before probe ``at``."""
     rows = []
     for k in range(n):
         late = (step_s + pause_s) if k >= at else 0.0

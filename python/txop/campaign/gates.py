@@ -61,7 +61,7 @@ GATES: dict[str, Gate] = {
              "gates.capture_loss_percent"),
         Gate("emulation-late", "one packet in a hundred left the emulated link 20 ms late or more",
              "the emulated link's own account"),
-        Gate("clock-jumped", "the clock of the machine txop runs on, or of a station that pings, was set by more than 1 s",
+        Gate("clock-jumped", "the clock of the machine txop runs on or of a station that pings was set by over 1 s",
              "its clocks; ping's stamps beside btime of /proc/stat"),
         Gate("target-rebooted", "a target started again during the run", "/proc/uptime"),
         Gate("target-lost", "the way to a target was lost", "any command"),

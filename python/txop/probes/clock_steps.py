@@ -17,8 +17,9 @@ _BTIME = re.compile(r"^btime (\d{1,12})$", re.MULTILINE)
 
 
 def clock_steps(facts: RunFacts, target: str) -> list[tuple[float, int]]:
-    """Seconds from the start of the window at which a step was seen first, and its seconds (rounded by up to one); empty
-    also when the target was not sampled."""
+    """When each step was seen, in seconds from the start of the window, and its whole seconds.
+
+    Empty also when the target was not sampled."""
     steps: list[tuple[float, int]] = []
     before: int | None = None
     try:

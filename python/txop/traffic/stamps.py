@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 BACK_S = 0.05
-"""How much earlier than due, beside one interval that a delayed sender may make up for, a probe seems to be sent when the
-clock was set back."""
+"""A probe that seems to be sent earlier than due by more than this and one interval, which a delayed sender may make up
+for, was sent after the clock was set back."""
 FORWARD_S = 0.5
 """A pause of less is never taken for a step."""
 ROUNDED_S = 1.1
@@ -73,6 +73,6 @@ def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps
 
 
 def _spoiled(probe: Stamped, step_s: float) -> bool:
-    """Whether the probe's round trip has the step in it: as long as a step forward, or 0, as iputils says of a clock that
-    went back."""
+    """Whether the step is in the probe's round trip: it is as long as a step forward, or 0, as iputils says of a clock
+    that went back."""
     return probe.rtt_ms == 0 if step_s < 0 else probe.rtt_ms / 1e3 > 0.5 * step_s
