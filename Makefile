@@ -22,7 +22,7 @@ GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow test-minimum-rust lint format bench validate fuzz requirements clean
+.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -88,6 +88,10 @@ test-slow: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
 
 test-minimum-rust: $(SYSTEM) ## compile everything with the oldest Rust that is promised (Cargo.toml: rust-version)
 	scripts/check-minimum-rust.sh
+
+# Sets nothing up here: it makes systems of its own.
+test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; needs root and mmdebstrap)
+	scripts/fresh_systems.py $(FRESH)
 
 lint: $(PACKAGES) ## rustfmt, clippy, ruff and mypy, each of one pinned version; changes nothing
 	scripts/lint-rust.sh

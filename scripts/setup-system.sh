@@ -5,6 +5,11 @@ set -eu
 cd "$(dirname "$0")"
 . ./apt.sh
 
+# newest_cargo: the newest version of which there are packages named after it, such as cargo-1.91.
+newest_cargo() {
+    apt-cache search --names-only '^cargo-[0-9]+\.[0-9]+$' 2>/dev/null | sed 's/^cargo-\([0-9.]*\) .*/\1/' | sort -V | tail -n 1 | grep .
+}
+
 if ! command -v cc >/dev/null 2>&1; then
     apt_install "because Rust needs a C compiler to link" gcc libc6-dev
 fi
@@ -28,6 +33,8 @@ if ! ./find-rust.sh >/dev/null; then
         apt_install "$why" cargo rustc
     elif apt_offers cargo-web "$minimum"; then # Debian 12: the toolchain that it keeps up to date for browsers
         apt_install "$why" cargo-web rustc-web
+    elif versioned=$(newest_cargo) && apt_offers "cargo-$versioned" "$minimum"; then # Ubuntu 24.04
+        apt_install "$why" "cargo-$versioned" "rustc-$versioned"
     elif apt_offers rustup; then
         apt_install "$why" rustup
     fi

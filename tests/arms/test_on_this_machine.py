@@ -29,9 +29,14 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces ne
 @pytest.fixture
 def namespace() -> Iterator[str]:
     name = f"txop-arms-{uuid.uuid4().hex[:8]}"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True).returncode:
-        pytest.skip("network namespaces cannot be made here")
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"NO NETWORK NAMESPACE: it cannot be made here: {made.stderr.strip()}")
     try:
+        # To work in one, ip(8) mounts, which it cannot in a chroot: the root folder is no mount point there.
+        entered = subprocess.run(["ip", "-n", name, "link"], capture_output=True, text=True)
+        if entered.returncode:
+            pytest.skip(f"NO NETWORK NAMESPACE: it can be made here but not entered: {entered.stderr.strip()}")
         for command in (
             ["link", "add", "veth0", "type", "veth", "peer", "name", "veth1"],
             ["addr", "add", "10.99.0.1/24", "dev", "veth0"],
