@@ -202,6 +202,7 @@ def test_arms_and_tests_may_not_share_a_folder(parse, good):
     ("before", "after", "key", "message"),
     [
         ("[[test]]", "[design]\nblocks = 5\n[[test]]", "design.blocks", "no verdict is possible: at 95 % confidence"),
+        ("[[test]]", "[design]\nblocks = 600\n[[test]]", "design.blocks", "beyond 500 pairs"),
         ("[[test]]", "[design]\nblocks = 1\n[[test]]", "design.blocks", "one block shows what is possible"),
         ("[[test]]", "[design]\nconfidence = 0.97\n[[test]]", "design.confidence", "0.90, 0.95 and 0.99"),
         ("[[test]]", "[design]\ntime_budget_s = 60\n[[test]]", "design.time_budget_s", "will probably end after"),

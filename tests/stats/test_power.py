@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from txop.stats.limits import MAX_BLOCKS
 from txop.stats.power import blocks_needed, smallest_detectable_effect
 from txop.stats.power_table import SMALLEST_EFFECT
 
@@ -58,7 +59,9 @@ def test_more_pairs_see_more_and_the_tail_joins(confidence: float) -> None:
 def test_blocks_needed_is_the_inverse(margin: float, sd: float, confidence: float) -> None:
     n = blocks_needed(margin, sd, confidence=confidence)
     if n is None:
-        assert (sd / margin * 10) ** 2 > 1e6
+        least = smallest_detectable_effect(MAX_BLOCKS, sd, confidence=confidence)
+        assert least is not None
+        assert least > margin * (1 - 1e-9)
         return
     found = smallest_detectable_effect(n, sd, confidence=confidence)
     assert found is not None

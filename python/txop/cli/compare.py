@@ -14,6 +14,7 @@ from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.stats.limits import MAX_BLOCKS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -285,6 +286,8 @@ def _median(value: float | None, figure: Figure) -> str:
 
 def _verdict(row: Row) -> str:
     text = f"{row.verdict}, small but real" if row.small_but_real else row.verdict
+    if row.beyond_limit:
+        return f"{text}, more than {MAX_BLOCKS} blocks needed"
     return f"{text}, {row.blocks_needed} blocks needed" if row.blocks_needed is not None else text
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from txop.metrics import Better, Scale
-from txop.stats.verdict import Comparison, compare_paired, compare_unpaired
+from txop.stats.verdict import SKEWED, Comparison, compare_paired, compare_unpaired
 
 _FAR = 1e3
 """On the scale of differences a stand-in is so many times as far as everything finite."""
@@ -127,7 +127,10 @@ def without_spread(comparison: Comparison, warnings: Sequence[str] = ()) -> Comp
         sd_d=None,
         smallest_detectable_effect=None,
         blocks_needed=None,
-        warnings=(*warnings, *comparison.warnings),
+        beyond_limit=False,
+        skewness=None,
+        sign=None,
+        warnings=(*warnings, *(text for text in comparison.warnings if not text.startswith(SKEWED))),
     )
 
 

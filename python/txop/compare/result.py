@@ -144,6 +144,20 @@ class Estimate(Record):
     """Two-sided, against no difference; not adjusted."""
 
 
+class SignTest(Record):
+    """The median of the pairs' effects, in the row's ``effect_unit``, and whether it is 0."""
+
+    n: int
+    """Pairs with a difference other than 0."""
+    median: Finite | None
+    low: Finite | None
+    high: Finite | None
+    confidence: Finite | None
+    """That the interval really has; ``None``: no interval."""
+    p: Finite
+    """Exact, two-sided, not adjusted."""
+
+
 class Drift(Record):
     """Whether the difference changed in the course of the campaign: Spearman's rank correlation with the block."""
 
@@ -181,7 +195,13 @@ class Row(Estimate):
     """The interval excludes no difference, but the estimate is within the margin."""
     blocks_needed: int | None
     """Of an inconclusive row: blocks in all that would probably decide it; ``None`` when not estimated."""
+    beyond_limit: bool = False
+    """Inconclusive, and more blocks would be needed than a campaign may have."""
     drift: Drift | None
+    skewness: Finite | None = None
+    """Of the pairs' differences where they are strongly skewed: the signed-rank test then does not quite hold."""
+    sign_test: SignTest | None = None
+    """What holds for strongly skewed differences; ``None`` for others."""
     excluded: list[str]
     """Blocks that could not be used for this row, and why."""
     with_voided: Estimate | None

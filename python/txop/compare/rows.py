@@ -24,6 +24,7 @@ from txop.compare.result import (
     Pair,
     Point,
     Row,
+    SignTest,
 )
 from txop.compare.select import metric_keys, metric_of
 from txop.metrics import BELOW_NOISE, Metric
@@ -342,12 +343,25 @@ def _finished_row(figure: str, row: _Draft) -> Row:
         verdict=c.verdict or "not-judged",
         small_but_real=c.small_but_real,
         blocks_needed=c.blocks_needed,
+        beyond_limit=c.beyond_limit,
+        skewness=_finite(c.skewness),
+        sign_test=None
+        if c.sign is None
+        else SignTest(
+            n=c.sign.n,
+            median=_finite(c.sign.median),
+            low=_finite(c.sign.low),
+            high=_finite(c.sign.high),
+            confidence=c.sign.attained_confidence,
+            p=c.sign.p,
+        ),
         drift=None if c.drift is None else Drift(rho=c.drift.rho, p=c.drift.p),
         excluded=row.excluded[:_MOST_EXCLUDED],
         with_voided=row.with_voided,
-        method="exact Wilcoxon signed-rank, Hodges-Lehmann, by block"
-        if row.paired
-        else "exact Mann-Whitney, Hodges-Lehmann, unpaired",
+        method=("exact " if c.exact else "normal approximation of ")
+        + (
+            "Wilcoxon signed-rank, Hodges-Lehmann, by block" if row.paired else "Mann-Whitney, Hodges-Lehmann, unpaired"
+        ),
         sentence="",
         warnings=[*_below_noise(row.excluded), *(_numbered(warning, row.blocks) for warning in c.warnings)],
     )
@@ -427,11 +441,14 @@ def _infinity(value: float | None) -> Infinity | None:
 
 def _reason(runs: Sequence[RunFile], key: str) -> str:
     """Why runs lack a figure: the most frequent reason."""
-    reasons = Counter(
+    texts = [
         (run.metrics[key].reason or "no reason given") if key in run.metrics else "not measured"
         for run in runs
         if figure_value(run, key) is None
-    )
+    ]
+    if len(texts) > 1:  # the interval of each run is its own
+        texts = [BELOW_NOISE if text.startswith(BELOW_NOISE) else text for text in texts]
+    reasons = Counter(texts)
     if not reasons:
         return "only runs that do not count have it"
     found, _ = reasons.most_common(1)[0]

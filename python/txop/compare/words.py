@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from txop.compare.result import DesignFacts, DirectRow, Figure, Row
 from txop.report.format import MINUS, NOT_AVAILABLE, signed
+from txop.stats.limits import MAX_BLOCKS
 
 _NAMED = 6
 """So many figures are named in one sentence of the headline."""
@@ -140,6 +141,8 @@ def _with_needed(figure: Figure, row: Row) -> str:
     inside = [ends] if ends else ["no interval"]
     if row.blocks_needed is not None:
         inside.append(f"about {row.blocks_needed} blocks needed")
+    if row.beyond_limit:
+        inside.append(f"more than {MAX_BLOCKS} blocks needed")
     if row.small_but_real:
         inside.append("small but real")
     return f"{label(figure)} {change(row)} ({', '.join(inside)})"

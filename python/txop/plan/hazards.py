@@ -12,6 +12,7 @@ from txop.plan.figures import primary_of
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan.model import Arm, CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest
+from txop.stats.limits import EXACT_PAIRS
 
 Found = Iterator[tuple[Path, str, str | None]]
 """Key, what to know, what to do."""
@@ -53,6 +54,9 @@ def _design(loaded: LoadedPlan) -> Found:
         of_pairs = f" ({direct} of them of arms that differ by one change)" if direct else ""
         said = f"{judged} comparisons are judged together{of_pairs}, which can give a verdict from {together} blocks on"
         yield ("design", "blocks"), said, f"set blocks to {together}, or name fewer primary figures"
+    if loaded.plan.design.blocks > EXACT_PAIRS:
+        said = f"beyond {EXACT_PAIRS} pairs p-values and intervals are those of the normal approximation"
+        yield ("design", "blocks"), said, None
     if not primary:
         yield ("design", "primary"), "there is no figure to judge", "give a command's figures a direction"
     if len(primary) > MANY_PRIMARY and len(loaded.plan.arm) > 1:

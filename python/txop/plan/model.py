@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from txop.origin import Origin
+from txop.stats.limits import MAX_BLOCKS
 
 PLAN_VERSION = 1
 """Version of the plan format; a plan without ``version`` is of this one."""
@@ -538,7 +539,7 @@ Test = Annotated[
 class Design(Strict):
     """How often, in what order, and what counts."""
 
-    blocks: Annotated[int, Field(ge=1, le=1000)] = 10
+    blocks: Annotated[int, Field(ge=1, le=MAX_BLOCKS)] = 10
     """Every block holds every arm once, in random order."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     """Of the random order: the same plan with the same seed runs in the same order."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 
+from txop.stats.limits import MAX_BLOCKS
 from txop.stats.power_table import SMALLEST_EFFECT
 from txop.stats.samples import significance_level
 
 POWER = 0.8
-MAX_BLOCKS = 1_000_000
 
 
 def smallest_detectable_effect(n: int, sd: float, *, confidence: float = 0.95) -> float | None:
@@ -37,7 +37,8 @@ def smallest_detectable_effect(n: int, sd: float, *, confidence: float = 0.95) -
 def blocks_needed(effect: float, sd: float, *, confidence: float = 0.95) -> int | None:
     """Fewest blocks that show ``effect`` in 4 of 5 campaigns when the differences have standard deviation ``sd``.
 
-    ``None`` for an effect of 0, for more than :data:`MAX_BLOCKS`, and for a confidence other than 0.90, 0.95 and 0.99.
+    ``None`` for an effect of 0, for more than :data:`~txop.stats.limits.MAX_BLOCKS`, and for a confidence other than
+    0.90, 0.95 and 0.99.
 
     Raises:
         ValueError: ``effect`` or ``sd`` negative or not finite, or a confidence outside 0 to 1.
@@ -54,6 +55,11 @@ def blocks_needed(effect: float, sd: float, *, confidence: float = 0.95) -> int 
     last = first + len(multiples) - 1
     root = multiples[-1] * sd / effect * math.sqrt(last)
     return math.ceil(root * root) if root * root <= MAX_BLOCKS else None
+
+
+def is_known(confidence: float) -> bool:
+    """Whether there is a table for this confidence."""
+    return _table(confidence) is not None
 
 
 def _multiple(n: int, confidence: float) -> float | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from txop.stats.limits import MAX_BLOCKS
+
 if TYPE_CHECKING:
     from txop.stats.verdict import Comparison
 
@@ -25,6 +27,8 @@ def sentence(c: Comparison) -> str:
             text = f"{name} against {base} is inconclusive: {found}"
     if c.blocks_needed is not None:
         text += f"; about {c.blocks_needed} blocks are needed to settle a margin of {_size(c.margin, c)}"
+    if c.beyond_limit:
+        text += f"; more than {MAX_BLOCKS} blocks would be needed to settle a margin of {_size(c.margin, c)}"
     return f"{text}; small but real" if c.small_but_real else text
 
 

@@ -13,6 +13,9 @@ Ties and zeros, where R's ``wilcox.test`` leaves exactness for a normal approxim
 - The interval stays the closed one above. Breaking ties by an infinitesimal push can only put fewer Walsh averages on
   either side of the centre than "at or beyond" counts, so its confidence is never less than stated (Noether 1967). It
   errs on the safe side, and can end at 0 where p is small.
+
+Beyond :data:`~txop.stats.limits.EXACT_PAIRS` pairs the distribution is taken to be normal (:mod:`txop.stats.normal`),
+and the result says so.
 """
 
 from __future__ import annotations
@@ -23,10 +26,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from txop.stats import normal
+from txop.stats.limits import EXACT_PAIRS, MAX_BLOCKS
 from txop.stats.samples import ROUNDING, Floats, finite, midranks, significance_level
 
-MAX_PAIRS = 500
-"""More pairs than this are refused: their Walsh averages are many, and a campaign never has them."""
+MANY_PAIRS = (
+    f"more than {EXACT_PAIRS} pairs: p-value and interval by the normal approximation, with continuity and tie "
+    "correction"
+)
 
 
 @dataclass(frozen=True)
@@ -53,15 +60,16 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
     """Test whether ``differences`` are centred on 0, and estimate their centre.
 
     Raises:
-        ValueError: no values, more than :data:`MAX_PAIRS`, or one that is not finite.
+        ValueError: no values, more than :data:`~txop.stats.limits.MAX_BLOCKS`, or one that is not finite.
     """
-    d = finite(differences, "differences", at_most=MAX_PAIRS)
+    d = finite(differences, "differences", at_most=MAX_BLOCKS)
     alpha = significance_level(confidence)
     n = d.size
     walsh = walsh_averages(d)
-    cdf = null_cdf(n)
-    k = tail_count(cdf, alpha)
-    warnings = []
+    many = n > EXACT_PAIRS
+    cdf = None if many else null_cdf(n)
+    k = normal.signed_ranks(n).tail_count(alpha) if cdf is None else tail_count(cdf, alpha)
+    warnings = [MANY_PAIRS] if many else []
     if k == 0:
         low, high = -np.inf, np.inf
         warnings.append(f"{n} {'pair' if n == 1 else 'pairs'} can never give p <= {alpha:.3g}, so there is no interval")
@@ -74,7 +82,9 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
         warnings.append(f"{n - left.size} of {n} differences are 0; the p-value leaves them out")
     if np.unique(ranks).size < left.size:
         warnings.append("some differences are tied; the interval errs on the safe side")
-    if left.size == n and np.unique(ranks).size == n:
+    if cdf is None:
+        p = normal.tied_signed_ranks(ranks).two_sided_p(float(ranks[left > 0].sum()))
+    elif left.size == n and np.unique(ranks).size == n:
         p = two_sided_p(cdf, int(np.count_nonzero(walsh < 0)))
     else:
         p = two_sided_p(*_tied(ranks, left > 0)) if left.size else 1.0
@@ -84,7 +94,7 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
         low=float(low),
         high=float(high),
         confidence=confidence,
-        attained_confidence=attained(cdf, k),
+        attained_confidence=normal.signed_ranks(n).attained(k) if cdf is None else attained(cdf, k),
         p=p,
         warnings=tuple(warnings),
     )

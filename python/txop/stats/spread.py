@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from txop.stats.limits import MAX_BLOCKS
 from txop.stats.samples import Floats, finite, not_nan, significance_level
 from txop.stats.signed_rank import signed_rank
 
@@ -20,7 +21,6 @@ MARK_ABOVE = 5.0
 NORMAL_MAD = 1.4826
 """Standard deviation of a normal distribution over its median absolute deviation."""
 PROBABILITIES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
-MAX_RUNS = 500
 MAX_GRID = 10_000
 MAX_DRAWS = 10_000
 
@@ -111,8 +111,8 @@ def cdf_band(
         ValueError: no runs, too many, a run with no values or with NaN, a bad grid, or more than 10,000 draws.
     """
     alpha = significance_level(confidence)
-    if not 0 < len(runs) <= MAX_RUNS:
-        raise ValueError(f"a band takes 1 to {MAX_RUNS} runs, got {len(runs)}")
+    if not 0 < len(runs) <= MAX_BLOCKS:
+        raise ValueError(f"a band takes 1 to {MAX_BLOCKS} runs, got {len(runs)}")
     if not 0 < draws <= MAX_DRAWS:
         raise ValueError(f"a band takes 1 to {MAX_DRAWS} draws, got {draws}")
     points = finite(grid, "grid", at_most=MAX_GRID)
@@ -154,8 +154,8 @@ def quantile_shifts(
     """
     if len(baseline_runs) != len(arm_runs):
         raise ValueError(f"{len(baseline_runs)} baseline runs and {len(arm_runs)} arm runs do not form blocks")
-    if not 0 < len(arm_runs) <= MAX_RUNS:
-        raise ValueError(f"a comparison takes 1 to {MAX_RUNS} blocks, got {len(arm_runs)}")
+    if not 0 < len(arm_runs) <= MAX_BLOCKS:
+        raise ValueError(f"a comparison takes 1 to {MAX_BLOCKS} blocks, got {len(arm_runs)}")
     before = [np.sort(not_nan(run, "baseline run")) for run in baseline_runs]
     after = [np.sort(not_nan(run, "arm run")) for run in arm_runs]
     return tuple(

@@ -16,11 +16,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from txop.stats import normal
+from txop.stats.limits import EXACT_RUNS, MAX_BLOCKS
 from txop.stats.samples import ROUNDING, Floats, finite, midranks, significance_level
 from txop.stats.signed_rank import attained, tail_count, two_sided_p
 
-MAX_RUNS = 100
-"""More runs of one arm than this are refused."""
+MANY_RUNS = (
+    f"more than {EXACT_RUNS} runs of an arm: p-value and interval by the normal approximation, with continuity and tie "
+    "correction"
+)
 
 UNPAIRED = "unpaired, drift not controlled"
 """Said with every result of this module."""
@@ -49,26 +53,33 @@ def mann_whitney(baseline: ArrayLike, arm: ArrayLike, *, confidence: float = 0.9
     """Test whether ``arm`` is shifted against ``baseline``, and estimate by how much.
 
     Raises:
-        ValueError: an empty sample, more than :data:`MAX_RUNS` values, or one that is not finite.
+        ValueError: an empty sample, more than :data:`~txop.stats.limits.MAX_BLOCKS` values, or one that is not finite.
     """
-    x = finite(baseline, "baseline", at_most=MAX_RUNS)
-    y = finite(arm, "arm", at_most=MAX_RUNS)
+    x = finite(baseline, "baseline", at_most=MAX_BLOCKS)
+    y = finite(arm, "arm", at_most=MAX_BLOCKS)
     alpha = significance_level(confidence)
     shifts = (y[:, None] - x[None, :]).ravel()
     rounding = ROUNDING * max(float(np.abs(x).max()), float(np.abs(y).max()))
     shifts[np.abs(shifts) <= rounding] = 0.0
     shifts.sort()
-    cdf = null_cdf(x.size, y.size)
-    k = tail_count(cdf, alpha)
-    warnings = [UNPAIRED]
+    many = max(x.size, y.size) > EXACT_RUNS
+    cdf = None if many else null_cdf(x.size, y.size)
+    untied = normal.two_samples(x.size, y.size)
+    k = untied.tail_count(alpha) if cdf is None else tail_count(cdf, alpha)
+    warnings = [UNPAIRED, MANY_RUNS] if many else [UNPAIRED]
     if k == 0:
         low, high = -np.inf, np.inf
         warnings.append(f"{x.size} against {y.size} runs can never give p <= {alpha:.3g}, so there is no interval")
     else:
         low, high = shifts[k - 1], shifts[-k]
     ranks = midranks(np.concatenate((x, y)), tolerance=rounding)
-    if np.unique(ranks).size < ranks.size:
+    tied = np.unique(ranks).size < ranks.size
+    if tied:
         warnings.append("some runs are tied; the interval errs on the safe side")
+    if cdf is None:
+        statistic = float(ranks[: x.size].sum()) - x.size * (x.size + 1) / 2
+        p = normal.tied_two_samples(ranks, x.size).two_sided_p(statistic)
+    elif tied:
         p = _tied_p(ranks, x.size)
     else:
         p = two_sided_p(cdf, int(np.count_nonzero(shifts < 0)))
@@ -79,7 +90,7 @@ def mann_whitney(baseline: ArrayLike, arm: ArrayLike, *, confidence: float = 0.9
         low=float(low),
         high=float(high),
         confidence=confidence,
-        attained_confidence=attained(cdf, k),
+        attained_confidence=untied.attained(k) if cdf is None else attained(cdf, k),
         p=p,
         warnings=tuple(warnings),
     )

@@ -21,11 +21,13 @@ from txop.metrics import Better, Scale
 from txop.stats import power
 from txop.stats.drift import Drift, drift
 from txop.stats.holm import holm
+from txop.stats.limits import EXACT_PAIRS, EXACT_RUNS, MAX_BLOCKS
 from txop.stats.samples import LARGEST, ROUNDING, Floats, finite, significance_level
 from txop.stats.sentence import sentence
-from txop.stats.signed_rank import MAX_PAIRS, signed_rank
+from txop.stats.signed_rank import signed_rank
+from txop.stats.skew import STRONG_P, SignTest, sign_test, skewness
 from txop.stats.spread import mark_far
-from txop.stats.two_sample import MAX_RUNS, mann_whitney
+from txop.stats.two_sample import mann_whitney
 
 Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
 
@@ -86,6 +88,17 @@ class Comparison:
     """For an inconclusive pairing: blocks in all that would probably settle it; ``None`` where more blocks are not
     the cure."""
     warnings: tuple[str, ...]
+    skewness: float | None = None
+    """Of d, when it is strongly skewed, so that the signed-rank test does not quite hold; else ``None``."""
+    sign: SignTest | None = None
+    """What holds then: the median of d, in the unit of ``estimate``."""
+    beyond_limit: bool = False
+    """Inconclusive, and more blocks than a campaign may have would be needed."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the distributions were counted, and not taken to be normal."""
+        return self.n <= EXACT_PAIRS if self.paired else max(self.n_baseline, self.n_arm) <= EXACT_RUNS
 
     @property
     def sentence(self) -> str:
@@ -116,10 +129,10 @@ def compare_paired(
     ``margin`` is the smallest effect that matters: percent for a ratio, ``unit`` for a difference.
 
     Raises:
-        ValueError: arms of different length, no blocks or more than 500, a value that is not finite, a bad margin.
+        ValueError: arms of different length, no blocks or more than 1000, a value that is not finite, a bad margin.
     """
-    x = finite(baseline, baseline_name, at_most=MAX_PAIRS)
-    y = finite(arm, arm_name, at_most=MAX_PAIRS)
+    x = finite(baseline, baseline_name, at_most=MAX_BLOCKS)
+    y = finite(arm, arm_name, at_most=MAX_BLOCKS)
     if x.size != y.size:
         raise ValueError(
             f"{baseline_name} has {x.size} runs and {arm_name} {y.size}: they do not form blocks; "
@@ -148,6 +161,11 @@ def compare_paired(
             f"the effect {'grows' if found.rho > 0 else 'falls'} from block to block "
             f"(Spearman rho = {found.rho:+.2f}, p = {found.p:.2g}): one number does not tell all"
         )
+    skewed = skewness(d) if sd else None
+    sign = None
+    if skewed is not None and skewed[1] <= STRONG_P:
+        sign = _in_unit(sign_test(d, confidence=confidence), axis)
+        warnings.append(_skewed(skewed[0], sign, axis.unit))
     marks = mark_far(d)
     marked = tuple(int(index) for index in np.flatnonzero(marks.far))
     if marked:
@@ -187,7 +205,33 @@ def compare_paired(
             small_but_real=False,
             blocks_needed=None,
             warnings=tuple(warnings),
+            skewness=skewed[0] if skewed is not None and sign is not None else None,
+            sign=sign,
         )
+    )
+
+
+SKEWED = "the differences are strongly skewed"
+"""How the warning begins."""
+
+
+def _in_unit(found: SignTest, axis: _Axis) -> SignTest:
+    return replace(
+        found,
+        median=axis.back(found.median),
+        low=None if found.low is None else axis.back(found.low),
+        high=None if found.high is None else axis.back(found.high),
+    )
+
+
+def _skewed(size: float, sign: SignTest, unit: str) -> str:
+    ends = "no interval"
+    if sign.low is not None and sign.high is not None and sign.attained_confidence is not None:
+        ends = f"{sign.low:+.3g} to {sign.high:+.3g}, {100 * sign.attained_confidence:.1f} %"
+    median = f"{sign.median:+.3g} {unit}".rstrip()
+    return (
+        f"{SKEWED} (skewness {size:+.1f}), where the signed-rank test finds too many differences and its interval is "
+        f"too short; the sign test holds: median {median} ({ends}), p = {sign.p:.2g}"
     )
 
 
@@ -209,10 +253,10 @@ def compare_unpaired(
     detected is not known, so ``smallest_detectable_effect`` and ``blocks_needed`` are ``None``.
 
     Raises:
-        ValueError: an arm with no runs or more than 200, a value that is not finite, a bad margin.
+        ValueError: an arm with no runs or more than 1000, a value that is not finite, a bad margin.
     """
-    x = finite(baseline, baseline_name, at_most=MAX_RUNS)
-    y = finite(arm, arm_name, at_most=MAX_RUNS)
+    x = finite(baseline, baseline_name, at_most=MAX_BLOCKS)
+    y = finite(arm, arm_name, at_most=MAX_BLOCKS)
     significance_level(confidence)
     axis = _Axis.choose(x, y, scale, margin, unit)
     result = mann_whitney(axis.to(x), axis.to(y), confidence=confidence)
@@ -284,20 +328,35 @@ def _judged(c: Comparison) -> Comparison:
         verdict = "better" if (c.estimate > 0) == (c.better == "higher") else "worse"
     else:
         verdict = "equivalent" if within else "inconclusive"
-    needed = _blocks_needed(c) if verdict == "inconclusive" else None
-    return replace(c, verdict=verdict, small_but_real=real and not beyond, blocks_needed=needed)
+    needed, beyond_limit = _blocks_needed(c) if verdict == "inconclusive" else (None, False)
+    return replace(
+        c,
+        verdict=verdict,
+        small_but_real=real and not beyond,
+        blocks_needed=needed,
+        beyond_limit=beyond_limit,
+    )
 
 
-def _blocks_needed(c: Comparison) -> int | None:
-    """Blocks that show the margin in 4 of 5 campaigns; if there are that many, those that make the interval as narrow
-    as it."""
+def _blocks_needed(c: Comparison) -> tuple[int | None, bool]:
+    """Blocks that would settle it; or none, and whether these are more than a campaign may have."""
     if not c.paired or not c.sd_d or c.margin == 0:
-        return None
+        return None, False
+    needed = _settling(c)
+    return (None, True) if needed is not None and needed > MAX_BLOCKS else (needed, False)
+
+
+def _settling(c: Comparison) -> int | None:
+    """Blocks that show the margin in 4 of 5 campaigns; if there are that many, those that make the interval as narrow
+    as it; more than any campaign may have for all that are too many."""
+    assert c.sd_d, "asked before"
     if (alone := _blocks_for_family(c)) is not None:
         return alone
     effect, sd = (math.log1p(c.margin / 100), c.sd_d / 100) if c.scale == "ratio" else (c.margin, c.sd_d)
     needed = power.blocks_needed(effect, sd, confidence=c.confidence)
-    if needed is None or needed > c.n:
+    if needed is None:
+        return MAX_BLOCKS + 1 if power.is_known(c.confidence) else None
+    if needed > c.n:
         return needed
     if c.low is None or c.high is None:
         return None

@@ -11,6 +11,7 @@ from txop.report.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.pieces import Piece
 from txop.report.campaign.wording import TONES, listed, median, plural, unit, value, verdict
 from txop.report.cells import missing
+from txop.stats.limits import MAX_BLOCKS
 
 HOST = (
     "cpu_busy_percent",
@@ -57,6 +58,7 @@ def _row(figure: Figure, row: Row) -> list[Cell]:
     n = str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
     p = row.p if row.p_adjusted is None else row.p_adjusted
     needed = f", about {plural(row.blocks_needed, 'block')} needed" if row.blocks_needed is not None else ""
+    needed = f", more than {plural(MAX_BLOCKS, 'block')} needed" if row.beyond_limit else needed
     return [
         Cell(f"{words.label(figure)}{unit(figure.metric)}"),
         Cell(words.compared(row)),
