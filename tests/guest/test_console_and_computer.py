@@ -13,7 +13,7 @@ from txop.guest.chips import Chip
 from txop.guest.console import console_lines, excerpt
 from txop.guest.error import GuestError
 from txop.guest.overlay import guest_files
-from txop.guest.qemu import MAX_SHIFT, Computer, Mode, arguments, shift_of
+from txop.guest.qemu import MAX_SHIFT, PORTS, Computer, Mode, arguments, shift_of
 
 
 @given(st.binary(max_size=500))
@@ -45,12 +45,24 @@ def line(computer: Computer) -> list[str]:
 
 def test_an_exact_guest_gets_nothing_from_outside() -> None:
     argv = line(Computer(mode=Mode.EXACT, shift=3, seed=7))
-    assert "shift=3,sleep=off" in argv
+    assert argv[argv.index("-icount") + 1].startswith("shift=3,sleep=off,")
     assert argv[argv.index("-smp") + 1] == "1"
     assert not [word for word in argv if "netdev" in word or "9p" in word or "rng" in word or "stdio" in word]
     assert argv[argv.index("-nic") + 1] == "none"
     assert "txop.seed=7" in argv[argv.index("-append") + 1]
     assert any("clock=vm" in word for word in argv)
+
+
+def test_no_event_of_this_machine_moves_the_clock_of_an_exact_guest() -> None:
+    argv = line(Computer(mode=Mode.EXACT))
+    # the main loop moves the clock of a halted processor only when all its instructions are counted: see RECORD
+    assert "rr=record" in argv[argv.index("-icount") + 1].split(",")
+    # a reader cannot hold a file up; of a pipe or a socket the guest would see when it was read
+    backends = [argv[n + 1].split(",")[0] for n, word in enumerate(argv) if word == "-chardev"]
+    assert backends == ["file"] * (len(PORTS) + 1)
+    assert all("ioeventfd=off" in word for word in argv if word.startswith("virtio"))
+    assert argv[argv.index("-accel") + 1] == "tcg,thread=single"
+    assert "-nodefaults" in argv
 
 
 def test_a_comma_in_a_path_is_no_new_option() -> None:

@@ -41,6 +41,10 @@ ended = asyncio.run(
 sys.exit(ended.status)
 """
 
+REPEATS = "TXOP_EXACT_REPEATS"
+"""Environment variable: how many repeats under load the slow tier makes; default 200, some 40 minutes on two cores."""
+HARNESS = Path(__file__).resolve().parents[2] / "bench" / "exact.py"
+
 LEFT = ("console", "stdout", "events", "files/kernel.log", "files/chip.json", "files/iperf3.json",
         "files/air.pcapng", "files/usb.pcap", "files/hostapd.log", "files/wpa_supplicant.log")  # fmt: skip
 
@@ -128,3 +132,38 @@ def test_every_run_is_identical_and_another_seed_is_not(
         assert differing(first, everything(tmp_path / name)) == []
     other = everything(tmp_path / "other")
     assert {"files/air.pcapng", "files/usb.pcap", "files/iperf3.json", "stdout"} <= set(differing(first, other))
+
+
+def repeated(*options: str) -> tuple[int, str]:
+    """Exit code and output of the harness: repeats of one guest under load, compared with one without."""
+    ran = subprocess.run([sys.executable, HARNESS, *options], capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout + ran.stderr
+
+
+@pytest.mark.slow
+def test_pauses_between_the_threads_of_qemu_change_nothing_and_without_the_record_they_do(
+    image: Image, chips: Path, tmp_path: Path
+) -> None:
+    """The second half shows that the first can fail: QEMU's clock runs ahead where its threads overtake each other."""
+    del image, chips
+    options = ("-n", "2", "-j", "2", "--scenario", "sleep", "--only", "pause")
+    status, said = repeated(*options, "--keep", str(tmp_path / "with"))
+    assert status == 0, said
+    paused = [int(path.read_text().split()[0]) for path in (tmp_path / "with").glob("*.pauses")]
+    assert len(paused) == 2
+    assert all(paused), "no pause fell where the race was"
+    status, said = repeated(*options, "--without-record", "--keep", str(tmp_path / "without"))
+    assert status == 1, said
+    assert "2 different" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scenario", "share"), [("sleep", 0.8), ("chip", 0.2)])
+def test_repeats_under_load_are_identical(
+    image: Image, chips: Path, tmp_path: Path, scenario: str, share: float
+) -> None:
+    del image, chips
+    count = max(1, round(int(os.environ.get(REPEATS, "200")) * share))
+    status, said = repeated("-n", str(count), "--scenario", scenario, "--keep", str(tmp_path))
+    assert status == 0, said
+    assert f"{count} identical" in said

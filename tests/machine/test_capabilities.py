@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from txop.cli import console, doctor
+from txop.guest.qemu import TESTED_QEMU
 from txop.machine.capabilities import CAPABILITIES, Diagnosis, Finding, diagnose, first_version
 from txop.machine.distribution import Distribution, PackageManager
 from txop.machine.probe import LocalMachine, Machine, Ran
@@ -99,7 +100,7 @@ def test_a_machine_with_everything_needs_no_fix():
     assert [f.capability.key for f in diagnosis.findings if not f.present] == []
     assert all(f.fix is None for f in diagnosis.findings)
     assert finding(diagnosis, "ping").detail == "ping 20240905"
-    assert finding(diagnosis, "qemu").detail == "qemu-system-x86_64 10.0.2"
+    assert finding(diagnosis, "qemu").detail.startswith("qemu-system-x86_64 10.0.2; exact guests are tested with")
     assert doctor.summary(diagnosis) == "Everything is there."
 
 
@@ -187,6 +188,11 @@ def test_guests_take_the_keys_by_which_debian_packages_are_verified(end):
 def test_qemu_is_that_of_the_guests_whatever_this_machine_is(architecture):
     fix = finding(diagnose(replace(BARE, architecture=architecture)), "qemu").fix
     assert fix == "sudo apt-get install -y qemu-system-x86"
+
+
+def test_the_qemu_that_exactness_was_tested_with_needs_no_word():
+    programs = {**FULL.programs, "qemu-system-x86_64": f"QEMU emulator version {TESTED_QEMU[0]} (Debian 1:7.2+dfsg)"}
+    assert finding(diagnose(replace(FULL, programs=programs)), "qemu").detail == f"qemu-system-x86_64 {TESTED_QEMU[0]}"
 
 
 def test_a_qemu_without_the_machine_of_the_guests_is_too_old():

@@ -16,7 +16,7 @@ from txop.campaign.guests import GuestLaboratory
 from txop.campaign.reporter import Quiet
 from txop.plan import guest_time
 from txop.plan.count import count
-from txop.plan.guest_time import Spent, expected, guests_at_once, is_known, remember
+from txop.plan.guest_time import Spent, expected, guests_at_once, is_checked, is_known, remember
 from txop.plan.model import Plan
 
 
@@ -25,7 +25,7 @@ def plan(*, arms: int = 2, tests: int = 2, blocks: int = 3, **guest: object) -> 
         {
             "title": "x",
             "target": {"dut": {"kind": "guest"}, "peer": {"kind": "guest"}},
-            "guest": guest,
+            "guest": {"check_exact": "none", **guest},
             "arm": [{"name": f"a{n}"} for n in range(arms)],
             "test": [{"name": f"t{n}", "kind": "tcp-tx", "duration_s": 10, "warm_up_s": 2} for n in range(tests)],
             "design": {"blocks": blocks, "idle_s": 4, "gap_s": 0},
@@ -93,6 +93,29 @@ def test_the_time_of_a_campaign_is_that_of_its_rounds() -> None:
     assert count(plan(parallel=4)).seconds_expected == pytest.approx(3 * one)
     # 4 runs in rounds of 3: the second round has one
     assert count(plan(parallel=3)).seconds_expected == pytest.approx(6 * one)
+
+
+def test_runs_that_are_checked_take_twice_as_long() -> None:
+    for test in plan().test:
+        remember(plan().guest, test, Spent(50, 2))  # type: ignore[arg-type]
+    one = 50 + 2 * (16 + guest_time.TAIL_S)
+    assert count(plan(parallel=1, check_exact="first")).seconds_expected == pytest.approx((12 + 2) * one)
+    assert count(plan(parallel=1, check_exact="all")).seconds_expected == pytest.approx(24 * one)
+    assert count(plan(parallel=2, check_exact="all")).seconds_expected == pytest.approx(12 * one)
+    assert sum(count(plan(parallel=1, check_exact="all")).per_run_s.values()) == pytest.approx(2 * one)
+
+
+def test_one_run_of_every_arm_is_checked_where_the_plan_says_nothing() -> None:
+    made = Plan.model_validate({**plan().model_dump(exclude_unset=True), "guest": {}})
+
+    def checked(made: Plan) -> list[tuple[str, int]]:
+        return [(test.name, block) for block in (1, 2, 3, 4) for test in made.test if is_checked(made, test, block)]
+
+    # block 4 is a repeat of a void one
+    assert checked(made) == [("t0", 1), ("t0", 4)]
+    assert len(checked(plan(check_exact="all"))) == 8
+    assert checked(plan(check_exact="none")) == []
+    assert checked(plan(mode="fast", check_exact="all")) == []
 
 
 def test_the_first_estimate_of_a_run_is_that_of_one_guest(tmp_path: Path) -> None:

@@ -49,6 +49,9 @@ GATES: dict[str, Gate] = {
         Gate("above-phy",
              "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
              "than there was", "counters of the chip, iperf3"),
+        Gate("not-exact",
+             "in a guest whose time is counted: a second run with the same inputs and the same seed left other bytes",
+             "hashes of everything that the two left", "guest.check_exact"),
         Gate("fault-not-reached", "in a fault trial: the arm's fault never happened", "counters of the chip"),
         Gate("peer-cpu", "the peer's CPU was busier than the limit: it measured itself", "/proc/stat",
              "gates.max_peer_cpu_percent"),

@@ -4,6 +4,7 @@ disturbs; runs of one block have the same seed, so that arms are paired by it.""
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,30 +14,34 @@ from typing import Any
 
 from txop.campaign.guest_script import INTERFACE, LAB_FAILED, PEER_ADDRESS, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, limit_s
-from txop.campaign.instrument import Afterwards, Instrument, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, Instrument, Marks, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
 from txop.guest.error import GuestError
+from txop.guest.exactness import difference, results_sha256
 from txop.guest.image import Image, build_image
 from txop.guest.locks import find_lock
 from txop.guest.overlay import Overlay
-from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of
+from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of, untested_qemu
 from txop.guest.results import Event
 from txop.guest.running import FILES, Ended, GuestFailed, run_guest
 from txop.plan import guest_time
 from txop.plan.guest_chip import chip_of
-from txop.plan.guest_time import Spent, guests_at_once
+from txop.plan.guest_time import Spent, guests_at_once, is_checked
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.named_file import named_file
 from txop.probes.air_analysis import CAPTURE_FILE
 from txop.probes.bus_capture import BUS_FILES
+from txop.probes.guest_trial import FOLDER
 from txop.targets.contract import TargetError, Targets
 
 SLOWEST = 30
 """How many seconds of this machine's a guest's second may take, loaded as it may be."""
+REPEAT = "repeat"
+"""Folder of a run for the second guest of a check; there only when the two differ."""
 BOOT_S = 120
 """What booting and associating may take, by the guest's clock."""
 
@@ -114,6 +119,11 @@ class GuestLaboratory:
         if ended.status != 0:
             why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
             raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
+        if is_checked(self._plan, context.test, block):
+            again = context.folder / REPEAT
+            await self._boot(ready, overlay, computer, again, _Stopwatch())
+            _compare(guest, again, placed)
+        self._note_exactness(placed, guest)
         for key, value in marks_in(guest / FILES):
             setattr(context.marks, key, value)
         driver = take_over(guest / FILES, context.folder)
@@ -136,12 +146,35 @@ class GuestLaboratory:
             float(SLOWEST * computer.limit_s),
             watch,
         )
+        if is_checked(self._plan, context.test, block):
+            again = context.folder / REPEAT
+            await carry_out_trial(
+                replace(context, folder=again, marks=Marks()),
+                ready.spec,
+                ready.image,
+                ready.modules,
+                ready.chip,
+                computer,
+                float(SLOWEST * computer.limit_s),
+                _Stopwatch(),
+            )
+            _compare(context.folder / FOLDER, again / FOLDER, placed)
+        self._note_exactness(placed, context.folder / FOLDER)
         if trial.seconds is not None and trial.guest_seconds is not None:
             self._learn(ready.spec, context.test, trial.seconds, trial.guest_seconds, watch)
         driver = trial.seen.facts.words("driver")
         if driver is not None:
             placed.verified["driver"] = driver
         placed.seconds, placed.clock = watch.load_s, "clock of the guest"
+
+    def _note_exactness(self, placed: Placed, results: Path) -> None:
+        """What lets an exact run be compared with one done elsewhere, and why it may not be exact."""
+        if self._mode is not Mode.EXACT:
+            return
+        placed.verified["guest_sha256"] = results_sha256(results)
+        doubt = untested_qemu(qemu_version())
+        if doubt is not None:
+            placed.warnings.append(doubt)
 
     async def remove(self, folder: Path) -> list[str]:
         """Nothing: the guest is gone."""
@@ -228,6 +261,15 @@ class GuestLaboratory:
 
     def _file(self, name: str) -> Path:
         return named_file(self._folder, name)
+
+
+def _compare(results: Path, again: Path, placed: Placed) -> None:
+    """Raise :class:`ArmError` when the second run of a check left something else; its files are then kept, else not."""
+    differs = difference(results, again)
+    if differs is not None:
+        raise ArmError("not-exact", f"a second run with the same seed is another: {differs}")
+    placed.verified["checked_exact"] = True
+    shutil.rmtree(again if again.name == REPEAT else again.parent, ignore_errors=True)
 
 
 class _FromFiles(Afterwards):

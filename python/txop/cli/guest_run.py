@@ -135,6 +135,7 @@ def run(
     json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
+    from txop.guest.provenance import exactness_doubt
     from txop.guest.running import run_guest
     from txop.guest.scratch import scratch_folder
 
@@ -165,6 +166,9 @@ def run(
         overlay = _overlay(command, module, files, chip, image, built_for, ending)
         pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
         note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
+        doubt = exactness_doubt(computer)
+        if doubt is not None:
+            note(f"Warning: {doubt}.")
         with scratch_folder("results") as scratch:
             results = output or scratch
             ended = ending.run(

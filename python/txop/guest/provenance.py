@@ -12,7 +12,7 @@ from txop.guest.cache import sha256_of
 from txop.guest.chips import find_chips
 from txop.guest.error import GuestError
 from txop.guest.image import Image
-from txop.guest.qemu import Computer, Mode, qemu_version
+from txop.guest.qemu import Computer, Mode, qemu_version, untested_qemu
 from txop.origin import NOT_RADIO
 
 
@@ -32,6 +32,7 @@ def provenance(image: Image, computer: Computer, modules: Iterable[Path]) -> dic
             None if computer.mode is Mode.EXACT else "a fast guest lives by this machine's clock"
         ),
         "qemu": _qemu(),
+        "exactness_doubt": exactness_doubt(computer),
         "txop": __version__,
         "chips_sha256": _chips_sha256(),
         "modules_sha256": sorted({f"{path.name} {sha256_of(path)}" for path in modules}),
@@ -43,7 +44,13 @@ def in_words(facts: dict[str, Any]) -> str:
     ips = facts["instructions_per_second"]
     pace = f"{ips / 1e6:g} million instructions a second" if ips else facts["processor"]
     programs = f"{facts['qemu'] or 'QEMU'}, txop {facts['txop']}"
-    return f"Origin: {facts['origin']} ({pace}), Linux {facts['release']}, {programs}."
+    doubt = f" Note: {facts['exactness_doubt']}." if facts["exactness_doubt"] else ""
+    return f"Origin: {facts['origin']} ({pace}), Linux {facts['release']}, {programs}.{doubt}"
+
+
+def exactness_doubt(computer: Computer) -> str | None:
+    """Why the figures of this guest may not be exact; ``None``: nothing speaks against it, or they need not be."""
+    return untested_qemu(_qemu() or "unknown") if computer.mode is Mode.EXACT else None
 
 
 def _qemu() -> str | None:

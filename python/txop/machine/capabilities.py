@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.packages.archive import KEYRINGS
-from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU
+from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
 
@@ -165,6 +165,9 @@ def _qemu(machine: Machine) -> Answer:
     version = tuple(int(part) for part in first_version(answer.detail.partition(" ")[2]).split(".")[:2] if part)
     if answer.present and version and version < MINIMUM_QEMU:
         return Answer(False, f"{answer.detail} is older than {'.'.join(map(str, MINIMUM_QEMU))}")
+    if answer.present and first_version(answer.detail.partition(" ")[2]) not in TESTED_QEMU:
+        detail = f"{answer.detail}; exact guests are tested with {', '.join(TESTED_QEMU)}"
+        return Answer(True, detail)
     return answer
 
 

@@ -117,14 +117,17 @@ def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
     blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
     at_once = guest_time.guests_at_once(plan)
     runs = {test.name: Range(*guest_time.expected(plan, test)) for test in plan.test}
-    one_arm = Range(0, 0, 0)
-    for spent in runs.values():
-        one_arm += spent
+    one_arm, twice = Range(0, 0, 0), Range(0, 0, 0)
+    for test in plan.test:
+        one_arm += runs[test.name]
+        twice += runs[test.name] * sum(guest_time.is_checked(plan, test, block + 1) for block in range(blocks))
     in_block = one_arm * arms
     # the last run of a block may be alone on the machine
     rounds = math.ceil(arms * tests / at_once) / (arms * tests)
     low, usual, high = (seconds * rounds for seconds in (in_block.low, in_block.expected, in_block.high))
+    again = twice * arms
     total = Range(low, usual, high) * blocks
+    total += Range(again.low * rounds, again.expected * rounds, again.high * rounds)
     per_run = usual / (arms * tests)
     budget = plan.design.time_budget_s
     varied = [spec.varied(arm.guest) for arm in plan.arm]
@@ -141,7 +144,14 @@ def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
         seconds_low=total.low,
         seconds_expected=total.expected,
         seconds_high=total.high,
-        per_run_s={"guest": per_run},
+        per_run_s={
+            "guest": per_run,
+            **(
+                {"second run, to check exactness": again.expected * rounds / (blocks * arms * tests)}
+                if twice.high
+                else {}
+            ),
+        },
         cut_by_budget=budget is not None and total.expected > budget,
         blocks_in_budget=None if budget is None else min(blocks, int(budget // max(1e-9, usual)) + 1),
     )

@@ -77,6 +77,17 @@ def guests_at_once(plan: Plan, jobs: int | None = None) -> int:
     return max(1, min(asked, len(plan.arm) * len(plan.test)))
 
 
+def is_checked(plan: Plan, test: Test, block: int) -> bool:
+    """Whether a run is done twice, to see that both leave the same bytes."""
+    spec = plan.guest or GuestSpec()
+    if spec.mode != "exact" or spec.check_exact == "none":
+        return False
+    if spec.check_exact == "all":
+        return True
+    first = next((each.name for each in plan.test if not plan.guest_trial(each)), None)
+    return test.name == first and (block == 1 or block > plan.design.blocks)
+
+
 def _fit(memory_mb: int) -> int:
     """How many guests this machine's free memory holds; no limit where it does not tell."""
     try:

@@ -282,6 +282,9 @@ class GuestSpec(GuestVariant):
     """In exact mode: million instructions a second."""
     memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
     """Of the guest."""
+    check_exact: Literal["none", "first", "all"] = "first"
+    """In exact mode: runs that are done twice with the same seed, and are void when the second leaves other bytes:
+    none, one of every arm (the first test that is not a trial, in the first block and in repeats of void ones), all."""
     parallel: Annotated[int, Field(ge=1, le=256)] | None = None
     """Guests at once; default: as many as there are processors in exact mode, where they do not disturb each other's
     figures, and one in fast mode, where they do. ``txop run --jobs`` goes before it."""

@@ -1,0 +1,144 @@
+"""Runs of an exact campaign that are done twice: what differs is void, with a cause; what does not leaves its hash."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from txop.campaign import guest_trials, guests
+from txop.campaign.guests import REPEAT, GuestLaboratory, _Ready
+from txop.campaign.instrument import Marks, RunContext
+from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.reporter import Quiet
+from txop.guest.chips import VARIABLE, Chip
+from txop.guest.exactness import results_sha256
+from txop.guest.image import Image
+from txop.guest.qemu import TESTED_QEMU, Computer
+from txop.guest.results import Event
+from txop.guest.running import Ended
+from txop.plan.model import GuestSpec, Plan
+from txop.probes.guest_trial import FOLDER
+from txop.targets.contract import Targets
+
+MARKS = "idle 10.0\nload 11.0\nwindow 12.0\nend 14.0\nwall 1767225612\n"
+FACTS = "9.00 driver rtl8192cu\n9.50 begun\n40.00 done\n"
+
+
+class Guests:
+    """In place of those that boot: they leave the same, but for what ``crng`` of their number says."""
+
+    def __init__(self, *crng: str) -> None:
+        self.crng = crng
+        self.seeds: list[int] = []
+
+    async def __call__(self, _: Image, __: object, computer: Computer, *, results: Path, **___: object) -> Ended:
+        crng = self.crng[len(self.seeds)]
+        self.seeds.append(computer.seed)
+        (results / "files").mkdir(parents=True)
+        (results / "console").write_text("boot\n")
+        files = {"marks.txt": MARKS, "driver.txt": "/sys/bus/usb/drivers/rtl8192cu", "facts": FACTS}
+        for name, text in {**files, "kernel.log": f"[   {crng}] random: crng init done\n"}.items():
+            (results / "files" / name).write_text(text)
+        return Ended(0, (Event("end", 30.0, "0"),), (), 7.5 + len(self.seeds))
+
+
+def run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, booted: Guests, *, block: int = 1, kind: str = "tcp-tx", **guest: str
+) -> Placed:
+    """How the arm of a run is described afterwards."""
+    program = folder / "txop-vusb"
+    program.write_text("#!/bin/sh\n")
+    monkeypatch.setenv(VARIABLE, str(program))
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    monkeypatch.setattr(guests, "run_guest", booted)
+    monkeypatch.setattr("txop.guest.trial.run_guest", booted)
+    monkeypatch.setattr(guest_trials, "_why", lambda *_: "")
+    plan = Plan.model_validate(
+        {
+            "title": "x",
+            "target": {"dut": {"kind": "guest"}, "peer": {"kind": "guest"}},
+            "guest": guest,
+            "arm": [{"name": "a"}],
+            "test": [{"name": "t", "kind": kind}],
+            "design": {"blocks": 3, "gap_s": 0},
+        }
+    )
+    laboratory = GuestLaboratory(plan, folder, Quiet())
+    image = Image(Path(), "6.12.1", Path(), (), "key", cached=True)
+    laboratory._ready["a"] = _Ready(plan.guest or GuestSpec(), image, (), Chip(driver="rtl8192cu"), {})
+    run = folder / "run"
+    run.mkdir()
+    context = RunContext(plan, plan.arm[0], plan.test[0], Targets(), run, Marks(), "", 100.0)
+    placed = Placed(0.0)
+    asyncio.run(laboratory.run_through(context, placed, block))
+    return placed
+
+
+@pytest.fixture(autouse=True)
+def qemu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guests, "qemu_version", lambda: f"QEMU emulator version {TESTED_QEMU[0]}")
+
+
+def test_two_that_are_identical_leave_one_run_and_its_hash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    booted = Guests("11.784366", "11.784366")
+    placed = run(tmp_path, monkeypatch, booted)
+    assert len(booted.seeds) == 2
+    assert booted.seeds[0] == booted.seeds[1]
+    assert placed.verified["checked_exact"] is True
+    assert len(placed.verified["guest_sha256"]) == 64
+    assert placed.warnings == []
+    assert not (tmp_path / "run" / REPEAT).exists()
+
+
+def test_three_microseconds_void_the_run_and_say_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ArmError, match=r"kernel.log at line 1: .*11.784366.*11.784369") as raised:
+        run(tmp_path, monkeypatch, Guests("11.784366", "11.784369"))
+    assert raised.value.gate == "not-exact"
+    # to look into
+    assert (tmp_path / "run" / REPEAT / "files" / "kernel.log").is_file()
+
+
+@pytest.mark.parametrize(
+    ("block", "guest", "times"),
+    [(2, {}, 1), (4, {}, 2), (2, {"check_exact": "all"}, 2), (1, {"check_exact": "none"}, 1), (1, {"mode": "fast"}, 1)],
+)
+def test_which_runs_are_done_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, guest: dict[str, str], times: int
+) -> None:
+    booted = Guests("1.0", "1.0")
+    placed = run(tmp_path, monkeypatch, booted, block=block, **guest)
+    assert len(booted.seeds) == times
+    assert ("guest_sha256" in placed.verified) is (guest.get("mode") != "fast")
+
+
+@pytest.mark.parametrize(("again", "gate"), [("1.0", None), ("1.1", "not-exact")])
+def test_a_trial_is_checked_where_the_plan_says_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: str, gate: str | None
+) -> None:
+    booted = Guests("1.0", again)
+    found = None
+    try:
+        run(tmp_path, monkeypatch, booted, kind="fault-trial", check_exact="all")
+    except ArmError as error:
+        found = error.gate
+    assert len(booted.seeds) == 2
+    assert found == gate
+    # what the second took by this machine's clock is another time, and no difference
+    assert (tmp_path / "run" / FOLDER / "trial.json").is_file()
+
+
+def test_the_hash_is_of_what_the_guest_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = run(tmp_path, monkeypatch, Guests("1.0"), check_exact="none").verified["guest_sha256"]
+    (tmp_path / "other").mkdir()
+    other = run(tmp_path / "other", monkeypatch, Guests("1.1"), check_exact="none").verified["guest_sha256"]
+    assert one != other
+    assert results_sha256(tmp_path / "nothing") not in (one, other)
+
+
+def test_another_qemu_is_a_warning_of_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guests, "qemu_version", lambda: "QEMU emulator version 10.0.2")
+    placed = run(tmp_path, monkeypatch, Guests("1.0", "1.0"))
+    assert len(placed.warnings) == 1
+    assert "tested with QEMU 7.2.22; this is 10.0.2" in placed.warnings[0]
