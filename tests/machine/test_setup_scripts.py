@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -186,7 +185,59 @@ def test_apt_waits_for_another_package_manager_and_says_for_which(tmp_path, held
     assert install.endswith("apt-get -o DPkg::Lock::Timeout=1 install -y --no-install-recommends one two")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="scripts of Debian")
 def test_nothing_but_that_function_runs_apt_get():
     for script in SCRIPTS.glob("setup-*.sh"):
-        assert not re.search(r"^[^#\"]*\bapt-get\b", script.read_text(encoding="utf-8"), re.MULTILINE), script.name
+        text = script.read_text(encoding="utf-8")
+        assert not re.search(r"^[^#\"]*\bapt-get (-|update|install)", text, re.MULTILINE), script.name
+
+
+OFFERS = {
+    "Debian 12": ({"cargo": "0.66.0+ds1-1", "cargo-web": "1.85.0+dfsg3-1", "rustup": None}, "cargo-web rustc-web"),
+    "Debian 13": ({"cargo": "1.85.1+dfsg1-1", "rustup": "1.27.1-3"}, "cargo rustc"),
+    "Ubuntu 24.04": (
+        {"cargo": "1.75.0+dfsg0", "cargo-1.97": "1.97.1+dfsg", "cargo-1.85": "1.85.1+dfsg", "rustup": "1.26.0-5"},
+        "cargo-1.97 rustc-1.97",
+    ),
+    "one with rustup only": ({"cargo": "1.75.0", "cargo-1.80": "1.80.1", "rustup": "1.26.0-5"}, "rustup"),
+}
+
+
+@pytest.mark.skipif(shutil.which("dpkg") is None or os.geteuid() != 0, reason="compares Debian's versions, as root")
+@pytest.mark.parametrize("system", OFFERS)
+def test_the_distributions_own_rust_is_installed_where_it_is_new_enough(tmp_path, system):
+    offers, wanted = OFFERS[system]
+    there = tmp_path / "bin"
+    there.mkdir()
+    if run("find-rust.sh", home=tmp_path, path=there).returncode == 0 or shutil.which("rustup", path="/usr/bin:/bin"):
+        pytest.skip("this machine has Rust where every user finds it")
+    for package, version in offers.items():
+        (tmp_path / package).write_text(f"{package}:\n  Candidate: {version or '(none)'}\n", encoding="utf-8")
+    listed = "\\n".join(f"{package} - Rust package manager" for package in offers if package.startswith("cargo-1"))
+    program(
+        there,
+        "apt-cache",
+        f"case $1 in policy) cat {tmp_path}/$2 2>/dev/null ;; search) [ -z '{listed}' ] || printf '{listed}\\n' ;; esac",
+    )
+    program(there, "apt-get", f'echo "$@" >>{tmp_path}/asked')
+    ran = run("setup-system.sh", home=tmp_path, path=there)
+    assert ran.returncode == 3  # nothing was installed, after all
+    installed = [
+        line.split("recommends ")[1] for line in (tmp_path / "asked").read_text().splitlines() if "install" in line
+    ]
+    assert installed == [wanted]
+
+
+def test_the_workflow_runs_targets_that_exist_on_what_is_promised():
+    workflow = (REPOSITORY / ".github" / "workflows" / "checks.yml").read_text(encoding="utf-8")
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = re.findall(r"run: (?:sudo )?make ([\w-]+)$", workflow, re.MULTILINE)
+    assert {"test", "test-python", "test-minimum-rust", "lint", "test-slow", "test-fresh"} == set(targets)
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+    assert 'system: ["debian:12", "debian:13", "ubuntu:24.04"]' in workflow
+    assert "Debian 12 or newer, or Ubuntu 24.04 or newer" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    pythons = re.search(r"python: \[(.*)\]", workflow)
+    assert pythons is not None
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f">={json.loads(f'[{pythons[1]}]')[0]}" == project["requires-python"]
+    found = (SCRIPTS / "find-python.sh").read_text(encoding="utf-8")
+    assert all(f"python{version}" in found for version in json.loads(f"[{pythons[1]}]"))
