@@ -1,6 +1,6 @@
-"""Writes the tables of docs/scenario.md from the doc comments of the settings in crates/link.
+"""Writes the tables of docs/scenario.md and docs/emulated-link.md from the doc comments of the settings in crates/link.
 
-What a key means stands there and nowhere else. `python scripts/scenario_reference.py` rewrites the page; a test runs it
+What a key means stands there and nowhere else. `python scripts/scenario_reference.py` rewrites the pages; a test runs it
 and compares."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LINK = ROOT / "crates" / "link" / "src"
-PAGE = ROOT / "docs" / "scenario.md"
+DOCS = ROOT / "docs"
 MARK = "<!-- generated: scripts/scenario_reference.py -->"
 
 TABLES = (
@@ -47,6 +47,19 @@ TABLES = (
 )
 """Heading, the table whose defaults are shown, source file and struct."""
 
+OF_A_PLAN = {
+    "`[wlan.medium]`": "`[link.medium]`",
+    "`[wlan.ap]`, `[wlan.dut]`, `[[wlan.stations]]`": "`[link.dut]`, `[link.ap]`",
+}
+"""Headings of docs/emulated-link.md where they differ: a plan's link is the `[wlan]` of a scenario."""
+PLAN_TABLES = tuple(
+    (OF_A_PLAN.get(title, title), *rest)
+    for title, *rest in TABLES
+    if rest[1].startswith("wlan/") or rest[1] == "queue/settings.rs"
+)
+
+PAGES = (("scenario.md", TABLES), ("emulated-link.md", PLAN_TABLES))
+
 DEFAULTS = {
     "wlan": "[wlan]\n[path]\n",
     "modem": "[modem]\n",
@@ -57,11 +70,11 @@ _FIELD = re.compile(r"((?:^    ///.*\n)+)((?:^    #\[.*\n)*)^    pub (\w+): ([^\
 _VARIANT = re.compile(r"((?:^    ///.*\n)+)(?:^    #\[.*\n)*^    (\w+),\n", re.MULTILINE)
 
 
-def page(text: str) -> str:
-    """``text`` with the generated part made anew."""
+def page(text: str, tables: tuple[tuple[str, ...], ...]) -> str:
+    """``text`` with the generated part made again."""
     head = text.partition(MARK)[0]
     sections = [f"{head}{MARK}\n"]
-    for title, key, file, struct in TABLES:
+    for title, key, file, struct in tables:
         sections.append(f"\n## {title}\n\n{_table(key, (LINK / file).read_text(encoding='utf-8'), struct)}")
     return "".join(sections)
 
@@ -107,8 +120,13 @@ def _defaults(key: str) -> dict[str, object]:
 
     from txop import _native
 
-    if not key or key in ("traffic", "wlan.ap.usb", "wlan.ap.queueing"):
+    if not key or key in ("traffic", "wlan.ap.queueing"):
         return {}
+    if key.startswith(("wlan.ap.usb", "wlan.ap.edca")):
+        found = json.loads(_native.check_link_scenario('{"ap": {"usb": {}}}'))
+        for part in key.split(".")[1:]:
+            found = found[part]
+        return dict(found)
     if key.startswith("traffic "):
         text = f"[pipe]\nrate_mbit_s=1\n[[traffic]]\nkind='{key.split()[1]}'\nfrom='dut'\nto='server'\n"
         return dict(json.loads(_native.check_scenario("defaults", lambda _: text))["traffic"][0])
@@ -121,9 +139,11 @@ def _defaults(key: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    made = page(PAGE.read_text(encoding="utf-8"))
-    if "--check" in sys.argv[1:]:
-        raise SystemExit(
-            0 if made == PAGE.read_text(encoding="utf-8") else "docs/scenario.md is not what the sources say"
-        )
-    PAGE.write_text(made, encoding="utf-8")
+    for name, tables in PAGES:
+        file = DOCS / name
+        before = file.read_text(encoding="utf-8")
+        made = page(before, tables)
+        if "--check" not in sys.argv[1:]:
+            file.write_text(made, encoding="utf-8")
+        elif made != before:
+            raise SystemExit(f"docs/{name} is not what the sources say")

@@ -209,7 +209,8 @@ mod tests {
         assert_eq!(error(r#"{"ap": {"count": 2}}"#), "ap.count: is a key of stations only");
         assert!(error(r#"{"stations": [{"count": 900}, {"count": 900}]}"#).starts_with("stations[1].count: there are"));
         assert!(error(r#"{"ap": {"edca": {"video": {"cw_min": 8}}}}"#).starts_with("ap.edca.video.cw_min: 8 is not"));
-        assert!(error(r#"{"dut": {"per_packet_cost_us": "x"}}"#).starts_with("dut.per_packet_cost_us: \"x\" is not a number"));
+        assert!(error(r#"{"dut": {"per_packet_cost_us": "x"}}"#)
+            .starts_with("dut.per_packet_cost_us: \"x\" is not a number"));
     }
 
     #[test]

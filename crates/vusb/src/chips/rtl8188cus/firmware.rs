@@ -21,7 +21,7 @@ pub enum Command {
     },
     /// Associated (or not any more).
     JoinBss(bool),
-    /// Power save of the firmware (no USB driver in Linux turns it on: rtlwifi/usb.c, fwctrl_lps; rtl8xxxu has none).
+    /// Power save of the firmware (neither driver of the chip turns it on: rtlwifi/usb.c, fwctrl_lps; rtl8xxxu has none).
     PowerMode {
         /// 0: awake; 1: until the next beacon; 2: until a beacon for groups.
         mode: u8,
