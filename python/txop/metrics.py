@@ -111,6 +111,55 @@ METRICS: dict[str, Metric] = {
            "Mean MPDUs per A-MPDU of the sender of the test's data (txop air)."),
         Metric("air_goodput_share_percent", "payload share of the air", "%", None, "difference", 3.0,
            "Share of the observed time in which payload was on the air (the waterfall of txop air)."),
+        Metric("air_bss_retry_percent", "802.11 retries (WLAN Traffic)", "%", "lower", "difference", 1.0,
+           "Retries in percent of all frames of the network of the test's data, both directions, beacons and frames "
+           "with a bad FCS included: the network's row in Wireshark's WLAN Traffic window (txop air)."),
+        Metric("air_ghost_addresses", "ghost addresses", "", "lower", "difference", 1.0,
+           "Addresses in the capture that exist through damaged frames only (txop air).", 0),
+        Metric("air_up_retry_percent", "802.11 retries, uplink", "%", "lower", "difference", 1.0,
+           "Retries in percent of the data and management frames from the station, counted as Wireshark's WLAN "
+           "Traffic window does, frames with a bad FCS included (txop air)."),
+        Metric("air_up_unanswered_percent", "PPDUs unanswered, uplink", "%", "lower", "difference", 1.0,
+           "PPDUs from the station that ask for an ACK or Block Ack, got none and were sent again, in percent of "
+           "air_up_ppdus (txop air)."),
+        Metric("air_up_ppdus", "PPDUs that ask for an answer, uplink", "", None, "ratio", 10.0,
+           "PPDUs from the station in the window that ask for an ACK or a Block Ack: n of those unanswered.", 0),
+        Metric("air_up_late_ack_percent", "late acknowledgements, uplink", "%", "lower", "difference", 1.0,
+           "ACKs and Block Acks of the access point that came more than a slot later than SIFS, in percent of "
+           "air_up_acks (txop air)."),
+        Metric("air_up_acks", "acknowledgements, uplink", "", None, "ratio", 10.0,
+           "ACKs and Block Acks that answer PPDUs from the station: n of the late ones.", 0),
+        Metric("air_up_left_out_percent", "MPDUs left out of Block Acks, uplink", "%", "lower", "difference", 1.0,
+           "MPDUs from the station that the Block Ack after them leaves out, in percent of air_up_mpdus: not "
+           "received, or not acknowledged in time (txop air)."),
+        Metric("air_up_left_out_received_percent", "MPDUs left out though received, uplink", "%", "lower",
+           "difference", 1.0,
+           "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
+           "in percent of air_up_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
+        Metric("air_up_mpdus", "MPDUs sent under Block Ack, uplink", "", None, "ratio", 10.0,
+           "Transmissions of MPDUs from the station captured under Block Ack: n of those left out.", 0),
+        Metric("air_down_retry_percent", "802.11 retries, downlink", "%", "lower", "difference", 1.0,
+           "Retries in percent of the data and management frames from the access point, counted as Wireshark's WLAN "
+           "Traffic window does, frames with a bad FCS included (txop air)."),
+        Metric("air_down_unanswered_percent", "PPDUs unanswered, downlink", "%", "lower", "difference", 1.0,
+           "PPDUs from the access point that ask for an ACK or Block Ack, got none and were sent again, in percent of "
+           "air_down_ppdus (txop air)."),
+        Metric("air_down_ppdus", "PPDUs that ask for an answer, downlink", "", None, "ratio", 10.0,
+           "PPDUs from the access point in the window that ask for an ACK or a Block Ack: n of those unanswered.", 0),
+        Metric("air_down_late_ack_percent", "late acknowledgements, downlink", "%", "lower", "difference", 1.0,
+           "ACKs and Block Acks of the station that came more than a slot later than SIFS, in percent of "
+           "air_down_acks (txop air)."),
+        Metric("air_down_acks", "acknowledgements, downlink", "", None, "ratio", 10.0,
+           "ACKs and Block Acks that answer PPDUs from the access point: n of the late ones.", 0),
+        Metric("air_down_left_out_percent", "MPDUs left out of Block Acks, downlink", "%", "lower", "difference", 1.0,
+           "MPDUs from the access point that the Block Ack after them leaves out, in percent of air_down_mpdus: not "
+           "received, or not acknowledged in time (txop air)."),
+        Metric("air_down_left_out_received_percent", "MPDUs left out though received, downlink", "%", "lower",
+           "difference", 1.0,
+           "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
+           "in percent of air_down_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
+        Metric("air_down_mpdus", "MPDUs sent under Block Ack, downlink", "", None, "ratio", 10.0,
+           "Transmissions of MPDUs from the access point captured under Block Ack: n of those left out.", 0),
         Metric("usb_out_urbs_per_s", "bulk URBs to the device", "1/s", None, "ratio", 10.0,
            "Completed bulk transfers to the device under test per second (txop bus on the capture of the run).", 0),
         Metric("usb_in_urbs_per_s", "bulk URBs from the device", "1/s", None, "ratio", 10.0,

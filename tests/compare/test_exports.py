@@ -19,6 +19,7 @@ from txop.compare.result import CompareResult
 from txop.report.csv_cells import write_table
 from txop.report.exports import FORMATS
 from txop.report.exports.dokuwiki import cell, link
+from txop.report.exports.dokuwiki import lines as wiki_lines
 from txop.report.exports.markdown import block, escaped, paragraph
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -232,3 +233,18 @@ def test_cells_are_those_that_a_real_dokuwiki_showed_as_their_text():
     assert len(pairs) > 500
     for text, made in pairs:
         assert cell(text) == made, text
+
+
+def test_the_wiki_has_the_retries_of_wlan_traffic_and_says_so_of_others(copied, change):
+    def put(run):
+        run["metrics"]["air_bss_retry_percent"] = {"value": 28.2, "unit": "%", "source": "air.pcapng"}
+
+    for folder in (copied / "runs").glob("*-vanilla-tx"):
+        change(copied, folder.name, put)
+    archive = read_archive(copied)
+    rows = [line for line in wiki_lines(archive, compare(archive)) if "-vanilla-tx" in line or "-patch10-tx" in line]
+    vanilla, patched = (next(row for row in rows if f"001-{arm}-tx" in row) for arm in ("vanilla", "patch10"))
+    assert "Mbits/s; 28.2% |" in vanilla
+    assert "retries:" not in vanilla
+    assert "Mbits/s; 12.2% |" in patched
+    assert "retries: data MPDUs of the sender, from the capture" in patched

@@ -11,7 +11,7 @@ from txop.traffic.flows import flows_of
 _LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
 _BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
 _TCP = ("tcp_retransmits_per_s", "tcp_rtt_ms")
-_AIR = ("air_retry_percent", "air_ampdu_mpdus", "air_goodput_share_percent")
+_AIR = tuple(key for key in METRICS if key.startswith("air_"))
 _BUS = (
     "usb_out_urbs_per_s", "usb_in_urbs_per_s", "usb_interrupt_urbs_per_s", "usb_out_datagrams_per_urb",
     "usb_in_datagrams_per_urb", "usb_out_turnaround_us",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from txop.campaign.instrument import Afterwards, Reading, RunFacts
 from txop.plan.model import StationsTest, Test
+from txop.probes.air_counts import COUNT_KEYS, counts
 from txop.probes.windowed import in_window
 from txop.traffic.flows import flows_of
 from txop.traffic.iperf3_reading import jain
@@ -70,6 +71,8 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
     payload = next((step.share for step in fall.steps if step.cause == "payload"), None)
     for key, value in zip(_KEYS, (retry, ampdu, None if payload is None else 100 * payload), strict=True):
         reading.put(key, value, source, None if value is not None else "the capture does not tell")
+    for key, value, reason in counts(report, fall.ta, fall.ra, fall.direction):
+        reading.put(key, value, source, reason)
     verdicts = [v.text for v in report.ack_verdicts if {v.originator, v.recipient} == {fall.ta, fall.ra}]
     reading.air = {
         "ta": fall.ta,
@@ -108,6 +111,6 @@ def _mean_mpdus(aggregation: Sequence[Any]) -> float | None:
 
 
 def _nothing(reading: Reading, reason: str, source: str = CAPTURE_FILE) -> Reading:
-    for key in _KEYS:
+    for key in (*_KEYS, *COUNT_KEYS):
         reading.put(key, None, source, reason)
     return reading

@@ -21,7 +21,12 @@ from txop.report.whole_file import whole_file
 from txop.visible import visible
 
 _THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
-_RETRIES = ("air_retry_percent", "retry_percent")
+_RETRIES = {
+    "air_bss_retry_percent": "",
+    "air_retry_percent": "retries: data MPDUs of the sender, from the capture",
+    "retry_percent": "retries: counter of the driver",
+}
+"""Retries, as WLAN Traffic of Wireshark counts them or else as the note beside them says."""
 _DUT = ("dut", "hardware", "device")
 _AP = ("ap", "access_point", "peer")
 _WHERE = ("distance", "line_of_sight")
@@ -91,7 +96,7 @@ def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Ite
                 cell(_driver(arm)),
                 cell(_value(main, arm.name, figures, fast=fast)),
                 cell(_where(result)),
-                cell(_notes(result, main, arm.name, runs.of(arm.name))),
+                cell(_notes(result, main, arm.name, figures if fast else {}, runs.of(arm.name))),
                 _captures(runs.of(arm.name)),
             ]
         )
@@ -155,8 +160,10 @@ def _median(figure: Figure, arm: str, digits: int | None = None) -> str | None:
     return f"{values.median:.{figure.metric.digits if digits is None else digits}f}"
 
 
-def _notes(result: CompareResult, main: Figure, arm: str, runs: Sequence[RunFile]) -> str:
-    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}"]
+def _notes(result: CompareResult, main: Figure, arm: str, figures: dict[str, Figure], runs: Sequence[RunFile]) -> str:
+    retries = next((key for key in _RETRIES if key in figures and _median(figures[key], arm) is not None), "")
+    told = [_RETRIES[retries]] if _RETRIES.get(retries) else []
+    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}", *told]
     row = next((row for row in main.rows if row.arm == arm), None)
     if arm == result.baseline:
         notes.append("baseline")
