@@ -1,7 +1,7 @@
 """Writes the tables of docs/scenario.md and docs/emulated-link.md from the doc comments of the settings in crates/link.
 
-What a key means stands there and nowhere else. `python scripts/scenario_reference.py` rewrites the pages; a test runs it
-and compares."""
+What a key means stands there and nowhere else. `python scripts/scenario_reference.py` rewrites the pages; a test runs
+it and compares."""
 
 from __future__ import annotations
 
