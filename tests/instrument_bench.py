@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.instrument import Instrument, Lasting, Marks, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Early, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
 from txop.campaign.run import longest_s
 from txop.plan.model import Plan
 from txop.targets.contract import Target, Targets
@@ -75,6 +75,9 @@ async def carry_out(instruments: Sequence[Instrument], run: RunContext, *, windo
     """
     marks = run.marks
     try:
+        for instrument in instruments:
+            if isinstance(instrument, Early):
+                await instrument.before_arm(run)
         for instrument in instruments:
             await instrument.prepare(run)
         for name, target in run.targets.by_name.items():

@@ -233,7 +233,11 @@ METRICS: dict[str, Metric] = {
            "Reports of tasks that wait for more than 40 s, lockups and RCU stalls, in the kernel log of a trial in a "
            "guest.", 0),
         Metric("faults", "faults in the kernel log", "", "lower", "difference", 0.5,
-           "Faults of severity error or worse that txop log names in the kernel log of the run.", 0),
+           "Faults of severity error or worse that txop log names in the kernel log from when the arm was up until the "
+           "end of the run: idle phase, warm-up and window.", 0),
+        Metric("load_faults", "faults while loading", "", "lower", "difference", 0.5,
+           "Faults of severity warning or worse that txop log names in the kernel log from before the arm was loaded "
+           "until it was up and verified, or failed; void runs have it, too.", 0),
     )
 }  # fmt: skip
 """Every metric that txop's own tests and probes give, by key."""

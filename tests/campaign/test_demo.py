@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import time
 
 import pytest
 
+from txop import air, bus
 from txop.archive.reader import read_archive
 from txop.emulate import EmulationStatus
 
@@ -51,14 +53,16 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
         side = status.wlan.dut if run.test == "tx" else status.wlan.ap
         assert status.air is not None
         assert status.air.dropped == 0
-        assert run.metrics["air_retry_percent"].value == pytest.approx(side.retry_percent, abs=0.5)
-        assert sum(step["share"] for step in run.air["waterfall"]) == pytest.approx(1)
+        whole = air.analyze(folder / "air.pcapng")
+        link = next(each for each in whole.links if (each.ta, each.ra) == (run.air["ta"], run.air["ra"]))
+        assert link.mpdu_retry.percent == pytest.approx(side.retry_percent, abs=0.5)
         # And txop bus finds the URBs that it counted.
         counted = status.counters["dut"]["usb"]
-        completions = {each["address"]: each["completions"] for each in run.bus["endpoints"]}
+        completions = {each.address: each.completions for each in bus.analyze(folder / "usb.pcap").endpoints}
         assert status.usb.dropped == 0
         assert (completions["0x02"], completions["0x81"]) == (counted["out_urbs"], counted["in_urbs"])
         assert run.metrics["usb_out_datagrams_per_urb"].value == 1
+        of_the_window(run, folder)
     tx = {arm: valid[arm, "tx"].metrics for arm in ("vanilla", "aggregation")}
     assert tx["aggregation"]["throughput_mbit_s"].value > 1.3 * tx["vanilla"]["throughput_mbit_s"].value
     assert tx["vanilla"]["air_ampdu_mpdus"].value == pytest.approx(1, abs=0.01)
@@ -74,9 +78,43 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
     page = (root / "report.html").read_text(encoding="utf-8")
     assert "emulated" in page
     assert "On the USB" in page
+    # Every sentence about the captures on the page is one of txop air or txop bus on the window.
+    shown = html.unescape(page)
+    for run in valid.values():
+        for text in (*run.air["advice"], *run.air["verdicts"]):
+            assert text in shown or f"{text[:1].upper()}{text[1:]}" in shown
     assert (root / "derived" / "series.parquet").exists()
     again = txop("demo", "-o", str(tmp_path / "other"), "--blocks", "0", "--no-open")
     assert again.returncode == 2
+
+
+def of_the_window(run, folder):
+    """The figures and sentences of a run are those of `txop air --from --to` and `txop bus --from --to`."""
+    for name, analyze in (("air", air.analyze), ("bus", bus.analyze)):
+        words = getattr(run, name)["window"]["command"].split()
+        assert (words[:2], words[3], words[5]) == (["txop", name], "--from", "--to")
+        report = analyze(folder / words[2], from_=words[4], to=words[6])
+        cut = report.summary.window
+        assert (cut.to_us - cut.from_us) / 1e6 == pytest.approx(run.window_s, abs=1e-5)
+        assert cut.records_before > 0
+        assert cut.records_after > 0
+        if name == "air":
+            fall = next(each for each in report.waterfalls if (each.ta, each.ra) == (run.air["ta"], run.air["ra"]))
+            assert [step["share"] for step in run.air["waterfall"]] == [step.share for step in fall.steps]
+            assert run.air["advice"] == fall.advice[:6]
+            assert sum(step.share for step in fall.steps) == pytest.approx(1)
+            # The payload that the window carried is what iperf3 says, headers of IP and TCP left out.
+            assert fall.payload_mbit_s == pytest.approx(payload_mbit_s(run), rel=0.15)
+        else:
+            out = next(each for each in report.endpoints if (each.transfer, each.direction) == ("bulk", "out"))
+            assert run.metrics["usb_out_urbs_per_s"].value == out.per_s
+            assert run.bus["verdicts"] == [each.text for each in report.verdicts][:6]
+            if run.test == "tx":  # one packet per URB: as many URBs as the throughput has segments, and some more
+                assert out.per_s > payload_mbit_s(run) * 1e6 / 8 / 1448 * 0.95
+
+
+def payload_mbit_s(run):
+    return run.metrics["throughput_mbit_s"].value
 
 
 def test_ctrl_c_leaves_nothing_and_says_how_to_go_on(program, tmp_path):

@@ -12,6 +12,8 @@ from txop.archive.counting import counting
 from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
 from txop.campaign.engine import MAX_VOID_IN_A_ROW, End
+from txop.campaign.instrument import Reading
+from txop.compare.archive import compare
 
 
 def test_a_campaign_runs_every_arm_in_every_block(bench):
@@ -248,3 +250,44 @@ def test_runs_that_are_all_void_stop_the_campaign_side_by_side_too(bench, side_b
     laboratory, campaign = side_by_side(bench, lambda run: "gate")
     assert asyncio.run(campaign).end is End.STOPPED
     assert len(read_archive(bench.layout.root).runs) <= MAX_VOID_IN_A_ROW + laboratory.at_once - 1
+
+
+def test_what_must_see_the_arm_come_up_begins_before_it_and_is_read_when_it_fails(bench, monkeypatch):
+    steps: list[str] = []
+
+    class Watcher:
+        name, essential = "watcher", False
+
+        async def before_arm(self, run):
+            steps.append(f"{run.folder.name} before {len(bench.laboratory.steps)}")
+
+        async def prepare(self, run):
+            steps.append(f"{run.folder.name} prepare")
+
+        async def start(self, run):
+            pass
+
+        async def stop(self, run):
+            steps.append(f"{run.folder.name} stop")
+
+        def read(self, facts):
+            reading = Reading()
+            reading.put("load_faults", 2.0, "kernel log")
+            return reading
+
+    usual = type(bench.laboratory).instruments
+    monkeypatch.setattr(type(bench.laboratory), "instruments", lambda self, test: [Watcher(), *usual(self, test)])
+    bench.go(lambda run: "load" if run == "001-old-tx" else None)
+    archive = read_archive(bench.layout.root)
+    failed = next(run for run in archive.runs if run.run == "001-old-tx")
+    assert failed.void[0].gate == "arm-load-failed"
+    assert failed.metrics["load_faults"].value == 2
+    mine = [step for step in steps if step.startswith("001-old-tx")]
+    assert [step.split()[1] for step in mine] == ["before", "stop"]
+    other = [step.split()[1] for step in steps if step.startswith("002-old-tx")]
+    assert other == ["before", "prepare", "stop"]
+    before = next(step for step in steps if step.startswith("002-old-tx before"))
+    placed = [i for i, step in enumerate(bench.laboratory.steps) if step == "place old"]
+    assert int(before.split()[-1]) in placed, "nothing of the run has happened by then"
+    facts = next(arm for arm in compare(archive).arms if arm.name == "old")
+    assert facts.load_failures == 1

@@ -8,6 +8,7 @@ import pytest
 
 from fake_target import FakeTarget
 from instrument_bench import TCP, carry_out, context_of, facts_of, gate_states, make_plan, values
+from txop.campaign.instrument import Marks
 from txop.plan.model import GuestTarget
 from txop.probes.kernel_log import AFTER_FILE, BEFORE_FILE, KernelLog
 
@@ -17,11 +18,12 @@ OTHER = LOST.replace("wlan0", "wlan5")
 IQK = "[   98.000000] usb 1-1: rtl8xxxu_prepare_calibrate: Path B RX IQK failed!\n"
 
 
-def go(folder, before, after, test=TCP, **options):
+def go(folder, before, after, test=TCP, *, loaded=None, **options):
+    """``loaded``: the log once the arm was up; as before it was loaded if not given."""
     target = FakeTarget()
     target.connected = True
-    target.answer("dmesg", stdout=before, **options)
-    target.answer("dmesg", stdout=after, **options)
+    for text in (before, before if loaded is None else loaded, after):
+        target.answer("dmesg", stdout=text, **options)
     run = context_of(make_plan(test), folder, {"dut": target})
     return asyncio.run(carry_out([KernelLog()], run, window_s=0))
 
@@ -60,6 +62,38 @@ def test_faults_are_counted(tmp_path):
     assert [(fault.key, fault.count) for fault in reading.faults] == [("rtl8xxxu-iqk-failed", 2)]
     expected = 2.0 if reading.faults[0].severity in ("error", "critical") else 0.0
     assert values(reading)["faults"] == expected
+
+
+def test_faults_of_loading_are_told_from_those_of_the_run(tmp_path):
+    loaded = OLD + IQK
+    reading = go(tmp_path, OLD, loaded + IQK.replace("98", "99"), loaded=loaded)
+    assert [(fault.key, fault.count, fault.while_loading) for fault in reading.faults] == [
+        ("rtl8xxxu-iqk-failed", 1, True),
+        ("rtl8xxxu-iqk-failed", 1, False),
+    ]
+    assert (tmp_path / "kernel-log-loading.txt").read_text() == IQK
+    # A calibration that failed is a warning of the kernel, which counts while the arm is loaded.
+    assert (values(reading)["load_faults"], values(reading)["faults"]) == (1, 0)
+    assert set(reading.files) == {"kernel-log.txt", "kernel-log-loading.txt"}
+
+
+def test_the_faults_of_an_arm_that_never_came_up_are_counted(tmp_path):
+    for name, text in ((BEFORE_FILE, OLD), (AFTER_FILE, OLD + IQK + LOST)):
+        (tmp_path / name).write_text(text)
+    reading = KernelLog().read(facts_of(make_plan(), tmp_path, Marks()))
+    assert reading.metrics["load_faults"].value is not None
+    assert reading.metrics["faults"].value is None
+    assert "never came up" in (reading.metrics["faults"].reason or "")
+    assert "rtl8xxxu-iqk-failed" in {fault.key for fault in reading.faults}
+    assert not reading.gates
+
+
+def test_an_archive_without_the_log_of_loading_says_so(tmp_path):
+    for name, text in ((BEFORE_FILE, OLD), (AFTER_FILE, OLD + IQK)):
+        (tmp_path / name).write_text(text)
+    reading = KernelLog().read(facts_of(make_plan(), tmp_path))
+    assert reading.metrics["load_faults"].value is None
+    assert [fault.while_loading for fault in reading.faults] == [False]
 
 
 def test_a_log_that_cannot_be_read_is_not_available(tmp_path):

@@ -1,110 +1,138 @@
-"""A guest's capture cut to the measured window."""
+"""The measured window by the clock of a run's captures, and the figures of captures cut to it."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import struct
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from txop.campaign.instrument import Marks, RunFacts
-from txop.plan.model import LocalTarget, Plan
+from fake_target import FakeTarget
+from instrument_bench import context_of, facts_of, make_plan
+from txop import air
+from txop.campaign.clocks import note_wall_clocks, wall_clock
+from txop.campaign.instrument import Clock, Marks, RunFacts
+from txop.plan.model import Plan
+from txop.plan.model import SshTarget as SshTable
+from txop.probes.air_analysis import AirAnalysis
 from txop.probes.bus_analysis import BusAnalysis
-from txop.probes.windowed import CLOCK_FILE, cut, in_window
+from txop.probes.windowed import CLOCK_FILE, capture_window
 
 EPOCH_S = 1_767_225_600
 SECOND = 1_000_000_000
+GUEST = {
+    "title": "x", "target": {"dut": {"kind": "guest"}, "peer": {"kind": "guest"}}, "guest": {},
+    "arm": [{"name": "a"}], "test": [{"name": "t", "kind": "tcp-tx", "duration_s": 10}],
+}  # fmt: skip
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
+def remote(plan: Plan) -> Plan:
+    """The same plan with its sniffer on another machine."""
+    return plan.model_copy(update={"target": {**plan.target, "sniffer": SshTable(kind="ssh", host="sniffer")}})
 
 
-def pcap(times_ns: list[int], *, nanoseconds: bool = False) -> bytes:
-    magic, unit = (0xA1B23C4D, 1) if nanoseconds else (0xA1B2C3D4, 1000)
-    data = struct.pack("<IHHiIII", magic, 2, 4, 0, 0, 65536, 220)
+def marks(**more: object) -> Marks:
+    return Marks.model_validate({"window": 10.0, "end": 20.0, "wall_minus_monotonic_s": float(EPOCH_S), **more})
+
+
+def pcap(times_ns: list[int]) -> bytes:
+    data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65536, 220)
     for number, at in enumerate(times_ns):
         body = bytes([number]) * 5
-        data += struct.pack("<4I", at // SECOND, at % SECOND // unit, len(body), len(body)) + body
+        data += struct.pack("<4I", at // SECOND, at % SECOND // 1000, len(body), len(body)) + body
     return data
 
 
-def block(kind: int, body: bytes) -> bytes:
-    body += bytes(-len(body) % 4)
-    size = 12 + len(body)
-    return struct.pack("<2I", kind, size) + body + struct.pack("<I", size)
+def test_the_window_of_a_guest_is_by_the_clock_of_the_chip(tmp_path: Path) -> None:
+    plan = Plan.model_validate(GUEST)
+    facts = RunFacts(plan, plan.arm[0], plan.test[0], tmp_path, marks(wall_minus_monotonic_s=0.0))
+    (tmp_path / "usb.pcap").write_bytes(pcap([EPOCH_S * SECOND]))
+    with pytest.raises(ValueError, match="the chip did not tell its clock"):
+        capture_window(facts, "dut")
+    assert "clock" in (BusAnalysis().read(facts).metrics["usb_out_urbs_per_s"].reason or "")
+    (tmp_path / CLOCK_FILE).write_text(json.dumps({"epoch_ns": EPOCH_S * SECOND}))
+    window = capture_window(facts, "dut")
+    assert (window.start, window.end) == (f"@{EPOCH_S + 10}.000000000", f"@{EPOCH_S + 20}.000000000")
+    reason = BusAnalysis().read(facts).metrics["usb_out_urbs_per_s"].reason
+    assert reason == "usb.pcap: none of its 1 records lies in the measured window (by the clock of the virtual chip)"
+    (tmp_path / CLOCK_FILE).write_bytes(b" " * (2 << 20))
+    with pytest.raises(ValueError, match="clock"):
+        capture_window(facts, "dut")
 
 
-def pcapng(times_ns: list[int], resolution: int | None) -> bytes:
-    data = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
-    option = b"" if resolution is None else struct.pack("<2HB3x2H", 9, 1, resolution, 0, 0)
-    data += block(1, struct.pack("<2HI", 127, 0, 65536) + option)
-    per_second = 10 ** (6 if resolution is None else resolution)
-    for number, at in enumerate(times_ns):
-        ticks = at * per_second // SECOND
-        data += block(6, struct.pack("<5I", 0, ticks >> 32, ticks & 0xFFFFFFFF, 4, 4) + bytes([number]) * 4)
-    return data
-
-
-TIMES = [(EPOCH_S + second) * SECOND for second in (5, 10, 11, 19, 20, 30)]
+def test_the_window_on_this_machine_is_by_its_time_of_day(tmp_path: Path) -> None:
+    window = capture_window(facts_of(make_plan(), tmp_path, marks()), "sniffer")
+    assert (window.from_ns, window.to_ns) == ((EPOCH_S + 10) * SECOND, (EPOCH_S + 20) * SECOND)
+    with pytest.raises(ValueError, match="did not reach the end"):
+        capture_window(facts_of(make_plan(), tmp_path, Marks()), "sniffer")
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("clock", "why"),
     [
-        pcap,
-        lambda times: pcap(times, nanoseconds=True),
-        lambda times: pcapng(times, None),
-        lambda times: pcapng(times, 9),
-        lambda times: pcapng(times, 3),
+        (None, "could not be compared"),
+        (Clock(wall_minus_monotonic_s=EPOCH_S, uncertainty_s=0.6), "too little for a window of 10 s"),
+        (Clock(wall_minus_monotonic_s=EPOCH_S, uncertainty_s=0, problem="was set by +9 s"), "was set by"),
     ],
 )
-def test_only_records_of_the_window_are_kept(tmp_path: Path, make) -> None:  # type: ignore[no-untyped-def]
-    whole, part = tmp_path / "whole", tmp_path / "part"
-    whole.write_bytes(make(TIMES))
-    assert cut(whole, part, TIMES[1], TIMES[4])
-    head = make([])
-    assert part.read_bytes() == head + make(TIMES)[len(make(TIMES[:1])) : len(make(TIMES[:4]))]
+def test_without_a_clock_there_is_no_figure_of_another_interval(tmp_path: Path, clock: Clock | None, why: str) -> None:
+    plan = remote(make_plan(more="[collect]\nair = true"))
+    (tmp_path / "air.pcap").write_bytes(pcap([(EPOCH_S + 15) * SECOND]))
+    known = {} if clock is None else {"sniffer": clock}
+    reading = AirAnalysis().read(facts_of(plan, tmp_path, marks().model_copy(update={"clocks": known})))
+    assert reading.metrics["air_retry_percent"].value is None
+    assert why in (reading.metrics["air_retry_percent"].reason or "")
 
 
-def test_the_window_is_by_the_clock_of_the_chip(tmp_path: Path) -> None:
-    plan = Plan.model_validate(
-        {
-            "title": "x", "target": {"dut": {"kind": "guest"}, "peer": {"kind": "guest"}}, "guest": {},
-            "arm": [{"name": "a"}], "test": [{"name": "t", "kind": "tcp-tx", "duration_s": 10}],
-        }
-    )  # fmt: skip
-    facts = RunFacts(plan, plan.arm[0], plan.test[0], tmp_path, Marks(window=10.0, end=20.0))
-    (tmp_path / "usb.pcap").write_bytes(pcap(TIMES))
-    with pytest.raises(ValueError, match="clock"), in_window(facts, "usb.pcap"):
-        pass  # never figures of all of it under the name of the window
-    away = facts.plan.model_copy(update={"target": {"dut": LocalTarget()}})
-    with in_window(replace(facts, plan=away), "usb.pcap") as path:
-        assert path == tmp_path / "usb.pcap"
-    (tmp_path / CLOCK_FILE).write_text(json.dumps({"epoch_ns": EPOCH_S * SECOND}))
-    with in_window(facts, "usb.pcap") as path:
-        assert len(path.read_bytes()) == len(pcap(TIMES[1:4]))
-    assert not path.exists()
-    reading = BusAnalysis().read(facts)  # its records are no URBs
-    assert reading.metrics["usb_out_urbs_per_s"].value is None
-    (tmp_path / CLOCK_FILE).write_bytes(b" " * (2 << 20))
-    with pytest.raises(ValueError, match="clock"), in_window(facts, "usb.pcap"):
-        pass
-    assert "clock" in (BusAnalysis().read(facts).metrics["usb_out_urbs_per_s"].reason or "")
+def test_the_digest_is_what_txop_air_says_of_the_window(tmp_path: Path) -> None:
+    from txop import _native
+
+    _native.write_specimen(tmp_path / "air.pcapng", seed=1, seconds=2.0, scene="late-block-ack")
+    first = air.analyze(tmp_path / "air.pcapng").summary.first_time_unix_s
+    plan = remote(make_plan(more="[collect]\nair = true"))
+    clock = Clock(wall_minus_monotonic_s=first - 9.5, uncertainty_s=0.001)
+    seen = marks(end=10.8).model_copy(update={"clocks": {"sniffer": clock}})
+    reading = AirAnalysis().read(facts_of(plan, tmp_path, seen))
+    assert reading.air is not None
+    told = reading.air["window"]
+    report = air.analyze(tmp_path / "air.pcapng", from_=told["from"], to=told["to"])  # type: ignore[index]
+    fall = next(each for each in report.waterfalls if each.direction == "uplink")
+    assert reading.air["waterfall"] == [{"cause": s.cause, "label": s.label, "share": s.share} for s in fall.steps]
+    assert reading.air["frames"] == report.frames
+    assert abs(report.summary.span_us - 800_000) < 20_000
+    assert told["command"] == f"txop air air.pcapng --from {told['from']} --to {told['to']}"  # type: ignore[index]
 
 
-@given(data=st.binary(max_size=200), cut_at=st.integers(0, 300), ng=st.booleans())
-def test_captures_may_be_damaged(tmp_path_factory: pytest.TempPathFactory, data: bytes, cut_at: int, ng: bool) -> None:
-    folder = tmp_path_factory.mktemp("capture")
-    good = pcapng(TIMES, 9) if ng else pcap(TIMES)
-    (folder / "whole").write_bytes(good[:cut_at] + data)
-    cut(folder / "whole", folder / "part", TIMES[1], TIMES[4])
-    assert (folder / "part").stat().st_size <= cut_at + len(data)
+def machine(*answers: tuple[tuple[str, ...], str]) -> FakeTarget:
+    target = FakeTarget("sniffer")
+    target.connected = True
+    for argv, text in answers:
+        target.answer(*argv, stdout=text)
+    return target
+
+
+ADJTIMEX = "    mode:         0\n    time.tv_sec:  1767225600\n    time.tv_usec: 250000\n"
+
+
+def test_the_time_of_day_of_gnu_and_of_busybox_is_read() -> None:
+    gnu = asyncio.run(wall_clock(machine((("date", "+%s.%N"), "1767225600.250000000\n"))))
+    busybox = asyncio.run(wall_clock(machine((("date", "+%s.%N"), "1767225600.N\n"), (("adjtimex",), ADJTIMEX))))
+    assert gnu is not None
+    assert busybox is not None
+    assert abs(gnu.wall_minus_monotonic_s - busybox.wall_minus_monotonic_s) < 1
+    assert 0 <= gnu.uncertainty_s < 1
+    assert asyncio.run(wall_clock(machine((("date", "+%s.%N"), "1767225600\n")))) is None
+
+
+def test_a_clock_that_is_set_during_the_run_is_a_problem(tmp_path: Path) -> None:
+    target = machine((("date",), "1767225600.0000\n"))
+    run = context_of(remote(make_plan(more="[collect]\nair = true")), tmp_path, {"sniffer": target})
+    asyncio.run(note_wall_clocks(run))
+    asyncio.run(note_wall_clocks(run))
+    assert run.marks.clocks["sniffer"].problem is None
+    target = machine((("date",), "1767225609.0000\n"))
+    run.targets.by_name["sniffer"] = target
+    asyncio.run(note_wall_clocks(run))
+    assert "was set by +9.0 s" in (run.marks.clocks["sniffer"].problem or "")

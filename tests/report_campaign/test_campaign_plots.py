@@ -157,7 +157,7 @@ def test_spaced_is_bounded_and_keeps_the_order(items, most):
 def test_the_median_line_is_the_median_over_runs():
     dice = np.random.default_rng(1)
     values = dice.normal(20, 2, size=(7, 30))
-    runs = [RunSeries(f"r{i}", i, "vanilla", [(float(t), float(v)) for t, v in enumerate(row)])
+    runs = [RunSeries(f"r{i}", i, "vanilla", [(float(t), float(v)) for t, v in enumerate(row)], 30.0)
             for i, row in enumerate(values)]  # fmt: skip
     drawn = time.over_time("tx", "throughput_mbit_s", runs, INKS)
     assert drawn is not None
@@ -168,8 +168,14 @@ def test_the_median_line_is_the_median_over_runs():
 
 def test_lost_probes_hold_the_distribution_down():
     runs = [
-        RunSeries("a", 1, "vanilla", [(t, 10.0 + t) for t in range(8)] + [(8.0, None), (9.0, None)]),
-        RunSeries("b", 2, "vanilla", [(-1.0, 999.0)] + [(float(t), 10.0 + t) for t in range(10)]),
+        RunSeries("a", 1, "vanilla", [(t, 10.0 + t) for t in range(8)] + [(8.0, None), (9.0, None)], 10.0),
+        RunSeries(
+            "b",
+            2,
+            "vanilla",
+            [(-1.0, 999.0)] + [(float(t), 10.0 + t) for t in range(10)] + [(10.0, 1.0), (12.0, 1.0)],
+            10.0,
+        ),
     ]
     drawn = latency.distribution("latency", runs, INKS, seed=1)
     assert drawn is not None
@@ -184,13 +190,33 @@ def test_lost_probes_hold_the_distribution_down():
         assert row["low"] <= row["mean"] <= row["high"]
 
 
+def test_probes_after_the_load_are_in_no_distribution_and_the_axis_says_where_it_ended():
+    dice = np.random.default_rng(3)
+    loaded = [(float(t) / 10, float(20 + dice.random())) for t in range(-50, 100)]
+    idle = [(float(t) / 10, 1.0) for t in range(100, 150)]
+    runs = [RunSeries("a", 1, "vanilla", loaded + idle, 10.0)]
+    drawn = latency.distribution("tx", runs, INKS, seed=1)
+    assert drawn is not None
+    assert min(row["ms"] for row in rows_with(drawn.spec, "mean")) > 19
+    carried = [RunSeries("a", 1, "vanilla", [(float(t), 5.0) for t in range(-5, 12)], 10.0)]
+    phases = time.phases_of([*runs, *carried], carried)
+    assert (phases.begin_s, phases.end_s, phases.window_s, phases.load_s) == (-5.0, 14.9, 10.0, 11.5)
+    for name, mine in (("rtt_ms", runs), ("throughput_mbit_s", carried)):
+        plot = time.over_time("tx", name, mine, INKS, phases)
+        assert plot is not None
+        assert {row["t"] for row in rows_with(plot.spec, "kind", "t") if row["kind"] == "mark"} == {0.0, 10.0, 11.5}
+        assert {row["phase"] for row in rows_with(plot.spec, "phase")} == {"warm-up", "window", "after"}
+        assert "window from 0 to 10 s, end of the load at 11.5 s" in plot.caption
+        assert "[-5.0, 14.9]" in str(plot.spec)
+
+
 def test_quantiles_shift_by_what_was_added():
     dice = np.random.default_rng(2)
     runs = []
     for block in range(1, 9):
         sample = dice.exponential(10, 400)
-        runs.append(RunSeries("v", block, "vanilla", [(float(i), float(x)) for i, x in enumerate(sample)]))
-        runs.append(RunSeries("w", block, "vendor", [(float(i), float(x) + 3) for i, x in enumerate(sample)]))
+        runs.append(RunSeries("v", block, "vanilla", [(float(i), float(x)) for i, x in enumerate(sample)], 400.0))
+        runs.append(RunSeries("w", block, "vendor", [(float(i), float(x) + 3) for i, x in enumerate(sample)], 400.0))
     drawn = latency.shifts("tx", runs, INKS, 0.95)
     assert drawn is not None
     assert [row["at"] for row in rows_with(drawn.spec, "quantile")] == pytest.approx([3.0] * 11)

@@ -301,18 +301,10 @@ fn text(
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
-    let mut placing = match options.window {
-        None => None,
-        Some(_) if kind == TextKind::Usbsnoop => {
-            return Err(Error::NoWindow("a UsbSnoop log has no time that could be trusted, so it has no window"));
-        }
-        Some(Window { from: Some(Bound::Unix(_)), .. } | Window { to: Some(Bound::Unix(_)), .. }) => {
-            return Err(Error::NoWindow(
-                "the clock of usbmon's text is not the time of day: give the window from the first record on, as in +2.5",
-            ));
-        }
-        Some(window) => Some(Placing::new(window)),
-    };
+    if options.window.is_some() && kind == TextKind::Usbsnoop {
+        return Err(Error::NoWindow("a UsbSnoop log has no time that could be trusted, so it has no window"));
+    }
+    let mut placing: Option<Placing> = None;
     let mut analyzer = Analyzer::default();
     let mut ticker = Ticker { progress, last: Instant::now(), count: 0 };
     let mut clock = Clock::default();
@@ -337,8 +329,12 @@ fn text(
                 Ok(parsed) => {
                     let time = clock.unwrap(parsed.time_us);
                     let event = event::from_text(number, time, &parsed);
-                    match placing.as_mut().map(|placing| placing.place(event.time_us.map(|us| us.saturating_mul(1000))))
-                    {
+                    let place = options.window.map(|window| {
+                        let first = parsed.time_us;
+                        let placing = placing.get_or_insert_with(|| Placing::new(by_text_clock(window, first)));
+                        placing.place(event.time_us.map(|us| us.saturating_mul(1000)))
+                    });
+                    match place {
                         None | Some(Place::Inside) => analyzer.push(&event),
                         Some(place) => analyzer.push_outside(&event, place),
                     }
@@ -369,6 +365,22 @@ fn text(
     source.link_types.insert((0, source.container.clone()), analyzer.summary.records);
     source.window = placing.map(|placing| placing.span());
     Ok(analyzer.report(&source))
+}
+
+/// The clock of usbmon's text is the time of day modulo 4096 s (Linux drivers/usb/mon/mon_text.c, `mon_get_timestamp`): a
+/// window in the time of day, as seen from the first record, which is stamped `first_us`. It may begin up to 2048 s before
+/// that record or after it.
+fn by_text_clock(window: Window, first_us: u64) -> Window {
+    let wrap_ns = i64::try_from(usbmon_text::WRAP_US).unwrap_or(i64::MAX).saturating_mul(1000);
+    let first_ns = i64::try_from(first_us).unwrap_or(0).saturating_mul(1000);
+    let seen = |bound| match bound {
+        Bound::Unix(ns) => {
+            let since = ns.saturating_sub(first_ns).rem_euclid(wrap_ns);
+            Bound::SinceFirst(if since > wrap_ns / 2 { since - wrap_ns } else { since })
+        }
+        since_first @ Bound::SinceFirst(_) => since_first,
+    };
+    Window { from: window.from.map(seen), to: window.to.map(seen) }
 }
 
 /// A request of a UsbSnoop log, which has no time that could be trusted and no address.

@@ -58,10 +58,25 @@ fn what_was_under_way_when_the_window_began_counts_as_under_way() {
     assert_eq!(into.turnaround_us.map(|t| t.max), Some(50_000.0));
 }
 
+/// usbmon's text counts the time of day modulo 4096 s.
 #[test]
-fn a_text_has_no_time_of_day() {
-    let window = Some(Window { from: Some(Bound::Unix(0)), to: None });
-    let text = Cursor::new(capture().into_bytes());
-    let refused = analyze_read(text, None, "test".to_owned(), &Options { window }, &mut ());
-    assert!(matches!(refused, Err(Error::NoWindow(why)) if why.contains("+2.5")));
+fn a_window_in_the_time_of_day_is_found_in_a_text() {
+    let (wrap, s) = (4_096_000_000_000i64, 1_000_000_000i64);
+    let days = 400_000 * wrap;
+    let read = |from: i64, to: i64, text: &str| {
+        let options = Options { window: Some(Window { from: Some(Bound::Unix(from)), to: Some(Bound::Unix(to)) }) };
+        analyze_read(Cursor::new(text.to_owned().into_bytes()), None, "test".to_owned(), &options, &mut ())
+            .expect("a report")
+            .summary
+            .window
+            .expect("a window")
+    };
+    let window = read(days + 32 * MS, days + 62 * MS, &capture());
+    assert_eq!((window.records_before, window.records_inside, window.records_after), (7, 7, 8));
+    // From 1 s before the first record on, which is stamped 0: the clock began again in between.
+    assert_eq!(read(days - s, days + 32 * MS, &capture()).records_inside, 7);
+    // Across the wrap: the last second before it and the first after it.
+    let text = "a1 4095500000 S Bo:1:002:5 -115 4 = 45000054\na1 500000 C Bo:1:002:5 0 4 >\n";
+    assert_eq!(read(days + wrap - s, days + wrap + s, text).records_inside, 2);
+    assert_eq!(read(days + wrap, days + wrap + s, text).records_inside, 1);
 }

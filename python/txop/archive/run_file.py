@@ -51,6 +51,8 @@ class Fault(_Record):
     count: int
     lines: list[str] = []
     """The first few lines, as the kernel wrote them."""
+    while_loading: bool = False
+    """It came while the arm was loaded and brought up, not in the run itself."""
 
 
 class RunFile(_Record):

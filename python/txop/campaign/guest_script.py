@@ -50,7 +50,8 @@ counted() { # counted FILE: the chip is asked by this shell itself: on a busy pr
     [ -n "$chip" ] && kill -USR1 "$chip" || return
     { waiting 10 test -s chip.json && mv chip.json "$1"; } & keeping=$!
 }
-txop-lab up || exit 70
+@before@
+txop-lab up || { @after@; exit 70; }
 [ ! -s /run/txop-lab/vusb.pid ] || read -r chip </run/txop-lab/vusb.pid
 dut readlink /sys/class/net/wlan0/device/driver >driver.txt
 """
@@ -61,9 +62,9 @@ def run_script(plan: Plan, test: Test, seconds: float) -> str:
     warm_up_s = plan.warm_up_s(test)
     counters = sampler.command(host.PATHS, interval_s=plan.collect.counters_interval_s, longest_s=seconds)
     looks = wireless.command(plan, test, "/usr/sbin/iw", INTERFACE, seconds)
-    rows = [_BEGIN]
-    if plan.collect.kernel_log:
-        rows.append(f"dmesg >{kernel_log.BEFORE_FILE}")
+    logs = [kernel_log.BEFORE_FILE, kernel_log.AFTER_FILE, kernel_log.LOADED_FILE]
+    before, failed, loaded = (f"dmesg >{name}" if plan.collect.kernel_log else ":" for name in logs)
+    rows = [_BEGIN.replace("@before@", before).replace("@after@", failed), loaded]
     rows += [
         f"dut cat /proc/net/dev >{_DEV_BEFORE}",
         _background("dut", counters, host.samples_file("dut"), "others"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from txop.campaign.guest_script import INTERFACE, LAB_FAILED, PEER_ADDRESS, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, limit_s
-from txop.campaign.instrument import Afterwards, Instrument, Marks, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Afterwards, Early, Instrument, Marks, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
@@ -115,6 +115,7 @@ class GuestLaboratory:
         ended = await self._boot(ready, overlay, computer, guest, watch)
         self._learn(ready.spec, context.test, ended.seconds, ended.guest_seconds, watch)
         if ended.status == LAB_FAILED:
+            take_over(guest / FILES, context.folder)  # the kernel log says why
             raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
         if ended.status != 0:
             why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
@@ -188,7 +189,8 @@ class GuestLaboratory:
 
     def instruments(self, test: Test) -> Sequence[Instrument]:
         """Those whose files the guest leaves."""
-        return [_FromFiles(instrument) for instrument in in_guest(self._plan, test)]
+        found = in_guest(self._plan, test)
+        return [(_EarlyFromFiles if isinstance(each, Early) else _FromFiles)(each) for each in found]
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -283,6 +285,13 @@ class _FromFiles(Afterwards):
     def read(self, facts: RunFacts) -> Reading:
         """Figures from the files that the guest left."""
         return self._instrument.read(facts)
+
+
+class _EarlyFromFiles(_FromFiles):
+    """One that is read, too, when the arm never came up."""
+
+    async def before_arm(self, run: RunContext) -> None:
+        """Nothing: the guest does it."""
 
 
 def seed_of(seed: int, block: int) -> int:

@@ -1,9 +1,10 @@
 """What records something during a run: traffic, probes, captures. One contract, one module per instrument.
 
 A run has three phases: *idle* (no traffic, to know what the machine uses by itself), *warm-up* and the measured
-*window*. Instruments are prepared before the idle phase, started, and stopped after the window; they leave raw files in
-the run's folder. Afterwards :meth:`Instrument.read` makes figures of those files and of nothing else, so that the
-figures of an old archive can be made again by a newer txop.
+*window*. An instrument that has to see the arm come up begins before that (:class:`Early`). Instruments are prepared
+before the idle phase, started, and stopped after the window; they leave raw files in the run's folder. Afterwards
+:meth:`Instrument.read` makes figures of those files and of nothing else, so that the figures of an old archive can be
+made again by a newer txop.
 """
 
 from __future__ import annotations
@@ -26,6 +27,19 @@ Points = list[tuple[float, float | None]]
 """A series: seconds from the start of the measured window, and the value (``None``: lost)."""
 
 
+class Clock(BaseModel):
+    """The time of day of a target on another machine, against this machine."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    wall_minus_monotonic_s: float
+    """Its seconds since 1970 minus this machine's monotonic clock."""
+    uncertainty_s: float
+    """Half the round trip of the best question."""
+    problem: str | None = None
+    """Why it is no clock for this run, to be read after "the clock of NAME"."""
+
+
 class Marks(BaseModel):
     """When the phases of a run began, in seconds of this machine's monotonic clock; ``marks.json`` of a run."""
 
@@ -42,6 +56,8 @@ class Marks(BaseModel):
     """Wall-clock time (seconds since 1970) minus the monotonic clock, at the start of the load."""
     uptime_minus_monotonic_s: dict[str, float] = {}
     """Per target: its /proc/uptime minus this machine's monotonic clock."""
+    clocks: dict[str, Clock] = {}
+    """Per target on another machine: its time of day, which stamps captures made there."""
 
     def save(self, folder: Path) -> None:
         """Write ``marks.json``."""
@@ -192,6 +208,15 @@ class Afterwards:
 
     async def stop(self, run: RunContext) -> None:
         """Nothing."""
+
+
+@runtime_checkable
+class Early(Protocol):
+    """An instrument that has to see the arm come up: the loading of its module, the association."""
+
+    async def before_arm(self, run: RunContext) -> None:
+        """Before the arm is put in place (before the run, when an earlier one has put it there). What it began ends in
+        ``stop``, also when the arm never came up."""
 
 
 @runtime_checkable

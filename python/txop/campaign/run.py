@@ -16,8 +16,9 @@ from pathlib import Path
 from txop.archive.journal import now_utc
 from txop.archive.run_file import RunFile, SeriesFile, Voiding
 from txop.archive.text import storable
+from txop.campaign.clocks import note_uptimes, note_wall_clocks
 from txop.campaign.gates import CLOCK_JUMP_S, judge, settle
-from txop.campaign.instrument import GateFinding, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
+from txop.campaign.instrument import Early, GateFinding, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
 from txop.campaign.joined import join
 from txop.campaign.laboratory import ArmError, Laboratory, Placed, RunsByItself
 from txop.campaign.reporter import Reporter
@@ -107,15 +108,16 @@ async def carry_out(
         plan, arm, test, laboratory.targets, folder, marks, laboratory.peer_address, longest_s(plan, test)
     )
     try:
+        instruments = laboratory.instruments(test)
+        await _begin_early(instruments, began, context, course)
         if place:
             reporter.phase("load", None)
             course.placed = await laboratory.place(arm, folder)
             course.warnings += course.placed.warnings
-        instruments = laboratory.instruments(test)
         if isinstance(laboratory, RunsByItself) and course.placed is not None:
             reporter.phase("measure", guest_s(plan, test))
             await laboratory.run_through(context, course.placed, label.block)
-            began += instruments
+            began += [each for each in instruments if each not in began]
         else:
             await _measure(instruments, began, context, course, reporter)
     except ArmError as error:
@@ -143,6 +145,16 @@ async def carry_out(
     return RunOutcome(file, course.lost, arm_failed=place and course.placed is None)
 
 
+async def _begin_early(
+    instruments: Sequence[Instrument], began: list[Instrument], context: RunContext, course: _Course
+) -> None:
+    """Begin what has to see the arm come up."""
+    for instrument in instruments:
+        if isinstance(instrument, Early):
+            began.append(instrument)
+            await _guarded(instrument.before_arm(context), instrument, course)
+
+
 def longest_s(plan: Plan, test: Test) -> float:
     """What a run may take at most, its arm in place: what is started on targets ends by itself after this."""
     window_s = test.duration_s * 1.5 + (longest_cycles_s(test) if isinstance(test, ModuleCycleTest) else 0.0)
@@ -158,9 +170,11 @@ async def _measure(
 ) -> None:
     plan, test, marks = context.plan, context.test, context.marks
     for instrument in instruments:
-        began.append(instrument)
+        if instrument not in began:
+            began.append(instrument)
         await _guarded(instrument.prepare(context), instrument, course)
-    await _note_uptimes(context)
+    await note_uptimes(context)
+    await note_wall_clocks(context)
     marks.idle = time.monotonic()
     if plan.design.idle_s > 0:
         reporter.phase("idle", plan.design.idle_s)
@@ -185,23 +199,11 @@ async def _measure(
     if abs(jump_s) > CLOCK_JUMP_S:
         course.spoil("clock-jumped", f"the clock of this machine was set by {jump_s:+.1f} s during the run")
     before = dict(marks.uptime_minus_monotonic_s)
-    await _note_uptimes(context)
+    await note_uptimes(context)
+    await note_wall_clocks(context)
     for name, offset_s in marks.uptime_minus_monotonic_s.items():
         if before.get(name, offset_s) - offset_s > CLOCK_JUMP_S:
             course.spoil("target-rebooted", "it started again during the run", name)
-
-
-async def _note_uptimes(context: RunContext) -> None:
-    """Set each target's clock against ours: half a round trip of a read of /proc/uptime is the uncertainty."""
-    for name, target in context.targets.by_name.items():
-        before = time.monotonic()
-        text = await target.read("/proc/uptime", limit_bytes=64)
-        after = time.monotonic()
-        try:
-            uptime = float((text or b"").split()[0])
-        except (IndexError, ValueError):
-            continue
-        context.marks.uptime_minus_monotonic_s[name] = uptime - (before + after) / 2
 
 
 async def _guarded(step: Awaitable[None], instrument: Instrument, course: _Course) -> None:

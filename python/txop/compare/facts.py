@@ -13,6 +13,9 @@ from txop.compare.rows import TestSet
 from txop.origin import NOT_RADIO, Origin
 from txop.plan.model import Arm, Plan
 
+LOAD_GATES = frozenset({"arm-load-failed", "arm-not-verified"})
+"""What voids a run whose arm could not be put in place."""
+
 
 def origin_warnings(origin: Origin) -> list[str]:
     """What a reader must know of all figures of an origin.
@@ -132,6 +135,7 @@ def arm_facts(arm: Arm, runs: Sequence[RunFile]) -> ArmFacts:
         valid=sum(run.state == "valid" for run in mine),
         void=sum(run.state == "void" for run in mine),
         faults=sum(fault.count for run in mine for fault in run.faults),
+        load_failures=sum(any(voiding.gate in LOAD_GATES for voiding in run.void) for run in mine),
     )
 
 

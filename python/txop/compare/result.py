@@ -57,7 +57,9 @@ class ArmFacts(Record):
     """Valid runs, of all tests and blocks, repeats included."""
     void: int
     faults: int
-    """Faults that the kernel logs of its runs hold, of every severity, void runs included."""
+    """Faults that the kernel logs of its runs hold, of every severity, while loading or later, void runs included."""
+    load_failures: int = 0
+    """Void runs whose arm could not be put in place, or was not the one that was asked for."""
 
 
 class TestFacts(Record):

@@ -49,7 +49,7 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         return [key for key in METRICS if key in trial]
     found = {"load_time_s", *_HOST, *_RADIO}
     if plan.collect.kernel_log:
-        found.add("faults")
+        found.update(("faults", "load_faults"))
     if plan.collect.air:
         found.update(_AIR)
     if plan.collect.usbmon:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from txop.campaign.instrument import Afterwards, Reading, RunFacts
-from txop.plan.model import StationsTest, Test
+from txop.plan.model import Plan, StationsTest, Test
 from txop.probes.air_counts import COUNT_KEYS, counts
-from txop.probes.windowed import in_window
+from txop.probes.windowed import capture_window, nothing_in_window
 from txop.traffic.flows import flows_of
 from txop.traffic.iperf3_reading import jain
 
@@ -25,7 +25,7 @@ _KEYS = ("air_retry_percent", "air_ampdu_mpdus", "air_goodput_share_percent")
 
 
 class AirAnalysis(Afterwards):
-    """Analyses the capture of a run after it has ended. It records nothing itself."""
+    """Analyses the measured window of a run's capture after the run. It records nothing itself."""
 
     name = "air"
 
@@ -39,15 +39,25 @@ class AirAnalysis(Afterwards):
             return _nothing(reading, "no capture of this run")
         reading.files[file] = "802.11 capture"
         try:
-            with in_window(facts, file) as part:
-                report = analyze(part)
+            window = capture_window(facts, sniffer_of(facts.plan))
+            report = analyze(facts.folder / file, from_=window.start, to=window.end)
         except (OSError, ValueError) as error:
             return _nothing(reading, f"{file}: {error}")
+        cut = report.summary.window
+        if cut is not None and (empty := nothing_in_window(cut, window)) is not None:
+            return _nothing(reading, f"{file}: {empty}")
         direction = main_direction(facts.test, facts.plan.warm_up_s(facts.test))
         digest_of(report, direction, reading, file)
+        if reading.air is not None:
+            reading.air["window"] = window.digest(cut, "air", file)
         if isinstance(facts.test, StationsTest):
             _fairness(report, len(facts.test.stations), reading, file)
         return reading
+
+
+def sniffer_of(plan: Plan) -> str:
+    """The target whose clock stamps the capture: the sniffer, else the end of the link that knows its own air."""
+    return "sniffer" if "sniffer" in plan.target and plan.target["dut"].kind not in ("guest", "emulated") else "dut"
 
 
 def main_direction(test: Test, warm_up_s: float) -> str | None:

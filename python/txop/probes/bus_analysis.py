@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from txop.campaign.instrument import Afterwards, Reading, RunFacts
 from txop.probes.bus_capture import BUS_FILES
 from txop.probes.usb import FILE as LINK_FILE
-from txop.probes.windowed import in_window
+from txop.probes.windowed import capture_window, nothing_in_window
 
 if TYPE_CHECKING:
     from txop.bus.model import BusReport, Endpoint, Traffic
@@ -28,7 +28,7 @@ _KEYS = (
 
 
 class BusAnalysis(Afterwards):
-    """Analyses the USB capture of a run after it has ended. It records nothing itself."""
+    """Analyses the measured window of a run's USB capture after the run. It records nothing itself."""
 
     name = "bus"
 
@@ -42,11 +42,16 @@ class BusAnalysis(Afterwards):
             return _nothing(reading, "no USB capture of this run", "usbmon")
         reading.files[file] = "USB capture"
         try:
-            with in_window(facts, file) as part:
-                report = analyze(part)
+            window = capture_window(facts, "dut")
+            report = analyze(facts.folder / file, from_=window.start, to=window.end)
         except (OSError, ValueError) as error:
             return _nothing(reading, f"{file}: {error}", file)
+        cut = report.summary.window
+        if cut is not None and (empty := nothing_in_window(cut, window)) is not None:
+            return _nothing(reading, f"{file}: {empty}", file)
         digest_of(report, device_under_test(facts.folder), reading, file)
+        if reading.bus is not None:
+            reading.bus["window"] = window.digest(cut, "bus", file)
         return reading
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from txop.campaign.instrument import Reading, RunContext, RunFacts
-from txop.probes.packet_capture import PacketCapture, read_capture
+from txop.probes.packet_capture import LOADING_S, PacketCapture, read_capture
 from txop.targets.contract import Running, Target
 
 NAME = "usb"
@@ -27,16 +27,13 @@ class BusCapture:
         self._text: Running | None = None
         self._loaded = False
 
-    async def prepare(self, run: RunContext) -> None:
-        """Load usbmon if it is not there."""
+    async def before_arm(self, run: RunContext) -> None:
+        """Load usbmon if it is not there, and capture in the best way there is: the probe of the driver, the firmware
+        and the association are in the capture then."""
         dut, bus = run.targets.dut, run.plan.collect.usb_bus
         if not await self._there(dut, bus):
             ran = await dut.run(["modprobe", "usbmon"], timeout_s=30, root=True)
             self._loaded = ran.ok
-
-    async def start(self, run: RunContext) -> None:
-        """Capture, in the best way there is."""
-        dut, bus = run.targets.dut, run.plan.collect.usb_bus
         if await self._there(dut, bus) and await self._capture.start(run, f"usbmon{bus}"):
             return
         binary = self._capture.about.pop("problem", "no such device, and usbmon cannot be loaded")
@@ -49,12 +46,18 @@ class BusCapture:
             stdout=run.folder / TEXT_FILE,
             limit_bytes=int(run.plan.collect.max_capture_mb * 1e6),
             root=True,
-            max_seconds=run.seconds_left,
+            max_seconds=run.seconds_left + LOADING_S,
         )
         await asyncio.sleep(SETTLE_S)
         self._capture.about |= {"tool": "cat", "interface": path, "file": TEXT_FILE}
         if self._text.done:
             self._capture.about["problem"] = f"{path} could not be read"
+
+    async def prepare(self, run: RunContext) -> None:
+        """Nothing."""
+
+    async def start(self, run: RunContext) -> None:
+        """Nothing: it captures."""
 
     async def stop(self, run: RunContext) -> None:
         """End it, and take usbmon away if it was loaded for this."""

@@ -24,6 +24,8 @@ DRAIN_S = 1.5
 """From the end of the window to the end of the capture: tcpdump is given frames by the block, a block at the latest
 every second, and forgets the last one when it is interrupted."""
 BUFFER_KIB = 8192
+LOADING_S = 300.0
+"""What putting an arm in place may take: a capture that begins before lasts longer by this at most."""
 MAX_MESSAGES_BYTES = 1 << 20
 
 _STARTED = ("listening on", "Capturing on")
@@ -83,6 +85,11 @@ class PacketCapture:
         self.about: dict[str, object] = {"target": target}
         """For the record; ``problem`` when there is no capture."""
 
+    @property
+    def begun(self) -> bool:
+        """Whether it was started, and has not been stopped."""
+        return self._running is not None
+
     async def start(self, run: RunContext, interface: str) -> bool:
         """Start capturing on ``interface``; whether it does."""
         target = run.targets.by_name[self._target]
@@ -113,7 +120,7 @@ class PacketCapture:
             stderr=messages,
             limit_bytes=limit_bytes,
             root=True,
-            max_seconds=run.seconds_left,
+            max_seconds=run.seconds_left + LOADING_S,
         )
         self._running = running
         until = time.monotonic() + STARTED_S

@@ -1,53 +1,101 @@
-"""The part of a guest's capture that lies in the measured window.
+"""The measured window of a run by the clock of its captures: the one place that cuts them.
 
-A virtual chip records all of its run: the probe, the association, the idle phase. Figures of a run are of its window,
-so that is what they are made of; the whole capture stays in the run's folder.
+A capture of a run is of all of it: the association, the idle phase, the warm-up, and what the tools take to end.
+Figures of a run are of its window, so the analyzers are given the window (``txop air --from --to``) and the whole
+capture stays in the run's folder. What is known of the clocks:
+
+* targets on this machine, and the emulated link: time stamps are this machine's time of day;
+* another machine: its time of day, whose distance to this machine's monotonic clock was measured in the run;
+* a guest: the virtual chip tells the moment that its captures count from.
 """
 
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from txop.campaign.instrument import RunFacts
-from txop.guest.scratch import scratch_folder
+from txop.report.window import Window
 
 MAX_COUNTERS_BYTES = 1 << 20
 """Of the counters of a chip."""
 CLOCK_FILE = "chip.json"
 """Counters of the chip; they tell its clock."""
-MAX_RECORD_BYTES = 64 << 20
-
-_PCAP = {b"\xd4\xc3\xb2\xa1": 1_000, b"\x4d\x3c\xb2\xa1": 1}
-"""Magic number (little-endian), and nanoseconds of a fraction (pcap, draft-ietf-opsawg-pcap, 4)."""
-_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
-_RESOLUTION = 9
-"""Option ``if_tsresol`` (pcapng, draft-ietf-opsawg-pcapng, 4.2)."""
+WORST_CLOCK_SHARE = 0.05
+"""A window whose ends are known worse than by this share of its length is none."""
+_UNKNOWN = ", so it is not known what of the capture lies in the window"
+ON_THIS_MACHINE = frozenset({"local", "namespace", "emulated"})
 
 
-@contextmanager
-def in_window(facts: RunFacts, name: str) -> Iterator[Path]:
-    """A file with what the capture ``name`` of a run has of the window, for as long as it is needed; the capture itself
-    when the run was not in a guest: there it was begun with the load.
+@dataclass(frozen=True)
+class CaptureWindow:
+    """The window in the time stamps of a capture."""
 
-    Raises :class:`ValueError` when the window cannot be told or the capture cannot be cut, :class:`OSError`.
+    from_ns: int
+    """First moment inside, nanoseconds since 1970."""
+    to_ns: int
+    """First moment after it."""
+    clock: str
+    """Whose clock stamps the capture."""
+    uncertainty_s: float = 0.0
+    """How far both ends may be off together."""
+
+    @property
+    def start(self) -> str:
+        """As ``--from`` takes it."""
+        return _moment(self.from_ns)
+
+    @property
+    def end(self) -> str:
+        """As ``--to`` takes it."""
+        return _moment(self.to_ns)
+
+    def digest(self, window: Window | None, command: str, file: str) -> dict[str, object]:
+        """What the run's record says of it: the ends, what lay outside, and the command that gives the same figures."""
+        return {
+            "from": self.start,
+            "to": self.end,
+            "clock": self.clock,
+            "uncertainty_s": self.uncertainty_s,
+            "records_inside": window.records_inside if window is not None else None,
+            "records": window.records if window is not None else None,
+            "command": f"txop {command} {file} --from {self.start} --to {self.end}",
+        }
+
+
+def capture_window(facts: RunFacts, target: str) -> CaptureWindow:
+    """The window of a run in a capture that was made on ``target``.
+
+    Raises :class:`ValueError` with the reason when it cannot be told.
     """
-    whole = facts.folder / name
-    if all(target.kind != "guest" for target in facts.plan.target.values()):
-        yield whole
-        return
-    span = window_ns(facts)
-    if span is None:
-        raise ValueError("the chip did not tell its clock, so it is not known what of it is in the window")
-    with scratch_folder("window") as scratch:
-        part = scratch / name
-        if not cut(whole, part, *span):
-            raise ValueError("damaged, so it cannot be cut to the window")
-        yield part
+    marks = facts.marks
+    if marks.window is None or marks.end is None:
+        raise ValueError("the run did not reach the end of its window")
+    machine = facts.plan.target.get(target)
+    if machine is not None and machine.kind == "guest":
+        epoch_ns = _epoch_ns(facts.folder / CLOCK_FILE)
+        return _window(epoch_ns, marks.window, marks.end, "the virtual chip")
+    if machine is None or machine.kind in ON_THIS_MACHINE:
+        return _window(round(marks.wall_minus_monotonic_s * 1e9), marks.window, marks.end, "this machine")
+    clock = marks.clocks.get(target)
+    if clock is None:
+        raise ValueError(f"the clock of {target} could not be compared with this machine's{_UNKNOWN}")
+    if clock.problem is not None:
+        raise ValueError(f"the clock of {target} {clock.problem}{_UNKNOWN}")
+    length_s = marks.end - marks.window
+    if clock.uncertainty_s > WORST_CLOCK_SHARE * length_s:
+        known = f"the clock of {target} is known to {clock.uncertainty_s:.3f} s only"
+        raise ValueError(f"{known}, too little for a window of {length_s:g} s")
+    offset_ns = round(clock.wall_minus_monotonic_s * 1e9)
+    return _window(offset_ns, marks.window, marks.end, target, clock.uncertainty_s)
+
+
+def nothing_in_window(window: Window, where: CaptureWindow) -> str | None:
+    """The reason for having no figures when no record of a capture lies in the window, else ``None``."""
+    if window.records_inside or not window.records:
+        return None
+    return f"none of its {window.records} records lies in the measured window (by the clock of {where.clock})"
 
 
 def bounded_json(path: Path) -> object:
@@ -59,84 +107,21 @@ def bounded_json(path: Path) -> object:
     return json.loads(data)
 
 
-def window_ns(facts: RunFacts) -> tuple[int, int] | None:
-    """The window by the clock of the captures, in nanoseconds since 1970; ``None`` when the chip did not tell it."""
-    marks = facts.marks
+def _epoch_ns(path: Path) -> int:
     try:
-        document = bounded_json(facts.folder / CLOCK_FILE)
+        document = bounded_json(path)
     except (OSError, ValueError, RecursionError):
-        return None
+        document = None
     epoch_ns = document.get("epoch_ns") if isinstance(document, dict) else None
-    if marks.window is None or marks.end is None or not isinstance(epoch_ns, int) or isinstance(epoch_ns, bool):
-        return None
-    return epoch_ns + int(marks.window * 1e9), epoch_ns + int(marks.end * 1e9)
+    if not isinstance(epoch_ns, int) or isinstance(epoch_ns, bool):
+        raise ValueError("the chip did not tell its clock, so it is not known what of it is in the window")
+    return epoch_ns
 
 
-def cut(whole: Path, part: Path, from_ns: int, to_ns: int) -> bool:
-    """Copy the records of a time span of a capture; ``False`` when it is none of the forms that ``txop-vusb`` writes
-    (little-endian pcap and pcapng) or is damaged. A last record that is not whole is left out.
-
-    Raises :class:`OSError`.
-    """
-    with whole.open("rb") as source, part.open("wb") as out:
-        magic = source.read(4)
-        source.seek(0)
-        if magic in _PCAP:
-            return _cut_pcap(source, out, _PCAP[magic], from_ns, to_ns)
-        if magic == _SECTION.to_bytes(4, "little"):
-            return _cut_pcapng(source, out, from_ns, to_ns)
-    return False
+def _window(offset_ns: int, start_s: float, end_s: float, clock: str, uncertainty_s: float = 0.0) -> CaptureWindow:
+    start_ns, end_ns = round(start_s * 1e9), round(end_s * 1e9)
+    return CaptureWindow(offset_ns + start_ns, offset_ns + end_ns, clock, uncertainty_s)
 
 
-def _cut_pcap(source: BinaryIO, out: BinaryIO, unit_ns: int, from_ns: int, to_ns: int) -> bool:
-    header = source.read(24)
-    if len(header) < 24:
-        return False
-    out.write(header)
-    while len(head := source.read(16)) == 16:
-        seconds, fraction, kept, _ = struct.unpack("<4I", head)
-        if kept > MAX_RECORD_BYTES:
-            return False
-        body = source.read(kept)
-        if len(body) == kept and from_ns <= seconds * 1_000_000_000 + fraction * unit_ns < to_ns:
-            out.write(head + body)
-    return True
-
-
-def _cut_pcapng(source: BinaryIO, out: BinaryIO, from_ns: int, to_ns: int) -> bool:
-    units_ns: list[float] = []
-    while len(head := source.read(8)) == 8:
-        kind, size = struct.unpack("<2I", head)
-        if not 12 <= size <= MAX_RECORD_BYTES or size % 4:
-            return False
-        body = source.read(size - 8)
-        if len(body) < size - 8:
-            break
-        if kind == _SECTION:
-            if body[:4] != b"\x4d\x3c\x2b\x1a":
-                return False
-            units_ns = []
-        elif kind == _INTERFACE:
-            units_ns.append(_unit_ns(body))
-        elif kind == _PACKET:
-            if len(body) < 20:
-                return False
-            interface, high, low = struct.unpack_from("<3I", body)
-            if interface >= len(units_ns) or not from_ns <= (high << 32 | low) * units_ns[interface] < to_ns:
-                continue
-        out.write(head + body)
-    return True
-
-
-def _unit_ns(interface: bytes) -> float:
-    """Of the time stamps of an interface, from the body of its block; microseconds when it does not say."""
-    at = 8
-    while at + 4 <= len(interface) - 4:
-        code, size = struct.unpack_from("<2H", interface, at)
-        if code == _RESOLUTION and size == 1 and at + 4 < len(interface):
-            value = interface[at + 4]
-            return 1e9 / (2.0 ** (value & 0x7F) if value & 0x80 else 10.0**value)
-        if code == 0:
-            break
-        at += 4 + (size + 3) // 4 * 4
-    return 1e3
+def _moment(ns: int) -> str:
+    return f"@{ns // 10**9}.{ns % 10**9:09d}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from txop.archive.window import is_inside
 from txop.campaign.instrument import Points, Reading, RunFacts
 from txop.formats import iperf3
 from txop.formats.error import FormatError
@@ -101,7 +102,7 @@ def _throughput(facts: RunFacts, segments: list[dict[str, Any]], reading: Readin
             t = begun - facts.marks.window + (interval.start_s + interval.end_s) / 2
             if interval.bytes is not None and interval.end_s > interval.start_s:
                 points.append((round(t, 3), interval.bytes * 8e-6 / (interval.end_s - interval.start_s)))
-                total_bytes += interval.bytes if 0 <= t < window_s else 0
+                total_bytes += interval.bytes if is_inside(t, window_s) else 0
     if unread:
         reading.put(key, None, source, f"{unread} of {len(segments)} connections left no report")
     else:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from txop.archive.window import inside
 from txop.campaign.instrument import GateFinding, Points, Reading, RunFacts
 from txop.formats import irtt, ping
 from txop.formats.error import FormatError
@@ -137,19 +138,19 @@ def _figures(
     window_s = marks.end - marks.window
     points: Points = [(round(sent + shift_s, 4), rtt) for sent, rtt in probes]
     reading.series["rtt_ms"] = points
-    inside = [math.inf if rtt is None else rtt for t, rtt in points if 0 <= t < window_s]
-    if not inside:
+    probed = [math.inf if rtt is None else rtt for rtt in inside(points, window_s)]
+    if not probed:
         return _nothing(facts, reading, f"{source} sent nothing within the window")
     for key, probability in _KEYS:
-        reading.put(key, quantile(inside, probability), source)
-    reading.put("probe_loss_percent", 100 * sum(map(math.isinf, inside)) / len(inside), source)
+        reading.put(key, quantile(probed, probability), source)
+    reading.put("probe_loss_percent", 100 * sum(map(math.isinf, probed)) / len(probed), source)
     if facts.plan.gates.probe:
         expected = window_s / interval_s
-        if len(inside) < STARVED_SHARE * expected:
-            words = f"{source} sent {len(inside)} probes in the window where {expected:.0f} were due"
+        if len(probed) < STARVED_SHARE * expected:
+            words = f"{source} sent {len(probed)} probes in the window where {expected:.0f} were due"
             reading.gates.append(GateFinding("probe-starved", "void", words))
         else:
             reading.gates.append(GateFinding("probe-starved", "ok"))
-    if reading.metrics["rtt_p99_ms"].value is not None and len(inside) < 100:
-        reading.warnings.append(f"{source}: the 99th percentile of {len(inside)} probes is their largest")
+    if reading.metrics["rtt_p99_ms"].value is not None and len(probed) < 100:
+        reading.warnings.append(f"{source}: the 99th percentile of {len(probed)} probes is their largest")
     return reading

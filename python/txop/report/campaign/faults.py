@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from txop.archive.reader import Archive
-from txop.archive.run_file import Fault
+from txop.archive.run_file import Fault, RunFile
 from txop.compare import words
 from txop.compare.result import CompareResult, Row
 from txop.report.blocks import Cell, Column, Grid, Lines
@@ -32,7 +32,7 @@ def faults(archive: Archive, result: CompareResult) -> list[Piece]:
     """Faults by arm: name, how often, in which runs, the kernel's first lines."""
     pieces: list[Piece] = []
     looked = [run for run in archive.runs if "faults" in run.metrics or run.faults]
-    asked = [run for run in looked if run.faults or run.metrics["faults"].value is not None]
+    asked = [run for run in looked if run.faults or any(_known(run, key) for key in ("faults", "load_faults"))]
     if not asked:
         reasons = sorted({run.metrics["faults"].reason or "" for run in looked if "faults" in run.metrics} - {""})
         why = listed(reasons) or "the runs recorded no kernel log"
@@ -43,13 +43,15 @@ def faults(archive: Archive, result: CompareResult) -> list[Piece]:
         seen = _of_arm(archive, arm.name)
         mine = sum(run.arm == arm.name for run in asked)
         if not seen:
-            rows.append([Cell(arm.name), Cell("none", None, "dim"), Cell(""), Cell("0", 0), Cell(f"0 of {mine}", 0)])
+            none = Cell("none", None, "dim")
+            rows.append([Cell(arm.name), none, Cell(""), Cell(""), Cell("0", 0), Cell(f"0 of {mine}", 0)])
         for entry in list(seen.values())[:_MOST_FAULTS]:
             void = f" ({entry.void} void)" if entry.void else ""
             rows.append(
                 [
                     Cell(arm.name),
                     Cell(entry.fault.title),
+                    Cell("while loading" if entry.fault.while_loading else "in the run"),
                     Cell(entry.fault.severity, None, "bad" if entry.fault.severity in ("error", "fatal") else ""),
                     Cell(f"{entry.count:,}", entry.count),
                     Cell(f"{len(entry.runs)} of {mine}{void}", len(entry.runs)),
@@ -61,6 +63,7 @@ def faults(archive: Archive, result: CompareResult) -> list[Piece]:
     columns = [
         Column("arm", right=False),
         Column("fault", right=False),
+        Column("when", right=False),
         Column("severity", right=False),
         Column("count"),
         Column("runs"),
@@ -71,11 +74,15 @@ def faults(archive: Archive, result: CompareResult) -> list[Piece]:
     return pieces
 
 
-def _of_arm(archive: Archive, arm: str) -> dict[tuple[str, str], _Seen]:
-    found: dict[tuple[str, str], _Seen] = {}
+def _known(run: RunFile, key: str) -> bool:
+    return key in run.metrics and run.metrics[key].value is not None
+
+
+def _of_arm(archive: Archive, arm: str) -> dict[tuple[str, str, bool], _Seen]:
+    found: dict[tuple[str, str, bool], _Seen] = {}
     for run in archive.runs:
         for fault in run.faults if run.arm == arm else ():
-            entry = found.setdefault((fault.key, fault.severity), _Seen(fault))
+            entry = found.setdefault((fault.key, fault.severity, fault.while_loading), _Seen(fault))
             entry.count += fault.count
             entry.runs.append(run.run)
             entry.void += run.state == "void"

@@ -121,11 +121,14 @@ class Gallery:
         for test in self._tests():
             series = self._load(test)
             left_out += [f"{test}: {text}" for text in series.left_out]
+            drawn_series = (*time.SERIES, time.COST)
+            load = [run for name in time.SERIES if name != latency.SERIES for run in series.runs.get(name, [])]
+            phases = time.phases_of([run for name in drawn_series for run in series.runs.get(name, [])], load)
             for name in time.SERIES:
-                drawn = time.over_time(test, name, series.runs.get(name, []), self.inks)
+                drawn = time.over_time(test, name, series.runs.get(name, []), self.inks, phases)
                 if drawn is not None:
                     within.append(drawn)
-            drawn = time.over_time(test, time.COST, series.runs.get(time.COST, []), self.inks)
+            drawn = time.over_time(test, time.COST, series.runs.get(time.COST, []), self.inks, phases)
             if drawn is not None:
                 cost.append(drawn)
         pieces += self._together(within, title="Within the runs") or [

@@ -90,7 +90,9 @@ def opening(archive: Archive, result: CompareResult, inks: dict[str, str]) -> Op
                 baseline=arm.name == result.baseline,
                 ink=inks.get(arm.name, ""),
                 patches=[_patch(patch) for patch in arm.patches],
-                runs=plural(arm.valid, "valid run") + (f", {arm.void} void" if arm.void else ""),
+                runs=plural(arm.valid, "valid run")
+                + (f", {arm.void} void" if arm.void else "")
+                + (f" ({arm.load_failures} failed to load)" if arm.load_failures else ""),
                 faults=plural(arm.faults, "kernel-log fault") if arm.faults else "",
             )
             for arm in result.arms

@@ -142,7 +142,10 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
         .encode(x=alt.X("middle:Q"), text=alt.Text("text:N"))
         for dark in (True, False)
     ]
-    caption = f"{test}: where the time on the air went, mean of the runs with a capture; definitions as in txop air."
+    caption = (
+        f"{test}: where the time on the air went in the measured window, mean of the runs with a capture; definitions"
+        " as in txop air --from --to, whose command for each run is in its run.json."
+    )
     return Drawing(
         f"air-{test}",
         tables.specification(alt.layer(bars, *text).properties(width=760, height=32 * len(arms))),

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from txop.archive.window import inside
 from txop.report.campaign.plots.drawing import HALF, Drawing, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.wording import plural
@@ -76,8 +77,8 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
             x=x, y=alt.Y("mean:Q", scale=y_scale, axis=axis), color=color),
     ]  # fmt: skip
     caption = (
-        f"{test}: distribution of the round-trip times. Faint: single runs; bold: mean of the runs of an arm, with a "
-        "95 % band from resampling runs, for the eye"
+        f"{test}: distribution of the round-trip times of the measured window. Faint: single runs; bold: mean of the "
+        "runs of an arm, with a 95 % band from resampling runs, for the eye"
     )
     if any(len(mine) < 10 for mine in samples.values()):
         caption += " (with fewer than 10 runs it is too narrow)"
@@ -137,8 +138,8 @@ def shifts(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], confid
         data.mark_point(filled=True, size=45, opacity=1, aria=False).encode(y=y),
     ]  # fmt: skip
     caption = (
-        f"{test}: shift of each quantile within blocks, with a {100 * confidence:g} % interval for each alone; below 0 "
-        "is quicker"
+        f"{test}: shift of each quantile of the measured window within blocks, with a {100 * confidence:g} % interval "
+        "for each alone; below 0 is quicker"
     )
     if endless:
         caption += f". Not drawn: {', '.join(sorted(endless))}, infinite for lost probes"
@@ -152,7 +153,7 @@ def shifts(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], confid
 
 def delays(run: RunSeries) -> list[float]:
     """The round-trip times of the measured window, ms; a lost probe is infinite."""
-    return [math.inf if v is None else v for t, v in run.points if t >= 0]
+    return [math.inf if v is None else v for v in inside(run.points, run.window_s)]
 
 
 def _short(number: float) -> float:

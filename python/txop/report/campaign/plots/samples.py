@@ -29,6 +29,8 @@ class RunSeries:
     block: int
     arm: str
     points: Points
+    window_s: float | None
+    """Length of the measured window, which begins at 0."""
 
 
 @dataclass
@@ -70,7 +72,7 @@ def _read(archive: Archive, run: RunFile, names: Sequence[str], found: TestSerie
     for name, points in archive.series(run).series.items():
         if name in names and points:
             kept = spaced(points, _MAX_POINTS)
-            found.runs.setdefault(name, []).append(RunSeries(run.run, run.block, run.arm, kept))
+            found.runs.setdefault(name, []).append(RunSeries(run.run, run.block, run.arm, kept, run.window_s))
 
 
 def thinned(points: Sequence[tuple[float, float | None]], buckets: int) -> Points:

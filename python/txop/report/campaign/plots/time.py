@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -31,8 +32,11 @@ _HEIGHT = 120
 
 
 @unchecked
-def over_time(test: str, name: str, runs: Sequence[RunSeries], inks: Mapping[str, str]) -> Drawing | None:
-    """A panel for each arm; ``None`` without two points of any run."""
+def over_time(
+    test: str, name: str, runs: Sequence[RunSeries], inks: Mapping[str, str], phases: Phases | None = None
+) -> Drawing | None:
+    """A panel for each arm; ``None`` without two points of any run. ``phases``: of the whole test, so that all of its
+    series share one time axis."""
     by_arm = {arm: [run for run in runs if run.arm == arm and len(run.points) > 1] for arm in inks}
     by_arm = {arm: mine for arm, mine in by_arm.items() if mine}
     if not by_arm:
@@ -51,9 +55,9 @@ def over_time(test: str, name: str, runs: Sequence[RunSeries], inks: Mapping[str
             rows += _line(arm, "baseline", "baseline", medians[baseline])
         rows += _line(arm, "median", "median", medians[arm])
     title, measure = _TITLES.get(name, (describe(name).title, describe(name).unit))
-    begin = min(run.points[0][0] for mine in by_arm.values() for run in mine)
-    end = max(run.points[-1][0] for mine in by_arm.values() for run in mine)
-    x = alt.X("t:Q", title="time, s", scale=alt.Scale(domain=[begin, end], nice=False), axis=alt.Axis(grid=False))
+    phases = phases or phases_of([run for mine in by_arm.values() for run in mine])
+    domain = [phases.begin_s, phases.end_s]
+    x = alt.X("t:Q", title="time, s", scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(grid=False))
     logarithmic = name == "rtt_ms" and _wide(row["v"] for row in rows)
     scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=name != "rtt_ms")
     y = alt.Y("v:Q", title=f"{title}, {measure}" if measure else title, scale=scale, axis=alt.Axis(tickCount=4))
@@ -70,10 +74,23 @@ def over_time(test: str, name: str, runs: Sequence[RunSeries], inks: Mapping[str
         .mark_line(strokeWidth=2.2, aria=False)
         .encode(x=x, y=y, color=color),
     ]
-    if begin < 0:
-        rows += [{"panel": _panel(arm), "arm": arm, "kind": "zero", "t": 0} for arm in by_arm]
-        zero = base.transform_filter("datum.kind == 'zero'")
-        layers.append(zero.mark_rule(color=INK["text"], strokeDash=[1, 2], aria=False).encode(x=x))
+    marks = phases.marks()
+    rows += [{"panel": _panel(arm), "arm": arm, "kind": "mark", "t": t} for arm in by_arm for t in marks]
+    layers.append(
+        base.transform_filter("datum.kind == 'mark'")
+        .mark_rule(color=INK["text"], strokeDash=[1, 2], aria=False)
+        .encode(x=x)
+    )
+    rows += [
+        {"panel": _panel(arm), "arm": arm, "kind": "phase", "t": t, "phase": words}
+        for arm in by_arm
+        for t, words in phases.labels()
+    ]
+    layers.append(
+        base.transform_filter("datum.kind == 'phase'")
+        .mark_text(align="center", baseline="bottom", fontSize=9, color=INK["text"], aria=False)
+        .encode(x=x, y=alt.value(-2), text=alt.Text("phase:N"))
+    )
     columns = len(by_arm) if len(by_arm) < 4 else 2
     width = (FULL - 14 * (columns - 1)) // columns
     facet = alt.Facet(
@@ -85,9 +102,62 @@ def over_time(test: str, name: str, runs: Sequence[RunSeries], inks: Mapping[str
     number = sum(len(mine) for mine in by_arm.values())
     caption = f"{test}: {title} over time, {plural(number, 'run')} faint, median of each arm bold"
     caption += ", that of the baseline dashed" if baseline in medians and len(by_arm) > 1 else ""
-    caption += "; left of 0: warm-up" if begin < 0 else ""
+    caption += f"; {phases.words()}"
     caption += f"; {each} runs of each arm drawn" if fewer else ""
     return Drawing(f"time-{test}-{name}", spec, caption + ".", wide=True)
+
+
+@dataclass(frozen=True)
+class Phases:
+    """What the time axis of a test shows: the warm-up until 0, the measured window, and what came when it was over."""
+
+    begin_s: float
+    end_s: float
+    window_s: float | None
+    """Median length of the window; ``None``: not known."""
+    load_s: float | None = None
+    """When the load ended, in the median run: the end of the last interval of its throughput."""
+
+    def marks(self) -> list[float]:
+        """Where one phase ends."""
+        ends = [0.0, self.window_s, self.load_s if self._apart else None]
+        return [t for t in ends if t is not None and self.begin_s < t < self.end_s]
+
+    def labels(self) -> list[tuple[float, str]]:
+        """Names of phases that have room, and their middle."""
+        window_s = self.window_s if self.window_s is not None else self.end_s
+        spans = ((self.begin_s, 0.0, "warm-up"), (0.0, min(window_s, self.end_s), "window"))
+        after = (min(window_s, self.end_s), self.end_s, "after")
+        least = 0.08 * (self.end_s - self.begin_s)
+        return [(round((a + b) / 2, 3), words) for a, b, words in (*spans, after) if b - a >= least]
+
+    def words(self) -> str:
+        """What the marks mean."""
+        parts = ["warm-up before 0"] if self.begin_s < 0 else []
+        if self.window_s is not None:
+            parts.append(f"window from 0 to {self.window_s:.3g} s")
+        if self.load_s is not None and self._apart:
+            parts.append(f"end of the load at {self.load_s:.3g} s")
+        elif self.load_s is not None:
+            parts.append("where the load ended")
+        return ", ".join(parts) or "from the start of the window"
+
+    @property
+    def _apart(self) -> bool:
+        return self.load_s is not None and (self.window_s is None or abs(self.load_s - self.window_s) > 0.5)
+
+
+def phases_of(runs: Sequence[RunSeries], load: Sequence[RunSeries] = ()) -> Phases:
+    """The common time axis of ``runs``, of whatever series; ``load``: the series of what the load carried."""
+    known = [run for run in runs if run.points]
+    lengths = [run.window_s for run in known if run.window_s is not None]
+    ends = [run.points[-1][0] + (run.points[-1][0] - run.points[-2][0]) / 2 for run in load if len(run.points) > 1]
+    return Phases(
+        min((run.points[0][0] for run in known), default=0.0),
+        max((max(run.points[-1][0], run.window_s or 0.0) for run in known), default=0.0),
+        statistics.median(lengths) if lengths else None,
+        statistics.median(ends) if ends else None,
+    )
 
 
 def _panel(arm: str) -> str:

@@ -1,0 +1,94 @@
+"""The clocks of a run's targets against this machine's monotonic clock."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from txop.campaign.instrument import Clock, RunContext
+from txop.probes.windowed import ON_THIS_MACHINE
+from txop.targets.contract import Target
+
+QUESTIONS = 3
+"""The answer that came soonest counts."""
+STEP_S = 0.1
+"""A time of day that moves by more than this against this machine's within a run, and by more than the uncertainty, was
+set."""
+
+_DATE = re.compile(r"(\d{1,12}\.\d{3,9})\s*")
+_ADJTIMEX = re.compile(r"time\.tv_sec:\s*(?P<s>\d{1,12})\s+time\.tv_usec:\s*(?P<us>\d{1,9})")
+_ASKED = (("date", "+%s.%N"), ("adjtimex",))
+"""GNU's date and most BusyBoxes' have nanoseconds; BusyBox' adjtimex prints the time of day, to the microsecond."""
+
+
+async def note_uptimes(run: RunContext) -> None:
+    """Set each target's uptime against our clock: half a round trip of a read of /proc/uptime is the uncertainty."""
+    for name, target in run.targets.by_name.items():
+        before = time.monotonic()
+        text = await target.read("/proc/uptime", limit_bytes=64)
+        after = time.monotonic()
+        try:
+            uptime = float((text or b"").split()[0])
+        except (IndexError, ValueError):
+            continue
+        run.marks.uptime_minus_monotonic_s[name] = uptime - (before + after) / 2
+
+
+async def note_wall_clocks(run: RunContext) -> None:
+    """Set the time of day of targets that stamp captures, and are other machines, against our clock. A second call
+    finds out whether it was set in between."""
+    for name in _stamping(run):
+        found = await wall_clock(run.targets.by_name[name])
+        known = run.marks.clocks.get(name)
+        if known is None:
+            if found is not None:
+                run.marks.clocks[name] = found
+            continue
+        if found is None:
+            continue
+        step_s = found.wall_minus_monotonic_s - known.wall_minus_monotonic_s
+        if abs(step_s) > STEP_S + found.uncertainty_s + known.uncertainty_s:
+            run.marks.clocks[name] = known.model_copy(update={"problem": f"was set by {step_s:+.1f} s during the run"})
+
+
+async def wall_clock(target: Target) -> Clock | None:
+    """The time of day of a target; ``None`` when it cannot tell it to better than a second."""
+    for argv in _ASKED:
+        best: Clock | None = None
+        for _ in range(QUESTIONS):
+            before = time.monotonic()
+            ran = await target.run(list(argv), timeout_s=10.0)
+            after = time.monotonic()
+            wall_s = _time_of_day(ran.stdout) if ran.ok else None
+            if wall_s is None:
+                break
+            clock = Clock(wall_minus_monotonic_s=wall_s - (before + after) / 2, uncertainty_s=(after - before) / 2)
+            if best is None or clock.uncertainty_s < best.uncertainty_s:
+                best = clock
+        if best is not None:
+            return best
+    return None
+
+
+def _time_of_day(text: str) -> float | None:
+    """
+    >>> _time_of_day("1714564800.250000000\\n"), _time_of_day("1714564800.N\\n")
+    (1714564800.25, None)
+    >>> _time_of_day("    time.tv_sec:  1714564800\\n    time.tv_usec: 250000\\n")
+    1714564800.25
+    """
+    if (date := _DATE.fullmatch(text)) is not None:
+        return float(date[1])
+    found = _ADJTIMEX.search(text)
+    return None if found is None else int(found["s"]) + int(found["us"]) / 1e6
+
+
+def _stamping(run: RunContext) -> list[str]:
+    """Targets whose clock stamps a capture of the run and is not this machine's."""
+    collect = run.plan.collect
+    wanted = [name for name, on in (("sniffer", collect.air), ("dut", collect.usbmon)) if on]
+    return [
+        name
+        for name in wanted
+        if name in run.targets.by_name and run.plan.target[name].kind not in {*ON_THIS_MACHINE, "guest"}
+    ]
