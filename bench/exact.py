@@ -30,6 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from txop.emulate.held import DIES_WITH_PARENT
 from txop.guest import qemu
 from txop.guest.chips import IN_GUEST, Chip, find_chips
 from txop.guest.exactness import difference
@@ -149,7 +150,7 @@ def repeat(folder: Path, load: Load, chance: random.Random, options: argparse.Na
         program.write_text(f'#!/bin/sh\nexport {shlex.join(settings)}\nexec {qemu.find_qemu()} "$@"\n')
         program.chmod(0o755)
         environment["PATH"] = f"{place}:{environment['PATH']}"
-    argv = [sys.executable, __file__, "--one", str(folder), "--scenario", options.scenario]
+    argv = [*DIES_WITH_PARENT, sys.executable, __file__, "--one", str(folder), "--scenario", options.scenario]
     argv += ["--seed", str(options.seed)]
     argv += ["--without-record"] if options.without_record else []
 
@@ -159,7 +160,9 @@ def repeat(folder: Path, load: Load, chance: random.Random, options: argparse.Na
             os.sched_setaffinity(0, {chance.choice(sorted(os.sched_getaffinity(0)))})
 
     def busy() -> subprocess.Popen[bytes]:
-        return subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=bear if load.pin else None)
+        return subprocess.Popen(
+            [*DIES_WITH_PARENT, sys.executable, "-c", "while True: pass"], preexec_fn=bear if load.pin else None
+        )
 
     process = subprocess.Popen(argv, env=environment, preexec_fn=bear, stderr=subprocess.PIPE)
     beside = [busy() for _ in range(load.hogs)]
