@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use vusb::chips::rtl8188cus::assumptions::Assumptions;
+
 use crate::function_args::{FunctionArgs, TxAggregationArgs};
 
 /// A virtual USB device that unmodified Linux drivers drive.
@@ -131,6 +133,9 @@ pub struct DeviceArgs {
     /// Shortest time between two answers of the interrupt endpoint, us.
     #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub interrupt_us: u64,
+    /// What is assumed of the chip where nothing says what it does, by name (docs/virtual-chips.md); several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assumption)]
+    pub assume: Vec<String>,
     /// Access point: does not answer A-MPDUs for which there is no Block Ack agreement. Real ones have been seen to.
     #[arg(long)]
     pub strict_agreements: bool,
@@ -170,6 +175,10 @@ fn neighbour(text: &str) -> Result<f64, String> {
         Ok(value) if (0.01..=54.0).contains(&value) => Ok(value),
         _ => Err("give a number from 0.01 to 54".into()),
     }
+}
+
+fn assumption(text: &str) -> Result<String, String> {
+    Assumptions::default().set(text).map(|()| text.into())
 }
 
 fn probability(text: &str) -> Result<f64, String> {

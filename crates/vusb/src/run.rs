@@ -32,6 +32,9 @@ pub enum RunError {
     /// The efuse file.
     #[error("{0}")]
     Efuse(#[from] EfuseError),
+    /// An assumption about the chip.
+    #[error("--assume: {0}")]
+    Assumption(String),
     /// The fault script.
     #[error("{0}")]
     Script(#[from] ScriptError),
@@ -65,7 +68,7 @@ impl RunError {
     pub const fn code(&self) -> u8 {
         match self {
             Self::Function(error) => error.code(),
-            Self::Efuse(_) | Self::Script(_) | Self::NotBuiltin { .. } | Self::File { .. } => 2,
+            Self::Efuse(_) | Self::Assumption(_) | Self::Script(_) | Self::NotBuiltin { .. } | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
     }
@@ -131,6 +134,9 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
 fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
     let mut settings = Settings::new(model);
     settings.interrupt_ns = args.interrupt_us * 1_000;
+    for assumption in &args.assume {
+        settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
+    }
     if let Some(path) = &args.efuse {
         settings.efuse = Efuse::open(path)?;
     }

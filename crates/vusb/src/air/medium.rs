@@ -207,7 +207,7 @@ impl Air {
         let Some(timeline) = exchange::timeline(rates, &ppdu) else {
             // Nobody could receive it: it is as if it had been lost.
             let acknowledged = vec![false; ppdu.mpdus.len()];
-            station.ended(start_ns, ppdu, &Outcome { acknowledged });
+            station.ended(start_ns, ppdu, &Outcome { acknowledged, sent: true });
             return None;
         };
         set_durations(&mut ppdu, &timeline);
@@ -373,7 +373,7 @@ impl Air {
             monitor.hear(&self.settings, &transmission.ppdu, &heard);
         }
         if let Some(station) = stations.get_mut(side) {
-            station.ended(end_ns, transmission.ppdu, &Outcome { acknowledged });
+            station.ended(end_ns, transmission.ppdu, &Outcome { acknowledged, sent: data_sent });
         }
         // While the medium still counts as busy: what waits behind this draws its backoff now.
         self.look_at_queues(stations);

@@ -129,7 +129,7 @@ mod tests {
             let ppdu = neighbour.begin(0).expect("a packet");
             assert_eq!(ppdu.mpdus[0][1] & 0x08 != 0, attempt > 0);
             assert_eq!(neighbour.waiting, 2);
-            neighbour.ended(7, ppdu, &Outcome { acknowledged: vec![false] });
+            neighbour.ended(7, ppdu, &Outcome { acknowledged: vec![false], sent: true });
         }
         assert_eq!((neighbour.waiting, neighbour.sequence, neighbour.attempts), (1, 1, 0));
     }

@@ -183,7 +183,8 @@ impl Queue {
                 done.push(Done { cookie: frame.cookie, acknowledged, attempts: frame.attempts });
                 continue;
             }
-            if let Some(flags) = frame.mpdu.get_mut(1) {
+            // What only had an RTS sent before it was not sent: no retry (IEEE 802.11-2020 9.2.4.1.5).
+            if let Some(flags) = frame.mpdu.get_mut(1).filter(|_| outcome.sent) {
                 *flags |= RETRY;
             }
             again.push(frame);

@@ -2,6 +2,7 @@
 
 use wire::phy::{Bandwidth, EdcaParameters, Mode, RateSet};
 
+use super::assumptions::Assumptions;
 use super::cam::Cam;
 use super::efuse::Efuse;
 use super::firmware::{Command, Firmware};
@@ -11,7 +12,7 @@ use super::radio::Radio;
 use super::receive::{Receiver, RxCounters};
 use super::registers as reg;
 use super::system;
-use super::transmit::{Transmitter, TxCounters};
+use super::transmit::{short_retry_limit, Transmitter, TxCounters};
 use super::tx_descriptor::LEGACY_RATES;
 use super::Model;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
@@ -42,7 +43,7 @@ pub struct Mac {
 }
 
 impl Mac {
-    pub(super) fn new(model: Model, efuse: Efuse) -> Self {
+    pub(super) fn new(model: Model, efuse: Efuse, assumptions: Assumptions) -> Self {
         let mut mac = Self {
             model,
             efuse,
@@ -50,7 +51,7 @@ impl Mac {
             firmware: Firmware::default(),
             radio: Radio::default(),
             cam: Cam::default(),
-            transmitter: Transmitter::default(),
+            transmitter: Transmitter::new(assumptions),
             receiver: Receiver::default(),
             power: PowerSave::default(),
             tsf_zero_ns: 0,
@@ -142,14 +143,11 @@ impl Mac {
             self.transmitter.clear();
             self.receiver.clear();
         }
-        if (reg::ARFR0..reg::ARFR0 + 16).contains(&address) {
-            // rtlwifi rtl8192cu gives rate masks through registers: mask in bits 27:0, for all stations of that index.
-            let mask = self.memory.u32(reg::ARFR0);
-            self.transmitter.rates().set_mask(0, mask & 0x0fff_ffff);
-        }
         let command = self.firmware.mailbox(&mut self.memory, touched);
         match command {
-            Some(Command::RateMask { mask, macid, .. }) => self.transmitter.rates().set_mask(macid, mask),
+            Some(Command::RateMask { mask, macid, short_gi }) => {
+                self.transmitter.rates().set_mask(&mut self.memory, macid, mask, short_gi);
+            }
             Some(Command::PowerMode { mode, .. }) => {
                 let announcement = self.power.ask(&self.memory, mode);
                 self.transmitter.send(now_ns, announcement);
@@ -200,6 +198,10 @@ impl Station for Mac {
         self.transmitter.access_function(&self.memory)
     }
 
+    fn retry_limit(&self) -> u32 {
+        u32::from(short_retry_limit(&self.memory))
+    }
+
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
         let mut ppdu = self.transmitter.begin(&self.memory, self.radio.is_40mhz(&self.memory))?;
         ppdu.mpdus.iter_mut().for_each(|mpdu| self.power.mark(mpdu));
@@ -210,7 +212,7 @@ impl Station for Mac {
         if let (Some(first), Some(true)) = (ppdu.mpdus.first(), outcome.acknowledged.first()) {
             self.power.acknowledged(now_ns, first);
         }
-        self.transmitter.ended(&self.memory, &ppdu, outcome);
+        self.transmitter.ended(now_ns, &mut self.memory, &ppdu, outcome);
     }
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {

@@ -11,15 +11,17 @@
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
 //! | key memory, ciphers | `cam.rs`, `crypto.rs`, `ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
-//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 
 mod aggregation;
+pub mod assumptions;
 pub mod cam;
 pub mod ccmp;
 mod crypto;
 pub mod efuse;
+mod fallback;
 mod firmware;
 mod mac;
 pub mod memory;
@@ -46,6 +48,7 @@ use wire::usb::setup::Setup;
 use crate::air::{AirCounters, Medium};
 use crate::ap::AccessPoint;
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
 pub use vocabulary::RegisterNames;
@@ -77,6 +80,8 @@ pub struct Settings {
     pub efuse: Efuse,
     /// Shortest time between two answers of the interrupt endpoint; its descriptor says 125 us.
     pub interrupt_ns: u64,
+    /// What is not known of it.
+    pub assumptions: Assumptions,
 }
 
 impl Settings {
@@ -86,7 +91,7 @@ impl Settings {
             Model::Rtl8188cus => Efuse::rtl8188cus(),
             Model::Rtl8723au => Efuse::rtl8723au(),
         };
-        Self { model, efuse, interrupt_ns: 125_000 }
+        Self { model, efuse, interrupt_ns: 125_000, assumptions: Assumptions::default() }
     }
 }
 
@@ -144,7 +149,7 @@ impl Rtl8188cus {
     /// A chip that was just plugged in.
     pub fn new(settings: Settings, medium: Medium, ap: Box<dyn AccessPoint>) -> Self {
         let identity = identity(&settings);
-        let mac = Mac::new(settings.model, settings.efuse.clone());
+        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions);
         let counters = ChipCounters::default();
         Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters, now_ns: 0 }
     }
@@ -249,6 +254,7 @@ impl Device for Rtl8188cus {
     fn statistics(&self) -> serde_json::Value {
         serde_json::json!({
             "chip": self.counters,
+            "assumptions": self.settings.assumptions,
             "tx": self.mac.tx_counters(),
             "rx": self.mac.rx_counters(),
             "power": self.mac.power_counters(self.now_ns),

@@ -80,12 +80,18 @@ pub const RXDMA_AGG_PG_TH: u16 = 0x0280;
 pub const RXPKT_NUM: u16 = 0x0284;
 /// Retry limits: long in bits 5:0, short in 13:8.
 pub const RETRY_LIMIT: u16 = 0x042a;
+/// Rate fallback of data frames: one byte for each retry, the first to the eighth.
+pub const DARFRC: u16 = 0x0430;
+/// Rate fallback of RTS, likewise.
+pub const RARFRC: u16 = 0x0438;
 /// Rates of control responses, bits 11:0.
 pub const RESPONSE_RATE_SET: u16 = 0x0440;
-/// Rate masks of rate adaptation, by index; four bytes each.
+/// Tables of rates that fallback may use, four of them; bit n is descriptor rate n.
 pub const ARFR0: u16 = 0x0444;
 /// Longest A-MPDU by rate, one nibble per MCS.
 pub const AGGLEN_LMT: u16 = 0x0458;
+/// First rate of data frames by station, one byte each: descriptor rate in bits 5:0, short guard interval in bit 6.
+pub const INIDATA_RATE_SEL: u16 = 0x0484;
 /// EDCA parameters: AIFS in us, ECWmin, ECWmax, TXOP limit in 32 us. VO, VI, BE, BK.
 pub const EDCA_VO_PARAM: u16 = 0x0500;
 /// See [`EDCA_VO_PARAM`].

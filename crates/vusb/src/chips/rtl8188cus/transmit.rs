@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
+use super::assumptions::{Assumptions, RtsRetries};
 use super::cam::{Cam, Cipher};
 use super::crypto::{key_index, Engines};
+use super::fallback::{data_rate, rts_rate};
 use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
@@ -33,7 +35,10 @@ pub(super) struct Queued {
     pub(super) descriptor: TxDescriptor,
     pub(super) mpdu: Vec<u8>,
     pages: usize,
+    /// Times that it was sent.
     attempts: u8,
+    /// Times that an RTS before it was not answered.
+    rts_attempts: u8,
     since_ns: u64,
 }
 
@@ -65,6 +70,7 @@ pub struct Transmitter {
     /// What is on the air: its queue and descriptors, in the order of the PPDU's MPDUs.
     on_air: Option<(usize, Vec<Queued>)>,
     rates: RateAdaptation,
+    assumptions: Assumptions,
     engines: Engines,
     sequence: u16,
     waiting: bool,
@@ -127,6 +133,11 @@ fn edca(memory: &Memory, queue: usize) -> EdcaParameters {
 }
 
 impl Transmitter {
+    /// An empty one.
+    pub fn new(assumptions: Assumptions) -> Self {
+        Self { assumptions, ..Self::default() }
+    }
+
     /// What it has done.
     pub const fn counters(&self) -> &TxCounters {
         &self.counters
@@ -139,8 +150,8 @@ impl Transmitter {
 
     /// Forgets all frames.
     pub fn clear(&mut self) {
-        let (counters, without_rates) = (self.counters, self.without_rates);
-        *self = Self { counters, without_rates, ..Self::default() };
+        let Self { counters, without_rates, assumptions, .. } = *self;
+        *self = Self { counters, without_rates, assumptions, ..Self::default() };
     }
 
     /// Whether frames stay in the buffer for which the firmware would choose the rate.
@@ -211,7 +222,7 @@ impl Transmitter {
         if self.without_rates && !descriptor.use_driver_rate() && !descriptor.is_group() {
             return;
         }
-        let queued = Queued { descriptor, mpdu, pages, attempts: 0, since_ns: now_ns };
+        let queued = Queued { descriptor, mpdu, pages, attempts: 0, rts_attempts: 0, since_ns: now_ns };
         if let Some(queue) = self.queues.get_mut(queue_of(descriptor.queue())) {
             queue.push_back(queued);
         }
@@ -220,7 +231,7 @@ impl Transmitter {
     /// Queues a frame of the firmware's own, before all others.
     pub fn send(&mut self, now_ns: u64, frame: Option<Vec<u8>>) {
         let Some(mpdu) = frame else { return };
-        let queued = Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: now_ns };
+        let queued = own(mpdu, now_ns);
         let Some(queue) = self.queues.first_mut() else { return };
         let is_own = |other: &Queued| other.pages == 0;
         if queue.iter().filter(|other| is_own(other)).count() >= OWN_MAX {
@@ -279,11 +290,13 @@ impl Transmitter {
         let at = self.next_queue(memory)?;
         let queue = self.queues.get_mut(at)?;
         let first = queue.pop_front()?;
-        let rate = self.rates.choose(&first.descriptor, first.attempts);
+        let chosen = self.rates.choose(memory, &first.descriptor);
+        // The oldest MPDU of an A-MPDU decides for all.
+        let rate = data_rate(memory, &first.descriptor, chosen, first.attempts, &self.assumptions);
         let mode = mode(rate, modulation(&first.descriptor, wide));
         let is_group = first.receiver().first().is_some_and(|byte| byte & 1 == 1);
         let may_aggregate = first.descriptor.aggregate() && rate >= MCS0 && first.tid().is_some() && !is_group;
-        let protection = protection(&first.descriptor);
+        let protection = protection(memory, &first, &self.assumptions);
         let mut taken = vec![first];
         if may_aggregate {
             aggregate(queue, &mut taken, &mode, memory, rate);
@@ -295,20 +308,23 @@ impl Transmitter {
     }
 
     /// What became of it: frames that were not acknowledged are sent again, in their order, until their limit.
-    pub fn ended(&mut self, memory: &Memory, ppdu: &Ppdu, outcome: &Outcome) {
+    pub fn ended(&mut self, now_ns: u64, memory: &mut Memory, ppdu: &Ppdu, outcome: &Outcome) {
         let Some((at, taken)) = self.on_air.take() else { return };
         let mut again = Vec::new();
         let mut gap = None;
+        // The PPDU was not sent: its RTS was not answered.
+        let only_rts = !outcome.sent && self.assumptions.rts_retries == RtsRetries::Apart;
         for (mut queued, &acknowledged) in taken.into_iter().zip(&outcome.acknowledged) {
-            if ppdu.response != Response::None {
-                self.rates.report(&queued.descriptor, acknowledged);
+            if ppdu.response != Response::None && !only_rts {
+                self.rates.report(now_ns, memory, &queued.descriptor, acknowledged, &self.assumptions);
             }
             if acknowledged {
                 self.pages = self.pages.saturating_sub(queued.pages);
                 continue;
             }
-            queued.attempts = queued.attempts.saturating_add(1);
-            if queued.attempts > retry_limit(memory, &queued.descriptor) {
+            queued.rts_attempts = if outcome.sent { 0 } else { queued.rts_attempts.saturating_add(1) };
+            queued.attempts = queued.attempts.saturating_add(u8::from(!only_rts));
+            if queued.attempts.max(queued.rts_attempts) > retry_limit(memory, ppdu, &queued.descriptor) {
                 self.pages = self.pages.saturating_sub(queued.pages);
                 self.counters.given_up += 1;
                 if ppdu.aggregated {
@@ -316,7 +332,7 @@ impl Transmitter {
                 }
                 continue;
             }
-            if let Some(flags) = queued.mpdu.get_mut(1) {
+            if let Some(flags) = queued.mpdu.get_mut(1).filter(|_| !only_rts) {
                 *flags |= RETRY;
             }
             again.push(queued);
@@ -343,9 +359,26 @@ const fn is_meant(security: u8, cipher: Cipher) -> bool {
     }
 }
 
-fn retry_limit(memory: &Memory, descriptor: &TxDescriptor) -> u8 {
-    let register = memory.u8(reg::RETRY_LIMIT + 1) & 0x3f;
-    descriptor.retry_limit().unwrap_or(if register == 0 { RETRIES_DEFAULT } else { register })
+/// Retries of frames that are sent without RTS, and failures after which the contention window begins anew
+/// (dot11ShortRetryLimit).
+pub(super) fn short_retry_limit(memory: &Memory) -> u8 {
+    limit(memory.u8(reg::RETRY_LIMIT + 1))
+}
+
+fn limit(register: u8) -> u8 {
+    match register & 0x3f {
+        0 => RETRIES_DEFAULT,
+        limit => limit,
+    }
+}
+
+/// Retries of a frame: its descriptor's, else the long limit behind RTS, else the short one (IEEE 802.11-2020 10.23.2.12).
+fn retry_limit(memory: &Memory, ppdu: &Ppdu, descriptor: &TxDescriptor) -> u8 {
+    let register = match ppdu.protection {
+        Protection::Rts(_) => limit(memory.u8(reg::RETRY_LIMIT)),
+        _ => short_retry_limit(memory),
+    };
+    descriptor.retry_limit().unwrap_or(register)
 }
 
 fn modulation(descriptor: &TxDescriptor, wide: bool) -> Modulation {
@@ -359,9 +392,11 @@ fn modulation(descriptor: &TxDescriptor, wide: bool) -> Modulation {
 }
 
 /// RTS or CTS only if the MAC is told to send it itself (HW_RTS_ENABLE).
-fn protection(descriptor: &TxDescriptor) -> Protection {
+fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Protection {
+    let descriptor = &first.descriptor;
     let short_preamble = descriptor.rts_short_preamble();
-    let mode = mode(descriptor.rts_rate().min(11), Modulation { short_preamble, ..Modulation::default() });
+    let rate = rts_rate(memory, descriptor, first.rts_attempts, assumptions);
+    let mode = mode(rate, Modulation { short_preamble, ..Modulation::default() });
     match (descriptor.hardware_rts(), descriptor.rts(), descriptor.cts_to_self()) {
         (true, true, _) => Protection::Rts(mode),
         (true, false, true) => Protection::CtsToSelf(mode),
@@ -379,6 +414,111 @@ fn block_ack_request(lost: &Queued, next: Option<&Queued>) -> Queued {
     mpdu.extend_from_slice(lost.mpdu.get(4..16).unwrap_or_default());
     mpdu.extend((0x0004u16 | u16::from(lost.tid().unwrap_or(0)) << 12).to_le_bytes());
     mpdu.extend((start << 4).to_le_bytes());
-    // Sent by the MAC itself, at a basic rate: a descriptor without aggregation, protection and encryption.
-    Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, since_ns: lost.since_ns }
+    own(mpdu, lost.since_ns)
+}
+
+/// A frame of the MAC's own, at a basic rate: a descriptor without aggregation, protection and encryption.
+fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued {
+    Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, rts_attempts: 0, since_ns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::phy::Mode;
+
+    /// A QoS data frame behind a descriptor as rtl8xxxu fills it: RTS at 24 Mbit/s, aggregation.
+    fn transfer(sequence: u16) -> Vec<u8> {
+        let mut bytes = vec![0; 32];
+        let mut mpdu = vec![0x88, 0x01, 0, 0];
+        mpdu.resize(22, 2);
+        mpdu.extend((sequence << 4).to_le_bytes());
+        mpdu.resize(100, 0);
+        let words = [mpdu.len() as u32 | 32 << 16, 1 << 5, 0, 0, 8 | 1 << 12 | 1 << 13, 0x0001_ff40, 0, 0];
+        for (chunk, word) in bytes.chunks_exact_mut(4).zip(words) {
+            chunk.copy_from_slice(&u32::to_le_bytes(word));
+        }
+        let sum = bytes.chunks_exact(2).fold(0u16, |sum, half| sum ^ u16::from_le_bytes([half[0], half[1]]));
+        bytes[28..30].copy_from_slice(&sum.to_le_bytes());
+        bytes.extend(mpdu);
+        bytes
+    }
+
+    fn begun(mask: u32, assumptions: Assumptions) -> (Transmitter, Memory) {
+        let (mut transmitter, mut memory) = (Transmitter::new(assumptions), Memory::default());
+        memory.write(reg::DARFRC, &[0, 0, 0, 0, 4, 4, 8, 16, 1, 2, 3, 4, 5, 6, 7, 8]);
+        memory.write(reg::RETRY_LIMIT, &[0x30, 0x30]);
+        memory.set_u32(reg::RESPONSE_RATE_SET, 0x15f);
+        transmitter.rates().set_mask(&mut memory, 0, mask, true);
+        for sequence in 0..3 {
+            assert_eq!(transmitter.accept(0, &memory, &Cam::default(), &transfer(sequence)), OutReply::Accepted);
+        }
+        (transmitter, memory)
+    }
+
+    /// Sends what comes next, which nobody answers.
+    fn unanswered(transmitter: &mut Transmitter, memory: &mut Memory, sent: bool) -> Ppdu {
+        let ppdu = transmitter.begin(memory, false).expect("something to send");
+        let acknowledged = vec![false; ppdu.mpdus.len()];
+        transmitter.ended(0, memory, &ppdu, &Outcome { acknowledged, sent });
+        ppdu
+    }
+
+    fn label(mode: Mode) -> String {
+        mode.label()
+    }
+
+    #[test]
+    fn retries_keep_the_rate_and_fall_as_the_registers_say() {
+        for (mask, then) in
+            [(0x000f_ffff, ["HT20 MCS3 SGI", "6 Mb/s", "1 Mb/s long"]), (0x000f_0000, ["HT20 MCS4 SGI"; 3])]
+        {
+            let (mut transmitter, mut memory) = begun(mask, Assumptions::default());
+            let ppdus: Vec<Ppdu> = (0..9).map(|_| unanswered(&mut transmitter, &mut memory, true)).collect();
+            let labels: Vec<String> = ppdus.iter().map(|ppdu| label(ppdu.mode)).collect();
+            assert_eq!(labels[..5], ["HT20 MCS7 SGI"; 5], "{mask:#x}");
+            assert_eq!(
+                [&labels[5], &labels[6], &labels[7], &labels[8]],
+                [then[0], then[0], then[1], then[2]],
+                "{mask:#x}"
+            );
+            let retry = |ppdu: &Ppdu| ppdu.mpdus.iter().all(|mpdu| mpdu[1] & RETRY != 0);
+            assert_eq!(ppdus.iter().map(retry).collect::<Vec<_>>(), [&[false][..], &[true; 8]].concat());
+            assert_eq!((ppdus[5].mpdus.len(), ppdus[5].aggregated), (3, true));
+        }
+    }
+
+    #[test]
+    fn an_rts_that_nobody_answers_is_no_retry_of_what_was_not_sent() {
+        let (mut transmitter, mut memory) = begun(0x000f_ffff, Assumptions::default());
+        let ppdus: Vec<Ppdu> = (0..6).map(|_| unanswered(&mut transmitter, &mut memory, false)).collect();
+        let rts = ppdus.iter().map(|ppdu| match ppdu.protection {
+            Protection::Rts(mode) => label(mode),
+            _ => String::new(),
+        });
+        assert_eq!(
+            rts.collect::<Vec<_>>(),
+            ["24 Mb/s", "12 Mb/s", "6 Mb/s", "5.5 Mb/s long", "2 Mb/s long", "1 Mb/s long"]
+        );
+        assert!(ppdus.iter().all(|ppdu| label(ppdu.mode) == "HT20 MCS7 SGI" && ppdu.mpdus[0][1] & RETRY == 0));
+        // The other way it is one.
+        let mut assumptions = Assumptions::default();
+        assumptions.set("rts-retries=with-data").unwrap();
+        let (mut transmitter, mut memory) = begun(0x000f_ffff, assumptions);
+        unanswered(&mut transmitter, &mut memory, false);
+        assert_eq!(unanswered(&mut transmitter, &mut memory, false).mpdus[0][1] & RETRY, RETRY);
+    }
+
+    #[test]
+    fn the_retry_limits_are_those_of_the_register() {
+        for (sent, limits, tries) in [(true, [3, 5], 4), (false, [5, 3], 6)] {
+            let (mut transmitter, mut memory) = begun(0x000f_ffff, Assumptions::default());
+            memory.write(reg::RETRY_LIMIT, &limits);
+            for _ in 0..tries {
+                unanswered(&mut transmitter, &mut memory, sent);
+            }
+            assert_eq!(transmitter.counters().given_up, 3, "long {} short {}", limits[0], limits[1]);
+            assert_eq!(u32::from(short_retry_limit(&memory)), u32::from(limits[1]));
+        }
+    }
 }

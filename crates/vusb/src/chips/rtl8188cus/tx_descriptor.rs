@@ -32,7 +32,8 @@ impl TxDescriptor {
     pub const fn internal() -> Self {
         let mut words = [0; 8];
         words[4] = 1 << 8;
-        words[5] = 8;
+        // The whole range of fallback, as drivers ask for with data frames.
+        words[5] = 8 | 0x0001_ff00;
         Self { words }
     }
 
@@ -157,6 +158,16 @@ impl TxDescriptor {
     /// Short guard interval.
     pub const fn short_gi(&self) -> bool {
         self.bit(5, 6)
+    }
+
+    /// Rates that retries may fall at most (DATA_RATE_FB_LIMIT).
+    pub const fn data_fallback_limit(&self) -> u8 {
+        self.field(5, 8, 5) as u8
+    }
+
+    /// Rates that repeated RTS may fall at most (RTS_RATE_FB_LIMIT).
+    pub const fn rts_fallback_limit(&self) -> u8 {
+        self.field(5, 13, 4) as u8
     }
 
     /// Retry limit of its own.
