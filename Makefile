@@ -22,7 +22,7 @@ GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate fuzz requirements clean
+.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -114,6 +114,9 @@ bench: guest-image $(TEST_TOOLS) $(RUN_TOOLS) ## speed and memory, side by side 
 
 validate: setup ## the link engine against ns-3, closed forms and measurements: writes docs/validation.md
 	$(BIN)/python bench/validate.py
+
+truth: guest-image ## the virtual RTL8188CUS beside public figures of a real one: writes docs/truth-rtl8188cus.md
+	$(BIN)/python bench/truth.py
 
 fuzz: $(SYSTEM) ## fuzz every parser for a few minutes in all (FUZZ_SECONDS each)
 	$(RUST) fuzz/run
