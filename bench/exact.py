@@ -45,7 +45,7 @@ SCENARIOS = {
     "chip": """
 txop-lab up || exit
 peer iperf3 -s -D; sleep 0.3
-dut iperf3 -c 10.80.210.1 -t 0.5 -J >/txop/out/iperf3.json || exit
+dut iperf3 -c 10.80.210.1 -t 1 -J >/txop/out/iperf3.json || exit
 dut ping -c 10 -i 0.05 10.80.210.1 || exit
 """
     + CLOCKS,
