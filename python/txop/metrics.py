@@ -79,9 +79,19 @@ METRICS: dict[str, Metric] = {
         Metric("cpu_idle_percent", "CPU idle", "%", "higher", "difference", 2.0,
            "Idle, waiting and stolen time of all CPUs of the device under test (/proc/stat) over the time that passed. "
            "With CPU busy it makes 100 % only where the kernel's ticks see all work; a guest's do not."),
-        Metric("cpu_s_per_gbit", "CPU per Gbit", "core-s/Gbit", "lower", "ratio", 5.0,
+        Metric("cpu_total_s_per_gbit", "CPU per Gbit, all of it", "core-s/Gbit", "lower", "ratio", 5.0,
+           "CPU seconds that the whole device under test was busy in the measured window, per 10^9 bits of payload "
+           "moved. What it does while idle as well is in it: see idle_cpu_percent."),
+        Metric("cpu_s_per_gbit", "CPU per Gbit above idle", "core-s/Gbit", None, "ratio", 5.0,
            "CPU seconds of the whole device under test, minus what it used in the same time while idle just before, "
-           "per 10^9 bits of payload moved. Not available where the difference is not distinguishable from idle."),
+           "per 10^9 bits of payload moved. Not available where the difference is not distinguishable from idle. "
+           "Not judged: a driver that is busy while idle has less to add under load. Those judged are "
+           "cpu_total_s_per_gbit and idle_cpu_percent."),
+        Metric("idle_cpu_percent", "CPU busy while idle", "%", "lower", "difference", 2.0,
+           "Share of all CPU time of the device under test that was not idle in the idle phase before the load, with "
+           "the link up: what the driver costs without traffic, and what else the machine did."),
+        Metric("idle_context_switches_per_s", "context switches while idle", "1/s", "lower", "ratio", 10.0,
+           "Context switches of the device under test per second in the idle phase before the load (/proc/stat).", 0),
         Metric("context_switches_per_s", "context switches", "1/s", "lower", "ratio", 10.0,
            "Context switches of the device under test per second (/proc/stat).", 0),
         Metric("interrupts_per_s", "interrupts", "1/s", "lower", "ratio", 10.0,
@@ -250,7 +260,10 @@ OF_THE_MACHINE = frozenset(
     (
         "cpu_busy_percent",
         "cpu_idle_percent",
+        "cpu_total_s_per_gbit",
         "cpu_s_per_gbit",
+        "idle_cpu_percent",
+        "idle_context_switches_per_s",
         "context_switches_per_s",
         "interrupts_per_s",
         "device_interrupts_per_s",

@@ -33,6 +33,7 @@ from txop.campaign.gates import GATES, judge, settle
 from txop.campaign.instrument import GateFinding, Reading
 from txop.campaign.joined import join
 from txop.campaign.metrics_reference import MARKER, reference
+from txop.metrics import METRICS
 from txop.plan.model import Gates
 from txop.probes import sampler
 from txop.probes.host import HostCounters
@@ -94,6 +95,46 @@ def test_figures_over_the_window_above_idle(tmp_path):
     reading.put("throughput_mbit_s", 40.0, "test")
     join(facts, reading)
     assert values(reading)["cpu_s_per_gbit"] == pytest.approx(0.8 * 30 / 1.2)
+    assert values(reading)["cpu_total_s_per_gbit"] == pytest.approx(1.0 * 30 / 1.2)
+    assert values(reading)["idle_cpu_percent"] == pytest.approx(10.0)
+
+
+def test_what_a_driver_costs_while_idle_is_a_figure_and_no_bonus_under_load(tmp_path):
+    """A storm: 1.5 of 2 CPUs busy and 40,000 switches a second while idle, 2 of 2 with traffic; a driver without one: 0
+    and 1. Above idle alone, the storm would be half as dear."""
+    made = {}
+    for name, idle, load, switches in (("storm", 150, 200, 40_000), ("calm", 0, 100, 300)):
+        folder = tmp_path / name
+        folder.mkdir()
+        rows = [
+            (t, stat(idle * (t + 10), (200 - idle) * (t + 10), switches * (t + 10)), softirqs(0), lines(0))
+            for t in range(-10, -3)
+        ]
+        busy, rest = idle * 7, (200 - idle) * 7
+        rows += [(t, stat(busy + load * t, rest + (200 - load) * t, 10**7), softirqs(0), lines(0)) for t in range(31)]
+        write(folder, rows)
+        facts = facts_of(make_plan(), folder)
+        reading = HostCounters("dut", tickless=True).read(facts)
+        reading.put("throughput_mbit_s", 40.0, "test")
+        join(facts, reading)
+        made[name] = values(reading)
+    assert made["storm"]["cpu_s_per_gbit"] < made["calm"]["cpu_s_per_gbit"]
+    assert METRICS["cpu_s_per_gbit"].better is None
+    assert made["storm"]["cpu_total_s_per_gbit"] == pytest.approx(2 * made["calm"]["cpu_total_s_per_gbit"])
+    assert [made[name]["idle_cpu_percent"] for name in made] == pytest.approx([75, 0])
+    assert [made[name]["idle_context_switches_per_s"] for name in made] == pytest.approx([40_000, 300])
+
+
+def test_without_an_idle_phase_the_idle_cost_is_not_available(tmp_path):
+    write(tmp_path, [(t, stat(100 * t, 100 * t), softirqs(0), lines(0)) for t in range(31)])
+    facts = facts_of(make_plan(), tmp_path)
+    reading = HostCounters("dut").read(facts)
+    reading.put("throughput_mbit_s", 40.0, "test")
+    join(facts, reading)
+    for key in ("idle_cpu_percent", "idle_context_switches_per_s"):
+        assert reading.metrics[key].value is None
+        assert "idle_s" in reading.metrics[key].reason
+    assert values(reading)["cpu_total_s_per_gbit"] == pytest.approx(1.0 * 30 / 1.2)
 
 
 def _cost(tmp_path, idle_busy, window_busy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from txop.campaign.gates import payload_bytes
 from txop.campaign.instrument import Reading, RunFacts
 from txop.metrics import BELOW_NOISE
-from txop.probes.idle_difference import BUSY, HIGH, LOW
+from txop.probes.idle_difference import BUSY, HIGH, LOW, TOTAL
 
 
 def join(facts: RunFacts, reading: Reading) -> None:
@@ -14,6 +14,7 @@ def join(facts: RunFacts, reading: Reading) -> None:
         return
     moved = payload_bytes(facts, reading)
     busy, window_s = reading.extra[BUSY], facts.marks.window_s
+    _total(reading, reading.extra.get(TOTAL), window_s, moved)
     source = "/proc/stat, above idle, over the payload"
     if busy is None:
         reading.put("cpu_s_per_gbit", None, source, "no idle phase long enough to compare with (design.idle_s)")
@@ -23,6 +24,17 @@ def join(facts: RunFacts, reading: Reading) -> None:
         reading.put("cpu_s_per_gbit", None, source, reason)
     else:
         reading.put("cpu_s_per_gbit", busy * window_s / (moved * 8 / 1e9), source)
+
+
+def _total(reading: Reading, busy: float | None, window_s: float | None, moved: float | None) -> None:
+    """All of the machine's work in the window, per payload."""
+    source = "/proc/stat, all of it, over the payload"
+    if busy is None:
+        reading.put("cpu_total_s_per_gbit", None, source, "the counters went backwards")
+    elif moved is None or window_s is None or moved == 0:
+        reading.put("cpu_total_s_per_gbit", None, source, "no payload was counted")
+    else:
+        reading.put("cpu_total_s_per_gbit", busy * window_s / (moved * 8 / 1e9), source)
 
 
 def _within_noise(busy: float, low: float | None, high: float | None) -> str | None:

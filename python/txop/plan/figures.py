@@ -27,7 +27,7 @@ _FAULT = ("recovered", "silence_s", "struck")
 """Of trials in a guest."""
 _HOST = (
     "cpu_busy_percent", "cpu_idle_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
-    "softirqs_net_per_s",
+    "softirqs_net_per_s", "idle_cpu_percent", "idle_context_switches_per_s",
 )  # fmt: skip
 _RADIO = (
     "retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent",
@@ -68,7 +68,7 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
     if len(flows) > 1:
         found.add("jain_index")
     if flows or isinstance(test, ModuleCycleTest):
-        found.add("cpu_s_per_gbit")
+        found.update(("cpu_total_s_per_gbit", "cpu_s_per_gbit"))
     if isinstance(test, ModuleCycleTest):
         found.update(("throughput_mbit_s", "cycles", "cycles_failed", "recovery_s"))
     own = own_figures(test) if isinstance(test, CommandTest) else []

@@ -64,8 +64,9 @@ def _design(loaded: LoadedPlan) -> Found:
         yield ("design", "primary"), said, "name the few that the decision hangs on"
     if not any(math.isclose(design.confidence, known) for known in (0.9, 0.95, 0.99)):
         yield ("design", "confidence"), "the smallest detectable effect is known for 0.90, 0.95 and 0.99 only", None
-    if design.idle_s == 0 and any(name.endswith(".cpu_s_per_gbit") for name in primary):
-        yield ("design", "idle_s"), "without an idle phase there is no cpu_s_per_gbit", "set idle_s to 5"
+    for key in ("cpu_s_per_gbit", "idle_cpu_percent", "idle_context_switches_per_s"):
+        if design.idle_s == 0 and any(name.endswith(f".{key}") for name in primary):
+            yield ("design", "idle_s"), f"without an idle phase there is no {key}", "set idle_s to 5"
     counted = count(loaded.plan)
     if counted.cut_by_budget and counted.blocks_in_budget is not None:
         said = f"the campaign will probably end after {counted.blocks_in_budget} of {design.blocks} blocks"

@@ -1,7 +1,8 @@
 """What a run costs a machine: CPU, context switches, interrupts, softirqs, sampled all through the run.
 
-CPU cost is the whole machine's, minus what the same machine used while idle just before: a driver's work is done in
-softirqs, kworkers and completion handlers, which no process is charged for.
+CPU cost is the whole machine's: a driver's work is done in softirqs, kworkers and completion handlers, which no process
+is charged for. What it costs while idle is a figure of its own; the cost per Gbit is given with and without it. Only
+subtracted, a driver that keeps the processor busy without traffic would look cheap under load.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from txop.formats import proc_interrupts, proc_stat
 from txop.formats.error import FormatError
 from txop.probes import idle_difference, sampler
 from txop.probes.device_interrupts import lines_of_device
-from txop.probes.idle_difference import BUSY, HIGH, LOW
+from txop.probes.idle_difference import BUSY, HIGH, LOW, TOTAL
 from txop.report.whole_file import whole_file
 from txop.targets.contract import Running
 
@@ -25,6 +26,7 @@ PATHS = ("/proc/stat", "/proc/softirqs", "/proc/interrupts")
 """What is sampled."""
 _RATES = ("context_switches_per_s", "interrupts_per_s", "softirqs_net_per_s", "device_interrupts_per_s")
 _ALL = ("cpu_busy_percent", "cpu_idle_percent", *_RATES)
+_IDLE = ("idle_cpu_percent", "idle_context_switches_per_s")
 MIN_SPAN_S = 0.5
 """Two samples must be so far apart for a figure."""
 ONE_CORE_PERCENT = 97.0
@@ -132,11 +134,30 @@ class HostCounters:
         for key in _RATES:
             known = rates[key] is not None
             reading.put(key, rates[key], source, None if known else _reason(key, lines))
+        reading.extra[TOTAL] = self._busy_cores(first, last)
+        self._idle_phase(facts, reading, snapshots, cores, source)
         above = idle_difference.above_idle(facts.marks, snapshots, lambda s: s.at_s, self._busy_cores, cores)
         reading.extra[BUSY] = above.cores if above else None
         reading.extra[LOW] = above.low if above else None
         reading.extra[HIGH] = above.high if above else None
         return reading
+
+    def _idle_phase(
+        self, facts: RunFacts, reading: Reading, snapshots: Sequence[_Snapshot], cores: int, source: str
+    ) -> None:
+        """What the machine does while the link is up and nothing is sent."""
+        ends = idle_difference.of_idle_phase(facts.marks, snapshots, lambda s: s.at_s)
+        if ends is None:
+            for key in _IDLE:
+                reading.put(key, None, source, "fewer than two samples in the idle phase (design.idle_s)")
+            return
+        busy = self._busy_cores(*ends)
+        percent = None if busy is None else min(100.0, 100 * busy / cores)
+        reading.put("idle_cpu_percent", percent, source, None if busy is not None else "the counters went backwards")
+        switches = proc_stat.difference(ends[0].stat, ends[1].stat).context_switches
+        rate = _per_s(switches, ends[1].at_s - ends[0].at_s)
+        reason = None if rate is not None else "the target does not count them"
+        reading.put("idle_context_switches_per_s", rate, source, reason)
 
     def _busy_cores(self, first: _Snapshot, last: _Snapshot) -> float | None:
         """Cores at work between two samples."""
@@ -167,7 +188,7 @@ class HostCounters:
 
     def _nothing(self, facts: RunFacts, reading: Reading, reason: str) -> Reading:
         if self._target == "dut":
-            for key in (*_ALL, "cpu_s_per_gbit"):
+            for key in (*_ALL, *_IDLE, "cpu_total_s_per_gbit", "cpu_s_per_gbit"):
                 reading.put(key, None, "/proc", reason)
         self._gate(facts, reading, None, reason)
         return reading

@@ -23,6 +23,8 @@ BUSY = "busy_cores_above_idle"
 """Key of the difference in a reading's ``extra``; the ends of its interval are under :data:`LOW` and :data:`HIGH`."""
 LOW = f"{BUSY}_low"
 HIGH = f"{BUSY}_high"
+TOTAL = "busy_cores"
+"""Key of the cores busy in the window, idle cost included."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,17 @@ def above_idle(
 
     half = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(total)
     return AboveIdle(cores, cores - half, cores + half)
+
+
+def of_idle_phase(
+    marks: Marks, samples: Sequence[Sample], at_s: Callable[[Sample], float]
+) -> tuple[Sample, Sample] | None:
+    """The first and the last sample of the idle phase; ``None`` without two of them."""
+    if marks.idle is None or marks.load is None or marks.window is None:
+        return None
+    start_s, end_s = marks.idle - marks.window, marks.load - marks.window
+    inside = [sample for sample in samples if start_s <= at_s(sample) <= end_s]
+    return (inside[0], inside[-1]) if len(inside) > 1 and at_s(inside[-1]) > at_s(inside[0]) else None
 
 
 def _phase(

@@ -15,7 +15,10 @@ from txop.stats.limits import MAX_BLOCKS
 
 HOST = (
     "cpu_busy_percent",
+    "cpu_total_s_per_gbit",
     "cpu_s_per_gbit",
+    "idle_cpu_percent",
+    "idle_context_switches_per_s",
     "context_switches_per_s",
     "interrupts_per_s",
     "device_interrupts_per_s",
