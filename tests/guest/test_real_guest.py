@@ -70,6 +70,9 @@ echo "$(uname -r) $GREETING"; echo wrong >&2
 head -c 3000000 /dev/zero >/txop/out/zeros; mkdir /txop/out/deep; echo text >/txop/out/deep/file
 modprobe mac80211_hwsim radios=1 && iw dev | grep -c Interface >/txop/out/radios
 modprobe vhci_hcd && modprobe rtl8192cu && modprobe rtl8xxxu dma_aggregation=1 && lsmod >/txop/out/modules
+timeout 20 tcpdump -i lo -c 1 -w /txop/out/lo.pcap 2>/txop/out/tcpdump & until [ -s /txop/out/lo.pcap ]; do
+    [ -e /proc/$! ] || break; ping -c 1 127.0.0.1 >/dev/null; done; wait $!; echo $? >/txop/out/tcpdump-status
+{ echo mem >/sys/power/state; } 2>/txop/out/suspend && echo slept >/txop/out/slept
 ls -l /root/here /usr/bin/timeout >/dev/null && ip netns add x && ip netns exec x ip -br link | grep -q lo && exit 3
 """
     here = tmp_path / "here"
@@ -84,6 +87,11 @@ ls -l /root/here /usr/bin/timeout >/dev/null && ip netns add x && ip netns exec 
     assert (files / "zeros").read_bytes() == bytes(3_000_000)
     assert (files / "deep/file").read_text() == "text\n"
     assert (files / "radios").read_text() == "1\n"
+    assert (files / "tcpdump-status").read_text() == "0\n", (files / "tcpdump").read_text()
+    assert not (files / "slept").exists()
+    assert "Read-only" in (files / "suspend").read_text(), (
+        "a suspend must fail at once: nothing would wake the guest up"
+    )
     loaded = (files / "modules").read_text()
     assert all(name in loaded for name in ("rtl8xxxu", "rtl8192cu", "vhci_hcd", "mac80211_hwsim"))
     assert "Linux version" in (files / "kernel.log").read_text()
@@ -180,3 +188,16 @@ def test_a_rebuilt_driver_carries_traffic_through_a_virtual_chip(image: Image, c
     assert " 0% packet loss" in (tmp_path / "a" / "stdout").read_text()
     assert "RTL8188CU" in (tmp_path / "a/files/kernel.log").read_text()
     assert everything(tmp_path / "a") == everything(tmp_path / "b")
+
+
+@pytest.mark.slow
+def test_a_chip_that_ends_under_a_command_is_the_cause(image: Image, chips: Path, tmp_path: Path) -> None:
+    del chips
+    chip = Chip(ap="builtin", security="open")
+    script = 'txop-lab up || exit\nread -r chip </run/txop-lab/vusb.pid\nkill -9 "$chip"\nsleep 1\n'
+    overlay = Overlay(script=script, environment=chip.variables(), files=chip.files())
+    ended = run(image, overlay, tmp_path)
+    assert ended.status == 72
+    said = "the virtual device ended before the command did: signal 9"
+    assert said in (tmp_path / "stderr").read_text()
+    assert any(event.words.startswith(said) for event in ended.events)

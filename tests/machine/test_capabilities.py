@@ -206,6 +206,11 @@ def test_a_qemu_without_the_machine_of_the_guests_is_too_old():
     ("kvm", "why"),
     [
         (Ran(1, "error: failed to set MSR 0x10a to 0x69\nmore"), "error: failed to set MSR 0x10a to 0x69"),
+        (
+            Ran(134, "QEMU 7.2.22 monitor - type 'help'\n(qemu) qemu-system-x86_64: error: failed to set MSR 0x10a\n"),
+            "error: failed to set MSR 0x10a",
+        ),
+        (Ran(134, "QEMU 7.2.22 monitor - type 'help'\n(qemu) \n"), "QEMU made no virtual machine with it"),
         (Ran(134, ""), "QEMU made no virtual machine with it"),
         (None, "QEMU made no virtual machine with it"),
     ],

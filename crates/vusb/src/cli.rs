@@ -39,6 +39,8 @@ pub enum Command {
     Serve(ServeArgs),
     /// Set how a network interface packs datagrams for its device (ethtool's tx-aggr-*; rmnet).
     TxAggregation(TxAggregationArgs),
+    /// Read the options of a device, and say whether they can be; needs nothing of the machine.
+    CheckOptions(DeviceArgs),
     /// Read fault scripts, and say whether a device could carry them out; needs nothing of the machine.
     CheckFaults {
         /// Scripts, as for --faults.
@@ -112,6 +114,9 @@ pub struct DeviceArgs {
     /// Record all frames on the air (pcapng, radiotap).
     #[arg(long, value_name = "FILE")]
     pub air: Option<PathBuf>,
+    /// Largest size of each capture: what comes later is left out, and stderr says from when on.
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(65_536..))]
+    pub capture_limit: Option<u64>,
     /// Write the counters here at the end and on SIGUSR1 (JSON).
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,

@@ -13,7 +13,7 @@ use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
 use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
-use vusb::record::{Observer, UsbmonRecorder};
+use vusb::record::{Observer, Room, UsbmonRecorder};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
@@ -85,6 +85,7 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
         Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::CheckFaults { files } => read_scripts(files),
+        Command::CheckOptions(_) => Ok(()), // that they were read is all
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
@@ -141,7 +142,7 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
         settings.efuse = Efuse::open(path)?;
     }
     let recorder = match &args.air {
-        Some(path) => Some(AirRecorder::create(path, Clock.epoch_ns()).map_err(file(path))?),
+        Some(path) => Some(AirRecorder::create(path, Clock.epoch_ns(), room(args, "air")).map_err(file(path))?),
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
@@ -153,6 +154,11 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
         ApKind::Builtin => Box::new(builtin(args, script)?),
     };
     Ok(Box::new(Rtl8188cus::new(settings, medium, ap)))
+}
+
+/// The room that a capture may take.
+fn room(args: &DeviceArgs, what: &'static str) -> Room {
+    args.capture_limit.map_or(Room::ENDLESS, |bytes| Room::of(what, bytes))
 }
 
 fn builtin(args: &DeviceArgs, script: Option<&Script>) -> Result<Builtin, ApError> {
@@ -176,7 +182,8 @@ impl<'a> Run<'a> {
         let device = device(args)?;
         let observer = match &args.usb {
             Some(path) => {
-                let recorder = UsbmonRecorder::create(path, Clock.epoch_ns(), args.usb_snap).map_err(file(path))?;
+                let recorder = UsbmonRecorder::create(path, Clock.epoch_ns(), args.usb_snap, room(args, "bus"))
+                    .map_err(file(path))?;
                 Some(Box::new(recorder) as Box<dyn Observer>)
             }
             None => None,

@@ -20,6 +20,7 @@ from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
+from txop.guest.driver_check import check_driver
 from txop.guest.error import GuestError
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.image import Image, build_image
@@ -120,6 +121,9 @@ class GuestLaboratory:
         if ended.status != 0:
             why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
             raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
+        if full := [event.words for event in ended.events if event.words.startswith("the capture of the ")]:
+            advice = "give the guests more (memory_mb), keep less of each URB (snap_bytes), or a shorter window"
+            raise TargetError("dut", f"{full[0]}: {advice}")
         if is_checked(self._plan, context.test, block):
             again = context.folder / REPEAT
             await self._boot(ready, overlay, computer, again, _Stopwatch())
@@ -218,7 +222,9 @@ class GuestLaboratory:
             facts["build_id"] = built.info.build_id
         if spec.faults is not None:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
-        return _Ready(spec, image, modules, self._chip(spec), facts)
+        chip = self._chip(spec)
+        check_driver(chip, image, modules)
+        return _Ready(spec, image, modules, chip, facts)
 
     def _chip(self, spec: GuestSpec) -> Chip:
         return replace(

@@ -88,6 +88,7 @@ def chip_of(
 ) -> Chip | None:
     """The device that the options ask for; ``None`` without ``--device``. Raises :class:`UserError`."""
     from txop.guest.chips import DRIVERS, Chip
+    from txop.guest.fault_check import check_options
     from txop.probes.air_analysis import CAPTURE_FILE
     from txop.probes.bus_capture import BUS_FILES
 
@@ -98,13 +99,15 @@ def chip_of(
             )
         return None
     with told():
+        options = tuple(word for words in device_option or () for word in _split(words))
+        check_options(device, ap, options)
         return Chip(
             device,
             driver or DRIVERS.get(device, ""),
             tuple(parameter or ()),
             security or ("open" if ap == "builtin" else "wpa2"),
             width,
-            options=tuple(word for words in device_option or () for word in _split(words)),
+            options=options,
             ap=ap,
             air=CAPTURE_FILE if air else None,
             usb=BUS_FILES[0] if usb else None,

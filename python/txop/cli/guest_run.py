@@ -295,6 +295,7 @@ def _overlay(
     built_for: Lock | None,
     ending: Ending,
 ) -> Overlay:
+    from txop.guest.driver_check import check_driver
     from txop.guest.overlay import Overlay
     from txop.guest.rebuilt import modules_for
 
@@ -302,6 +303,7 @@ def _overlay(
     if chip is None:
         return Overlay(command=tuple(command), files=files, modules=modules)
     modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
+    check_driver(chip, image, modules)
     last = f"exec {shlex.join(command)}" if command else ":"
     return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 

@@ -34,7 +34,7 @@ class Overview:
 def overview(loaded: LoadedPlan) -> Overview:
     """What a plan amounts to, with what is known of its testbed's noise."""
     plan = loaded.plan
-    counted = count(plan)
+    counted = count(plan, loaded.folder)
     noise = recall(plan)
     document = {
         "title": plan.title,

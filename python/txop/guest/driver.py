@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
 from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
+from txop.report.whole_file import whole_file
 from txop.visible import visible
 
 TIMEOUT_S = 1800.0
@@ -110,10 +114,50 @@ async def build_driver(
     )
     progress(f"building {what.driver} for {lock.release}")
     try:
-        return await build(recipe, cache=folder / "modules", environment=variables)
+        built = await build(recipe, cache=folder / "modules", environment=variables)
+        _remember(what, lock, folder, built)
+        return built
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
+
+
+def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bool:
+    """Whether a driver would come from the cache, as far as can be told without fetching anything.
+
+    A folder of one's own counts as not built. Raises :class:`OSError` for a patch that cannot be read.
+    """
+    folder = cache or default_cache()
+    if what.source is not None:
+        return False
+    try:
+        key = (folder / "modules" / _BUILT / _asked(what, lock)).read_text(encoding="ascii")
+    except OSError:
+        return False
+    return re.fullmatch(r"[0-9a-f]{32}", key) is not None and (folder / "modules" / key / "built.json").is_file()
+
+
+_BUILT = "asked"
+"""Folder of what was asked for, by its hash: the key of the module that came of it."""
+
+
+def _asked(what: DriverBuild, lock: Lock) -> str:
+    parts = [
+        [package.sha256 for package in lock.packages if package.role != "image"],
+        [what.driver, what.reverse, *what.switches],
+        [hashlib.sha256(patch.read_bytes()).hexdigest() for patch in what.patches],
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def _remember(what: DriverBuild, lock: Lock, folder: Path, built: Built) -> None:
+    """For :func:`was_built`. Losing it costs nothing else."""
+    if what.source is None:
+        with suppress(OSError):
+            place = folder / "modules" / _BUILT
+            place.mkdir(exist_ok=True)
+            with whole_file(place / _asked(what, lock)) as out:
+                out.write(built.key)
 
 
 def check_scripts(what: DriverBuild) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from txop.guest.chips import PROGRAM, find_chips
@@ -38,6 +38,31 @@ def check_faults(scripts: Iterable[FaultScript], ap: str) -> None:
                     f"{script.name} is about the access point, and hostapd follows no script",
                     what_to_do="take the built-in one (--ap builtin)",
                 )
+
+
+def check_options(device: str, ap: str, options: Sequence[str]) -> None:
+    """Raise :class:`GuestError` for options of the program that it does not take, before a guest boots.
+
+    Nothing is found out where the program does not run, or is one that cannot be asked.
+    """
+    try:
+        program = find_chips()
+        said = subprocess.run(
+            [program, "check-options", "--device", device, "--ap", ap, *options],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except (MissingForGuest, OSError, subprocess.TimeoutExpired):
+        return
+    words = said.stderr.decode("utf-8", "replace")
+    if said.returncode == 2 and words.startswith("error: ") and "'check-options'" not in words:
+        first = " ".join(words.removeprefix("error: ").partition("\n\nUsage:")[0].split())
+        raise GuestError(
+            f"{PROGRAM} does not take these options: {visible(first[:500])}",
+            what_to_do="docs/virtual-chips.md has its options",
+        )
 
 
 def _read(program: Path, place: Path, name: str) -> bool:

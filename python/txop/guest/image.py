@@ -32,7 +32,7 @@ from txop.guest.packages.apt import Progress
 from txop.guest.packages.lock import Lock, LockedPackage
 from txop.guest.packages.store import FileTree, PackageStore
 
-RECIPE = 2
+RECIPE = 3
 """Raised when this module builds differently: older images are then not used again."""
 
 KEPT_UNUSED_DAYS = 30
@@ -283,10 +283,15 @@ def _skeleton(archive: Cpio) -> None:
     archive.add_link("etc/mtab", "/proc/mounts")
     archive.add_device("dev/console", 5, 1)
     archive.add_device("dev/null", 1, 3)
-    archive.add_file("etc/passwd", b"root:x:0:0::/root:/bin/sh\n")
-    archive.add_file("etc/group", b"root:x:0:\nnetdev:x:1:\n")
+    archive.add_file("etc/passwd", _USERS)
+    archive.add_file("etc/group", _GROUPS)
     archive.add_file("etc/hosts", b"127.0.0.1 localhost\n")
     archive.add_file("etc/nsswitch.conf", b"passwd: files\ngroup: files\nhosts: files\n")
+
+
+_USERS = b"root:x:0:0::/root:/bin/sh\ntcpdump:x:102:102::/nonexistent:/bin/false\n"
+"""Debian's tcpdump becomes this user once it has opened the interface (tcpdump(8), -Z)."""
+_GROUPS = b"root:x:0:\nnetdev:x:1:\ntcpdump:x:102:\n"
 
 
 def _applets(archive: Cpio, tree: FileTree) -> None:

@@ -1,7 +1,7 @@
 #!/usr/bin/dash
 # The laboratory in a guest: a virtual chip on the USB bus, the driver under test, an access point on a simulated radio,
 # each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
-# asks the chip for its counters; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
+# asks the chip for its counters, `txop-lab alive` says whether it is there still; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
 # `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip). A network
 # function (ncm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
@@ -99,12 +99,50 @@ plug() {
     # the residual loss that the seed of this guest brings, unless somebody says otherwise
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
-    txop-vusb attach --device "$device" --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" \
-        --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
-    echo $! >"$run/vusb.pid"
+    chip --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" $options
     wait_for 40 wireless || fail "the driver $driver made no wireless interface"
     [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     stage "the driver has the chip: $(wireless)"
+}
+
+chip() { # chip OPTIONS...: started; how it ended is kept
+    rm -f "$run/vusb.pid" "$run/vusb.status"
+    (
+        # shellcheck disable=SC2046
+        txop-vusb attach --device "$device" --stats "$out/chip.json" $(capture_limit "$@") "$@" &
+        echo $! >"$run/vusb.pid"
+        # real hardware does not go because the computer's memory is full
+        echo -1000 >"/proc/$!/oom_score_adj"
+        wait $!
+        ended=$?
+        [ ! -d "$run" ] || echo "$ended" >"$run/vusb.status"
+    ) >"$out/vusb.log" 2>&1 &
+    wait_for 10 test -s "$run/vusb.pid" || fail "the virtual device does not start"
+}
+
+capture_limit() { # captures stay in memory until the guest ends: some of it is left for everything else
+    captures=0
+    for word; do
+        case $word in --air | --usb | --air=* | --usb=*) captures=$((captures + 1)) ;; --capture-limit*) return ;; esac
+    done
+    [ "$captures" -gt 0 ] || return
+    echo --capture-limit $(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) * 614 / captures))
+}
+
+alive() { # 1, and why, when the virtual device has ended though nobody told it to
+    [ -s "$run/vusb.status" ] || return 0
+    read -r ended <"$run/vusb.status"
+    [ "$ended" != 0 ] || return 0
+    why="status $ended"
+    [ "$ended" -le 128 ] || why="signal $((ended - 128))"
+    read -r pid <"$run/vusb.pid"
+    if dmesg | grep -q "Out of memory: Killed process $pid "; then
+        why="the kernel killed it: the guest's memory was full (--memory; memory_mb in a plan)"
+    elif last=$(tail -n 1 "$out/vusb.log") && [ -n "$last" ]; then
+        why="$why: $last"
+    fi
+    echo "the virtual device ended before the command did: $why"
+    return 1
 }
 
 bus_first() { # an interrupt of the virtual host is a thread that waits its turn; a real one does not wait
@@ -172,8 +210,7 @@ wired() { # a network function in place of the chip: its other end is a TAP or T
     modprobe tun || fail "this kernel has no TUN and TAP devices"
     case "$device $options" in qmi-modem*--framing*) ;; qmi-modem*) options="--framing raw-ip $options" ;; esac
     # shellcheck disable=SC2086
-    txop-vusb attach --device "$device" --wired wired0 --stats "$out/chip.json" $options >"$out/vusb.log" 2>&1 &
-    echo $! >"$run/vusb.pid"
+    chip --wired wired0 $options
     wait_for 40 function_interface || fail "the driver $driver made no network interface"
     interface=$(function_interface)
     stage "the driver has the function: $interface"
@@ -235,6 +272,7 @@ down() {
     done
     # the chip writes its files when it is told to end
     wait_for 10 gone "$(cat "$run/vusb.pid" 2>/dev/null)"
+    full=$(grep -h '^txop-vusb: the capture of the' "$out/vusb.log") && stage "${full#txop-vusb: }"
     rm -rf "$run"
 }
 
@@ -253,6 +291,7 @@ prepare)
 plug) plug ;;
 join) join ;;
 down) [ ! -d "$run" ] || down ;;
+alive) alive ;;
 counters) counters "${2:?a file}" ;;
-*) echo "usage: txop-lab up|down|prepare|plug|join|counters FILE" >&2; exit 2 ;;
+*) echo "usage: txop-lab up|down|prepare|plug|join|alive|counters FILE" >&2; exit 2 ;;
 esac

@@ -206,8 +206,23 @@ def kvm_trouble() -> str | None:
         return f"QEMU made no virtual machine with it within {ANSWER_S:g} s"
     if tried.returncode == 0:
         return None
-    rows = tried.stderr.decode("utf-8", "replace").strip().splitlines()
-    return visible(rows[0][:200]) if rows else f"QEMU ended with {tried.returncode}"
+    return complaint(tried.stderr.decode("utf-8", "replace")) or f"QEMU ended with {tried.returncode}"
+
+
+def complaint(said: str) -> str | None:
+    """Of what QEMU says the first row that says what is wrong, not its monitor's greeting; ``None``: it says nothing.
+
+    >>> complaint("QEMU 7.2.22 monitor - type 'help'\\n(qemu) qemu-system-x86_64: error: failed to set MSR 0x10a\\n")
+    'error: failed to set MSR 0x10a'
+    >>> complaint("Could not access KVM kernel module: No such file or directory\\n")
+    'Could not access KVM kernel module: No such file or directory'
+    """
+    rows = [row.strip() for row in said.splitlines() if row.strip()]
+    mine = f"{PROGRAM}: "
+    named = [row[row.index(mine) + len(mine) :] for row in rows if mine in row]
+    others = [row for row in rows if "monitor - type" not in row and row != "(qemu)"]
+    found = next(iter(named or others), None)
+    return None if found is None else visible(found[:200])
 
 
 def shift_of(mips: int) -> int:

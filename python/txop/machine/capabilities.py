@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.guest.packages.archive import KEYRINGS
-from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU
+from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
 
@@ -182,8 +182,7 @@ def _kvm(machine: Machine) -> Answer:
     tried = machine.run(["/bin/sh", "-c", 'echo quit | "$@"', "sh", qemu, *KVM_TRIAL])
     if tried is not None and tried.status == 0:
         return answer
-    rows = [] if tried is None else tried.output.strip().splitlines()
-    why = rows[0].strip()[:200] if rows else "QEMU made no virtual machine with it"
+    why = complaint("" if tried is None else tried.output) or "QEMU made no virtual machine with it"
     return Answer(False, f"/dev/kvm does not work: {why}", Packages(None, None, None))
 
 

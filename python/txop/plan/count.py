@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from txop.guest.chips import NEEDS_BUILD
 from txop.plan import guest_time
 from txop.plan.model import Arm, GuestSpec, ModuleCycleTest, Plan, Test
+from txop.plan.named_file import named_file
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class RunCount:
     loads: int
     """How often an arm is loaded."""
     builds: int
-    """Arms that are built first, unless they were built before."""
+    """Modules that are built first: on machines one for each arm with a build, for guests those not built before."""
     seconds_low: float
     seconds_expected: float
     seconds_high: float
@@ -68,14 +70,18 @@ class RunCount:
     """Blocks that the budget allows, as expected; ``None`` without one."""
 
 
-def count(plan: Plan) -> RunCount:
+def count(plan: Plan, folder: Path | None = None) -> RunCount:
     """Count the runs of a plan and estimate their time.
+
+    Args:
+        plan: The plan.
+        folder: What file names in it are relative to. ``None``: of guests' drivers none is taken as built before.
 
     Measured time (warm-up, window, idle, gap) is the plan's own; what lies between is estimated with the ranges of this
     module.
     """
     if plan.guest is not None:
-        return _count_guests(plan, plan.guest)
+        return _count_guests(plan, plan.guest, folder)
     blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
     loads_per_arm = tests if plan.design.reload == "run" else 1
     total = Range(0, 0, 0)
@@ -112,7 +118,7 @@ def count(plan: Plan) -> RunCount:
     )
 
 
-def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
+def _count_guests(plan: Plan, spec: GuestSpec, folder: Path | None) -> RunCount:
     """Every run boots a guest; several may do so at once. Images and drivers are made once, before."""
     blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
     at_once = guest_time.guests_at_once(plan)
@@ -130,17 +136,13 @@ def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
     total += Range(again.low * rounds, again.expected * rounds, again.high * rounds)
     per_run = usual / (arms * tests)
     budget = plan.design.time_budget_s
-    varied = [spec.varied(arm.guest) for arm in plan.arm]
     return RunCount(
         runs=blocks * arms * tests,
         blocks=blocks,
         arms=arms,
         tests=tests,
         loads=blocks * arms * tests,
-        builds=sum(
-            bool(arm.patches) or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD
-            for arm, guest in zip(plan.arm, varied, strict=True)
-        ),
+        builds=_guest_builds(plan, spec, folder),
         seconds_low=total.low,
         seconds_expected=total.expected,
         seconds_high=total.high,
@@ -155,6 +157,35 @@ def _count_guests(plan: Plan, spec: GuestSpec) -> RunCount:
         cut_by_budget=budget is not None and total.expected > budget,
         blocks_in_budget=None if budget is None else min(blocks, int(budget // max(1e-9, usual)) + 1),
     )
+
+
+def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
+    """How many drivers have to be built: one for all arms that have the same, and none that is in the cache."""
+    wanted: dict[tuple[object, ...], bool] = {}
+    for arm in plan.arm:
+        guest = spec.varied(arm.guest)
+        if not (arm.patches or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD):
+            continue
+        files = tuple(patch.file for patch in arm.patches if patch.file is not None)
+        key = (guest.kernel, guest.lock, guest.driver, guest.source, guest.reverse, files)
+        if key not in wanted:
+            wanted[key] = folder is not None and _is_cached(guest, files, folder)
+    return sum(not cached for cached in wanted.values())
+
+
+def _is_cached(guest: GuestSpec, files: tuple[str, ...], folder: Path) -> bool:
+    # here, as building knows of plans
+    from txop.guest.driver import DriverBuild, patch_files, was_built
+    from txop.guest.error import GuestError
+    from txop.guest.locks import find_lock
+
+    try:
+        lock = find_lock(guest.kernel, named_file(folder, guest.lock) if guest.lock is not None else None)
+        patches = patch_files([named_file(folder, name) for name in files])
+        source = named_file(folder, guest.source) if guest.source is not None else None
+        return was_built(DriverBuild(guest.driver, patches, guest.reverse, source), lock)
+    except (GuestError, OSError, RuntimeError):  # what is wrong with them is said elsewhere
+        return False
 
 
 def _window(test: Test) -> Range:

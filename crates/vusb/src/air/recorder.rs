@@ -10,6 +10,8 @@ use wire::linktype::LinkType;
 use wire::pcap::ByteOrder;
 use wire::radiotap::Reception;
 
+use crate::record::Room;
+
 /// A frame on the air.
 #[derive(Clone, Copy, Debug)]
 pub struct AirFrame<'a> {
@@ -26,6 +28,7 @@ pub struct AirRecorder {
     writer: PcapngWriter<BufWriter<File>>,
     interface: u32,
     epoch_ns: i64,
+    room: Room,
     record: Vec<u8>,
     failed: Option<io::Error>,
 }
@@ -42,7 +45,7 @@ impl AirRecorder {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn create(path: &Path, epoch_ns: i64) -> io::Result<Self> {
+    pub fn create(path: &Path, epoch_ns: i64, room: Room) -> io::Result<Self> {
         let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), ByteOrder::Little).map_err(io_error)?;
         let settings = InterfaceSettings {
             name: Some("air".into()),
@@ -51,7 +54,7 @@ impl AirRecorder {
             ..InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP)
         };
         let interface = writer.add_interface(&settings).map_err(io_error)?;
-        Ok(Self { writer, interface, epoch_ns, record: Vec::new(), failed: None })
+        Ok(Self { writer, interface, epoch_ns, room, record: Vec::new(), failed: None })
     }
 
     /// Writes one frame down.
@@ -64,6 +67,9 @@ impl AirRecorder {
         let fcs = fcs32(frame.bytes) ^ u32::from(frame.reception.bad_fcs);
         self.record.extend(fcs.to_le_bytes());
         let time_ns = self.epoch_ns.saturating_add(i64::try_from(frame.end_ns).unwrap_or(i64::MAX));
+        if !self.room.take(self.record.len(), time_ns) {
+            return;
+        }
         if let Err(error) = self.writer.write(self.interface, time_ns, self.record.len() as u32, &self.record) {
             self.failed = Some(io_error(error));
         }

@@ -1,10 +1,12 @@
 //! What went over the bus, written down.
 
+mod room;
 mod usbmon;
 
 use wire::usb::setup::Setup;
 use wire::usb::{EndpointAddress, TransferType};
 
+pub use room::Room;
 pub use usbmon::UsbmonRecorder;
 
 /// An URB was submitted or has ended.

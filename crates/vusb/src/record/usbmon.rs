@@ -10,7 +10,7 @@ use wire::pcap::ByteOrder;
 use wire::usb::usbmon::{EventKind, Header, LONG_HEADER};
 use wire::usb::TransferType;
 
-use super::{Observer, UrbEvent};
+use super::{Observer, Room, UrbEvent};
 
 /// `-EINPROGRESS`, which submissions have as their status.
 const IN_PROGRESS: i32 = -115;
@@ -25,6 +25,7 @@ pub struct UsbmonRecorder {
     epoch_ns: i64,
     /// Bytes of data kept per URB.
     snap_len: usize,
+    room: Room,
     record: Vec<u8>,
     /// The first error; nothing is written after it.
     failed: Option<io::Error>,
@@ -35,10 +36,10 @@ impl UsbmonRecorder {
     ///
     /// # Errors
     /// Those of the file.
-    pub fn create(path: &Path, epoch_ns: i64, snap_len: usize) -> io::Result<Self> {
+    pub fn create(path: &Path, epoch_ns: i64, snap_len: usize, room: Room) -> io::Result<Self> {
         let settings = PcapSettings::micros(LinkType::USB_LINUX_MMAPPED);
         let writer = PcapWriter::new(BufWriter::new(File::create(path)?), settings).map_err(io_error)?;
-        Ok(Self { writer, epoch_ns, snap_len, record: Vec::new(), failed: None })
+        Ok(Self { writer, epoch_ns, snap_len, room, record: Vec::new(), failed: None })
     }
 }
 
@@ -56,6 +57,9 @@ impl Observer for UsbmonRecorder {
         }
         let time_ns = self.epoch_ns.saturating_add(i64::try_from(event.now_ns).unwrap_or(i64::MAX));
         let data = event.data.get(..self.snap_len).unwrap_or(event.data);
+        if !self.room.take(LONG_HEADER + data.len(), time_ns) {
+            return;
+        }
         self.record.clear();
         self.record.extend_from_slice(&header(event, time_ns, data.len()).emit(ByteOrder::Little));
         self.record.extend_from_slice(data);

@@ -14,7 +14,7 @@ use vusb::ap::AccessPoint;
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
-use vusb::record::UsbmonRecorder;
+use vusb::record::{Room, UsbmonRecorder};
 use wire::ieee80211::MacAddr;
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
 
@@ -131,10 +131,10 @@ fn play(case: &Case, air: &Path, usb: &Path) -> (Rtl8188cus, vusb::session::UrbC
         protection: case.protection,
     };
     let far = FarEnd(Rc::new(RefCell::new(peer)));
-    let recorder = AirRecorder::create(air, EPOCH_NS).unwrap();
+    let recorder = AirRecorder::create(air, EPOCH_NS, Room::ENDLESS).unwrap();
     let medium = Medium::new(case.channel, 7, Some(recorder)).with_neighbour(case.neighbour.map(Neighbour::new));
     let chip = Rtl8188cus::new(Settings::new(Model::Rtl8188cus), medium, Box::new(far.clone()));
-    let observer = UsbmonRecorder::create(usb, EPOCH_NS, usize::MAX).unwrap();
+    let observer = UsbmonRecorder::create(usb, EPOCH_NS, usize::MAX, Room::ENDLESS).unwrap();
     let mut host = Host::observed(chip, Some(Box::new(observer)));
     set_up(&mut host);
     write(&mut host, reg::RXFLTMAP2, &[0xff, 0xff]);
