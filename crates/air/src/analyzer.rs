@@ -2,7 +2,7 @@
 
 use capture::Place;
 use hashbrown::HashSet;
-use wire::ieee80211::{FrameKind, MacAddr, Management};
+use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 
 use crate::block_ack::{Flows, Occasion};
 use crate::calibrate::{calibrate, Calibration, Grouping};
@@ -12,8 +12,11 @@ use crate::clock::Clock;
 use crate::duplicates::Latest;
 use crate::exchange::{Matcher, Role};
 use crate::few::Few;
+use crate::flood::{is_of_a_flood, Floods};
 use crate::frame::{Batch, Detail, Fcs, Frame};
 use crate::ghost;
+use crate::hearing::Listener;
+use crate::limits::{limits, untimely, Known};
 use crate::link::{Link, Links, StationRows, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
 use crate::network::Networks;
@@ -160,10 +163,10 @@ impl Whole {
     /// Claimed and used, of the frames so far.
     fn audit(&mut self) -> Vec<CapabilityAudit> {
         self.running.finish();
-        let Accounts { stations, claims, .. } = &self.running.accounts;
+        let Accounts { stations, claims, links, .. } = &self.running.accounts;
         let ghosts = ghost::find(stations, self.counts.fcs_known());
         let ghosts: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
-        capability::audit(claims, stations, &|address| ghosts.contains(&address))
+        capability::audit(claims, stations, links, &|address| ghosts.contains(&address))
     }
 }
 
@@ -195,6 +198,8 @@ struct Accounts {
     flows: Flows,
     medium: Medium,
     claims: Claims,
+    listener: Listener,
+    floods: Floods,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
     /// Rows of aggregation counters that may still be made.
@@ -217,6 +222,8 @@ impl Running {
                 aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
                 claims: Claims::default(),
+                listener: Listener::new(),
+                floods: Floods::default(),
             },
             calibration,
         }
@@ -241,7 +248,7 @@ impl Running {
             let (Some(lane), accounts) = (self.lanes.get_mut(index), &mut self.accounts) else { continue };
             let Lane { assembler, matcher } = lane;
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
-            counts.duplicates += u64::from(self.latest.has(frame));
+            counts.duplicates += u64::from(self.latest.has(frame) && !is_of_a_flood(frame.header.fc.kind()));
             counts.frame(frame);
             if let Some((row, repeats)) = accounts.frame(frame, batch, at.ns, is_main) {
                 assembler.note_link(frame, row, accounts.links.generation(), repeats);
@@ -256,7 +263,7 @@ impl Running {
         self.lanes.resize_with(count, || Lane {
             assembler: Assembler::new(calibration.grouping, calibration.meaning, gaps),
             matcher: Matcher::new(
-                gaps,
+                calibration.spread_ns(),
                 gaps && calibration.control_rates == Some(true),
                 calibration.grouping != Grouping::None,
             ),
@@ -268,6 +275,9 @@ impl Accounts {
     /// Per-frame counting; the row of the frame's link, when it names a transmitter, and whether it repeats an MPDU that
     /// was captured before.
     fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64, is_main: bool) -> Option<(u32, bool)> {
+        if is_main {
+            self.listener.frame(frame, at_ns);
+        }
         if frame.is_foreign() {
             return None;
         }
@@ -286,6 +296,10 @@ impl Accounts {
         };
         if let (Some(management), true) = (management, frame.usable()) {
             self.claims.management(frame, management);
+            self.floods.frame(frame, at_ns);
+            if let (FixedFields::Beacon { interval_tu, .. }, Some(ta)) = (&management.fixed, frame.ta()) {
+                self.listener.interval(ta, *interval_tu);
+            }
             self.authentication(frame, management);
             self.agreement(frame, management);
         }
@@ -294,7 +308,7 @@ impl Accounts {
 
     /// Takes from a frame outside the window what is true inside it as well.
     fn learn(&mut self, frame: &Frame, batch: &Batch, place: Place) {
-        use wire::ieee80211::{Action, FixedFields, StatusCode};
+        use wire::ieee80211::{Action, StatusCode};
         let Some(Detail::Management(management)) = batch.details.get(frame.detail as usize) else { return };
         if !frame.usable() {
             return;
@@ -337,7 +351,6 @@ impl Accounts {
 
     /// By which algorithm a station proves who it is.
     fn authentication(&mut self, frame: &Frame, management: &Management) {
-        use wire::ieee80211::FixedFields;
         let (Some(ta), FixedFields::Authentication { algorithm, .. }) = (frame.ta(), management.fixed) else { return };
         let row = self.stations.row(ta);
         if let Some(station) = self.stations.table.get_mut(row) {
@@ -348,7 +361,7 @@ impl Accounts {
 
     /// ADDBA and DELBA.
     fn agreement(&mut self, frame: &Frame, management: &Management) {
-        use wire::ieee80211::{Action, FixedFields, StatusCode};
+        use wire::ieee80211::{Action, StatusCode};
         let (Some(ta), ra) = (frame.ta(), frame.header.receiver()) else { return };
         let FixedFields::Action(action) = management.fixed else { return };
         match action {
@@ -376,6 +389,9 @@ impl Accounts {
             _ => ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64()))),
         };
         let role = matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
+        if is_main {
+            self.listener.role(role, ppdu.kind);
+        }
         match matcher
             .answered
             .as_ref()
@@ -473,7 +489,8 @@ impl Running {
         self.finish();
         let accounts = &self.accounts;
         let Accounts { stations, links, flows, medium, claims, .. } = accounts;
-        let is_ap = |address: &MacAddr| acts_as_ap(address, stations);
+        let is_ap =
+            |address: &MacAddr| acts_as_ap(address, stations) && claims.kind(*address).is_none_or(|kind| kind == "ap");
         let grouped = self.calibration.grouping != Grouping::None;
 
         let ghosts = ghost::find(stations, counts.fcs_known());
@@ -484,21 +501,43 @@ impl Running {
         rows.sort_by(|a, b| (b.mpdus, b.frames).cmp(&(a.mpdus, a.frames)).then((a.ta, a.ra).cmp(&(b.ta, b.ra))));
         let pair = options.pair.or_else(|| busiest(&rows));
         let totals = medium.totals();
-        let rated = medium.duration_known_share().is_some_and(|share| share > 0.5);
         let chosen: Vec<&Link> = match pair {
             Some((a, b)) => {
                 rows.iter().copied().filter(|l| (l.ta == a && l.ra == b) || (l.ta == b && l.ra == a)).collect()
             }
             None => Vec::new(),
         };
-        let summary = summary::build(counts, source, &self.calibration, self.main_interface, links, medium);
+        let block_acks = flows.report();
+        let hearing = accounts.listener.report(links, &block_acks, pair);
+        let known = Known {
+            counts,
+            source,
+            calibration: &self.calibration,
+            jumps: self.clock.jumps(),
+            main_interface: self.main_interface,
+            links,
+            medium,
+            span_ns: accounts.listener.span_ns(),
+            hearing: &hearing,
+        };
+        let timely = untimely(&known).is_none();
+        let rated = timely && medium.duration_known_share().is_some_and(|share| share > 0.5);
+        let summary = summary::build(counts, source, limits(&known));
+        let grounds = waterfall::Grounds {
+            grouped,
+            stamped: counts.stamped() > 0,
+            channels: counts.channels(),
+            untimed: (medium.untimed(), medium.untimed() + medium.timed()),
+            hearing: &hearing,
+            limits: &summary.limits,
+        };
         let mut waterfalls: Vec<report::Waterfall> = chosen
             .iter()
             .filter(|_| rated)
             .filter_map(|link| {
                 let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
                 let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
-                waterfall::build(link, reverse, &totals, direction, grouped, &summary.limits)
+                waterfall::build(link, reverse, &totals, direction, &grounds)
             })
             .collect();
         // A pair that was asked for comes in the order asked; else the direction with more payload comes first.
@@ -514,9 +553,13 @@ impl Running {
                 Some(stats.report(link.ta.to_string(), link.ra.to_string()))
             })
             .collect();
-        let block_acks = flows.report();
-        let mut ack_verdicts = verdict::block_ack(&block_acks);
-        ack_verdicts.extend(verdict::ack(&exchanges));
+        let link_rows: Vec<report::Link> = rows
+            .iter()
+            .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
+            .collect();
+        let retries = verdict::RetriesOf::links(&link_rows);
+        let mut ack_verdicts = verdict::block_ack(&block_acks, &retries);
+        ack_verdicts.extend(verdict::ack(&exchanges, &retries));
 
         let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();
         station_rows.sort_by(|(a, x), (b, y)| {
@@ -541,10 +584,7 @@ impl Running {
                 })
                 .collect(),
             bss: summary::networks(networks, claims, &is_ghost),
-            links: rows
-                .iter()
-                .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
-                .collect(),
+            links: link_rows,
             ghost_effect: summary::ghost_effect(counts, stations, &ghosts),
             ghosts: ghost::report(&ghosts, stations),
             exchanges,
@@ -558,15 +598,20 @@ impl Running {
                     })
                 })
                 .collect(),
-            airtime: medium.report(),
+            airtime: medium.report(timely),
             waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
             waterfalls,
-            capabilities: capability::audit(claims, stations, &is_ghost),
+            capabilities: capability::audit(claims, stations, links, &is_ghost),
             steadiness: chosen
                 .iter()
-                .filter(|link| link.mpdus > 0)
-                .filter_map(|link| steadiness::build(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), medium))
+                .filter(|link| timely && link.mpdus > 0)
+                .filter_map(|link| {
+                    let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
+                    steadiness::build(link, direction, medium, hearing.silence_is_evidence)
+                })
                 .collect(),
+            floods: accounts.floods.report(),
+            hearing,
         };
         summary::cut_rows(&mut report);
         report
@@ -602,7 +647,10 @@ impl Counts {
     /// Counts what the summary needs of a frame.
     fn frame(&mut self, frame: &Frame) {
         match frame.fcs {
-            Fcs::Good => self.fcs_good += 1,
+            Fcs::Good => {
+                self.fcs_good += 1;
+                self.fcs_flagged += u64::from(frame.computed_fcs.is_none());
+            }
             Fcs::Bad => self.fcs_bad += 1,
             Fcs::Unknown => self.fcs_unknown += 1,
         }

@@ -94,6 +94,8 @@ pub struct Calibration {
     /// The last four bytes of the frames are no FCS, although the header says so: the receiver's flag decides.
     pub fcs_is_invented: bool,
     hypotheses: Vec<StampHypothesis>,
+    /// Median of what the gaps should be, µs.
+    expected_gap_us: Option<f64>,
     reference: &'static str,
     overlaps: u64,
     overlap_checked: u64,
@@ -104,6 +106,34 @@ impl Calibration {
     /// Gaps between frames mean something.
     pub fn gaps_usable(&self) -> bool {
         self.inferred
+    }
+
+    /// Interquartile range of the response gaps, ns: what the clock's own spread makes of a constant gap; `None` when gaps
+    /// mean nothing.
+    pub fn spread_ns(&self) -> Option<i64> {
+        let chosen = self.chosen()?;
+        Some(chosen.iqr_us.map_or(0, |us| (us * 1000.0).round() as i64))
+    }
+
+    /// Solicited responses looked at under the meaning that has the most of them.
+    pub fn pairs(&self) -> u64 {
+        self.hypotheses.iter().map(|hypothesis| hypothesis.pairs).max().unwrap_or(0)
+    }
+
+    /// Median response gap, µs, what it should be, and the number of responses; `None` when gaps mean nothing.
+    pub fn median_gap_us(&self) -> Option<(f64, f64, u64)> {
+        let chosen = self.chosen()?;
+        Some((chosen.median_gap_us?, self.expected_gap_us?, chosen.pairs))
+    }
+
+    /// Control responses that would overlap the next frame at their claimed rate, and all that were checked.
+    pub fn overlaps(&self) -> (u64, u64) {
+        (self.overlaps, self.overlap_checked)
+    }
+
+    fn chosen(&self) -> Option<&StampHypothesis> {
+        let name = self.meaning.name();
+        self.hypotheses.iter().find(|hypothesis| self.inferred && hypothesis.meaning == name)
     }
 
     /// The report's section.
@@ -146,6 +176,7 @@ pub fn calibrate<'a>(frames: impl Iterator<Item = &'a Frame> + Clone) -> Calibra
         ambiguous_with: None,
         fcs_is_invented,
         hypotheses: Vec::new(),
+        expected_gap_us: None,
         reference,
         overlaps: 0,
         overlap_checked: 0,
@@ -379,9 +410,11 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
     let source = calibration.source;
     let mut errors: [Vec<f64>; 3] = Default::default();
     let mut gaps: [Vec<f64>; 3] = Default::default();
+    let mut expected: Vec<f64> = Vec::new();
     for pair in pairs(frames, calibration.grouping == Grouping::Reference) {
         let (frame, response) = (&pair.frame, pair.response);
         let Some(sifs) = sifs_us(frame) else { continue };
+        expected.push(sifs);
         for ((meaning, gaps), errors) in StampMeaning::ALL.into_iter().zip(&mut gaps).zip(&mut errors) {
             if let Some(gap) = gap_us(frame, response, source, meaning).filter(|gap| gap.abs() < 1000.0) {
                 gaps.push(gap);
@@ -421,6 +454,8 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             runner_up = Some((index, score));
         }
     }
+    expected.sort_by(f64::total_cmp);
+    calibration.expected_gap_us = quantile(&expected, 0.5);
     let pairs = gaps[0].len().max(gaps[2].len());
     match best.and_then(|(index, _)| StampMeaning::ALL.get(index).map(|meaning| (index, *meaning))) {
         Some((index, meaning)) => {

@@ -1,7 +1,9 @@
 //! Capabilities: what access points and stations claim, and what their traffic uses, in the words of a Wi-Fi Alliance
 //! certificate.
 
+mod peers;
 mod rows;
+mod security;
 
 pub use rows::{CapabilityRow, Claim, Subject};
 
@@ -10,7 +12,9 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use wire::ieee80211::MacAddr;
 
+use self::peers::AllPeers;
 use crate::claims::Claims;
+use crate::link::Links;
 use crate::station::{Station, Stations};
 
 /// Addresses audited at most: access points first, then those with the most frames.
@@ -21,7 +25,7 @@ const MAX_AUDITS: usize = 256;
 pub struct CapabilityAudit {
     /// MAC address.
     pub address: String,
-    /// `ap` or `station`.
+    /// `ap`, `station`, or what else sends beacons: `ibss`, `mesh`.
     pub role: &'static str,
     /// SSID it announces or asked to join; safe to print.
     pub ssid: Option<String>,
@@ -37,7 +41,12 @@ pub struct CapabilityAudit {
 /// Audits every access point and station that claims something or sends data.
 ///
 /// A station that only probes is left out: it asks, but takes part in nothing.
-pub fn audit(claims: &Claims, stations: &Stations, is_ghost: &dyn Fn(u64) -> bool) -> Vec<CapabilityAudit> {
+pub fn audit(
+    claims: &Claims,
+    stations: &Stations,
+    links: &Links,
+    is_ghost: &dyn Fn(u64) -> bool,
+) -> Vec<CapabilityAudit> {
     let stations_claiming = claims.stations();
     let asked = |address: MacAddr| {
         let found = stations_claiming.binary_search_by_key(&address, |(address, _)| *address).ok();
@@ -54,12 +63,14 @@ pub fn audit(claims: &Claims, stations: &Stations, is_ghost: &dyn Fn(u64) -> boo
         .filter(|address| !address.is_group() && !is_ghost(address.as_u64()))
         .collect();
 
+    let all_peers = AllPeers::new(links, claims);
     let silent = Station::default();
     let mut subjects: Vec<(MacAddr, bool, &Station)> = addresses
         .into_iter()
         .map(|address| {
             let station = stations.table.by_key(&address.as_u64()).unwrap_or(&silent);
-            (address, claims.ap(address).is_some() || station.as_ap > 0, station)
+            let is_ap = claims.ap(address).is_some() || station.as_ap > 0;
+            (address, is_ap, station)
         })
         .collect();
     subjects.sort_by_key(|(address, is_ap, station)| (!*is_ap, u64::MAX - station.sent, *address));
@@ -78,10 +89,13 @@ pub fn audit(claims: &Claims, stations: &Stations, is_ghost: &dyn Fn(u64) -> boo
             };
             let frames = station.sent.saturating_sub(station.sent_bad);
             let ssid = claimed.and_then(|claimed| claimed.ssid).filter(|ssid| !ssid.is_hidden());
+            let peers = all_peers.of(address);
             let rows = rows::rows(&Subject {
                 is_ap,
                 claimed,
                 shows_security: claimed.is_some() && claimed_in != Some("probe request"),
+                privacy: ap.and_then(|claim| claim.info).map(|info| info.privacy()),
+                peers: &peers,
                 usage: &station.usage,
                 frames,
                 pm_frames: station.pm_frames,
@@ -89,7 +103,7 @@ pub fn audit(claims: &Claims, stations: &Stations, is_ghost: &dyn Fn(u64) -> boo
             });
             CapabilityAudit {
                 address: address.to_string(),
-                role: if is_ap { "ap" } else { "station" },
+                role: if is_ap { claims.kind(address).unwrap_or("ap") } else { "station" },
                 ssid: ssid.map(|ssid| ssid.to_string()),
                 claimed_in,
                 frames,

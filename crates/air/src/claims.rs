@@ -101,6 +101,23 @@ impl Claims {
         self.aps.get(&address.as_u64())
     }
 
+    /// What an address that sends beacons is: `ap`, `ibss` or `mesh`, by the ESS and IBSS bits of its Capability Information
+    /// (IEEE 802.11-2020, 9.4.1.4); `None` without any.
+    pub fn kind(&self, address: MacAddr) -> Option<&'static str> {
+        let info = self.ap(address)?.info?;
+        Some(match (info.ess(), info.ibss()) {
+            (true, _) => "ap",
+            (false, true) => "ibss",
+            (false, false) => "mesh",
+        })
+    }
+
+    /// What an address claims, as an access point or else as a station.
+    pub fn any(&self, address: MacAddr) -> Option<&Capabilities> {
+        let station = || self.stations.get(&address.as_u64()).map(|claim| &*claim.capabilities);
+        self.ap(address).map(|claim| &*claim.capabilities).or_else(station)
+    }
+
     /// The SSID of an access point, safe to display.
     pub fn ssid(&self, address: MacAddr) -> Option<String> {
         self.ap(address)?.capabilities.ssid.map(|ssid| ssid.to_string())

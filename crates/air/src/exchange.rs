@@ -19,7 +19,7 @@ const MAX_GAP_NS: i64 = 200_000;
 const MAX_GAP_INCOMPLETE_NS: i64 = 6_000_000;
 /// Without usable stamps: the longest delay of the capture clock that still counts as "next".
 const MAX_GAP_COARSE_NS: i64 = 10_000_000;
-/// Later than SIFS by more than a slot.
+/// Later than SIFS by more than a slot, beside what the clock's own spread explains.
 const LATE_NS: i64 = 9_000;
 /// Rates kept per link.
 const MAX_RATES: usize = 24;
@@ -59,6 +59,24 @@ pub enum Role {
     Stray,
 }
 
+/// What a soliciting PPDU carries: data and management go to different stations, at different rates, for different reasons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asks {
+    Data,
+    Management,
+    Control,
+}
+
+impl Asks {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Management => "management",
+            Self::Control => "control",
+        }
+    }
+}
+
 /// A PPDU that waits for its response.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -67,7 +85,7 @@ struct Pending {
     ta: MacAddr,
     ra: MacAddr,
     kind: FrameKind,
-    management: bool,
+    asks: Asks,
     end_ns: i64,
     exact: bool,
     gap_valid: bool,
@@ -107,6 +125,7 @@ pub struct Answered {
 pub struct Matcher {
     pending: Option<Pending>,
     gaps_usable: bool,
+    late_ns: i64,
     control_rates: bool,
     grouped: bool,
     /// The latest match.
@@ -114,10 +133,11 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// `gaps_usable`: stamps are calibrated; `control_rates`: rates of control frames can be believed; `grouped`: MPDUs
-    /// could be grouped to PPDUs.
-    pub fn new(gaps_usable: bool, control_rates: bool, grouped: bool) -> Self {
-        Self { pending: None, gaps_usable, control_rates, grouped, answered: None }
+    /// `spread_ns`: interquartile range of the response gaps, `None` when stamps are not calibrated; `control_rates`: rates
+    /// of control frames can be believed; `grouped`: MPDUs could be grouped to PPDUs.
+    pub fn new(spread_ns: Option<i64>, control_rates: bool, grouped: bool) -> Self {
+        let late_ns = LATE_NS.saturating_add(spread_ns.unwrap_or(0));
+        Self { pending: None, gaps_usable: spread_ns.is_some(), late_ns, control_rates, grouped, answered: None }
     }
 
     /// Classifies the next PPDU and updates the counters of the links involved.
@@ -214,28 +234,33 @@ impl Matcher {
             FrameKind::BlockAck => stats.block_acked += 1,
             _ => stats.acked += 1,
         }
-        if pending.may_be_resent() {
-            stats.set_open(pending, true);
-        }
         let expected_ns = pending.band.and_then(|band| wire::phy::response_gap_ns(band, &pending.mode)).map(i64::from);
         stats.band = pending.band.or(stats.band);
         stats.basic = basic.or(stats.basic);
         let is_rts = pending.kind == FrameKind::Rts;
-        let rate = if is_rts { None } else { stats.rate(pending.mode.key()) };
+        if !is_rts {
+            stats.kind(pending.asks).answered += 1;
+        }
+        let rate = if is_rts { None } else { stats.rate(pending.asks, pending.mode.key()) };
         if let Some(rate) = rate {
             rate.answered += 1;
             if self.control_rates {
                 rate.responses.add(ppdu.mode.key(), 1);
             }
         }
+        let mut late = None;
         if exact && pending.gap_valid {
             let gap_us = ((gap_ns as f64) / 1000.0).round() as i32;
             stats.expected_gap_ns = expected_ns.or(stats.expected_gap_ns);
             stats.gap.add(gap_us);
-            stats.late += u64::from(expected_ns.is_some_and(|expected| gap_ns > expected + LATE_NS));
-            if let Some(rate) = stats.rate(pending.mode.key()).filter(|_| !is_rts) {
+            late = expected_ns.map(|expected| gap_ns > expected + self.late_ns);
+            stats.late += u64::from(late == Some(true));
+            if let Some(rate) = stats.rate(pending.asks, pending.mode.key()).filter(|_| !is_rts) {
                 rate.gap.add(gap_us);
             }
+        }
+        if pending.may_be_resent() {
+            stats.set_open(pending, true, late);
         }
         if self.control_rates {
             if let Some(expected) = expected_mode {
@@ -247,7 +272,7 @@ impl Matcher {
         Some(if ppdu.kind == FrameKind::Cts {
             Role::CtsResponse { link: row }
         } else {
-            Role::Response { link: row, management: pending.management }
+            Role::Response { link: row, management: pending.asks == Asks::Management }
         })
     }
 
@@ -260,11 +285,17 @@ impl Matcher {
         if ppdu.kind != FrameKind::Rts && ppdu.kind != FrameKind::BlockAckReq {
             stats.resolve(ppdu, tid);
         }
+        let asks = match ppdu.fc.frame_type() {
+            FrameType::Data => Asks::Data,
+            FrameType::Control => Asks::Control,
+            FrameType::Management | FrameType::Extension => Asks::Management,
+        };
         if ppdu.kind == FrameKind::Rts {
             stats.rts += 1;
         } else {
             stats.ppdus += 1;
-            if let Some(rate) = stats.rate(ppdu.mode.key()) {
+            stats.kind(asks).ppdus += 1;
+            if let Some(rate) = stats.rate(asks, ppdu.mode.key()) {
                 rate.ppdus += 1;
             }
         }
@@ -278,7 +309,7 @@ impl Matcher {
             ta,
             ra: ppdu.ra,
             kind: ppdu.kind,
-            management: ppdu.fc.frame_type() == FrameType::Management,
+            asks,
             end_ns: ppdu.end_ns(),
             exact: ppdu.exact_start,
             gap_valid: ppdu.exact_duration || !ppdu.is_ampdu || (ppdu.saw_last && !holes),
@@ -312,7 +343,7 @@ fn unanswered(pending: &Pending, links: &mut Links) {
         return;
     }
     if let Some(stats) = links.get_mut(pending.link).and_then(|link| link.exchange.as_mut()) {
-        stats.set_open(pending, false);
+        stats.set_open(pending, false, None);
     }
 }
 
@@ -324,7 +355,9 @@ fn forget(pending: &Pending, links: &mut Links) {
             return;
         }
         stats.ppdus = stats.ppdus.saturating_sub(1);
-        if let Some(rate) = stats.rate(pending.mode.key()) {
+        let kind = stats.kind(pending.asks);
+        kind.ppdus = kind.ppdus.saturating_sub(1);
+        if let Some(rate) = stats.rate(pending.asks, pending.mode.key()) {
             rate.ppdus = rate.ppdus.saturating_sub(1);
         }
     }
@@ -337,11 +370,31 @@ struct Open {
     first_sequence: u16,
     mpdus: u16,
     answered: bool,
+    /// The response came late; `None` without a response or a gap.
+    late: Option<bool>,
+    asks: Asks,
     rate: u64,
+}
+
+/// Soliciting PPDUs of one kind, whatever their rate.
+#[derive(Clone, Copy, Debug, Default)]
+struct KindStats {
+    ppdus: u64,
+    answered: u64,
+    missing_resent: u64,
+    missing_not_resent: u64,
+}
+
+/// Single MPDUs whose response came late, or in time, and how many of them were sent again all the same.
+#[derive(Clone, Copy, Debug, Default)]
+struct Followed {
+    answered: u64,
+    resent: u64,
 }
 
 #[derive(Clone, Debug)]
 struct RateStats {
+    asks: Asks,
     key: u64,
     ppdus: u64,
     answered: u64,
@@ -362,6 +415,9 @@ pub struct ExchangeStats {
     missing_not_resent: u64,
     answered_resent: u64,
     late: u64,
+    after_late: Followed,
+    after_in_time: Followed,
+    kinds: [KindStats; 3],
     unexpected_rate: u64,
     rate_checked: u64,
     expected_gap_ns: Option<i64>,
@@ -384,6 +440,9 @@ impl Default for ExchangeStats {
             missing_not_resent: 0,
             answered_resent: 0,
             late: 0,
+            after_late: Followed::default(),
+            after_in_time: Followed::default(),
+            kinds: Default::default(),
             unexpected_rate: 0,
             rate_checked: 0,
             expected_gap_ns: None,
@@ -397,14 +456,24 @@ impl Default for ExchangeStats {
 }
 
 impl ExchangeStats {
-    fn rate(&mut self, key: u64) -> Option<&mut RateStats> {
-        if let Some(position) = self.by_rate.iter().position(|rate| rate.key == key) {
+    fn kind(&mut self, asks: Asks) -> &mut KindStats {
+        let [data, management, control] = &mut self.kinds;
+        match asks {
+            Asks::Data => data,
+            Asks::Management => management,
+            Asks::Control => control,
+        }
+    }
+
+    fn rate(&mut self, asks: Asks, key: u64) -> Option<&mut RateStats> {
+        if let Some(position) = self.by_rate.iter().position(|rate| rate.key == key && rate.asks == asks) {
             return self.by_rate.get_mut(position);
         }
         if self.by_rate.len() >= MAX_RATES {
             return None;
         }
         self.by_rate.push(RateStats {
+            asks,
             key,
             ppdus: 0,
             answered: 0,
@@ -415,12 +484,14 @@ impl ExchangeStats {
         self.by_rate.last_mut()
     }
 
-    fn set_open(&mut self, pending: &Pending, answered: bool) {
+    fn set_open(&mut self, pending: &Pending, answered: bool, late: Option<bool>) {
         let open = Open {
             tid: pending.tid,
             first_sequence: pending.first_sequence,
             mpdus: pending.mpdus,
             answered,
+            late,
+            asks: pending.asks,
             rate: pending.mode.key(),
         };
         if let Some(slot) = self.open.iter_mut().find(|other| other.tid == pending.tid) {
@@ -438,14 +509,23 @@ impl ExchangeStats {
             m.fc.retry()
                 && m.sequence.is_some_and(|s| (s.wrapping_sub(open.first_sequence) & 0xfff) < open.mpdus.max(1))
         });
+        if let (Some(late), 1) = (open.late, open.mpdus) {
+            let followed = if late { &mut self.after_late } else { &mut self.after_in_time };
+            followed.answered += 1;
+            followed.resent += u64::from(resent);
+        }
         match (open.answered, resent) {
             (false, true) => {
                 self.missing_resent += 1;
-                if let Some(rate) = self.rate(open.rate) {
+                self.kind(open.asks).missing_resent += 1;
+                if let Some(rate) = self.rate(open.asks, open.rate) {
                     rate.missing_resent += 1;
                 }
             }
-            (false, false) => self.missing_not_resent += 1,
+            (false, false) => {
+                self.missing_not_resent += 1;
+                self.kind(open.asks).missing_not_resent += 1;
+            }
             // A Block Ack answers an A-MPDU and may still leave MPDUs out: that is Block Ack accounting, not a fault.
             (true, true) if open.mpdus == 1 => self.answered_resent += 1,
             (true, _) => {}
@@ -473,7 +553,9 @@ impl ExchangeStats {
             .map(|rate| {
                 let mode = Mode::from_key(rate.key).unwrap_or_default();
                 report::ExchangeRate {
+                    frames: rate.asks.name().to_owned(),
                     label: mode.label(),
+                    rate_known: mode != Mode::Unknown,
                     ppdus: rate.ppdus,
                     answered: rate.answered,
                     answered_share: share(rate.answered, rate.ppdus),
@@ -487,7 +569,19 @@ impl ExchangeStats {
                 }
             })
             .collect();
-        by_rate.sort_by(|a, b| b.ppdus.cmp(&a.ppdus).then_with(|| a.label.cmp(&b.label)));
+        by_rate.sort_by(|a, b| {
+            b.ppdus.cmp(&a.ppdus).then_with(|| a.label.cmp(&b.label)).then_with(|| a.frames.cmp(&b.frames))
+        });
+        let kind = |asks: Asks| {
+            let stats = self.kinds.get(asks as usize).copied().unwrap_or_default();
+            let open = self.open.iter().filter(|open| !open.answered && open.asks == asks).count() as u64;
+            report::ExchangeKind {
+                ppdus: stats.ppdus,
+                answered: stats.answered,
+                missing_resent: stats.missing_resent,
+                missing_not_resent: stats.missing_not_resent + open,
+            }
+        };
         // What is still open when the capture ends was answered or not, but never resent.
         let open_missing = self.open.iter().filter(|open| !open.answered).count() as u64;
         report::Exchange {
@@ -503,6 +597,12 @@ impl ExchangeStats {
             missing_not_resent: self.missing_not_resent + open_missing,
             answered_resent: self.answered_resent,
             late_responses: self.gap.spread().map(|_| self.late),
+            late_answered: self.after_late.answered,
+            late_answered_resent: self.after_late.resent,
+            in_time_answered: self.after_in_time.answered,
+            in_time_answered_resent: self.after_in_time.resent,
+            data: kind(Asks::Data),
+            management: kind(Asks::Management),
             unexpected_rate: self.unexpected_rate,
             rate_checked: self.rate_checked,
             expected_gap_us: self.expected_gap_ns.map(|ns| ns as f64 / 1000.0),

@@ -25,6 +25,9 @@ pub enum Fcs {
     Unknown,
 }
 
+/// EtherType of EAPOL (IEEE Std 802.1X-2020, 11.1.4).
+const EAPOL: u16 = 0x888e;
+
 /// Marks a [`Frame`] without a decoded body.
 pub const NO_DETAIL: u32 = u32::MAX;
 
@@ -49,6 +52,10 @@ pub struct Frame {
     pub mpdu_len: u32,
     /// Bytes above LLC/SNAP; 0 for frames without data.
     pub payload_len: u32,
+    /// Data encrypted with WEP.
+    pub is_wep: bool,
+    /// EAPOL in the clear.
+    pub is_eapol: bool,
     /// A-MSDU subframes: 0 no A-MSDU, `u16::MAX` when encrypted.
     pub amsdu_subframes: u16,
     /// Index into [`Batch::details`], or [`NO_DETAIL`].
@@ -260,6 +267,8 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
         computed_fcs: if fcs_there { computed } else { None },
         mpdu_len,
         payload_len: 0,
+        is_wep: false,
+        is_eapol: false,
         amsdu_subframes: 0,
         detail: NO_DETAIL,
     });
@@ -350,6 +359,8 @@ fn read_body<'a>(
             let on_air = (frame.mpdu_len as usize).saturating_sub(4 + frame.header.header_len.saturating_sub(padding));
             if let Some(data) = mac::body::DataBody::divide(&frame.header, body, on_air, None) {
                 frame.payload_len = data.payload_len as u32;
+                frame.is_wep = data.cipher == Some(mac::Cipher::Wep);
+                frame.is_eapol = data.ethertype == Some(EAPOL);
                 frame.amsdu_subframes = match data.msdus {
                     _ if !frame.header.is_amsdu() => 0,
                     Some(msdus) => msdus,

@@ -116,6 +116,8 @@ pub struct Medium {
     uncertainty_ns: i64,
     with_duration: u64,
     without_duration: u64,
+    /// Longest that the frames without a known duration can have taken, ns.
+    untimed_ns: i64,
     phys: [Phy; 8],
     busy: Series<BusySum>,
     beacons: u64,
@@ -144,6 +146,7 @@ impl Medium {
             uncertainty_ns: 0,
             with_duration: 0,
             without_duration: 0,
+            untimed_ns: 0,
             phys: Default::default(),
             busy: Series::new(BUSY_BIN_NS),
             beacons: 0,
@@ -157,6 +160,7 @@ impl Medium {
     pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role, link: Option<u32>, links: &mut Links, stations: &mut Stations) {
         let Some(duration) = ppdu.duration_ns else {
             self.without_duration += ppdu.mpdus.len() as u64;
+            self.untimed_ns = self.untimed_ns.saturating_add(longest_ns(ppdu));
             return;
         };
         self.with_duration += ppdu.mpdus.len() as u64;
@@ -375,6 +379,38 @@ impl Medium {
         (all > 0).then(|| self.with_duration as f64 / all as f64)
     }
 
+    /// Frames whose duration is known.
+    pub fn timed(&self) -> u64 {
+        self.with_duration
+    }
+
+    /// Frames whose duration is not known.
+    pub fn untimed(&self) -> u64 {
+        self.without_duration
+    }
+
+    /// Beacons heard.
+    pub fn beacons(&self) -> u64 {
+        self.beacons
+    }
+
+    /// Durations of all PPDUs, whether or not there was time for them, ns.
+    pub fn modelled_ns(&self) -> i64 {
+        self.kinds.total()
+    }
+
+    /// Least and most of the observed time that can have been busy, as shares: unknown preambles either way, and frames
+    /// without a known duration from none to the longest they can have taken.
+    fn busy_bounds(&self) -> Option<(f64, f64)> {
+        if self.observed_ns <= 0 {
+            return None;
+        }
+        let observed = self.observed_ns as f64;
+        let low = (self.busy_ns - self.uncertainty_ns).max(0) as f64 / observed;
+        let high = self.busy_ns.saturating_add(self.uncertainty_ns).saturating_add(self.untimed_ns) as f64 / observed;
+        Some((low.min(1.0), high.min(1.0)))
+    }
+
     /// Busy share of the bin that starts at `start_ns` and is `width_ns` wide.
     pub fn busy_share(&self, start_ns: i64, width_ns: i64) -> Option<f64> {
         let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
@@ -388,16 +424,18 @@ impl Medium {
         (covered > 0).then(|| (busy / covered as f64).min(1.0))
     }
 
-    /// Section 6.
-    pub fn report(&self) -> report::Airtime {
+    /// Section 6. `timely`: the capture's times can be used.
+    pub fn report(&self, timely: bool) -> report::Airtime {
         let us = |ns: i64| ns as f64 / 1000.0;
-        let known = self.with_duration > 0;
+        let known = timely && self.with_duration > 0;
         let width = self.busy.width_ns();
         report::Airtime {
             busy_us: known.then(|| us(self.busy_ns)),
             observed_us: known.then(|| us(self.observed_ns)),
             busy_share: (known && self.observed_ns > 0).then(|| self.busy_ns as f64 / self.observed_ns as f64),
             kinds: known.then(|| self.kinds.report()),
+            busy_share_low: self.busy_bounds().filter(|_| known).map(|(low, _)| low),
+            busy_share_high: self.busy_bounds().filter(|_| known).map(|(_, high)| high),
             frames_without_duration: self.without_duration,
             uncertainty_us: known.then(|| us(self.uncertainty_ns)),
             by_phy: PHYS
@@ -413,6 +451,7 @@ impl Medium {
             series: self
                 .busy
                 .iter()
+                .filter(|_| timely)
                 .map(|(start, bin)| {
                     let share = |ns: i64| (ns as f64 / width as f64).min(1.0);
                     report::BusyBin {
@@ -462,6 +501,22 @@ pub struct Totals {
     pub stray_ns: i64,
     /// Gaps could be told apart.
     pub gaps_usable: bool,
+}
+
+/// The longest that a PPDU of unknown duration can have taken: the lowest rate of its band, and for formats with a limit of
+/// their own no more than that (aPPDUMaxTime, 5.484 ms).
+fn longest_ns(ppdu: &Ppdu) -> i64 {
+    const LONGEST_NS: i64 = 5_484_000;
+    if ppdu.mode.can_aggregate() {
+        return LONGEST_NS;
+    }
+    let bits = i64::from(ppdu.psdu_len) * 8;
+    match ppdu.band() {
+        // DSSS at 1 Mb/s with its long preamble (15.2.2).
+        Some(Band::Ghz2_4) | None => 192_000 + bits * 1_000,
+        // OFDM at 6 Mb/s (17.3).
+        Some(_) => 26_000 + bits * 1_000 / 6,
+    }
 }
 
 /// Airtime of a PPDU by kind.

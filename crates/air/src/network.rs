@@ -195,8 +195,12 @@ impl Networks {
     /// Counts a frame; tells where, if the next of its kind is sure to be counted there too.
     fn look_up(&mut self, frame: &Frame, ssid: Option<&[u8]>) -> Option<Counted> {
         let bssid = frame.header.bssid().unwrap_or(MacAddr::ZERO);
-        let ssid = SsidKey::new(ssid.unwrap_or_default());
         let kind = frame.header.fc.kind();
+        let ssid = SsidKey::new(match ssid.unwrap_or_default() {
+            // A hidden network's beacon has an SSID of zeros, as long as the name or of one: a name that is not told.
+            zeros if !matches!(kind, FrameKind::ProbeRequest) && zeros.iter().all(|byte| *byte == 0) => &[],
+            ssid => ssid,
+        });
         let before = (self.generation, self.rows.len());
         let Some(row) = self.find(bssid, ssid, kind) else {
             self.overflow += 1;

@@ -58,6 +58,14 @@ impl RateHistogram {
         }
     }
 
+    /// Frames in modes for which `test` holds, and frames in modes that the capture tells.
+    pub fn frames_that(&self, test: impl Fn(&Mode) -> bool) -> (u64, u64) {
+        let known = self.rows.iter().filter_map(|row| Some((Mode::from_key(row.key)?, row.frames)));
+        known
+            .filter(|(mode, _)| *mode != Mode::Unknown)
+            .fold((0, 0), |(hits, all), (mode, frames)| (hits + if test(&mode) { frames } else { 0 }, all + frames))
+    }
+
     /// Rows for the report, most frames first.
     pub fn report(&self) -> Vec<RateRow> {
         let mut rows: Vec<RateRow> = self

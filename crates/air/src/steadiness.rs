@@ -3,6 +3,7 @@
 use crate::link::{FlowSum, Link};
 use crate::medium::Medium;
 use crate::report::{FlowBin, RetryCount, Steadiness, SteadinessEvent};
+use crate::sentence::{sentence, Figure, Sentence};
 
 /// Bins below which a series is too short to speak of steadiness.
 const MIN_BINS: usize = 10;
@@ -18,9 +19,13 @@ const FACTOR: f64 = 1.5;
 const RETRY_POINTS: f64 = 10.0;
 /// Events listed per direction.
 const MAX_EVENTS: usize = 20;
+/// Median throughput below which nothing is called a dropout or a shift, Mbit/s.
+const MIN_MEDIAN_MBIT_S: f64 = 0.1;
 
 /// The series of one direction with its events.
-pub fn build(link: &Link, direction: &str, medium: &Medium) -> Option<Steadiness> {
+///
+/// `silence_is_evidence`: what the sniffer did not hear was most likely not sent.
+pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence: bool) -> Option<Steadiness> {
     let series = &link.series;
     if series.is_empty() {
         return None;
@@ -47,10 +52,11 @@ pub fn build(link: &Link, direction: &str, medium: &Medium) -> Option<Steadiness
     let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (rates.len().max(2) - 1) as f64;
     let mut events = Vec::new();
     if inner.len() >= MIN_BINS {
-        if let Some(median) = median.filter(|median| *median > 0.0) {
+        // A flow that rests half of the time has no level to drop from.
+        if let Some(median) = median.filter(|median| *median >= MIN_MEDIAN_MBIT_S) {
             let width_us = width_ns as f64 / 1000.0;
-            dropouts(inner, median, width_us, &mut events);
-            shifts(inner, width_us, &mut events);
+            dropouts(inner, median, width_us, silence_is_evidence, &mut events);
+            shifts(inner, width_us, silence_is_evidence, &mut events);
         }
     }
     events.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
@@ -92,43 +98,69 @@ fn level(bins: &[FlowBin]) -> Level {
     }
 }
 
-/// What changed beside the throughput, in words; "unexplained" when nothing did.
-fn explain(before: &Level, during: &Level) -> String {
-    let mut words = Vec::new();
+/// What changed beside the throughput, and whether that explains it.
+fn explain(before: &Level, during: &Level, silence_is_evidence: bool) -> (bool, Sentence) {
+    let frames = before.retry.frames + during.retry.frames;
+    let mut words: Vec<Sentence> = Vec::new();
+    let mut explained = false;
     if during.frames_per_bin < SILENT * before.frames_per_bin {
-        words.push("sender silent".to_owned());
-    } else if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
-        if (b - a).abs() >= RETRY_POINTS {
-            words.push(format!("retry % from {a:.0} to {b:.0}"));
+        let before = Figure::of(before.frames_per_bin, "MPDUs/bin", before.retry.frames, 0);
+        let during = Figure::of(during.frames_per_bin, "MPDUs/bin", during.retry.frames, 0);
+        words.push(if silence_is_evidence {
+            sentence!("sender silent ({during} MPDUs in a bin instead of {before})", during = during, before = before)
         } else {
-            words.push(format!("retry % unchanged ({a:.0} and {b:.0})"));
-        }
+            sentence!(
+                "sender not heard ({during} MPDUs in a bin instead of {before}; whether it was silent, this capture does not show)",
+                during = during,
+                before = before
+            )
+        });
+    } else if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
+        let from = Figure::of(a, "%", before.retry.frames, 0);
+        let to = Figure::of(b, "%", during.retry.frames, 0);
+        words.push(if (b - a).abs() >= RETRY_POINTS {
+            sentence!("retry % from {from} to {to}", from = from, to = to)
+        } else {
+            sentence!("retry % unchanged ({from} and {to})", from = from, to = to)
+        });
     }
     // Only what goes the same way explains: a drop by a lower rate, more retries or a busier channel, a rise by the contrary.
     let drop = during.mbit_s < before.mbit_s;
-    let mut explained = false;
     if let (Some(a), Some(b)) = (before.phy, during.phy) {
         if b < a / FACTOR || b > a * FACTOR {
             explained |= (b < a) == drop;
-            words.push(format!("PHY rate from {a:.0} to {b:.0} Mbit/s"));
+            words.push(sentence!(
+                "PHY rate from {from} to {to} Mbit/s",
+                from = Figure::of(a, "Mbit/s", before.retry.frames, 0),
+                to = Figure::of(b, "Mbit/s", during.retry.frames, 0)
+            ));
         }
     }
     if let (Some(a), Some(b)) = (before.busy, during.busy) {
         if (b - a).abs() >= 0.2 {
-            words.push(format!("channel busy from {:.0} to {:.0} %", a * 100.0, b * 100.0));
             explained |= (b > a) == drop && during.retry.frames > 0;
+            words.push(sentence!(
+                "channel busy from {from} to {to}",
+                from = Figure::share(a, before.retry.frames, 0),
+                to = Figure::share(b, during.retry.frames, 0)
+            ));
         }
     }
     if let (Some(a), Some(b)) = (before.retry.percent, during.retry.percent) {
         explained |= (b - a).abs() >= RETRY_POINTS && (b > a) == drop;
     }
-    if !explained {
-        words.insert(0, "unexplained".to_owned());
-    }
-    words.join(", ")
+    let nothing = || sentence!("nothing else changed in {mpdus} MPDUs", mpdus = Figure::total(frames));
+    let all = words.into_iter().reduce(|all, next| all.and(", ", next));
+    (explained, all.unwrap_or_else(nothing))
 }
 
-fn dropouts(bins: &[FlowBin], median: f64, width_us: f64, events: &mut Vec<SteadinessEvent>) {
+fn dropouts(
+    bins: &[FlowBin],
+    median: f64,
+    width_us: f64,
+    silence_is_evidence: bool,
+    events: &mut Vec<SteadinessEvent>,
+) {
     let mut at = 0;
     while at < bins.len() {
         if bins[at].mbit_s >= DROPOUT * median {
@@ -141,25 +173,23 @@ fn dropouts(bins: &[FlowBin], median: f64, width_us: f64, events: &mut Vec<Stead
         // One thin bin in a sparse flow is no event.
         if at > 0 && before.mbit_s >= 0.5 * median {
             let (start_us, end_us) = (bins[at].start_us, bins[end - 1].start_us + width_us);
-            events.push(SteadinessEvent {
-                start_us,
-                end_us,
-                kind: "dropout".to_owned(),
-                text: format!(
-                    "drops to {:.1} Mbit/s from {:.1} s to {:.1} s (median {median:.1}): {}",
-                    during.mbit_s,
-                    start_us / 1e6,
-                    end_us / 1e6,
-                    explain(&before, &during)
-                ),
-            });
+            let (explained, why) = explain(&before, &during, silence_is_evidence);
+            let said = sentence!(
+                "drops to {to} Mbit/s from {start} s to {end} s (median {median}): {unexplained}",
+                to = Figure::of(during.mbit_s, "Mbit/s", (end - at) as u64, 1),
+                start = Figure::of(start_us / 1e6, "s", (end - at) as u64, 1),
+                end = Figure::of(end_us / 1e6, "s", (end - at) as u64, 1),
+                median = Figure::of(median, "Mbit/s", bins.len() as u64, 1);
+                unexplained = if explained { "" } else { "unexplained, " }
+            );
+            events.push(SteadinessEvent { start_us, end_us, kind: "dropout".to_owned(), sentence: said.and("", why) });
         }
         at = end;
     }
 }
 
 /// Lasting changes of level: every value after is beyond every value before, by a factor.
-fn shifts(bins: &[FlowBin], width_us: f64, events: &mut Vec<SteadinessEvent>) {
+fn shifts(bins: &[FlowBin], width_us: f64, silence_is_evidence: bool, events: &mut Vec<SteadinessEvent>) {
     let mut at = WINDOW;
     while at + WINDOW <= bins.len() {
         let (left, right) = (&bins[at - WINDOW..at], &bins[at..at + WINDOW]);
@@ -173,20 +203,24 @@ fn shifts(bins: &[FlowBin], width_us: f64, events: &mut Vec<SteadinessEvent>) {
             && separated(left, right);
         let (start_us, end_us) = (right[0].start_us, right[WINDOW - 1].start_us + width_us);
         let known = events.iter().any(|event| event.start_us <= end_us && event.end_us >= left[0].start_us);
+        let n = WINDOW as u64;
+        let start = Figure::of(start_us / 1e6, "s", n, 1);
+        let (from, to) = (Figure::of(before.mbit_s, "Mbit/s", n, 1), Figure::of(after.mbit_s, "Mbit/s", n, 1));
         if (drop || rise) && !known {
+            let (explained, why) = explain(&before, &after, silence_is_evidence);
+            let said = sentence!(
+                "{how} {what} at {start} s, {from} to {to} Mbit/s: ",
+                start = start,
+                from = from,
+                to = to;
+                how = if explained { "sudden" } else { "unexplained" },
+                what = if drop { "drop" } else { "rise" }
+            );
             events.push(SteadinessEvent {
                 start_us,
                 end_us,
                 kind: if drop { "drop" } else { "rise" }.to_owned(),
-                text: format!(
-                    "{} {} at {:.1} s, {:.1} to {:.1} Mbit/s: {}",
-                    if explain(&before, &after).starts_with("unexplained") { "unexplained" } else { "sudden" },
-                    if drop { "drop" } else { "rise" },
-                    start_us / 1e6,
-                    before.mbit_s,
-                    after.mbit_s,
-                    explain(&before, &after).trim_start_matches("unexplained, ")
-                ),
+                sentence: said.and("", why),
             });
             at += WINDOW;
         } else if retry && !known {
@@ -194,13 +228,13 @@ fn shifts(bins: &[FlowBin], width_us: f64, events: &mut Vec<SteadinessEvent>) {
                 start_us,
                 end_us,
                 kind: "retry-shift".to_owned(),
-                text: format!(
-                    "retry % from {:.0} to {:.0} at {:.1} s (throughput {:.1} to {:.1} Mbit/s)",
-                    before.retry.percent.unwrap_or(0.0),
-                    after.retry.percent.unwrap_or(0.0),
-                    start_us / 1e6,
-                    before.mbit_s,
-                    after.mbit_s
+                sentence: sentence!(
+                    "retry % from {retry_from} to {retry_to} at {start} s (throughput {from} to {to} Mbit/s)",
+                    retry_from = Figure::of(before.retry.percent.unwrap_or(0.0), "%", before.retry.frames, 0),
+                    retry_to = Figure::of(after.retry.percent.unwrap_or(0.0), "%", after.retry.frames, 0),
+                    start = start,
+                    from = from,
+                    to = to
                 ),
             });
             at += WINDOW;

@@ -6,20 +6,22 @@ use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
 use wire::phy::{Band, Mode};
 
-use crate::calibrate::{Calibration, ClockSource, Grouping};
 use crate::claims::Claims;
 use crate::few::Few;
 use crate::frame::{Frame, Tally, MAX_EXAMPLES};
 use crate::ghost;
-use crate::link::{Link, Links};
-use crate::medium::Medium;
+use crate::limits::{limit, DISORDER_NS};
+use crate::link::Link;
 use crate::network::{Member, Networks};
 use crate::report::{
     Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount,
     Station as StationRow, Summary, Window, WiresharkStation,
 };
+use crate::sentence::{sentence, Figure};
 use crate::station::{Station, Stations};
 
+/// Interfaces with a capture clock of their own; further ones share the last.
+const MAX_CLOCKS: usize = 64;
 /// Channels listed.
 const MAX_CHANNELS: usize = 256;
 
@@ -57,8 +59,14 @@ pub struct Counts {
     pub fcs_bad: u64,
     /// Not known.
     pub fcs_unknown: u64,
+    /// Good, by the receiver's flag alone: the capture holds no FCS bytes of them.
+    pub fcs_flagged: u64,
     first_time_ns: Option<i64>,
     last_time_ns: Option<i64>,
+    /// Latest capture time of each interface, ns.
+    latest_ns: Vec<i64>,
+    disordered: u64,
+    farthest_back_ns: i64,
     channels: Few<u16, MAX_CHANNELS>,
     own: u64,
     /// Frames with a known modulation.
@@ -93,12 +101,77 @@ impl Counts {
         }
     }
 
+    /// Is this record earlier than one before it on its interface?
+    fn order(&mut self, interface: u32, ns: i64) {
+        let index = (interface as usize).min(MAX_CLOCKS - 1);
+        match self.latest_ns.get_mut(index) {
+            Some(latest) if ns >= *latest => *latest = ns,
+            Some(latest) => {
+                let back = latest.saturating_sub(ns);
+                self.disordered += u64::from(back > DISORDER_NS);
+                self.farthest_back_ns = self.farthest_back_ns.max(back);
+            }
+            None => self.latest_ns.resize(index + 1, ns),
+        }
+    }
+
+    /// Frames.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// Frames with a hardware time stamp.
+    pub fn stamped(&self) -> u64 {
+        self.stamped
+    }
+
+    /// Frames with a known modulation.
+    pub fn rated(&self) -> u64 {
+        self.rated
+    }
+
+    /// Frames in a format that can carry an A-MPDU.
+    pub fn aggregatable(&self) -> u64 {
+        self.aggregatable
+    }
+
+    /// Frames with an A-MPDU status.
+    pub fn with_ampdu_status(&self) -> u64 {
+        self.with_ampdu_status
+    }
+
+    /// Channels that frames were heard on.
+    pub fn channels(&self) -> u64 {
+        self.channels.len() as u64
+    }
+
+    /// The highest interface number.
+    pub fn interfaces(&self) -> u32 {
+        self.interfaces
+    }
+
+    /// Frames that the capturing machine sent.
+    pub fn own(&self) -> u64 {
+        self.own
+    }
+
+    /// Records earlier than one before them on their interface by more than [`DISORDER_NS`].
+    pub fn disordered(&self) -> u64 {
+        self.disordered
+    }
+
+    /// The most that a record is earlier than one before it, ns.
+    pub fn farthest_back_ns(&self) -> i64 {
+        self.farthest_back_ns
+    }
+
     /// Adds a frame.
     pub fn note(&mut self, frame: &Frame) {
         self.frames += 1;
         if let Some(ns) = frame.time_ns {
-            self.first_time_ns.get_or_insert(ns);
+            self.first_time_ns = Some(self.first_time_ns.map_or(ns, |first| first.min(ns)));
             self.last_time_ns = self.last_time_ns.max(Some(ns));
+            self.order(frame.interface, ns);
         }
         self.own += u64::from(frame.radio.own_transmission);
         self.rated += u64::from(!matches!(frame.radio.mode, Mode::Unknown));
@@ -121,10 +194,6 @@ impl Counts {
     }
 }
 
-fn limit(code: &str, text: String, affects: &[&str]) -> Limit {
-    Limit { code: code.to_owned(), text, affects: affects.iter().map(|s| (*s).to_owned()).collect() }
-}
-
 fn band_name(band: Band) -> &'static str {
     match band {
         Band::Ghz2_4 => "2.4 GHz",
@@ -135,14 +204,7 @@ fn band_name(band: Band) -> &'static str {
 }
 
 /// Section 1.
-pub fn build(
-    counts: &Counts,
-    source: &Source,
-    calibration: &Calibration,
-    main_interface: u32,
-    links: &Links,
-    medium: &Medium,
-) -> Summary {
+pub fn build(counts: &Counts, source: &Source, limits: Vec<Limit>) -> Summary {
     let mut channels: Vec<(u16, u64)> = counts.channels.iter().collect();
     channels.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     Summary {
@@ -179,6 +241,7 @@ pub fn build(
             bad: counts.fcs_bad,
             unknown: counts.fcs_unknown,
             disagreements: counts.tally.fcs_disagreements,
+            flagged_good: counts.fcs_flagged,
         },
         snap_lengths: source.snap_lengths.clone(),
         cut_frames: counts.tally.cut,
@@ -189,7 +252,7 @@ pub fn build(
             .as_ref()
             .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
         window: source.window.as_ref().map(window),
-        limits: limits(counts, source, calibration, main_interface, links, medium),
+        limits,
     }
 }
 
@@ -210,182 +273,6 @@ fn window(span: &Span) -> Window {
         capture_first_unix_s: unix_s(span.first_ns),
         capture_last_unix_s: unix_s(span.last_ns),
     }
-}
-
-/// What this capture cannot tell.
-fn limits(
-    counts: &Counts,
-    source: &Source,
-    calibration: &Calibration,
-    main_interface: u32,
-    links: &Links,
-    medium: &Medium,
-) -> Vec<Limit> {
-    let mut limits = Vec::new();
-    let n = counts.frames;
-    if n == 0 {
-        return limits;
-    }
-    if calibration.source == ClockSource::Capture {
-        limits.push(limit(
-            "no-tsft",
-            format!(
-                "{} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be told",
-                counts.stamped
-            ),
-            &["response delay", "inter-frame spaces", "idle with queued data"],
-        ));
-    } else if !calibration.gaps_usable() {
-        limits.push(limit(
-            "stamps-not-calibrated",
-            "time stamps are there, but too few solicited responses show what they mark".to_owned(),
-            &["response delay", "inter-frame spaces", "idle with queued data"],
-        ));
-    }
-    if counts.rated * 2 < n {
-        limits.push(limit(
-            "no-rate",
-            format!("only {} of {n} frames tell the rate they were sent at", counts.rated),
-            &["airtime", "waterfall", "rates"],
-        ));
-    } else if medium.duration_known_share().is_some_and(|share| share < 0.9) {
-        limits.push(limit(
-            "no-duration",
-            format!(
-                "the duration of {:.1} % of the frames cannot be computed from what the capture says",
-                100.0 * (1.0 - medium.duration_known_share().unwrap_or(0.0))
-            ),
-            &["airtime", "waterfall"],
-        ));
-    }
-    if calibration.control_rates == Some(false) {
-        limits.push(limit(
-            "control-rates",
-            "the rates that control frames claim cannot be true: their airtime is that of the rate the rules give"
-                .to_owned(),
-            &["response rates", "airtime of control frames"],
-        ));
-    }
-    if calibration.grouping == Grouping::None {
-        limits.push(limit(
-            "no-ampdu-status",
-            if counts.aggregatable == 0 && counts.rated > 0 {
-                "no frame was sent in a format that can carry an A-MPDU".to_owned()
-            } else if counts.with_ampdu_status > 0 {
-                "the A-MPDU references of this capture do not identify PPDUs and no stamps repeat: MPDUs cannot be \
-                 grouped to PPDUs"
-                    .to_owned()
-            } else {
-                "no A-MPDU status and no repeated time stamps: MPDUs cannot be grouped to PPDUs".to_owned()
-            },
-            &["aggregation", "position of left-out MPDUs"],
-        ));
-    }
-    if counts.fcs_unknown * 2 > n {
-        limits.push(limit(
-            "no-fcs",
-            format!("the FCS of {} of {n} frames cannot be checked: damage goes unnoticed", counts.fcs_unknown),
-            &["bad FCS", "ghosts", "retry % of good frames"],
-        ));
-    } else if counts.fcs_bad == 0 {
-        limits.push(limit(
-            "no-bad-fcs",
-            "no frame with a bad FCS was captured: the interface most likely discards them, so their absence says \
-             nothing about the air"
-                .to_owned(),
-            &["bad FCS", "airtime of damaged frames"],
-        ));
-    }
-    if let Some(text) = one_direction(links) {
-        limits.push(limit("one-direction", text, &["exchanges", "Block Ack accounting", "waterfall"]));
-    }
-    if counts.channels.len() > 1 {
-        limits.push(limit(
-            "hopping",
-            format!(
-                "frames were heard on {} channels: time away from a channel is not observed",
-                counts.channels.len()
-            ),
-            &["airtime", "waterfall", "steadiness"],
-        ));
-    } else if counts.channels.len() == 0 {
-        limits.push(limit(
-            "no-channel",
-            "no frame tells its channel: SIFS and signal extension of 2.4 GHz are assumed where they matter".to_owned(),
-            &["response delay", "airtime"],
-        ));
-    }
-    let totals = medium.totals();
-    if totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && counts.channels.len() <= 1 {
-        limits.push(limit(
-            "away",
-            format!(
-                "not even beacons were heard for {:.0} % of the time: the sniffer was on another channel or did not listen",
-                100.0 * totals.unobserved_ns as f64 / totals.observed_ns.max(1) as f64
-            ),
-            &["airtime", "waterfall", "steadiness", "exchanges"],
-        ));
-    }
-    if counts.tally.cut > 0 {
-        limits.push(limit(
-            "cut",
-            format!(
-                "{} of {n} frames are cut by the snap length: their FCS and bodies are not available",
-                counts.tally.cut
-            ),
-            &["bad FCS", "A-MSDU", "capabilities"],
-        ));
-    }
-    if counts.interfaces > 0 {
-        limits.push(limit(
-            "several-interfaces",
-            format!(
-                "the capture holds {} interfaces: airtime, waterfall and steadiness are those of interface {main_interface}, \
-                 which has the most frames at the start; a frame that two of them heard counts twice elsewhere",
-                counts.interfaces + 1
-            ),
-            &["frames", "exchanges", "aggregation", "airtime", "waterfall", "steadiness"],
-        ));
-    }
-    if counts.duplicates * 100 > n {
-        limits.push(limit(
-            "duplicates",
-            format!(
-                "{} frames are in the file twice, with the same header and time: a capture merged with itself, or two \
-                 captures of one interface (editcap -d takes duplicates out)",
-                counts.duplicates
-            ),
-            &["all counts"],
-        ));
-    }
-    if counts.own > 0 {
-        limits.push(limit(
-            "own-transmissions",
-            format!("{} frames were sent by the capturing machine itself: they carry no reception data", counts.own),
-            &["signal", "airtime", "response delay"],
-        ));
-    }
-    if source.dropped.is_some_and(|dropped| dropped > 0) {
-        limits.push(limit(
-            "dropped",
-            format!("the capture lost {} packets by its own count", source.dropped.unwrap_or(0)),
-            &["all counts"],
-        ));
-    }
-    limits
-}
-
-/// The busiest link's receiver sends no data frame and no Block Ack back: its side was not heard.
-fn one_direction(links: &Links) -> Option<String> {
-    let busiest = links.iter().map(|(_, link)| link).filter(|l| !l.ra.is_group()).max_by_key(|l| l.mpdus)?;
-    if busiest.mpdus < 20 {
-        return None;
-    }
-    let back = links.by_key(&(busiest.ra.as_u64(), busiest.ta.as_u64())).map_or(0, |link| link.frames);
-    let answered = busiest.exchange.as_ref().is_some_and(|stats| stats.answered() > 0);
-    (back == 0 && !answered).then(|| {
-        format!("of {} and {} only the first was heard ({} data MPDUs)", busiest.ta, busiest.ra, busiest.mpdus)
-    })
 }
 
 /// Rows of one table of the report; the tables themselves are bounded, but a flood of invented addresses fills them.
@@ -422,8 +309,12 @@ pub fn cut_rows(report: &mut Report) {
         cut.push(format!("{longest} stations in one network (the first {MAX_MEMBER_ROWS} are listed)"));
     }
     if !cut.is_empty() {
-        let text = format!("only the first {MAX_ROWS} rows of a table are listed; there are {}", cut.join(", "));
-        report.summary.limits.push(limit("rows-cut", text, &["stations", "networks", "links"]));
+        let listed = sentence!(
+            "only the first {listed} rows of a table are listed; there are {cut}",
+            listed = Figure::total(MAX_ROWS as u64);
+            cut = cut.join(", ")
+        );
+        report.summary.limits.push(limit("rows-cut", listed, &["stations", "networks", "links"]));
     }
 }
 
@@ -464,7 +355,7 @@ pub fn station(
     } else if address.is_group() {
         "group"
     } else if station.as_ap > 0 {
-        "ap"
+        claims.kind(address).unwrap_or("ap")
     } else if station.sent > 0 {
         "station"
     } else {

@@ -64,6 +64,10 @@ pub struct Usage {
     pub sae_authentications: u64,
     /// Data frames sent protected.
     pub protected_data: u64,
+    /// Data frames with EAPOL in the clear: key exchange.
+    pub eapol_data: u64,
+    /// Of the protected ones: with a WEP header (no Extended IV).
+    pub wep_data: u64,
     /// Frames with the power-management bit.
     pub power_management: u64,
     /// Frames received with STBC; the denominator is `received_stbc_known`.
@@ -74,8 +78,10 @@ pub struct Usage {
     pub received_short_gi: u64,
     /// Frames received wider than 20 MHz.
     pub received_wide: u64,
-    /// Frames received with LDPC.
+    /// Frames received with LDPC; the denominator is `received_ldpc_known`.
     pub received_ldpc: u64,
+    /// See `received_ldpc`.
+    pub received_ldpc_known: u64,
     /// HT greenfield frames received.
     pub received_greenfield: u64,
     /// A-MSDUs received.
@@ -139,6 +145,8 @@ impl Usage {
             FrameType::Data if fc.carries_data() => {
                 self.data += 1;
                 self.protected_data += u64::from(fc.protected());
+                self.wep_data += u64::from(frame.is_wep);
+                self.eapol_data += u64::from(frame.is_eapol);
                 self.amsdus += u64::from(frame.amsdu_subframes > 0);
                 if let Some(qos) = frame.header.qos {
                     if let Some(count) = self.tids.get_mut(usize::from(qos.tid() & 15)) {
@@ -168,6 +176,7 @@ impl Usage {
         self.received_stbc += u64::from(stbc == Some(true));
         self.received_stbc_known += u64::from(stbc.is_some());
         self.received_ldpc += u64::from(ldpc == Some(true));
+        self.received_ldpc_known += u64::from(ldpc.is_some());
         self.received_greenfield += u64::from(greenfield == Some(true));
         self.received_amsdus += u64::from(frame.amsdu_subframes > 0);
     }

@@ -2,7 +2,8 @@
 
 use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
-use crate::report::{Limit, Waterfall, WaterfallStep};
+use crate::report::{Hearing, Limit, Waterfall, WaterfallStep};
+use crate::sentence::{sentence, Figure, Sentence};
 
 /// Causes in the order of the report, with their words.
 const CAUSES: [(&str, &str); 14] = [
@@ -19,18 +20,16 @@ const CAUSES: [(&str, &str); 14] = [
     ("damaged", "damaged or uncaptured frames"),
     ("idle_queued", "idle while the sender had an MPDU to repeat"),
     ("idle", "idle"),
-    ("unobserved", "the sniffer listened elsewhere"),
+    ("unobserved", "time in which the sniffer did not hear the channel"),
 ];
 
 /// Builds the waterfall of `link` (`reverse`: the link the other way); `None` without observed payload.
-/// `grouped`: MPDUs could be grouped to PPDUs; `limits`: what the capture cannot tell.
 pub fn build(
     link: &Link,
     reverse: Option<&Link>,
     totals: &Totals,
     direction: &str,
-    grouped: bool,
-    limits: &[Limit],
+    grounds: &Grounds<'_>,
 ) -> Option<Waterfall> {
     let observed = totals.observed_ns;
     if observed <= 0 || link.spent.total() <= 0 || link.mpdus == 0 {
@@ -98,93 +97,256 @@ pub fn build(
         steps,
         advice: Vec::new(),
     };
-    waterfall.advice = advise(&waterfall, link, grouped, limits);
+    waterfall.advice = advise(&waterfall, link, reverse, grounds);
     Some(waterfall)
 }
 
-/// Limits by which air that looks idle may not be.
-const UNHEARD: [&str; 5] = ["one-direction", "hopping", "away", "several-interfaces", "dropped"];
+/// Data MPDUs of a direction below which its losses are not explained.
+const MIN_MPDUS: u64 = 20;
+/// Least share of the time that is worth a sentence.
+const MIN_SHARE: f64 = 0.005;
 
-/// Why "idle" may be air that the sniffer did not hear; empty without such a reason.
-fn unheard(limits: &[Limit]) -> String {
-    let reasons: Vec<&str> =
-        limits.iter().filter(|limit| UNHEARD.contains(&limit.code.as_str())).map(|limit| limit.text.as_str()).collect();
-    match reasons.is_empty() {
-        true => String::new(),
-        false => format!(" (or the sniffer did not hear it: {})", reasons.join("; ")),
+/// What the sentences under a waterfall may rest on, beside the waterfall.
+#[derive(Clone, Copy, Debug)]
+pub struct Grounds<'a> {
+    /// MPDUs could be grouped to PPDUs.
+    pub grouped: bool,
+    /// The capture has hardware time stamps, calibrated or not.
+    pub stamped: bool,
+    /// Channels that frames were heard on.
+    pub channels: u64,
+    /// Frames whose duration is not known, and all.
+    pub untimed: (u64, u64),
+    /// What the sniffer heard.
+    pub hearing: &'a Hearing,
+    /// What the capture cannot tell.
+    pub limits: &'a [Limit],
+}
+
+/// Limits by which air that looks idle may not be, whatever beacons were heard.
+const UNHEARD: [&str; 6] = ["one-direction", "hopping", "away", "several-interfaces", "dropped", "own-transmissions"];
+
+impl Grounds<'_> {
+    /// Why silence says nothing; `None` when it does.
+    fn deaf(&self) -> Option<Sentence> {
+        let of_limit = self.limits.iter().find(|limit| UNHEARD.contains(&limit.code.as_str()));
+        if let Some(doubt) = self.hearing.doubts.first().or(of_limit.map(|limit| &limit.sentence)) {
+            return Some(doubt.clone());
+        }
+        let (untimed, all) = self.untimed;
+        if untimed * 10 > all {
+            return Some(sentence!(
+                "{untimed} of {all} frames have no known duration",
+                untimed = Figure::count(untimed, all),
+                all = Figure::total(all)
+            ));
+        }
+        if self.hearing.silence_is_evidence {
+            return None;
+        }
+        let (heard, due) = self.hearing.beacons.first().map_or((0, 0), |best| (best.heard, best.due));
+        Some(sentence!(
+            "no access point was heard long enough to show that the sniffer was listening (of the one heard best {heard} of {due} \
+             beacons due, all within a part of the time or fewer than {least})",
+            heard = Figure::count(heard, due),
+            due = Figure::total(due),
+            least = Figure::total(crate::hearing::MIN_DUE)
+        ))
     }
 }
 
-/// The two largest losses in words, with what would bring them back.
-fn advise(waterfall: &Waterfall, link: &Link, grouped: bool, limits: &[Limit]) -> Vec<String> {
+/// The two largest losses, with what would bring them back.
+fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &Grounds<'_>) -> Vec<Sentence> {
+    if link.mpdus < MIN_MPDUS {
+        return vec![sentence!(
+            "What limits this direction cannot be told, because only {mpdus} data MPDUs of it were captured (at least {MIN_MPDUS} are \
+             needed).",
+            mpdus = Figure::total(link.mpdus)
+        )];
+    }
     let mut losses: Vec<&WaterfallStep> = waterfall.steps.iter().filter(|step| step.cause != "payload").collect();
     losses.sort_by(|a, b| b.us.total_cmp(&a.us));
-    let (ppdus, mpdus) =
-        link.aggregates.iter().fold((0u64, 0u64), |(ppdus, mpdus), (_, a)| (ppdus + a.ppdus(), mpdus + a.mpdus()));
-    let mean = if ppdus > 0 { mpdus as f64 / ppdus as f64 } else { 0.0 };
-    let retry_percent = 100.0 * link.mpdu_retries as f64 / link.mpdus.max(1) as f64;
     losses
         .into_iter()
         .take(2)
-        .filter(|step| step.share > 0.005)
+        .filter(|step| step.share > MIN_SHARE)
         .map(|step| {
-            let remedy = match step.cause.as_str() {
-                "ifs_backoff" | "preamble" | "ack" if !grouped => {
-                    "every PPDU pays this once; how many MPDUs a PPDU carries \
-                     this capture does not tell"
-                        .to_owned()
-                }
-                "ifs_backoff" | "preamble" | "ack" if mean > 0.0 && mean < 4.0 => format!(
-                    "every PPDU pays this once and carries {mean:.1} MPDUs on average (n={ppdus}): more MPDUs per \
-                     A-MPDU would spread it"
-                ),
-                "ifs_backoff" | "preamble" | "ack" => format!(
-                    "PPDUs already carry {mean:.1} MPDUs on average (n={ppdus}): longer ones, or a larger TXOP, would \
-                     bring some of it back"
-                ),
-                "mac_headers" => "larger MPDUs or A-MSDU would lower the share of headers".to_owned(),
-                "rts_cts" => "protection is used: check the RTS threshold and the BSS's protection bits".to_owned(),
-                "retries" => format!(
-                    "{retry_percent:.1} % of the MPDUs are retries (n={}): see the Block Ack and response sections for \
-                     whether they were lost or acknowledged too late; a lower rate helps only if they were lost",
-                    link.mpdus
-                ),
-                "reverse" => "TCP acknowledgements or data the other way use it: aggregation of that direction would \
-                              shorten it"
-                    .to_owned(),
-                "other_stations" => "others use the channel: a free channel would give it back".to_owned(),
-                "beacons_management" => "beacons and management at low rates: fewer networks on the channel or a \
-                                         higher basic rate would shorten them"
-                    .to_owned(),
-                "damaged" => "frames the sniffer could not decode: they may belong to any cause; a sniffer nearer to \
-                              the stations tells"
-                    .to_owned(),
-                "idle_queued" => "the sender had an MPDU to repeat and did not send: its driver, bus or firmware was \
-                                  busy or slow (an 802.11 capture cannot tell which)"
-                    .to_owned(),
-                "idle" if waterfall.timing == "capture-clock" => "without usable stamps this includes inter-frame \
-                                                                  spaces and backoff; capture with TSFT to separate \
-                                                                  them"
-                    .to_owned(),
-                "idle" => "nobody sends: the source, the sender's host or its bus does not deliver more".to_owned(),
-                _ => "the sniffer was not on the channel: capture on one channel".to_owned(),
-            };
-            let doubt = if step.cause == "idle" { unheard(limits) } else { String::new() };
-            format!("{:.1} % of the time goes to {}: {remedy}{doubt}.", step.share * 100.0, step.label)
+            let goes = sentence!(
+                "{share} of the time goes to {cause}",
+                share = Figure::share(step.share, link.mpdus, 1);
+                cause = step.label
+            );
+            goes.and(": ", remedy(step, waterfall, link, reverse, grounds)).ended()
         })
         .collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Data MPDUs of a direction by whether their format can be aggregated: (can, all whose format is known).
+fn aggregatable(link: &Link) -> (u64, u64) {
+    link.rates.frames_that(|mode| mode.can_aggregate())
+}
 
-    #[test]
-    fn idle_is_in_doubt_only_where_the_sniffer_may_have_missed_frames() {
-        let limit =
-            |code: &str, text: &str| Limit { code: code.to_owned(), text: text.to_owned(), affects: Vec::new() };
-        assert_eq!(unheard(&[limit("no-tsft", "no stamps"), limit("no-fcs", "no FCS")]), "");
-        let limits = [limit("hopping", "heard on 2 channels"), limit("no-fcs", "no FCS"), limit("away", "away")];
-        assert_eq!(unheard(&limits), " (or the sniffer did not hear it: heard on 2 channels; away)");
+fn remedy(
+    step: &WaterfallStep,
+    waterfall: &Waterfall,
+    link: &Link,
+    reverse: Option<&Link>,
+    grounds: &Grounds<'_>,
+) -> Sentence {
+    let mpdus = || Figure::total(link.mpdus);
+    match step.cause.as_str() {
+        "ifs_backoff" | "preamble" | "ack" => once_per_ppdu(link, grounds.grouped),
+        "mac_headers" => sentence!(
+            "larger MPDUs would lower it (mean payload {payload} bytes of {mpdus} MPDUs)",
+            payload = Figure::of(link.payload_bytes as f64 / link.mpdus.max(1) as f64, "bytes", link.mpdus, 0),
+            mpdus = mpdus()
+        ),
+        "rts_cts" => sentence!(
+            "protection is used for its {mpdus} MPDUs; the RTS threshold and the protection bits of the BSS decide on it",
+            mpdus = mpdus()
+        ),
+        "retries" => sentence!(
+            "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections tell whether they were lost or \
+             acknowledged too late, and a lower rate helps only if they were lost",
+            retry = Figure::percent(link.mpdu_retries, link.mpdus, 1),
+            mpdus = mpdus()
+        ),
+        "reverse" => match reverse.map(|reverse| (reverse, aggregatable(reverse))) {
+            Some((reverse, (can, known))) if can > 0 => {
+                let (ppdus, mpdus) = ppdus_of(reverse);
+                let came = sentence!(
+                    "its {mpdus} MPDUs came in {ppdus} PPDUs",
+                    mpdus = Figure::total(mpdus),
+                    ppdus = Figure::total(ppdus)
+                );
+                if !grounds.grouped || mpdus >= 4 * ppdus {
+                    return came;
+                }
+                came.and(
+                    "; ",
+                    sentence!(
+                        "{can} of {known} were sent in a format that can be aggregated, and more of them in a PPDU would shorten it",
+                        can = Figure::count(can, known),
+                        known = Figure::total(known)
+                    ),
+                )
+            }
+            other => sentence!(
+                "{mpdus} MPDUs, none of them in a format that can be aggregated",
+                mpdus = Figure::total(other.map_or(0, |(reverse, _)| reverse.mpdus))
+            ),
+        },
+        "other_stations" => sentence!(
+            "they had the channel for {seconds} s; this direction sent {mpdus} MPDUs beside them",
+            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2),
+            mpdus = mpdus()
+        ),
+        "beacons_management" => sentence!(
+            "{seconds} s; fewer networks on the channel, or a higher basic rate, would shorten it",
+            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+        ),
+        "damaged" => sentence!(
+            "{seconds} s of frames that the sniffer could not decode, or that it missed inside an A-MPDU: they may belong to any \
+             cause; a sniffer nearer to the stations tells",
+            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+        ),
+        "idle_queued" => match grounds.deaf() {
+            Some(doubt) => sentence!(
+                "the sender had an MPDU to repeat for {seconds} s. Whether it was silent then cannot be told",
+                seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+            )
+            .and(", because ", doubt),
+            None => sentence!(
+                "the sender had an MPDU to repeat and was not heard for {seconds} s: its driver, bus or firmware was busy or slow (an \
+                 802.11 capture cannot tell which)",
+                seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+            ),
+        },
+        "idle" => idle(step, waterfall, link, grounds),
+        _ if grounds.channels > 1 => sentence!(
+            "the sniffer went through {channels} channels; a capture on one channel misses nothing",
+            channels = Figure::total(grounds.channels)
+        ),
+        _ => sentence!(
+            "{seconds} s in pauses in which not even beacons were heard, where they come at other times: the sniffer did not listen, \
+             or the access point was away",
+            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+        ),
     }
+}
+
+fn ppdus_of(link: &Link) -> (u64, u64) {
+    link.aggregates.iter().fold((0u64, 0u64), |(ppdus, mpdus), (_, a)| (ppdus + a.ppdus(), mpdus + a.mpdus()))
+}
+
+fn once_per_ppdu(link: &Link, grouped: bool) -> Sentence {
+    let (ppdus, mpdus) = ppdus_of(link);
+    let mean = mpdus as f64 / ppdus.max(1) as f64;
+    let (can, known) = aggregatable(link);
+    if known > 0 && can == 0 {
+        return sentence!(
+            "every PPDU pays this once, and {can} of {known} MPDUs were sent in a format that can be aggregated",
+            can = Figure::count(0, known),
+            known = Figure::total(known)
+        );
+    }
+    if !grouped {
+        return sentence!(
+            "every PPDU pays this once; how many of the {mpdus} MPDUs shared one, this capture does not tell",
+            mpdus = Figure::total(link.mpdus)
+        );
+    }
+    let per_ppdu = Figure::of(mean, "MPDUs/PPDU", ppdus, 1);
+    if mean < 4.0 {
+        sentence!(
+            "every PPDU pays this once and carries {per_ppdu} MPDUs on average (n={ppdus}): more MPDUs per A-MPDU would spread it",
+            per_ppdu = per_ppdu,
+            ppdus = Figure::total(ppdus)
+        )
+    } else {
+        sentence!(
+            "PPDUs already carry {per_ppdu} MPDUs on average (n={ppdus}): longer ones, or a larger TXOP, would bring some of it back",
+            per_ppdu = per_ppdu,
+            ppdus = Figure::total(ppdus)
+        )
+    }
+}
+
+/// What the sender's silence means, and whether it was one.
+fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grounds<'_>) -> Sentence {
+    let seconds = || Figure::of(step.us / 1e6, "s", link.mpdus, 2);
+    let said = match grounds.deaf() {
+        Some(doubt) => sentence!("whether nobody sent in these {seconds} s cannot be told", seconds = seconds())
+            .and(", because ", doubt),
+        None => {
+            let said = sentence!("nobody was heard for {seconds} s", seconds = seconds());
+            let said = match &grounds.hearing.proof {
+                Some(proof) => said.and(", while ", proof.clone()),
+                None => said,
+            };
+            said.and(
+                ". ",
+                sentence!(
+                    "The source offered no more than these {mpdus} MPDUs, or the sender's host or bus did not deliver it: the air cannot \
+                     tell which",
+                    mpdus = Figure::total(link.mpdus)
+                ),
+            )
+        }
+    };
+    if waterfall.timing != "capture-clock" {
+        return said;
+    }
+    let spaces = if grounds.stamped {
+        sentence!(
+            "It includes inter-frame spaces and backoff of {mpdus} MPDUs: the frames have stamps, but too few responses show what these mark",
+            mpdus = Figure::total(link.mpdus)
+        )
+    } else {
+        sentence!(
+            "It includes inter-frame spaces and backoff of {mpdus} MPDUs; a capture with hardware time stamps (TSFT) separates them",
+            mpdus = Figure::total(link.mpdus)
+        )
+    };
+    said.and(". ", spaces)
 }

@@ -94,7 +94,7 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
         "phy_mbit_s": fall.phy_rate_mbit_s,
         "response_delay_p50_us": exchange.gap_us.median if exchange is not None and exchange.gap_us else None,
         "waterfall": [{"cause": step.cause, "label": step.label, "share": step.share} for step in fall.steps],
-        "advice": list(fall.advice)[:MAX_TEXTS],
+        "advice": [line.text for line in fall.advice][:MAX_TEXTS],
         "verdicts": verdicts[:MAX_TEXTS],
         "limits": [limit.code for limit in report.summary.limits][:20],
     }

@@ -1,8 +1,8 @@
 """Reports as flat tables: for polars, for CSV.
 
 A table is a list of model objects; its columns are their fields. A nested object becomes one column per field
-(``signal_dbm.median`` is ``signal_dbm_median``), a list of plain values becomes one text cell, a list of objects is a
-table of its own, with the key columns of its parent in front.
+(``signal_dbm.median`` is ``signal_dbm_median``), a sentence its text, a list of plain values or sentences one text cell, a
+list of objects a table of its own, with the key columns of its parent in front.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Union
 
 from txop.report.csv_cells import Cell, write_table
 from txop.report.document import Model
+from txop.report.sentence import Sentence
 
 if TYPE_CHECKING:
     import polars
@@ -107,10 +108,12 @@ def write_csv(reports: Iterable[R], table: Table[R], out: IO[str]) -> None:
 def _columns_of(item: type[Model], prefix: str) -> Iterator[tuple[str, type]]:
     for name, field in item.model_fields.items():
         inner = _without_none(field.annotation)
-        if isinstance(inner, type) and issubclass(inner, Model):
+        if inner is Sentence:
+            yield f"{prefix}{name}", str
+        elif isinstance(inner, type) and issubclass(inner, Model):
             yield from _columns_of(inner, f"{prefix}{name}_")
         elif typing.get_origin(inner) is list:
-            if not _is_model_list(inner):
+            if _is_text_list(inner):
                 yield f"{prefix}{name}", str
         elif isinstance(inner, type):
             yield f"{prefix}{name}", inner
@@ -120,14 +123,16 @@ def _flatten(item: Model, prefix: str, into: dict[str, Cell]) -> None:
     for name, field in type(item).model_fields.items():
         inner = _without_none(field.annotation)
         value = getattr(item, name)
-        if isinstance(inner, type) and issubclass(inner, Model):
+        if inner is Sentence:
+            into[f"{prefix}{name}"] = None if value is None else value.text
+        elif isinstance(inner, type) and issubclass(inner, Model):
             if value is None:
                 into.update(dict.fromkeys((column for column, _ in _columns_of(inner, f"{prefix}{name}_")), None))
             else:
                 _flatten(value, f"{prefix}{name}_", into)
         elif typing.get_origin(inner) is list:
-            if not _is_model_list(inner):
-                into[f"{prefix}{name}"] = None if value is None else "; ".join(str(part) for part in value)
+            if _is_text_list(inner):
+                into[f"{prefix}{name}"] = None if value is None else "; ".join(_text(part) for part in value)
         else:
             into[f"{prefix}{name}"] = value
 
@@ -140,6 +145,11 @@ def _without_none(annotation: Any) -> Any:
     return annotation
 
 
-def _is_model_list(annotation: Any) -> bool:
+def _is_text_list(annotation: Any) -> bool:
+    """Whether a list fits into one cell: of plain values, or of sentences."""
     (inner,) = typing.get_args(annotation)
-    return isinstance(inner, type) and issubclass(inner, Model)
+    return inner is Sentence or not (isinstance(inner, type) and issubclass(inner, Model))
+
+
+def _text(part: object) -> str:
+    return part.text if isinstance(part, Sentence) else str(part)

@@ -4,6 +4,9 @@ use serde::Serialize;
 use wire::ieee80211::{AccessCategory, Capabilities};
 use wire::phy::Band;
 
+use super::peers::{claims_generation, Peers, GENERATIONS, MIN_CONTRADICTION, MIN_OCCASION};
+use super::security::security;
+use crate::sentence::{sentence, Figure, Sentence};
 use crate::usage::Usage;
 
 /// Whether a capability is claimed.
@@ -40,8 +43,8 @@ pub struct CapabilityRow {
     pub seen: Option<u64>,
     /// Numerator and denominator in words, or why the capture cannot tell.
     pub seen_detail: Option<String>,
-    /// What a reader should notice.
-    pub note: Option<String>,
+    /// What a reader should notice: a claim that was not used although there was an occasion, or a use without a claim.
+    pub note: Option<Sentence>,
 }
 
 /// What an audit is about. Usage counts frames that are not known to be damaged.
@@ -53,6 +56,10 @@ pub struct Subject<'a> {
     pub claimed: Option<&'a Capabilities>,
     /// The claims come from a frame that shows the security elements: not from a probe request.
     pub shows_security: bool,
+    /// The Privacy bit of what it announces.
+    pub privacy: Option<bool>,
+    /// Whom it exchanged data with.
+    pub peers: &'a Peers<'a>,
     /// What it was seen using.
     pub usage: &'a Usage,
     /// Frames it sent.
@@ -82,7 +89,7 @@ const NO_CLAIM: &str = "no beacon, probe or association frame of it captured";
 const NO_RATES: &str = "the capture does not say how frames were modulated";
 
 /// What was seen of a capability.
-enum Seen {
+pub(super) enum Seen {
     /// Frames that used it, of how many, called what.
     Frames(u64, u64, String),
     /// Cannot be told, because.
@@ -91,7 +98,7 @@ enum Seen {
 
 impl Subject<'_> {
     /// A claim that `test` finds in the elements.
-    fn claim(&self, test: impl FnOnce(&Capabilities) -> (bool, Option<String>)) -> (Claim, Option<String>) {
+    pub(super) fn claim(&self, test: impl FnOnce(&Capabilities) -> (bool, Option<String>)) -> (Claim, Option<String>) {
         match self.claimed {
             None => (Claim::NotAvailable, Some(NO_CLAIM.to_owned())),
             Some(capabilities) => {
@@ -157,16 +164,31 @@ const fn band_name(band: Band) -> &'static str {
     }
 }
 
-fn row(capability: impl Into<String>, (claimed, claimed_detail): (Claim, Option<String>), seen: Seen) -> CapabilityRow {
+/// A row. `occasion`: frames in which the claim could have been used, because the peer claims it, too; `None` when its
+/// absence says nothing.
+pub(super) fn row(
+    capability: impl Into<String>,
+    (claimed, claimed_detail): (Claim, Option<String>),
+    seen: Seen,
+    occasion: Option<u64>,
+) -> CapabilityRow {
     let (seen, seen_detail, note) = match seen {
         Seen::Unknown(reason) => (None, Some(reason.to_owned()), None),
         Seen::Frames(_, 0, what) => (None, Some(format!("no {what}")), None),
         Seen::Frames(used, of, what) => {
-            let note = match (claimed, used) {
-                (Claim::Yes, 0) => Some(format!("claimed, never used in {} {what}", grouped(of))),
-                (Claim::No, 1..) => {
-                    Some(format!("not claimed, but used in {} of {} {what}", grouped(used), grouped(of)))
-                }
+            let note = match (claimed, used, occasion.map(|occasion| occasion.min(of))) {
+                (Claim::Yes, 0, Some(occasion @ MIN_OCCASION..)) => Some(sentence!(
+                    "claimed, never used in {of} {what}, with an occasion in {occasion}",
+                    of = Figure::total(of),
+                    occasion = Figure::count(occasion, of);
+                    what = what
+                )),
+                (Claim::No, MIN_CONTRADICTION.., _) => Some(sentence!(
+                    "not claimed, but used in {used} of {of} {what}",
+                    used = Figure::count(used, of),
+                    of = Figure::total(of);
+                    what = what
+                )),
                 _ => None,
             };
             (Some(used), Some(format!("{} of {} {what}", grouped(used), grouped(of))), note)
@@ -205,7 +227,7 @@ fn bands(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             (Some(_), true) => (Claim::Yes, Some("its elements were sent there".to_owned())),
             _ => (Claim::NotAvailable, Some("a frame's elements speak for the band it is sent in".to_owned())),
         };
-        rows.push(row(band_name(band), claim, Seen::Frames(seen, subject.frames, "frames it sent".to_owned())));
+        rows.push(row(band_name(band), claim, Seen::Frames(seen, subject.frames, "frames it sent".to_owned()), None));
     }
 }
 
@@ -229,11 +251,26 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
         1 => subject.seen(at_count + legacy, subject.high_sent() + legacy, "frames it sent"),
         _ => subject.seen(at_count, subject.high_sent(), "HT or later frames it sent"),
     };
-    let mut row = row(format!("{count} Spatial Stream{} {}", plural(count), subject.band_name()), claim, seen);
-    if claimed.is_some_and(|claimed| most > claimed) {
-        row.note = Some(format!("claims {count}, but sent with {most} spatial streams"));
+    let occasion = subject.peers.sent_to(|peer| rx_streams(peer) >= count);
+    let name = format!("{count} Spatial Stream{} {}", plural(count), subject.band_name());
+    let mut row = row(name, claim, seen, (count > 1).then_some(occasion));
+    let beyond: u64 = subject.usage.streams.iter().skip(usize::from(claimed.unwrap_or(u8::MAX))).sum();
+    if let (Some(claimed), MIN_CONTRADICTION..) = (claimed, beyond) {
+        row.note = Some(sentence!(
+            "claims {claimed}, but sent {beyond} of {high} HT or later frames with more, up to {most} spatial streams",
+            claimed = Figure::total(u64::from(claimed)),
+            beyond = Figure::count(beyond, subject.high_sent()),
+            high = Figure::total(subject.high_sent()),
+            most = Figure::count(u64::from(most), beyond)
+        ));
     }
     row
+}
+
+/// Most spatial streams that a station claims to receive.
+fn rx_streams(claimed: &Capabilities) -> u8 {
+    let ht = claimed.ht.map_or(0, |ht| ht.rx_streams());
+    ht.max(claimed.vht.map_or(0, |vht| vht.rx_streams())).max(claimed.he.map_or(0, |he| he.rx_streams()))
 }
 
 fn generations(subject: &Subject<'_>) -> CapabilityRow {
@@ -265,8 +302,8 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
         Some(_) => (Claim::Yes, None),
     };
     let mut row = match rated {
-        0 => row("", claim, Seen::Unknown(NO_RATES)),
-        rated => row("", claim, Seen::Frames(rated, subject.frames, "frames it sent".to_owned())),
+        0 => row("", claim, Seen::Unknown(NO_RATES), None),
+        rated => row("", claim, Seen::Frames(rated, subject.frames, "frames it sent".to_owned()), None),
     };
     row.capability = match (claimed.is_empty(), used.is_empty()) {
         (false, _) => claimed,
@@ -277,14 +314,37 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
         let counts = all.iter().filter(|entry| entry.1 || entry.2 > 0);
         let counts: Vec<_> = counts.map(|(letter, _, frames)| format!("{letter} {}", grouped(*frames))).collect();
         row.seen_detail = Some(format!("{} of {} frames it sent", counts.join(", "), grouped(subject.frames)));
-        let unused = letters(&|entry| entry.1 && entry.2 == 0);
-        row.note = (!unused.is_empty()).then(|| format!("claimed, but never sent: {unused}"));
-        let unclaimed = letters(&|entry| !entry.1 && entry.2 > 0);
-        if row.claimed == Claim::Yes && !unclaimed.is_empty() {
-            row.note = Some(format!("sent without being claimed: {unclaimed}"));
-        }
+        row.note = unused_generation(subject, &all).or_else(|| {
+            let unclaimed = letters(&|entry| !entry.1 && entry.2 >= MIN_CONTRADICTION);
+            let frames: u64 = all.iter().filter(|entry| !entry.1).map(|entry| entry.2).sum();
+            (row.claimed == Claim::Yes && !unclaimed.is_empty()).then(|| {
+                sentence!(
+                    "sent {frames} of {rated} frames without claiming them: {unclaimed}",
+                    frames = Figure::count(frames, rated),
+                    rated = Figure::total(rated);
+                    unclaimed = unclaimed
+                )
+            })
+        });
     }
     row
+}
+
+/// The newest generation that it shares with its peers, when it never sent them data in it or a newer one. Older ones are for
+/// bad links: not to use them is no fault.
+fn unused_generation(subject: &Subject<'_>, names: &[(&str, bool, u64); GENERATIONS]) -> Option<Sentence> {
+    let claimed = subject.claimed?;
+    let shared = |place: &usize| claims_generation(claimed, *place) && subject.peers.in_generation(*place).1 > 0;
+    let newest = (0..GENERATIONS).rev().find(shared)?;
+    let (used, sent) = subject.peers.in_generation(newest);
+    (newest > 0 && used == 0 && sent >= MIN_OCCASION).then(|| {
+        sentence!(
+            "claims {name}, as its peers do, but sent them {used} of {sent} data MPDUs so",
+            used = Figure::count(used, sent),
+            sent = Figure::total(sent);
+            name = names[newest].0
+        )
+    })
 }
 
 fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
@@ -292,10 +352,19 @@ fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let claim = subject.claim(|c| match c.wmm {
         Some(wmm) if wmm.parameters.is_some() => (true, Some("parameter element".to_owned())),
         Some(_) => (true, Some("information element".to_owned())),
+        // The standard's own form of it.
+        None if c.edca.is_some() => (true, Some("EDCA parameter set".to_owned())),
         None => (false, None),
     });
     let qos_data: u64 = usage.tids.iter().sum();
-    let mut wmm = row("WMM", claim, Seen::Frames(qos_data, usage.data, "data frames it sent".to_owned()));
+    // A probe request says nothing of WMM.
+    let claim = match (claim.0, subject.shows_security) {
+        (Claim::No, false) => (Claim::NotAvailable, Some("a probe request does not tell".to_owned())),
+        _ => claim,
+    };
+    let occasion = subject.peers.sent_to(|peer| peer.wmm.is_some());
+    let seen = Seen::Frames(qos_data, usage.data, "data frames it sent".to_owned());
+    let mut wmm = row("WMM", claim, seen, Some(occasion));
     if qos_data > 0 {
         let categories =
             [AccessCategory::Voice, AccessCategory::Video, AccessCategory::BestEffort, AccessCategory::Background];
@@ -317,52 +386,7 @@ fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             (!names.is_empty(), (!names.is_empty()).then(|| names.join(", ")))
         }
     });
-    rows.push(row("WMM-Power Save", claim, Seen::Unknown("trigger frames look like any other frame")));
-}
-
-fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
-    let usage = subject.usage;
-    let claim = |test: &dyn Fn(&Capabilities) -> (bool, Option<String>)| match subject.shows_security {
-        true => subject.claim(test),
-        false => (Claim::NotAvailable, Some("no frame with its security elements captured".to_owned())),
-    };
-    let protected = || Seen::Frames(usage.protected_data, usage.data, "data frames it sent".to_owned());
-    let personal = claim(&|c| {
-        let (rsn, wpa) = (c.rsn.is_some_and(|rsn| rsn.psk()), c.wpa.is_some_and(|wpa| wpa.psk()));
-        let detail = match (rsn, wpa) {
-            (true, true) => Some("WPA2 and WPA"),
-            (true, false) => Some("WPA2"),
-            (false, true) => Some("WPA only"),
-            (false, false) => None,
-        };
-        (rsn || wpa, detail.map(str::to_owned))
-    });
-    let sae = claim(&|c| (c.rsn.is_some_and(|rsn| rsn.sae()), c.sae_h2e.then(|| "with hash-to-element".to_owned())));
-    let enterprise = claim(&|c| {
-        let either = [c.rsn, c.wpa].into_iter().flatten().any(|security| security.enterprise());
-        (either, None)
-    });
-    let both = personal.0 == Claim::Yes && sae.0 == Claim::Yes;
-    let mut row_personal = row("WPA2/WPA Personal", personal, protected());
-    if both {
-        row_personal.note =
-            Some("WPA2 and WPA3 are offered: encrypted data frames do not tell which is in use".to_owned());
-    }
-    rows.push(row_personal);
-    let seen =
-        Seen::Frames(usage.sae_authentications, usage.authentications, "authentication frames it sent".to_owned());
-    rows.push(row("WPA3 Personal (SAE)", sae, seen));
-    if enterprise.0 == Claim::Yes {
-        rows.push(row("WPA2/WPA3 Enterprise", enterprise, protected()));
-    }
-    let pmf = claim(&|c| match c.rsn {
-        Some(rsn) if rsn.mfp_required() => (true, Some("required".to_owned())),
-        Some(rsn) if rsn.mfp_capable() => (true, Some("capable".to_owned())),
-        _ => (false, None),
-    });
-    let what = "unicast deauthentication, disassociation and action frames it sent".to_owned();
-    let seen = Seen::Frames(usage.protected_management, usage.robust_management, what);
-    rows.push(row("Protected Management Frames", pmf, seen));
+    rows.push(row("WMM-Power Save", claim, Seen::Unknown("trigger frames look like any other frame"), None));
 }
 
 fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
@@ -376,12 +400,10 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         push(c.vht.is_some_and(|vht| vht.short_gi_160()), "160 MHz");
         (!widths.is_empty(), (!widths.is_empty()).then(|| format!("receives it at {}", widths.join(", "))))
     });
-    let used = usage.short_gi + usage.received_short_gi;
-    rows.push(row(
-        "Short Guard Interval",
-        claim,
-        subject.seen(used, subject.high(), "HT or later frames from and to it"),
-    ));
+    // The element is about receiving: what it sends depends on the claims of its peers.
+    let seen = subject.seen(usage.received_short_gi, usage.received_high, "HT or later frames to it");
+    let occasion = subject.peers.received_from(|peer| peer.ht.is_some());
+    rows.push(with_sent(row("Short Guard Interval", claim, seen, Some(occasion)), usage.short_gi, subject.high_sent()));
 
     let silent = "the receiver does not report STBC";
     let claim = subject.claim(|c| {
@@ -393,30 +415,30 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     });
     let what = "HT or later frames to it";
     let seen = subject.reported(usage.received_stbc, usage.received_stbc_known, usage.received_high, silent, what);
-    rows.push(row("STBC Receive", claim, seen));
-    let claim = subject.claim(|c| {
-        let any = c.ht.is_some_and(|ht| ht.tx_stbc())
-            || c.vht.is_some_and(|vht| vht.tx_stbc())
-            || c.he.is_some_and(|he| he.tx_stbc());
-        (any, None)
-    });
+    let occasion = subject.peers.received_from(tx_stbc);
+    rows.push(row("STBC Receive", claim, seen, Some(occasion)));
+    let claim = subject.claim(|c| (tx_stbc(c), None));
     let what = "HT or later frames it sent";
     let seen = subject.reported(usage.stbc, usage.stbc_known, subject.high_sent(), silent, what);
-    rows.push(row("STBC Transmit", claim, seen));
-
-    let claim = subject.claim(|c| {
-        let any =
-            c.ht.is_some_and(|ht| ht.ldpc()) || c.vht.is_some_and(|vht| vht.ldpc()) || c.he.is_some_and(|he| he.ldpc());
-        (any, any.then(|| "receives it".to_owned()))
+    let occasion = subject.peers.sent_to(|peer| {
+        peer.ht.is_some_and(|ht| ht.rx_stbc_streams() > 0) || peer.vht.is_some_and(|vht| vht.rx_stbc_streams() > 0)
     });
+    rows.push(row("STBC Transmit", claim, seen, Some(occasion)));
+
+    let claim = subject.claim(|c| (ldpc(c), ldpc(c).then(|| "receives it".to_owned())));
     let silent = "the receiver does not report the coding";
-    let seen = subject.reported(usage.ldpc, usage.ldpc_known, subject.high_sent(), silent, what);
-    rows.push(with_received(row("LDPC", claim, seen), usage.received_ldpc));
+    // The element is about receiving.
+    let what_received = "HT or later frames to it";
+    let known = usage.received_ldpc_known;
+    let seen = subject.reported(usage.received_ldpc, known, usage.received_high, silent, what_received);
+    let occasion = subject.peers.received_from(ldpc);
+    let ldpc_row = row("LDPC", claim, seen, Some(occasion));
+    rows.push(with_sent(ldpc_row, usage.ldpc, usage.ldpc_known));
 
     let claim = subject.claim(|c| (c.ht.is_some_and(|ht| ht.greenfield()), None));
     let silent = "the receiver does not report the preamble";
     let seen = subject.reported(usage.greenfield, usage.greenfield_known, usage.ht, silent, "HT frames it sent");
-    rows.push(with_received(row("Greenfield Preamble", claim, seen), usage.received_greenfield));
+    rows.push(with_received(row("Greenfield Preamble", claim, seen, None), usage.received_greenfield));
 }
 
 /// A row that counts frames sent, with the frames received: these may show the use that the others do not.
@@ -428,9 +450,49 @@ fn with_received(mut row: CapabilityRow, received: u64) -> CapabilityRow {
             Some(detail) => format!("{detail}; {more}"),
             None => more,
         });
-        row.note = (row.claimed == Claim::No).then(|| "not claimed, but used".to_owned());
+        row.note = row.note.take().or_else(|| {
+            (row.claimed == Claim::No && received >= MIN_CONTRADICTION).then(|| {
+                sentence!("not claimed, but used in {received} frames to it", received = Figure::total(received))
+            })
+        });
     }
     row
+}
+
+/// A row that counts frames received, with the frames sent: whether it sends so is up to the claims of its peers.
+fn with_sent(mut row: CapabilityRow, sent: u64, of: u64) -> CapabilityRow {
+    if of > 0 {
+        let more = format!("{} of {} frames it sent", grouped(sent), grouped(of));
+        row.seen_detail = Some(match row.seen_detail.take() {
+            Some(detail) => format!("{detail}; {more}"),
+            None => more,
+        });
+    }
+    row
+}
+
+fn tx_stbc(claimed: &Capabilities) -> bool {
+    claimed.ht.is_some_and(|ht| ht.tx_stbc())
+        || claimed.vht.is_some_and(|vht| vht.tx_stbc())
+        || claimed.he.is_some_and(|he| he.tx_stbc())
+}
+
+fn ldpc(claimed: &Capabilities) -> bool {
+    claimed.ht.is_some_and(|ht| ht.ldpc())
+        || claimed.vht.is_some_and(|vht| vht.ldpc())
+        || claimed.he.is_some_and(|he| he.ldpc())
+}
+
+/// Widest channel that a station claims, MHz.
+fn claimed_width_mhz(c: &Capabilities) -> u16 {
+    let wide_160 = c.vht.is_some_and(|vht| matches!(vht.width_set(), 1 | 2)) || c.he.is_some_and(|he| he.width_160());
+    let wide_80 = c.vht.is_some() || c.he.is_some_and(|he| he.width_80());
+    match (wide_160, wide_80, c.ht.is_some_and(|ht| ht.width_40())) {
+        (true, ..) => 160,
+        (_, true, _) => 80,
+        (_, _, true) => 40,
+        _ => 20,
+    }
 }
 
 fn width(subject: &Subject<'_>) -> CapabilityRow {
@@ -451,26 +513,18 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
             (wide && coexists, Some(detail.to_owned()))
         });
         let seen = subject.seen(usage.wide_2_4 + usage.received_wide, subject.high(), what);
-        return row("40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen);
+        // Coexistence takes the width back wherever others are heard: not to use it is no fault.
+        return row("40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen, None);
     }
-    let widest = subject.claimed.map(|c| {
-        let wide_160 =
-            c.vht.is_some_and(|vht| matches!(vht.width_set(), 1 | 2)) || c.he.is_some_and(|he| he.width_160());
-        let wide_80 = c.vht.is_some() || c.he.is_some_and(|he| he.width_80());
-        match (wide_160, wide_80, c.ht.is_some_and(|ht| ht.width_40())) {
-            (true, ..) => 160,
-            (_, true, _) => 80,
-            (_, _, true) => 40,
-            _ => 20,
-        }
-    });
+    let widest = subject.claimed.map(claimed_width_mhz);
     let claim = match widest {
         None => (Claim::NotAvailable, Some(NO_CLAIM.to_owned())),
         Some(20) => (Claim::No, Some("20 MHz only".to_owned())),
         Some(mhz) => (Claim::Yes, Some(format!("up to {mhz} MHz"))),
     };
     let name = format!("{} MHz operation in {}", widest.unwrap_or(40).max(40), subject.band_name());
-    row(name, claim, subject.seen(usage.wide + usage.received_wide, subject.high(), what))
+    let occasion = subject.peers.sent_to(|peer| claimed_width_mhz(peer) > 20);
+    row(name, claim, subject.seen(usage.wide + usage.received_wide, subject.high(), what), Some(occasion))
 }
 
 fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
@@ -500,7 +554,7 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             }
         }
     };
-    rows.push(row("TX A-MPDU", claim, seen));
+    rows.push(row("TX A-MPDU", claim, seen, None));
 
     let claim = subject.claim(|c| match c.ht {
         Some(ht) => (true, Some(format!("receives up to {} bytes", grouped(u64::from(ht.max_amsdu_bytes()))))),
@@ -508,12 +562,13 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     });
     let qos_data: u64 = usage.tids.iter().sum();
     let seen = Seen::Frames(usage.amsdus, qos_data, "QoS data frames it sent".to_owned());
-    rows.push(with_received(row("A-MSDU", claim, seen), usage.received_amsdus));
+    // Every HT station receives A-MSDUs; none has to send them.
+    rows.push(with_received(row("A-MSDU", claim, seen, None), usage.received_amsdus));
 }
 
 fn power_management(subject: &Subject<'_>) -> CapabilityRow {
     let claim = (Claim::NotAvailable, Some("no element claims it".to_owned()));
-    let mut row = row("Power Management", claim, Seen::Unknown("no frame of it captured"));
+    let mut row = row("Power Management", claim, Seen::Unknown("no frame of it captured"), None);
     if subject.frames > 0 {
         row.seen = Some(subject.pm_changes);
         let (changes, with_bit) = (grouped(subject.pm_changes), grouped(subject.pm_frames));
@@ -525,110 +580,4 @@ fn power_management(subject: &Subject<'_>) -> CapabilityRow {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use wire::ieee80211::Elements;
-
-    /// A one-stream 2.4 GHz HT station: rates 1 to 54 Mb/s, 40 MHz, SGI 20 and 40, RX STBC 1, coexistence, WMM, WPA2
-    /// with optional frame protection.
-    fn dongle() -> Capabilities {
-        let mut bytes = vec![1, 8, 0x82, 0x84, 0x8b, 0x96, 12, 18, 24, 36, 45, 26, 0x6e, 0x01, 0x17, 0xff];
-        bytes.resize(bytes.len() + 22, 0);
-        bytes.extend([127, 1, 1, 221, 7, 0x00, 0x50, 0xf2, 2, 0, 1, 0]);
-        bytes.extend([48, 20, 1, 0, 0, 0x0f, 0xac, 4, 1, 0, 0, 0x0f, 0xac, 4, 1, 0, 0, 0x0f, 0xac, 2, 0x80, 0]);
-        Capabilities::read(Elements::new(&bytes))
-    }
-
-    fn subject<'a>(claimed: Option<&'a Capabilities>, usage: &'a Usage) -> Subject<'a> {
-        Subject { is_ap: false, claimed, shows_security: true, usage, frames: 20_000, pm_frames: 0, pm_changes: 0 }
-    }
-
-    fn find<'a>(rows: &'a [CapabilityRow], name: &str) -> &'a CapabilityRow {
-        rows.iter().find(|row| row.capability == name).unwrap_or_else(|| panic!("no row {name:?} in {rows:#?}"))
-    }
-
-    #[test]
-    fn claimed_but_never_used_is_noted_with_its_denominator() {
-        let claimed = dongle();
-        let mut usage = Usage { ht: 12_345, bands: [12_345, 0, 0], max_nss: 1, ..Usage::default() };
-        usage.streams[0] = 12_345;
-        let rows = rows(&subject(Some(&claimed), &usage));
-        let sgi = find(&rows, "Short Guard Interval");
-        assert_eq!((sgi.claimed, sgi.seen), (Claim::Yes, Some(0)));
-        assert_eq!(sgi.note.as_deref(), Some("claimed, never used in 12,345 HT or later frames from and to it"));
-        let streams = find(&rows, "1 Spatial Stream 2.4 GHz");
-        assert_eq!((streams.claimed, streams.seen, &streams.note), (Claim::Yes, Some(12_345), &None));
-        assert_eq!(find(&rows, "b/g/n").note.as_deref(), Some("claimed, but never sent: b/g"));
-        let wide = find(&rows, "40 MHz operation in 2.4 GHz with coexistence mechanisms");
-        assert_eq!((wide.claimed, wide.seen), (Claim::Yes, Some(0)));
-        assert_eq!(find(&rows, "WPA2/WPA Personal").claimed, Claim::Yes);
-        assert_eq!(find(&rows, "WPA3 Personal (SAE)").claimed, Claim::No);
-        assert_eq!(find(&rows, "Protected Management Frames").claimed_detail.as_deref(), Some("capable"));
-    }
-
-    #[test]
-    fn what_the_receiver_does_not_report_is_not_zero() {
-        let claimed = dongle();
-        let usage = Usage { ht: 50, received_high: 50, bands: [50, 0, 0], ..Usage::default() };
-        let rows = rows(&subject(Some(&claimed), &usage));
-        for name in ["STBC Receive", "LDPC", "Greenfield Preamble", "TX A-MPDU"] {
-            let row = find(&rows, name);
-            assert_eq!((row.seen, &row.note), (None, &None), "{name}");
-            assert!(row.seen_detail.is_some(), "{name} says why");
-        }
-        let stbc = Usage { received_stbc: 3, received_stbc_known: 40, ..usage };
-        let rows = super::rows(&subject(Some(&claimed), &stbc));
-        assert_eq!(find(&rows, "STBC Receive").seen, Some(3));
-    }
-
-    #[test]
-    fn without_rates_nothing_is_said_of_the_phy() {
-        let claimed = dongle();
-        let usage = Usage { data: 10, ..Usage::default() };
-        let rows = rows(&subject(Some(&claimed), &usage));
-        for name in ["Short Guard Interval", "STBC Receive", "b/g/n", "TX A-MPDU", "1 Spatial Stream band unknown"] {
-            assert_eq!(find(&rows, name).seen_detail.as_deref(), Some(NO_RATES), "{name}");
-        }
-        assert_eq!(find(&rows, "WMM").seen, Some(0), "the MAC header is there all the same");
-    }
-
-    #[test]
-    fn without_claims_use_is_shown_and_nothing_accused() {
-        let usage = Usage { ht: 9, short_gi: 4, max_nss: 2, bands: [0, 9, 0], ..Usage::default() };
-        let rows = rows(&Subject { shows_security: false, ..subject(None, &usage) });
-        assert!(rows.iter().all(|row| row.claimed == Claim::NotAvailable && row.note.is_none()), "{rows:#?}");
-        assert_eq!(find(&rows, "Short Guard Interval").seen, Some(4));
-        assert_eq!(
-            find(&rows, "2 Spatial Streams 5 GHz").seen_detail.as_deref(),
-            Some("0 of 9 HT or later frames it sent")
-        );
-    }
-
-    #[test]
-    fn used_without_claim_is_noted() {
-        let claimed = Capabilities::read(Elements::new(&[1, 4, 0x82, 0x84, 0x8b, 0x96]));
-        let usage = Usage { ht: 10, stbc: 2, stbc_known: 10, dsss: 1, bands: [11, 0, 0], ..Usage::default() };
-        let rows = rows(&subject(Some(&claimed), &usage));
-        let note = find(&rows, "STBC Transmit").note.as_deref();
-        assert_eq!(note, Some("not claimed, but used in 2 of 10 HT or later frames it sent"));
-        assert_eq!(find(&rows, "b").note.as_deref(), Some("sent without being claimed: n"));
-    }
-
-    #[test]
-    fn sae_is_seen_in_authentication_frames() {
-        let claimed = dongle();
-        let usage = Usage { authentications: 3, sae_authentications: 2, ..Usage::default() };
-        let with_sae = rows(&subject(Some(&claimed), &usage));
-        let row = find(&with_sae, "WPA3 Personal (SAE)");
-        assert_eq!((row.claimed, row.seen), (Claim::No, Some(2)));
-        assert_eq!(row.note.as_deref(), Some("not claimed, but used in 2 of 3 authentication frames it sent"));
-        let silent = rows(&subject(Some(&claimed), &Usage::default()));
-        let row = find(&silent, "WPA3 Personal (SAE)");
-        assert_eq!((row.seen, row.seen_detail.as_deref()), (None, Some("no authentication frames it sent")));
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
-}
+mod tests;

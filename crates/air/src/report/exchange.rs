@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::station::{Bar, Spread};
+use crate::sentence::Sentence;
 
 /// PPDUs of one transmitter to one receiver that solicit an immediate response, and what came.
 #[derive(Clone, Debug, Serialize)]
@@ -29,8 +30,21 @@ pub struct Exchange {
     pub missing_not_resent: u64,
     /// Answered, and sent again all the same.
     pub answered_resent: u64,
-    /// Responses that came more than one slot after SIFS; `None` when no gap is known.
+    /// Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; `None` when no
+    /// gap is known.
     pub late_responses: Option<u64>,
+    /// Single MPDUs whose response came late, and whose next transmission was captured.
+    pub late_answered: u64,
+    /// Of these: sent again, as if no response had come.
+    pub late_answered_resent: u64,
+    /// The same of those whose response came in time.
+    pub in_time_answered: u64,
+    /// Of these: sent again.
+    pub in_time_answered_resent: u64,
+    /// Soliciting PPDUs with data.
+    pub data: ExchangeKind,
+    /// Soliciting PPDUs with a management frame.
+    pub management: ExchangeKind,
     /// Responses at a rate other than the rules give.
     pub unexpected_rate: u64,
     /// Denominator of `unexpected_rate`; 0 when control rates cannot be believed.
@@ -45,11 +59,28 @@ pub struct Exchange {
     pub by_rate: Vec<ExchangeRate>,
 }
 
-/// [`Exchange`] figures of one rate.
+/// [`Exchange`] figures of one kind of frame.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ExchangeKind {
+    /// Soliciting PPDUs.
+    pub ppdus: u64,
+    /// Answered.
+    pub answered: u64,
+    /// Not answered and sent again.
+    pub missing_resent: u64,
+    /// Not answered and not sent again.
+    pub missing_not_resent: u64,
+}
+
+/// [`Exchange`] figures of one rate and kind of frame.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExchangeRate {
+    /// What the soliciting PPDUs carry: `data`, `management`, `control`.
+    pub frames: String,
     /// Rate label.
     pub label: String,
+    /// The capture tells the rate.
+    pub rate_known: bool,
     /// Soliciting PPDUs.
     pub ppdus: u64,
     /// Answered.
@@ -179,10 +210,11 @@ pub struct AckVerdict {
     /// `in-order` (nothing missing worth a word), `late`, `probably-late`, `not-received`, `rate-dependent`,
     /// `mixed`, `cannot-be-told`.
     pub answer: String,
-    /// The answer in words.
-    pub text: String,
-    /// The evidence, one sentence each, with n.
-    pub evidence: Vec<String>,
+    /// The answer in words, and the figures it rests on.
+    #[serde(flatten)]
+    pub sentence: Sentence,
+    /// The evidence, one sentence each.
+    pub evidence: Vec<Sentence>,
 }
 
 /// Aggregation of one (transmitter, receiver, TID).

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::station::{AirtimeKinds, RetryCount};
+use crate::sentence::Sentence;
 
 /// Airtime of everybody.
 #[derive(Clone, Debug, Serialize)]
@@ -13,6 +14,11 @@ pub struct Airtime {
     pub observed_us: Option<f64>,
     /// `busy_us / observed_us`.
     pub busy_share: Option<f64>,
+    /// The least that the busy share can be: unknown preambles and symbols counted against it, frames without a known
+    /// duration as nothing.
+    pub busy_share_low: Option<f64>,
+    /// The most that it can be: frames without a known duration as long as they can have been.
+    pub busy_share_high: Option<f64>,
     /// By kind.
     pub kinds: Option<AirtimeKinds>,
     /// Frames whose duration is not known.
@@ -91,8 +97,8 @@ pub struct Waterfall {
     pub timing: String,
     /// Causes; shares sum to one.
     pub steps: Vec<WaterfallStep>,
-    /// The two largest losses and what would bring them back, in words.
-    pub advice: Vec<String>,
+    /// The two largest losses and what would bring them back.
+    pub advice: Vec<Sentence>,
 }
 
 /// Throughput and retries over time, of one direction.
@@ -141,5 +147,6 @@ pub struct SteadinessEvent {
     /// `dropout`, `drop`, `rise`, `retry-shift`.
     pub kind: String,
     /// In words, with the likely cause or "unexplained".
-    pub text: String,
+    #[serde(flatten)]
+    pub sentence: Sentence,
 }

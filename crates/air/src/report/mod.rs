@@ -1,23 +1,26 @@
-//! The result of an analysis: plain data, serialised as version 1 of the `txop-air` JSON format.
+//! The result of an analysis: plain data, serialised as version 2 of the `txop-air` JSON format.
 //!
 //! Rules that hold everywhere: `None` (JSON `null`) means *not available*, never zero, and
 //! [`Summary::limits`] says why; every percentage has its numerator and denominator beside it; times are µs since
 //! the first frame unless the name says otherwise; shares are fractions of one.
 
 mod exchange;
+mod hearing;
 mod medium;
 mod station;
 
 pub use exchange::*;
+pub use hearing::*;
 pub use medium::*;
 pub use station::*;
 
 use serde::Serialize;
 
 use crate::capability::CapabilityAudit;
+use crate::sentence::Sentence;
 
 /// Version of the JSON layout; raised when a field changes its meaning or goes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Everything `txop air` knows about one capture.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +44,10 @@ pub struct Report {
     pub summary: Summary,
     /// How time stamps, A-MPDU references and control rates were calibrated.
     pub timing: Timing,
+    /// What the sniffer heard of what must have been there.
+    pub hearing: Hearing,
+    /// Floods: the same kind of frame, again and again, faster than any protocol sends it.
+    pub floods: Vec<Flood>,
     /// 2. Transmitters and receivers, most airtime (else most frames) first.
     pub stations: Vec<Station>,
     /// 2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID).
@@ -176,6 +183,8 @@ pub struct FcsState {
     pub unknown: u64,
     /// The receiver's flag and our computation disagree (counted in `bad` when either says bad).
     pub disagreements: u64,
+    /// Of the good ones: by the receiver's flag alone, the capture holding no whole FCS of them.
+    pub flagged_good: u64,
 }
 
 /// Where reading stopped.
@@ -193,7 +202,8 @@ pub struct Limit {
     /// Stable identifier: `no-tsft`, `no-rate`, `no-ampdu-status`, `no-fcs`, `one-direction`, `hopping`, `cut`, ...
     pub code: String,
     /// In words.
-    pub text: String,
+    #[serde(flatten)]
+    pub sentence: Sentence,
     /// Sections whose figures are therefore not available or weaker.
     pub affects: Vec<String>,
 }

@@ -174,6 +174,11 @@ impl Rsn {
         self.akm.contains(akm::PSK) || self.akm.contains(akm::FT_PSK) || self.akm.contains(akm::PSK_SHA256)
     }
 
+    /// Offers OWE: Enhanced Open.
+    pub const fn owe(self) -> bool {
+        self.akm.contains(akm::OWE)
+    }
+
     /// Offers 802.1X in any form: Enterprise.
     pub const fn enterprise(self) -> bool {
         // 1, 3, 5: 802.1X; 11 to 17: Suite B, FT over SHA-384, and FILS, which also runs over 802.1X; 22, 23: SHA-384.

@@ -12,9 +12,11 @@ from txop.air.model.exchange import (
     BlockAckExample,
     BlockAckFlow,
     Exchange,
+    ExchangeKind,
     ExchangeRate,
     PositionRow,
 )
+from txop.air.model.hearing import BeaconRaster, Flood, Hearing
 from txop.air.model.medium import (
     Airtime,
     BusyBin,
@@ -43,6 +45,7 @@ from txop.air.model.station import (
 from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Summary
 from txop.air.model.timing import StampHypothesis, Timing
 from txop.report.document import FormatError, Model
+from txop.report.sentence import Figure, Sentence
 
 __all__ = [
     "AckVerdict",
@@ -51,6 +54,7 @@ __all__ = [
     "Airtime",
     "AirtimeKinds",
     "Bar",
+    "BeaconRaster",
     "BlockAckExample",
     "BlockAckFlow",
     "Bss",
@@ -61,12 +65,16 @@ __all__ = [
     "Channel",
     "DamageNote",
     "Exchange",
+    "ExchangeKind",
     "ExchangeRate",
     "FcsState",
+    "Figure",
+    "Flood",
     "FlowBin",
     "FormatError",
     "Ghost",
     "GhostEffect",
+    "Hearing",
     "Limit",
     "Link",
     "LinkTypeCount",
@@ -76,6 +84,7 @@ __all__ = [
     "PositionRow",
     "RateRow",
     "RetryCount",
+    "Sentence",
     "Spread",
     "StampHypothesis",
     "Station",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from txop.report.document import Model
+from txop.report.sentence import Sentence
 
 
 class CapabilityRow(Model):
@@ -19,8 +20,8 @@ class CapabilityRow(Model):
     """Frames that used it; null when this capture cannot tell."""
     seen_detail: str | None
     """Numerator and denominator in words, or why the capture cannot tell."""
-    note: str | None
-    """What a reader should notice, for example a claim that is never used."""
+    note: Sentence | None
+    """What a reader should notice: a claim that was not used although there was an occasion, or a use without a claim."""
 
 
 class CapabilityAudit(Model):
@@ -29,7 +30,7 @@ class CapabilityAudit(Model):
     address: str
     """MAC address."""
     role: str
-    """`ap` or `station`."""
+    """`ap`, `station`, or what else sends beacons: `ibss`, `mesh`."""
     ssid: str | None
     """The SSID it sends or asked to join, made safe for display."""
     claimed_in: str | None

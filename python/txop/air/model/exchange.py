@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from txop.air.model.station import Bar, Spread
 from txop.report.document import Model
+from txop.report.sentence import Figure, Sentence
 
 
 class Exchange(Model):
@@ -32,7 +33,20 @@ class Exchange(Model):
     answered_resent: int
     """Answered, and sent again all the same."""
     late_responses: int | None
-    """Responses that came more than one slot after SIFS; `None` when no gap is known."""
+    """Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; null when no
+    gap is known."""
+    late_answered: int
+    """Single MPDUs whose response came late, and whose next transmission was captured."""
+    late_answered_resent: int
+    """Of these: sent again, as if no response had come."""
+    in_time_answered: int
+    """The same of those whose response came in time."""
+    in_time_answered_resent: int
+    """Of these: sent again."""
+    data: ExchangeKind
+    """Soliciting PPDUs with data."""
+    management: ExchangeKind
+    """Soliciting PPDUs with a management frame."""
     unexpected_rate: int
     """Responses at a rate other than the rules give."""
     rate_checked: int
@@ -47,11 +61,28 @@ class Exchange(Model):
     """The same by rate of the soliciting PPDU."""
 
 
-class ExchangeRate(Model):
-    """`Exchange` figures of one rate."""
+class ExchangeKind(Model):
+    """`Exchange` figures of one kind of frame."""
 
+    ppdus: int
+    """Soliciting PPDUs."""
+    answered: int
+    """Answered."""
+    missing_resent: int
+    """Not answered and sent again."""
+    missing_not_resent: int
+    """Not answered and not sent again."""
+
+
+class ExchangeRate(Model):
+    """`Exchange` figures of one rate and kind of frame."""
+
+    frames: str
+    """What the soliciting PPDUs carry: `data`, `management`, `control`."""
     label: str
     """Rate label."""
+    rate_known: bool
+    """The capture tells the rate."""
     ppdus: int
     """Soliciting PPDUs."""
     answered: int
@@ -183,8 +214,10 @@ class AckVerdict(Model):
     `cannot-be-told`."""
     text: str
     """The answer in words."""
-    evidence: list[str]
-    """The evidence, one sentence each, with n."""
+    figures: list[Figure]
+    """What the words rest on."""
+    evidence: list[Sentence]
+    """The evidence, one sentence each."""
 
 
 class Aggregation(Model):

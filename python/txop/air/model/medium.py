@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from txop.air.model.station import AirtimeKinds, RetryCount
 from txop.report.document import Model
+from txop.report.sentence import Figure, Sentence
 
 
 class Airtime(Model):
@@ -15,6 +16,11 @@ class Airtime(Model):
     """Observed time, µs (time the sniffer spent on other channels left out)."""
     busy_share: float | None
     """`busy_us / observed_us`."""
+    busy_share_low: float | None
+    """The least that the busy share can be: unknown preambles and symbols counted against it, frames without a known
+    duration as nothing."""
+    busy_share_high: float | None
+    """The most that it can be: frames without a known duration as long as they can have been."""
     kinds: AirtimeKinds | None
     """By kind."""
     frames_without_duration: int
@@ -93,8 +99,8 @@ class Waterfall(Model):
     """How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable)."""
     steps: list[WaterfallStep]
     """Causes; shares sum to one."""
-    advice: list[str]
-    """The two largest losses and what would bring them back, in words."""
+    advice: list[Sentence]
+    """The two largest losses and what would bring them back."""
 
 
 class Steadiness(Model):
@@ -144,3 +150,5 @@ class SteadinessEvent(Model):
     """`dropout`, `drop`, `rise`, `retry-shift`."""
     text: str
     """In words, with the likely cause or "unexplained"."""
+    figures: list[Figure]
+    """What the words rest on."""

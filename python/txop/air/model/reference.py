@@ -19,8 +19,10 @@ MARKER = marker(MODULE)
 
 _PARTS = (
     ("txop.air.model.report", ("AirReport",)),
+    ("txop.report.sentence", ()),
     ("txop.air.model.summary", ()),
     ("txop.report.window", ("Window",)),
+    ("txop.air.model.hearing", ()),
     ("txop.air.model.timing", ()),
     ("txop.air.model.station", ()),
     ("txop.air.model.exchange", ()),

@@ -1,4 +1,4 @@
-"""The whole report: version 1 of the ``txop-air`` JSON format."""
+"""The whole report: version 2 of the ``txop-air`` JSON format."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from txop.air.model.capability import CapabilityAudit
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
+from txop.air.model.hearing import Flood, Hearing
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 FORMAT = "txop-air"
-VERSION = 1
+VERSION = 2
 
 
 class SummaryDamage(Model):
@@ -64,7 +65,7 @@ class AirReport(Model):
     format: str
     """Always `"txop-air"`."""
     version: int
-    """Layout version: 1. Raised when a field changes its meaning or goes."""
+    """Layout version: 2. Raised when a field changes its meaning or goes."""
     tool: str
     """Program and version that wrote this."""
     origin: str
@@ -80,6 +81,10 @@ class AirReport(Model):
     """1. Summary."""
     timing: Timing
     """How time stamps, A-MPDU references and control rates were calibrated."""
+    hearing: Hearing
+    """What the sniffer heard of what must have been there."""
+    floods: list[Flood]
+    """The same kind of frame, again and again, faster than any protocol sends it."""
     stations: list[Station]
     """2. Transmitters and receivers, most airtime (else most frames) first."""
     bss: list[Bss]

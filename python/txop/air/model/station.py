@@ -86,7 +86,7 @@ class Station(Model):
     address: str
     """MAC address."""
     kind: str
-    """`ap`, `station`, `group`, `unknown`, `ghost`."""
+    """`ap`, `ibss` or `mesh` (it sends beacons as such), `station`, `group`, `unknown`, `ghost`."""
     ssid: str | None
     """SSID(s) when it is an AP (made safe for display)."""
     frames_sent: int

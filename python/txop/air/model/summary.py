@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from txop.report.document import Model
+from txop.report.sentence import Figure
 from txop.report.window import Window
 
 
@@ -13,6 +14,8 @@ class Limit(Model):
     """Stable identifier: `no-tsft`, `no-rate`, `no-ampdu-status`, `no-fcs`, `one-direction`, `hopping`, `cut`, ..."""
     text: str
     """In words."""
+    figures: list[Figure]
+    """What the words rest on."""
     affects: list[str]
     """Sections whose figures are therefore not available or weaker."""
 
@@ -37,6 +40,8 @@ class FcsState(Model):
     """Not in the capture or frame cut, and no flag: cannot be told."""
     disagreements: int
     """The receiver's flag and our computation disagree (counted in `bad` when either says bad)."""
+    flagged_good: int
+    """Of the good ones: by the receiver's flag alone, the capture holding no whole FCS of them."""
 
 
 class Channel(Model):

@@ -78,7 +78,7 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
             answer=verdict.answer.replace("-", " "),
             tone=ANSWER_TONE.get(verdict.answer, "dim"),
             text=capital(verdict.text),
-            evidence=tuple(verdict.evidence),
+            evidence=tuple(line.text for line in verdict.evidence),
         )
         for verdict in ranked[:VERDICTS_SHOWN]
     )
@@ -101,7 +101,7 @@ def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
         f"{fmt.count(waterfall.mpdus)} data MPDUs in {fmt.duration_us(waterfall.observed_us)}."
     )
     title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
-    return Flow(title, sentence, tuple(capital(line) for line in waterfall.advice), waterfall)
+    return Flow(title, sentence, tuple(capital(line.text) for line in waterfall.advice), waterfall)
 
 
 def _why_not(report: AirReport, station: str | None) -> str:

@@ -16,7 +16,7 @@ DIRECTIONS = {
 }
 
 
-ROLES = {"ap": "AP", "station": "STA"}
+ROLES = {"ap": "AP", "station": "STA", "mesh": "mesh", "ibss": "IBSS"}
 """What kinds of stations are called."""
 
 

@@ -26,16 +26,24 @@ def section(report: AirReport, options: Options) -> Section:
     why = unavailable(report, "airtime")
     if air.busy_us is None:
         return Section("airtime", 6, "Airtime", [Facts([Fact("Airtime", "not available", "airtime")])], why)
-    margin = f" ± {fmt.duration_us(air.uncertainty_us)}" if air.uncertainty_us is not None else ""
     facts = [
-        Fact("Channel busy", f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)}{margin} of "
-             f"{fmt.duration_us(air.observed_us)})", "busy"),
+        Fact("Channel busy", _busy(report), "busy"),
         Fact("Frames without a known duration", fmt.count(air.frames_without_duration)),
-    ]  # fmt: skip
+    ]
     blocks: list[Block] = [Facts(facts), _stations(report, options), Plot("airtime"), _phys(report)]
     if air.series:
         blocks.append(Plot("busy"))
     return Section("airtime", 6, "Airtime", blocks, why)
+
+
+def _busy(report: AirReport) -> str:
+    """The busy share with what it may be at least and at most."""
+    air = report.airtime
+    told = f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)} of {fmt.duration_us(air.observed_us)})"
+    low, high = air.busy_share_low, air.busy_share_high
+    if low is None or high is None or fmt.share(low) == fmt.share(high):
+        return told
+    return f"{told}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
 
 
 def _stations(report: AirReport, options: Options) -> Grid:

@@ -43,7 +43,7 @@ def _grid(audit: CapabilityAudit, *, whole: bool) -> Grid:
         Column("Evidence", rank=2, right=False),
         Column("Note", rank=3, right=False),
     )
-    role = {"ap": "AP", "station": "STA"}.get(audit.role, audit.role)
+    role = {"ap": "AP", "station": "STA", "mesh": "mesh", "ibss": "IBSS"}.get(audit.role, audit.role)
     network = f" ({audit.ssid})" if audit.ssid else ""
     source = audit.claimed_in or "no frame that could claim anything"
     note = (
@@ -61,5 +61,5 @@ def _row(row: CapabilityRow) -> tuple[Cell, ...]:
         Cell(row.claimed_detail or ""),
         cells.count(row.seen),
         Cell(row.seen_detail or ""),
-        Cell(row.note or ""),
+        Cell(row.note.text if row.note is not None else ""),
     )

@@ -20,9 +20,23 @@ def section(report: AirReport, options: Options) -> Section:
         blocks.append(_hypotheses(report))
     if report.summary.unreadable_examples:
         blocks.append(Lines(tuple(report.summary.unreadable_examples), "Unreadable records, the first few"))
+    if report.floods:
+        blocks.append(Lines(tuple(flood.text for flood in report.floods), "Floods"))
+    blocks.append(Lines(_hearing(report), "What the sniffer heard"))
     limits = tuple(f"{limit.text} [{', '.join(limit.affects)}]" for limit in report.summary.limits)
     blocks.append(Lines(limits or ("Nothing that this report needs.",), "What this capture cannot tell"))
     return Section("summary", 1, "Summary", blocks)
+
+
+def _hearing(report: AirReport) -> tuple[str, ...]:
+    """Whether silence in this capture means that nobody sent."""
+    hearing = report.hearing
+    if hearing.silence_is_evidence and hearing.proof is not None:
+        return (f"{hearing.proof.text}, and nothing shows that frames are missing: what was not heard was most likely not sent",)
+    doubts = tuple(doubt.text for doubt in hearing.doubts)
+    return doubts or (
+        "No access point was heard throughout, so silence in this capture does not mean that nobody sent.",
+    )
 
 
 def _facts(report: AirReport) -> list[Fact]:

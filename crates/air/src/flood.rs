@@ -1,0 +1,109 @@
+//! Floods: management and control frames that come faster than any protocol has use for.
+
+use wire::ieee80211::{FrameKind, MacAddr};
+
+use crate::few::Few;
+use crate::frame::Frame;
+use crate::report::Flood;
+use crate::sentence::{sentence, Figure};
+
+const SECOND_NS: i64 = 1_000_000_000;
+/// Frames of a kind in one second from which it is a flood: a roaming station sends a handful, a busy access point that
+/// drops all of its stations some dozens.
+const PER_SECOND: u64 = 64;
+/// Frames of a kind below which nothing is called a flood.
+const MIN_FRAMES: u64 = 100;
+/// Addresses told apart.
+const MAX_ADDRESSES: usize = 64;
+
+const KINDS: [(FrameKind, &str); 4] = [
+    (FrameKind::Deauthentication, "deauthentication"),
+    (FrameKind::Disassociation, "disassociation"),
+    (FrameKind::Authentication, "authentication"),
+    (FrameKind::AssociationRequest, "association request"),
+];
+
+#[derive(Debug, Default)]
+struct Kind {
+    frames: u64,
+    first_ns: i64,
+    last_ns: i64,
+    second: i64,
+    in_second: u64,
+    most_in_a_second: u64,
+    senders: Few<u64, MAX_ADDRESSES>,
+    receivers: Few<u64, MAX_ADDRESSES>,
+}
+
+/// Counters of the kinds that floods are made of.
+#[derive(Debug, Default)]
+pub struct Floods([Kind; KINDS.len()]);
+
+/// Is a frame of a kind that floods are made of? The same one comes again and again then, also within one clock tick.
+pub fn is_of_a_flood(kind: FrameKind) -> bool {
+    KINDS.iter().any(|(known, _)| *known == kind)
+}
+
+impl Floods {
+    /// Takes note of a management frame that is not known to be damaged.
+    pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
+        let kind = frame.header.fc.kind();
+        let Some(place) = KINDS.iter().position(|(known, _)| *known == kind) else { return };
+        let Some(counts) = self.0.get_mut(place) else { return };
+        if counts.frames == 0 {
+            counts.first_ns = at_ns;
+        }
+        counts.frames += 1;
+        counts.last_ns = counts.last_ns.max(at_ns);
+        let second = at_ns.div_euclid(SECOND_NS);
+        if second != counts.second {
+            (counts.second, counts.in_second) = (second, 0);
+        }
+        counts.in_second += 1;
+        counts.most_in_a_second = counts.most_in_a_second.max(counts.in_second);
+        if let Some(ta) = frame.ta() {
+            counts.senders.add(ta.as_u64(), 1);
+        }
+        counts.receivers.add(frame.header.receiver().as_u64(), 1);
+    }
+
+    /// The floods, largest first.
+    pub fn report(&self) -> Vec<Flood> {
+        let of = |addresses: &Few<u64, MAX_ADDRESSES>| {
+            let most = addresses.iter().max_by_key(|(address, frames)| (*frames, std::cmp::Reverse(*address)));
+            most.map(|(address, frames)| (MacAddr::from_u64(address), frames))
+        };
+        let mut floods: Vec<Flood> = KINDS
+            .iter()
+            .zip(&self.0)
+            .filter(|(_, kind)| kind.frames >= MIN_FRAMES && kind.most_in_a_second >= PER_SECOND)
+            .filter_map(|((_, name), kind)| {
+                let ((sender, sent), (receiver, received)) = of(&kind.senders).zip(of(&kind.receivers))?;
+                let seconds = (kind.last_ns - kind.first_ns).max(0) as f64 / 1e9;
+                Some(Flood {
+                    kind: (*name).to_owned(),
+                    frames: kind.frames,
+                    most_in_a_second: kind.most_in_a_second,
+                    first_us: kind.first_ns as f64 / 1000.0,
+                    last_us: kind.last_ns as f64 / 1000.0,
+                    sender: sender.to_string(),
+                    receiver: receiver.to_string(),
+                    sentence: sentence!(
+                        "{kind} flood: {frames} frames in {seconds} s, up to {most} in one second; {sent} in the name of {sender}, \
+                         {received} to {receiver}. No protocol sends so many: an attack, a test tool, or a device out of control",
+                        frames = Figure::total(kind.frames),
+                        seconds = Figure::of(seconds, "s", kind.frames, 1),
+                        most = Figure::count(kind.most_in_a_second, kind.frames),
+                        sent = Figure::count(sent, kind.frames),
+                        received = Figure::count(received, kind.frames);
+                        kind = name,
+                        sender = sender,
+                        receiver = receiver
+                    ),
+                })
+            })
+            .collect();
+        floods.sort_by(|a, b| b.frames.cmp(&a.frames));
+        floods
+    }
+}

@@ -1,0 +1,241 @@
+//! What the sniffer heard of what must have been there: silence in a capture is no evidence of silence on the air.
+//!
+//! Three things tell that a capture misses frames. Beacons come in a raster (IEEE 802.11-2020, 11.1.3.2). A response answers a
+//! frame (10.3.2.3), so one whose frame is not there means that this frame was missed. And an access point that carries
+//! traffic sends beacons, a station that gets unicast data sends responses: where a whole kind is absent, it was filtered out.
+
+use wire::ieee80211::{FrameKind, FrameType, MacAddr};
+
+use crate::exchange::Role;
+use crate::frame::Frame;
+use crate::link::Links;
+use crate::report::{BeaconRaster, BlockAckFlow, Hearing};
+use crate::sentence::{sentence, Figure, Sentence};
+use crate::table::{Table, Weight};
+
+/// Access points whose beacons are counted.
+const MAX_APS: usize = 1_024;
+/// Access points listed.
+const MAX_ROWS: usize = 64;
+/// The usual beacon interval: 100 TU.
+const USUAL_TU: u16 = 100;
+const TU_NS: i64 = 1_024_000;
+/// Beacons due below which their share says nothing.
+pub const MIN_DUE: u64 = 10;
+/// Share of the beacons due that a sniffer must have heard before its silence means anything.
+const HEARD: f64 = 0.9;
+/// Share of the time observed that the raster must span, for the same reason.
+const SPANNED: f64 = 0.9;
+/// Share of orphaned responses, or of acknowledged MPDUs without their frame, from which a capture is deaf.
+const ORPHANS: f64 = 0.1;
+/// Frames below which the absence of a whole kind says nothing.
+const MIN_FRAMES: u64 = 20;
+
+/// Beacons of one access point.
+#[derive(Clone, Debug)]
+struct Raster {
+    address: MacAddr,
+    interval_tu: Option<u16>,
+    beacons: u64,
+    first_ns: i64,
+    last_ns: i64,
+}
+
+impl Weight for Raster {
+    fn weight(&self) -> u64 {
+        self.beacons
+    }
+}
+
+impl Raster {
+    fn due(&self) -> u64 {
+        let interval_ns = i64::from(self.interval_tu.unwrap_or(USUAL_TU).max(1)) * TU_NS;
+        // Beacons wait for the channel: the raster is rounded to whole intervals.
+        let passed = self.last_ns.saturating_sub(self.first_ns).max(0);
+        ((passed + interval_ns / 2) / interval_ns) as u64 + 1
+    }
+
+    fn heard_share(&self) -> f64 {
+        self.beacons.min(self.due()) as f64 / self.due() as f64
+    }
+}
+
+/// Counters of the interface whose channel the medium's accounts are of.
+#[derive(Debug)]
+pub struct Listener {
+    rasters: Table<u64, Raster>,
+    control: u64,
+    infrastructure_data: u64,
+    first_ns: Option<i64>,
+    last_ns: i64,
+    responses: u64,
+    orphans: u64,
+}
+
+impl Listener {
+    /// Nothing heard yet.
+    pub fn new() -> Self {
+        Self {
+            rasters: Table::new(MAX_APS),
+            control: 0,
+            infrastructure_data: 0,
+            first_ns: None,
+            last_ns: 0,
+            responses: 0,
+            orphans: 0,
+        }
+    }
+
+    /// Takes note of a frame.
+    #[inline]
+    pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
+        self.first_ns.get_or_insert(at_ns);
+        self.last_ns = self.last_ns.max(at_ns);
+        if !frame.usable() {
+            return;
+        }
+        let fc = frame.header.fc;
+        match fc.frame_type() {
+            FrameType::Control => self.control += 1,
+            FrameType::Data => self.infrastructure_data += u64::from(fc.to_ds() != fc.from_ds()),
+            FrameType::Management if matches!(fc.kind(), FrameKind::Beacon) => self.beacon(frame, at_ns),
+            _ => {}
+        }
+    }
+
+    fn beacon(&mut self, frame: &Frame, at_ns: i64) {
+        let Some(address) = frame.ta() else { return };
+        let fresh = || Raster { address, interval_tu: None, beacons: 0, first_ns: at_ns, last_ns: at_ns };
+        let row = self.rasters.row(address.as_u64(), fresh);
+        if let Some(raster) = self.rasters.get_mut(row) {
+            raster.beacons += 1;
+            raster.first_ns = raster.first_ns.min(at_ns);
+            raster.last_ns = raster.last_ns.max(at_ns);
+        }
+    }
+
+    /// An access point names its beacon interval.
+    pub fn interval(&mut self, address: MacAddr, interval_tu: u16) {
+        if let Some(raster) = self.rasters.find(&address.as_u64()).and_then(|row| self.rasters.get_mut(row)) {
+            raster.interval_tu = Some(interval_tu).filter(|tu| *tu > 0);
+        }
+    }
+
+    /// Takes note of what a PPDU is to the others.
+    #[inline]
+    pub fn role(&mut self, role: Role, kind: FrameKind) {
+        match role {
+            Role::Response { .. } => self.responses += 1,
+            Role::Stray if matches!(kind, FrameKind::Ack | FrameKind::BlockAck) => {
+                self.responses += 1;
+                self.orphans += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// First to last frame, ns.
+    pub fn span_ns(&self) -> i64 {
+        self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first))
+    }
+
+    /// What the capture shows of its own hearing. `pair`: the two stations that the report explains.
+    pub fn report(&self, links: &Links, flows: &[BlockAckFlow], pair: Option<(MacAddr, MacAddr)>) -> Hearing {
+        let observed_ns = self.span_ns();
+        let mut rasters: Vec<&Raster> = self.rasters.iter().map(|(_, raster)| raster).collect();
+        rasters.sort_by(|a, b| b.beacons.cmp(&a.beacons).then(a.address.cmp(&b.address)));
+        let spans = |raster: &Raster| (raster.last_ns - raster.first_ns) as f64 >= SPANNED * observed_ns as f64;
+        let of_pair = |raster: &&&Raster| pair.is_some_and(|(a, b)| raster.address == a || raster.address == b);
+        let steady = rasters.iter().copied().filter(|r| r.due() >= MIN_DUE && r.heard_share() >= HEARD && spans(r));
+        let best = steady.max_by(|a, b| a.heard_share().total_cmp(&b.heard_share()));
+
+        let mut doubts: Vec<Sentence> = Vec::new();
+        let seconds = observed_ns as f64 / 1e9;
+        if self.infrastructure_data >= MIN_FRAMES
+            && rasters.is_empty()
+            && observed_ns > i64::from(USUAL_TU) * TU_NS * 10
+        {
+            let due = (observed_ns / (i64::from(USUAL_TU) * TU_NS)) as u64;
+            doubts.push(sentence!(
+                "no beacon is in it, although {data} data frames of an infrastructure network are, in {seconds} s in which an access \
+                 point usually sends about {due}: beacons were filtered out, or the access point is too far away",
+                data = Figure::total(self.infrastructure_data),
+                seconds = Figure::of(seconds, "s", self.infrastructure_data, 1),
+                due = Figure::of(due as f64, "count", due, 0)
+            ));
+        }
+        if let Some(raster) = rasters.iter().find(of_pair).filter(|r| r.due() >= MIN_DUE && r.heard_share() < HEARD) {
+            doubts.push(sentence!(
+                "{heard} beacons of {who} are in it, where {due} were due between the first and the last",
+                heard = Figure::count(raster.beacons, raster.due()),
+                due = Figure::total(raster.due());
+                who = raster.address
+            ));
+        }
+        let (asking, answered) = links
+            .iter()
+            .filter_map(|(_, link)| link.exchange.as_ref())
+            .fold((0, 0), |(asking, answered), stats| (asking + stats.ppdus(), answered + stats.answered()));
+        if asking >= MIN_FRAMES && self.control == 0 {
+            doubts.push(sentence!(
+                "{control} control frames are in it, although {asking} PPDUs ask for a response: they were filtered out, or only \
+                 the capturing machine's own traffic was recorded",
+                control = Figure::count(0, asking),
+                asking = Figure::total(asking)
+            ));
+        } else if asking >= MIN_FRAMES && answered * 2 < asking {
+            doubts.push(sentence!(
+                "{answered} responses are in it to {asking} PPDUs that ask for one ({share})",
+                answered = Figure::count(answered, asking),
+                asking = Figure::total(asking),
+                share = Figure::percent(answered, asking, 0)
+            ));
+        }
+        if self.responses >= MIN_FRAMES && self.orphans as f64 > ORPHANS * self.responses as f64 {
+            doubts.push(sentence!(
+                "{orphans} of {responses} responses ({share}) answer a frame that was not captured",
+                orphans = Figure::count(self.orphans, self.responses),
+                responses = Figure::total(self.responses),
+                share = Figure::percent(self.orphans, self.responses, 0)
+            ));
+        }
+        let (newly, unseen) =
+            flows.iter().fold((0, 0), |(newly, unseen), f| (newly + f.newly_acked, unseen + f.acked_not_captured));
+        if unseen >= MIN_FRAMES && unseen as f64 > ORPHANS * (newly + unseen) as f64 {
+            doubts.push(sentence!(
+                "{unseen} of {acked} MPDUs that Block Acks acknowledge ({share}) were not captured",
+                unseen = Figure::count(unseen, newly + unseen),
+                acked = Figure::total(newly + unseen),
+                share = Figure::percent(unseen, newly + unseen, 0)
+            ));
+        }
+        let proof = best.map(|raster| {
+            sentence!(
+                "{heard} of the {due} beacons of {who} that were due were heard ({share})",
+                heard = Figure::count(raster.beacons.min(raster.due()), raster.due()),
+                due = Figure::total(raster.due()),
+                share = Figure::percent(raster.beacons.min(raster.due()), raster.due(), 0);
+                who = raster.address
+            )
+        });
+        Hearing {
+            silence_is_evidence: doubts.is_empty() && proof.is_some(),
+            proof,
+            doubts,
+            control_frames: self.control,
+            responses: self.responses,
+            responses_without_frame: self.orphans,
+            beacons: rasters
+                .iter()
+                .take(MAX_ROWS)
+                .map(|raster| BeaconRaster {
+                    address: raster.address.to_string(),
+                    interval_tu: raster.interval_tu,
+                    heard: raster.beacons,
+                    due: raster.due(),
+                    heard_share: raster.heard_share(),
+                })
+                .collect(),
+        }
+    }
+}

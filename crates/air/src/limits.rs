@@ -1,0 +1,408 @@
+//! What a capture cannot tell, and why.
+
+use crate::calibrate::{Calibration, ClockSource, Grouping};
+use crate::link::Links;
+use crate::medium::Medium;
+use crate::report::{Hearing, Limit};
+use crate::sentence::{sentence, Figure, Sentence};
+use crate::summary::{Counts, Source};
+
+/// Modelled airtime may exceed the time observed by this factor (collisions, hidden stations) before it cannot be true.
+const IMPOSSIBLE: f64 = 1.05;
+/// And by this much: the last PPDU lies beyond its own stamp.
+const IMPOSSIBLE_NS: i64 = 20_000_000;
+/// Records earlier than one before them by more than this are out of order; capture queues mix up less.
+pub const DISORDER_NS: i64 = 10_000_000;
+/// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
+const UNTIMELY: f64 = 0.01;
+/// A median response gap this far from SIFS is remarked upon.
+const ODD_GAP_US: f64 = 4.0;
+
+/// A limit of a capture: `code` is its stable identifier, `affects` names the sections concerned.
+pub fn limit(code: &str, sentence: Sentence, affects: &[&str]) -> Limit {
+    Limit { code: code.to_owned(), sentence, affects: affects.iter().map(|s| (*s).to_owned()).collect() }
+}
+
+/// Everything that the limits are read off.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Whole-capture counters.
+    pub counts: &'a Counts,
+    /// What the reader knows.
+    pub source: &'a Source,
+    /// What stamps mean.
+    pub calibration: &'a Calibration,
+    /// Times the hardware clock jumped.
+    pub jumps: u64,
+    /// The interface whose channel the medium's accounts are of.
+    pub main_interface: u32,
+    /// All links.
+    pub links: &'a Links,
+    /// The channel's accounts.
+    pub medium: &'a Medium,
+    /// First to last frame of the main interface, ns.
+    pub span_ns: i64,
+    /// What the sniffer heard.
+    pub hearing: &'a Hearing,
+}
+
+/// Why times cannot be used at all; `None` when they can.
+pub fn untimely(known: &Known<'_>) -> Option<Limit> {
+    const AFFECTS: &[&str] = &["airtime", "waterfall", "steadiness", "response delay", "exchanges"];
+    let (n, disordered) = (known.counts.frames(), known.counts.disordered());
+    if disordered as f64 > UNTIMELY * n as f64 {
+        return Some(limit(
+            "disorder",
+            sentence!(
+                "{disordered} of {n} records are earlier than one before them, by up to {most} s: records that are out of order, or \
+                 captures that were put one behind the other, have no times that can be used (sort them: reordercap, mergecap)",
+                disordered = Figure::count(disordered, n),
+                n = Figure::total(n),
+                most = Figure::of(known.counts.farthest_back_ns() as f64 / 1e9, "s", disordered, 3)
+            ),
+            AFFECTS,
+        ));
+    }
+    if known.jumps as f64 > UNTIMELY * n as f64 {
+        return Some(limit(
+            "clock-jumps",
+            sentence!(
+                "the hardware clock jumped {jumps} times in {n} frames: the times between them do not add up",
+                jumps = Figure::count(known.jumps, n),
+                n = Figure::total(n)
+            ),
+            &["airtime", "waterfall", "steadiness"],
+        ));
+    }
+    let modelled_ns = known.medium.modelled_ns();
+    let possible = (IMPOSSIBLE * known.span_ns as f64) as i64 + IMPOSSIBLE_NS;
+    if modelled_ns > possible {
+        let ppdus = known.medium.timed();
+        return Some(limit(
+            "airtime-exceeds-time",
+            sentence!(
+                "{frames} frames would take {modelled} s at the rates that the capture claims, in {span} s: either the rates or the \
+                 times are not true (frames of a simulated radio take no time)",
+                frames = Figure::total(ppdus),
+                modelled = Figure::of(modelled_ns as f64 / 1e9, "s", ppdus, 1),
+                span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1)
+            ),
+            AFFECTS,
+        ));
+    }
+    None
+}
+
+/// What this capture cannot tell.
+pub fn limits(known: &Known<'_>) -> Vec<Limit> {
+    let n = known.counts.frames();
+    if n == 0 {
+        return Vec::new();
+    }
+    let mut limits: Vec<Limit> = untimely(known).into_iter().collect();
+    clock(known, &mut limits);
+    rates(known, &mut limits);
+    damage(known, &mut limits);
+    hearing(known, &mut limits);
+    copies(known, &mut limits);
+    limits
+}
+
+/// What times mean.
+fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let Known { counts, calibration, .. } = known;
+    let n = counts.frames();
+    let affects = &["response delay", "inter-frame spaces", "idle with queued data"];
+    if calibration.source == ClockSource::Capture {
+        limits.push(limit(
+            "no-tsft",
+            sentence!(
+                "{stamped} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be told",
+                stamped = Figure::count(counts.stamped(), n),
+                n = Figure::total(n)
+            ),
+            affects,
+        ));
+    } else if !calibration.gaps_usable() {
+        limits.push(limit(
+            "stamps-not-calibrated",
+            sentence!(
+                "{stamped} of {n} frames carry a time stamp, but only {pairs} solicited responses show what it marks",
+                stamped = Figure::count(counts.stamped(), n),
+                n = Figure::total(n),
+                pairs = Figure::total(calibration.pairs())
+            ),
+            affects,
+        ));
+    } else if let Some((gap, sifs, pairs)) = calibration.median_gap_us() {
+        if (gap - sifs).abs() > ODD_GAP_US {
+            limits.push(limit(
+                "odd-gap",
+                sentence!(
+                    "the median response gap is {gap} µs where SIFS is {sifs} µs (n={pairs}): the stamps, or the durations computed, are off \
+                     by that much; response delays compare with each other, not with SIFS",
+                    gap = Figure::of(gap, "µs", pairs, 1),
+                    sifs = Figure::of(sifs, "µs", pairs, 0),
+                    pairs = Figure::total(pairs)
+                ),
+                &["response delay", "inter-frame spaces"],
+            ));
+        }
+    }
+    if known.jumps > 0 && !limits.iter().any(|limit| limit.code == "clock-jumps") {
+        limits.push(limit(
+            "some-clock-jumps",
+            sentence!(
+                "the hardware clock jumped {jumps} times in {n} frames and was set anew by the capture's clock",
+                jumps = Figure::count(known.jumps, n),
+                n = Figure::total(n)
+            ),
+            &["airtime", "waterfall"],
+        ));
+    }
+    let disordered = counts.disordered();
+    if disordered > 0 && !limits.iter().any(|limit| limit.code == "disorder") {
+        limits.push(limit(
+            "some-disorder",
+            sentence!(
+                "{disordered} of {n} records are earlier than one before them, by up to {most} s",
+                disordered = Figure::count(disordered, n),
+                n = Figure::total(n),
+                most = Figure::of(counts.farthest_back_ns() as f64 / 1e9, "s", disordered, 3)
+            ),
+            &["airtime", "exchanges"],
+        ));
+    }
+}
+
+/// What the receiver says of modulation.
+fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let Known { counts, calibration, medium, .. } = known;
+    let n = counts.frames();
+    if counts.rated() * 2 < n {
+        limits.push(limit(
+            "no-rate",
+            sentence!(
+                "only {rated} of {n} frames tell the rate they were sent at",
+                rated = Figure::count(counts.rated(), n),
+                n = Figure::total(n)
+            ),
+            &["airtime", "waterfall", "rates"],
+        ));
+    } else if medium.duration_known_share().is_some_and(|share| share < 0.9) {
+        let (untimed, all) = (medium.untimed(), medium.untimed() + medium.timed());
+        limits.push(limit(
+            "no-duration",
+            sentence!(
+                "the duration of {untimed} of {all} frames ({share}) cannot be computed from what the capture says",
+                untimed = Figure::count(untimed, all),
+                all = Figure::total(all),
+                share = Figure::percent(untimed, all, 1)
+            ),
+            &["airtime", "waterfall"],
+        ));
+    }
+    if calibration.control_rates == Some(false) {
+        let (overlaps, checked) = calibration.overlaps();
+        limits.push(limit(
+            "control-rates",
+            sentence!(
+                "the rates that control frames claim cannot be true ({overlaps} of {checked} would overlap the next frame): their airtime \
+                 is that of the rate the rules give",
+                overlaps = Figure::count(overlaps, checked),
+                checked = Figure::total(checked)
+            ),
+            &["response rates", "airtime of control frames"],
+        ));
+    }
+    if calibration.grouping == Grouping::None {
+        let (status, aggregatable) = (counts.with_ampdu_status(), counts.aggregatable());
+        let why = if aggregatable == 0 && counts.rated() > 0 {
+            sentence!(
+                "{aggregatable} of {rated} frames were sent in a format that can carry an A-MPDU",
+                aggregatable = Figure::count(0, counts.rated()),
+                rated = Figure::total(counts.rated())
+            )
+        } else if status > 0 {
+            sentence!(
+                "the A-MPDU references of {status} of {n} frames do not identify PPDUs and no stamps repeat: MPDUs cannot be grouped to \
+                 PPDUs",
+                status = Figure::count(status, n),
+                n = Figure::total(n)
+            )
+        } else {
+            sentence!(
+                "{status} of {n} frames have an A-MPDU status, and no time stamps repeat: MPDUs cannot be grouped to PPDUs",
+                status = Figure::count(status, n),
+                n = Figure::total(n)
+            )
+        };
+        limits.push(limit("no-ampdu-status", why, &["aggregation", "position of left-out MPDUs"]));
+    }
+}
+
+/// What is known of damaged and cut frames.
+fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let counts = known.counts;
+    let n = counts.frames();
+    if counts.fcs_unknown * 2 > n {
+        limits.push(limit(
+            "no-fcs",
+            sentence!(
+                "the FCS of {unknown} of {n} frames cannot be checked: damage goes unnoticed",
+                unknown = Figure::count(counts.fcs_unknown, n),
+                n = Figure::total(n)
+            ),
+            &["bad FCS", "ghosts", "retry % of good frames"],
+        ));
+    } else if counts.fcs_bad == 0 {
+        limits.push(limit(
+            "no-bad-fcs",
+            sentence!(
+                "{bad} of {n} frames have a bad FCS: the interface most likely discards them, so their absence says nothing about the air",
+                bad = Figure::count(0, n),
+                n = Figure::total(n)
+            ),
+            &["bad FCS", "airtime of damaged frames"],
+        ));
+    }
+    if counts.fcs_flagged > 0 {
+        limits.push(limit(
+            "fcs-flagged",
+            sentence!(
+                "{flagged} of {n} frames carry no FCS bytes: the receiver's flag alone says that they are not damaged",
+                flagged = Figure::count(counts.fcs_flagged, n),
+                n = Figure::total(n)
+            ),
+            &["bad FCS"],
+        ));
+    }
+    let cut = counts.tally.cut;
+    if cut > 0 {
+        limits.push(limit(
+            "cut",
+            sentence!(
+                "{cut} of {n} frames are cut by the snap length: their FCS and bodies are not available",
+                cut = Figure::count(cut, n),
+                n = Figure::total(n)
+            ),
+            &["bad FCS", "A-MSDU", "capabilities"],
+        ));
+    }
+}
+
+/// What the sniffer cannot have heard.
+fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let Known { counts, medium, .. } = known;
+    let channels = counts.channels();
+    let n = counts.frames();
+    if let Some(sentence) = one_direction(known.links) {
+        limits.push(limit("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
+    }
+    if channels > 1 {
+        limits.push(limit(
+            "hopping",
+            sentence!(
+                "frames were heard on {channels} channels: time away from a channel is not observed",
+                channels = Figure::total(channels)
+            ),
+            &["airtime", "waterfall", "steadiness"],
+        ));
+    } else if channels == 0 {
+        limits.push(limit(
+            "no-channel",
+            sentence!(
+                "{tuned} of {n} frames tell their channel: SIFS and signal extension of 2.4 GHz are assumed where they matter",
+                tuned = Figure::count(0, n),
+                n = Figure::total(n)
+            ),
+            &["response delay", "airtime"],
+        ));
+    }
+    let totals = medium.totals();
+    if totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && channels <= 1 {
+        let share = totals.unobserved_ns as f64 / totals.observed_ns.max(1) as f64;
+        limits.push(limit(
+            "away",
+            sentence!(
+                "not even beacons were heard for {share} of the time, where {beacons} were heard at other times: the sniffer did not \
+                 listen, or the access point was away",
+                share = Figure::share(share, medium.beacons(), 0),
+                beacons = Figure::total(medium.beacons())
+            ),
+            &["airtime", "waterfall", "steadiness", "exchanges"],
+        ));
+    }
+    for doubt in &known.hearing.doubts {
+        limits.push(limit("frames-missing", doubt.clone(), &["idle", "exchanges", "Block Ack accounting", "waterfall"]));
+    }
+    if counts.interfaces() > 0 {
+        limits.push(limit(
+            "several-interfaces",
+            sentence!(
+                "the capture holds {interfaces} interfaces: airtime, waterfall and steadiness are those of interface {main}, which has \
+                 the most frames at the start; a frame that two of them heard counts twice elsewhere",
+                interfaces = Figure::total(u64::from(counts.interfaces()) + 1);
+                main = known.main_interface
+            ),
+            &["frames", "exchanges", "aggregation", "airtime", "waterfall", "steadiness"],
+        ));
+    }
+    if counts.own() > 0 {
+        limits.push(limit(
+            "own-transmissions",
+            sentence!(
+                "{own} of {n} frames were sent by the capturing machine itself: they carry no reception data",
+                own = Figure::count(counts.own(), n),
+                n = Figure::total(n)
+            ),
+            &["signal", "airtime", "response delay"],
+        ));
+    }
+    if let Some(dropped) = known.source.dropped.filter(|dropped| *dropped > 0) {
+        limits.push(limit(
+            "dropped",
+            sentence!(
+                "the capture lost {dropped} packets by its own count",
+                dropped = Figure::count(dropped, n.saturating_add(dropped))
+            ),
+            &["all counts"],
+        ));
+    }
+}
+
+/// Frames that are in the file twice.
+fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
+    if duplicates * 100 > n {
+        limits.push(limit(
+            "duplicates",
+            sentence!(
+                "{duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
+                 or two captures of one interface",
+                duplicates = Figure::count(duplicates, n),
+                n = Figure::total(n)
+            ),
+            &["all counts"],
+        ));
+    }
+}
+
+/// The busiest link's receiver sends no data frame and no Block Ack back: its side was not heard.
+fn one_direction(links: &Links) -> Option<Sentence> {
+    let busiest = links.iter().map(|(_, link)| link).filter(|l| !l.ra.is_group()).max_by_key(|l| l.mpdus)?;
+    if busiest.mpdus < 20 {
+        return None;
+    }
+    let back = links.by_key(&(busiest.ra.as_u64(), busiest.ta.as_u64())).map_or(0, |link| link.frames);
+    let answered = busiest.exchange.as_ref().is_some_and(|stats| stats.answered() > 0);
+    (back == 0 && !answered).then(|| {
+        sentence!(
+            "of {ta} and {ra} only the first was heard ({mpdus} data MPDUs, {back} frames the other way)",
+            mpdus = Figure::total(busiest.mpdus),
+            back = Figure::count(0, busiest.mpdus);
+            ta = busiest.ta,
+            ra = busiest.ra
+        )
+    })
+}

@@ -1,0 +1,61 @@
+//! What the sniffer heard of what must have been there.
+
+use serde::Serialize;
+
+use crate::sentence::Sentence;
+
+/// Whether the silence of a capture is evidence of silence on the air.
+#[derive(Clone, Debug, Serialize)]
+pub struct Hearing {
+    /// The sniffer was listening, and nothing shows that it missed frames: what it did not hear was most likely not sent.
+    pub silence_is_evidence: bool,
+    /// The beacons that show that it was listening; `None` when no access point was heard in nearly all of its raster.
+    pub proof: Option<Sentence>,
+    /// What shows that frames are missing.
+    pub doubts: Vec<Sentence>,
+    /// Control frames with a good or unknown FCS.
+    pub control_frames: u64,
+    /// ACKs and Block Acks.
+    pub responses: u64,
+    /// Of these: the frame that they answer is not in the capture.
+    pub responses_without_frame: u64,
+    /// Beacons heard and due, per access point, most beacons first (64 at most).
+    pub beacons: Vec<BeaconRaster>,
+}
+
+/// Beacons of one access point.
+#[derive(Clone, Debug, Serialize)]
+pub struct BeaconRaster {
+    /// MAC address.
+    pub address: String,
+    /// Beacon interval that it names, in units of 1,024 µs; `None` when it names none (100 is assumed then).
+    pub interval_tu: Option<u16>,
+    /// Beacons captured with a good or unknown FCS.
+    pub heard: u64,
+    /// Beacons due from the first to the last one captured.
+    pub due: u64,
+    /// `heard / due`, 1 at most.
+    pub heard_share: f64,
+}
+
+/// Frames of one kind that came faster than any protocol has use for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Flood {
+    /// `deauthentication`, `disassociation`, `authentication`, `association request`.
+    pub kind: String,
+    /// Frames of the kind in the whole capture.
+    pub frames: u64,
+    /// Most of them in one second.
+    pub most_in_a_second: u64,
+    /// First and last of them, µs since the first frame.
+    pub first_us: f64,
+    /// See `first_us`.
+    pub last_us: f64,
+    /// The address in whose name most were sent.
+    pub sender: String,
+    /// The address most were sent to.
+    pub receiver: String,
+    /// In words.
+    #[serde(flatten)]
+    pub sentence: Sentence,
+}

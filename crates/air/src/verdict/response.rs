@@ -1,0 +1,275 @@
+//! "Not received, or just too slow to acknowledge?", asked of immediate responses to data.
+
+use super::{beside_retries, percent, RetriesOf};
+use crate::report::{AckVerdict, Exchange, ExchangeRate, Spread};
+use crate::sentence::{sentence, Figure, Sentence};
+
+/// PPDUs of a rate below which its answered share means nothing.
+const MIN_PPDUS: u64 = 20;
+/// Unanswered PPDUs that were sent again, below which nothing is concluded from them.
+const MIN_MISSING: u64 = 10;
+/// Share of responses more than a slot late from which that is the verdict.
+const LATE_RESPONSES: f64 = 0.05;
+/// Share of the PPDUs answered late that the sender repeated, from which being late has consequences.
+const LATE_RESENT: f64 = 0.5;
+
+/// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
+/// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
+pub fn ack(exchanges: &[Exchange], retries: &RetriesOf) -> Vec<AckVerdict> {
+    exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS).map(|e| judge_rates(e, retries)).collect()
+}
+
+fn share(answered: u64, ppdus: u64) -> f64 {
+    answered as f64 / ppdus.max(1) as f64
+}
+
+fn judge_rates(exchange: &Exchange, retries: &RetriesOf) -> AckVerdict {
+    let data = exchange.data;
+    let rates: Vec<&ExchangeRate> = exchange
+        .by_rate
+        .iter()
+        .filter(|rate| rate.frames == "data" && rate.rate_known && rate.ppdus >= MIN_PPDUS)
+        .collect();
+    let late = exchange.late_responses.unwrap_or(0);
+    let timed = exchange.gap_us.filter(|gap| gap.n >= MIN_PPDUS);
+    let resent_percent = percent(data.missing_resent, data.ppdus);
+    let answered_share = share(data.answered, data.ppdus);
+    let ppdus = || Figure::total(data.ppdus);
+    let resent = || Figure::count(data.missing_resent, data.ppdus);
+    let deaf: Vec<_> = rates
+        .iter()
+        .filter(|r| share(r.answered, r.ppdus) < 0.1 && r.missing_resent * 2 > r.ppdus - r.answered.min(r.ppdus))
+        .collect();
+    let heard: Vec<_> = rates.iter().filter(|r| share(r.answered, r.ppdus) > 0.8).collect();
+    let consequences = exchange.late_answered >= MIN_PPDUS / 2
+        && share(exchange.late_answered_resent, exchange.late_answered) >= LATE_RESENT
+        && share(exchange.in_time_answered_resent, exchange.in_time_answered) < LATE_RESENT / 2.0;
+    let late_gap = timed.filter(|gap| late as f64 > LATE_RESPONSES * gap.n as f64 && consequences);
+    let (answer, sentence) = if data.answered == 0 {
+        (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured: the sniffer may \
+                 not have heard {who}",
+                ppdus = ppdus();
+                who = exchange.ra
+            ),
+        )
+    } else if let (Some(missing), Some(given)) = (Answered::of(&deaf), Answered::of(&heard)) {
+        (
+            "rate-dependent",
+            sentence!(
+                "acknowledged only at some rates: {answered} of {heard_ppdus} PPDUs at {heard} are answered, {deaf_answered} of \
+                 {deaf_ppdus} at {deaf}, and {deaf_resent} of these were sent again",
+                answered = Figure::count(given.answered, given.ppdus),
+                heard_ppdus = Figure::total(given.ppdus),
+                deaf_answered = Figure::count(missing.answered, missing.ppdus),
+                deaf_ppdus = Figure::total(missing.ppdus),
+                deaf_resent = Figure::count(missing.resent, missing.ppdus);
+                heard = given.names,
+                deaf = missing.names
+            ),
+        )
+    } else if let Some(gap) = late_gap {
+        (
+            "late",
+            sentence!(
+                "responses are late, and the sender does not wait for them: {late} of {timed} come more than a slot after SIFS; \
+                 {late_resent} of {late_answered} PPDUs answered late were sent again all the same, {in_time_resent} of \
+                 {in_time_answered} of those answered in time",
+                late = Figure::count(late, gap.n),
+                timed = Figure::total(gap.n),
+                late_resent = Figure::count(exchange.late_answered_resent, exchange.late_answered),
+                late_answered = Figure::total(exchange.late_answered),
+                in_time_resent = Figure::count(exchange.in_time_answered_resent, exchange.in_time_answered),
+                in_time_answered = Figure::total(exchange.in_time_answered)
+            ),
+        )
+    } else if resent_percent <= 2.0 && answered_share >= 0.9 {
+        let complete = sentence!(
+            "ACKs are complete: {answered} of {ppdus} PPDUs were answered, {resent} were sent again for lack of a response \
+             ({share})",
+            answered = Figure::count(data.answered, data.ppdus),
+            ppdus = ppdus(),
+            resent = resent(),
+            share = Figure::percent(data.missing_resent, data.ppdus, 1)
+        );
+        ("in-order", beside_retries(complete, retries.get(&exchange.ta, &exchange.ra)))
+    } else if resent_percent <= 2.0 {
+        (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because only {answered} responses to {ppdus} PPDUs were captured ({share}); as \
+                 only {resent} were sent again, the sender most likely got the others",
+                answered = Figure::count(data.answered, data.ppdus),
+                ppdus = ppdus(),
+                share = Figure::percent(data.answered, data.ppdus, 0),
+                resent = resent()
+            ),
+        )
+    } else {
+        unanswered(exchange, &rates, timed)
+    };
+    AckVerdict {
+        originator: exchange.ta.clone(),
+        recipient: exchange.ra.clone(),
+        question: "ack".to_owned(),
+        answer: answer.to_owned(),
+        sentence,
+        evidence: rate_evidence(exchange, &rates),
+    }
+}
+
+/// Many PPDUs were sent again without an answer: lost, or answered and not heard?
+fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread>) -> (&'static str, Sentence) {
+    let data = exchange.data;
+    let late = exchange.late_responses.unwrap_or(0);
+    let ppdus = || Figure::total(data.ppdus);
+    let resent = || Figure::count(data.missing_resent, data.ppdus);
+    let best = rates.iter().max_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
+    let worst = rates.iter().min_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
+    if data.missing_resent < MIN_MISSING {
+        return (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because only {resent} of {ppdus} PPDUs were sent again without a response (at least \
+                 {MIN_MISSING} are needed)",
+                resent = resent(),
+                ppdus = ppdus()
+            ),
+        );
+    }
+    match (best, worst, timed) {
+        (Some(best), Some(worst), Some(gap))
+            if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && late * 20 <= gap.n =>
+        {
+            let said = sentence!(
+                "{resent} of {ppdus} PPDUs ({share}) got no response and were sent again; {in_time} of {timed} responses came in \
+                 time (median {gap} µs)",
+                resent = resent(),
+                ppdus = ppdus(),
+                share = Figure::percent(data.missing_resent, data.ppdus, 1),
+                in_time = Figure::count(gap.n - late.min(gap.n), gap.n),
+                timed = Figure::total(gap.n),
+                gap = Figure::of(gap.median, "µs", gap.n, 0)
+            );
+            let rate = if rates.len() > 1 {
+                sentence!(
+                    "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate is left unanswered: most \
+                     likely the others were not received",
+                    worst = Figure::percent(worst.answered, worst.ppdus, 0),
+                    best = Figure::percent(best.answered, best.ppdus, 0);
+                    worst_rate = worst.label,
+                    best_rate = best.label
+                )
+            } else {
+                sentence!(
+                    "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received",
+                    best = Figure::percent(best.answered, best.ppdus, 0);
+                    rate = best.label
+                )
+            };
+            ("not-received", said.and(", ", rate))
+        }
+        (Some(best), ..) if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && timed.is_none() => (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
+                 needed): {resent} of {ppdus} PPDUs ({share}) got no response and were sent again, lost or answered too late",
+                timed = Figure::count(exchange.gap_us.map_or(0, |gap| gap.n), data.answered),
+                resent = resent(),
+                ppdus = ppdus(),
+                share = Figure::percent(data.missing_resent, data.ppdus, 1)
+            ),
+        ),
+        (None, ..) => (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because it tells no rate that {MIN_PPDUS} PPDUs were sent at: {resent} of {ppdus} \
+                 PPDUs ({share}) got no response and were sent again",
+                resent = resent(),
+                ppdus = ppdus(),
+                share = Figure::percent(data.missing_resent, data.ppdus, 1)
+            ),
+        ),
+        _ => (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because the responses of {who} are heard too seldom ({answered} for {ppdus} \
+                 PPDUs): {resent} PPDUs were sent again, but a response that only the sniffer missed looks the same",
+                answered = Figure::count(data.answered, data.ppdus),
+                ppdus = ppdus(),
+                resent = resent();
+                who = exchange.ra
+            ),
+        ),
+    }
+}
+
+fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> {
+    let data = exchange.data;
+    let mut evidence: Vec<Sentence> = rates
+        .iter()
+        .map(|rate| {
+            sentence!(
+                "{label}: {answered} of {ppdus} PPDUs answered ({share}), {resent} unanswered ones sent again",
+                answered = Figure::count(rate.answered, rate.ppdus),
+                ppdus = Figure::total(rate.ppdus),
+                share = Figure::percent(rate.answered, rate.ppdus, 0),
+                resent = Figure::count(rate.missing_resent, rate.ppdus);
+                label = rate.label
+            )
+        })
+        .collect();
+    let missing = data.missing_resent + data.missing_not_resent;
+    evidence.push(sentence!(
+        "{missing} PPDUs without a captured response: {resent} sent again (not acknowledged, or the sender missed it), \
+         {not_resent} not (the response was most likely just not captured)",
+        missing = Figure::count(missing, data.ppdus),
+        resent = Figure::count(data.missing_resent, missing),
+        not_resent = Figure::count(data.missing_not_resent, missing)
+    ));
+    if let Some(gap) = exchange.gap_us {
+        let late = exchange.late_responses.unwrap_or(0);
+        evidence.push(sentence!(
+            "responses come {gap} µs after the PPDU (median, n={n}), {late} of them more than a slot after SIFS; sent again all \
+             the same: {late_resent} of {late_answered} answered late, {in_time_resent} of {in_time_answered} in time",
+            gap = Figure::of(gap.median, "µs", gap.n, 0),
+            n = Figure::total(gap.n),
+            late = Figure::count(late, gap.n),
+            late_resent = Figure::count(exchange.late_answered_resent, exchange.late_answered),
+            late_answered = Figure::total(exchange.late_answered),
+            in_time_resent = Figure::count(exchange.in_time_answered_resent, exchange.in_time_answered),
+            in_time_answered = Figure::total(exchange.in_time_answered)
+        ));
+    }
+    if exchange.management.ppdus > 0 {
+        let management = exchange.management;
+        evidence.push(sentence!(
+            "management frames are not judged here: {answered} of {ppdus} were answered",
+            answered = Figure::count(management.answered, management.ppdus),
+            ppdus = Figure::total(management.ppdus)
+        ));
+    }
+    evidence
+}
+
+/// Several rates together.
+struct Answered {
+    ppdus: u64,
+    answered: u64,
+    resent: u64,
+    names: String,
+}
+
+impl Answered {
+    fn of(rates: &[&&ExchangeRate]) -> Option<Self> {
+        let sum = |get: fn(&ExchangeRate) -> u64| rates.iter().map(|rate| get(rate)).sum();
+        (!rates.is_empty()).then(|| Self {
+            ppdus: sum(|rate| rate.ppdus),
+            answered: sum(|rate| rate.answered),
+            resent: sum(|rate| rate.missing_resent),
+            names: rates.iter().map(|rate| rate.label.as_str()).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
