@@ -19,7 +19,7 @@ HOSTILE = "<script>alert(1)</script>\"'&\x1b[2J\x07\u202egnp.exe\u2066{{7*7}}]]>
 
 @pytest.fixture
 def document() -> dict[str, Any]:
-    result: dict[str, Any] = json.loads((DATA / "air-v1.json").read_bytes())
+    result: dict[str, Any] = json.loads((DATA / "air-v2.json").read_bytes())
     return result
 
 
@@ -30,7 +30,7 @@ def report(document: dict[str, Any]) -> AirReport:
 
 @pytest.fixture
 def good_report() -> AirReport:
-    return AirReport.parse((DATA / "air-v1-good.json").read_bytes())
+    return AirReport.parse((DATA / "air-v2-good.json").read_bytes())
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def hostile_report(document: dict[str, Any]) -> AirReport:
 def empty_report(document: dict[str, Any]) -> AirReport:
     """What a capture with nothing in it gives: no lists, nothing available."""
     changed = _empty(copy.deepcopy(document))
-    changed |= {"format": "txop-air", "version": 1}
+    changed |= {"format": "txop-air", "version": 2}
     return AirReport.parse(json.dumps(changed))
 
 

@@ -22,7 +22,8 @@ def rust_structs() -> dict[str, dict[str, bool]]:
     for path in REPORT_SOURCES:
         text = path.read_text(encoding="utf-8")
         for match in re.finditer(r"derive\([^)]*Serialize[^)]*\)\]\s*pub struct (\w+) \{\n(.*?)\n\}", text, re.S):
-            found[match[1]] = dict(re.findall(r"^\s*pub (\w+): (.*),$", match[2], re.M))
+            told = re.sub(r"#\[serde\(skip\)\]\s*\w+: .*,", "", match[2])
+            found[match[1]] = dict(re.findall(r"^\s*(?:pub )?(\w+): (.*),$", told, re.M))
             for name, kind in re.findall(r"serde\(flatten\)\]\s*pub (\w+): (\w+),", match[2]):
                 flattened[match[1], name] = kind
     for (struct, field), kind in flattened.items():
@@ -57,7 +58,7 @@ def test_newer_fields_are_ignored(document):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "version 2 is not known"),
+        ({"version": 1}, "version 1 is not known"),
         ({"format": "pcap"}, 'its format is "pcap"'),
         ({"frames": "many"}, "frames"),
         ({"summary": None}, "summary"),

@@ -1,4 +1,4 @@
-"""Writes air-v1.json: a report with every part filled in, as the analyzer would write it for one access point, the
+"""Writes air-v2.json: a report with every part filled in, as the analyzer would write it for one access point, the
 device under test with late Block Acks, a second station, and ghosts. Run it by hand after a change of the layout.
 """
 
@@ -14,6 +14,12 @@ AP, DUT, OTHER = "18:0f:76:c5:0a:ea", "08:be:ac:0b:14:c4", "a4:c3:f0:12:9b:07"
 SSID, SPAN_US, BIN_US = "CHT57196", 30_000_000.0, 250_000.0
 
 HT_MBIT_S = (6.5, 13.0, 19.5, 26.0, 39.0, 52.0, 58.5, 65.0)
+
+
+def said(text: str, **figures: tuple[float, str, int]) -> dict[str, Any]:
+    """A sentence with its figures: name, (value, unit, n)."""
+    rows = [{"name": name, "value": value, "unit": unit, "n": n} for name, (value, unit, n) in figures.items()]
+    return {"text": text, "figures": rows}
 
 
 def retry(frames: int, retries: int) -> dict[str, Any]:
@@ -161,6 +167,12 @@ class Sample:
             "missing_not_resent": ppdus - answered - int((ppdus - answered) * 0.8),
             "answered_resent": int(answered * 0.05),
             "late_responses": int(ppdus * tail / 4),
+            "late_answered": int(ppdus * tail / 8),
+            "late_answered_resent": int(ppdus * tail / 10),
+            "in_time_answered": answered // 9,
+            "in_time_answered_resent": 2,
+            "data": self.kind(ppdus - 40, answered - 40),
+            "management": self.kind(40, 40),
             "unexpected_rate": 0,
             "rate_checked": answered,
             "expected_gap_us": 10.0,
@@ -168,7 +180,9 @@ class Sample:
             "gap_histogram": bars(gaps),
             "by_rate": [
                 {
+                    "frames": "data",
                     "label": f"HT20 MCS{m}",
+                    "rate_known": True,
                     "ppdus": ppdus // 5,
                     "answered": int(ppdus // 5 * (1.01 - 0.02 * m)),
                     "missing_resent": 3,
@@ -180,6 +194,12 @@ class Sample:
                 for m in (3, 4, 5, 6, 7)
             ],
         }
+
+    @staticmethod
+    def kind(ppdus: int, answered: int) -> dict[str, int]:
+        missing = ppdus - answered
+        resent = int(missing * 0.8)
+        return {"ppdus": ppdus, "answered": answered, "missing_resent": resent, "missing_not_resent": missing - resent}
 
     def block_ack(self) -> dict[str, Any]:
         mpdus = 82_400
@@ -289,13 +309,18 @@ class Sample:
             "timing": "stamps",
             "steps": steps,
             "advice": [
-                f"Retries take {100 * shares['retries']:.1f} % of the time ({shares['retries'] * phy:.1f} Mbit/s): "
-                "the Block Acks "
-                "of 08:be:ac:0b:14:c4 leave out the last MPDUs of each A-MPDU; "
-                "an acknowledgement in time brings them back.",
-                f"Inter-frame spaces and backoff take {100 * shares['ifs_backoff']:.1f} % "
-                f"({shares['ifs_backoff'] * phy:.1f} "
-                "Mbit/s): longer A-MPDUs (mean 11.2 of 32 MPDUs permitted) pay this price less often.",
+                said(
+                    f"Retries take {100 * shares['retries']:.1f} % of the time ({shares['retries'] * phy:.1f} Mbit/s): "
+                    "the Block Acks of 08:be:ac:0b:14:c4 leave out the last MPDUs of each A-MPDU; "
+                    "an acknowledgement in time brings them back.",
+                    share=(100 * shares["retries"], "%", 82_400),
+                ),
+                said(
+                    f"Inter-frame spaces and backoff take {100 * shares['ifs_backoff']:.1f} % "
+                    f"({shares['ifs_backoff'] * phy:.1f} "
+                    "Mbit/s): longer A-MPDUs (mean 11.2 of 32 MPDUs permitted) pay this price less often.",
+                    share=(100 * shares["ifs_backoff"], "%", 82_400),
+                ),
             ],
         }
 
@@ -320,13 +345,20 @@ class Sample:
                 "start_us": 12.4e6,
                 "end_us": 13.2e6,
                 "kind": "dropout",
-                "text": "unexplained drop to 0 at 12.4 s for 0.8 s: retry % unchanged, sender silent",
+                **said(
+                    "unexplained drop to 0 at 12.4 s for 0.8 s: retry % unchanged, sender silent",
+                    start=(12.4, "s", 3),
+                ),
             },
             {
                 "start_us": 21.0e6,
                 "end_us": SPAN_US,
                 "kind": "retry-shift",
-                "text": "retry % rises from 24 to 43 at 21.0 s with the PHY rate falling from 58 to 46 Mbit/s",
+                **said(
+                    "retry % rises from 24 to 43 at 21.0 s with the PHY rate falling from 58 to 46 Mbit/s",
+                    retry_from=(24.0, "%", 900),
+                    retry_to=(43.0, "%", 800),
+                ),
             },
         ]
         return {
@@ -361,6 +393,8 @@ class Sample:
         word = {True: "yes", False: "no", None: "not_available"}
         used = {True: 81_240, False: 0, None: None}
         filled = [{**dict(zip(keys, row, strict=True)), "claimed": word[row[1]], "seen": used[row[3]]} for row in rows]
+        for row in filled:
+            row["note"] = said(row["note"], frames=(81_240.0, "count", 81_240)) if row["note"] else None
         sources = {"ap": "beacon or probe response", "station": "association request"}
         return [
             {"address": a, "role": r, "ssid": SSID, "claimed_in": sources[r], "frames": 81_240, "rows": filled}
@@ -443,7 +477,7 @@ class Sample:
         late = q < 0.5
         return {
             "format": "txop-air",
-            "version": 1,
+            "version": 2,
             "tool": "txop 0.1.0",
             "origin": "imported",
             "path": self.path,
@@ -461,7 +495,7 @@ class Sample:
                 "span_us": SPAN_US,
                 "captured_bytes": 148_220_114,
                 "channels": [{"frequency_mhz": 2452, "channel": 9, "band": "2.4 GHz", "frames": frames}],
-                "fcs": {"good": frames - 911 - 40, "bad": 911, "unknown": 40, "disagreements": 0},
+                "fcs": {"good": frames - 911 - 40, "bad": 911, "unknown": 40, "disagreements": 0, "flagged_good": 0},
                 "snap_lengths": [262144],
                 "cut_frames": 0,
                 "own_transmissions": 0,
@@ -473,7 +507,7 @@ class Sample:
                 "limits": [
                     {
                         "code": "no-snr",
-                        "text": "The receiver reports no noise level, so signal to noise is not available.",
+                        **said("The receiver reports no noise level.", frames=(frames, "count", frames)),
                         "affects": ["stations"],
                     }
                 ],
@@ -502,6 +536,31 @@ class Sample:
                 "clock_jumps": 0,
                 "text": ["Stamps are TSFT and mark the first bit of the MPDU: 97 % of 9,120 responses come at SIFS."],
             },
+            "hearing": {
+                "silence_is_evidence": True,
+                "proof": said(
+                    "291 of the 293 beacons of 18:0f:76:c5:0a:ea that were due were heard (99 %)",
+                    heard=(291.0, "count", 293),
+                    due=(293.0, "count", 293),
+                ),
+                "doubts": [],
+                "control_frames": 31_204,
+                "responses": 30_190,
+                "responses_without_frame": 212,
+                "beacons": [{"address": AP, "interval_tu": 100, "heard": 291, "due": 293, "heard_share": 291 / 293}],
+            },
+            "floods": [
+                {
+                    "kind": "deauthentication",
+                    "frames": 1_553,
+                    "most_in_a_second": 582,
+                    "first_us": 1_000_000.0,
+                    "last_us": 3_700_000.0,
+                    "sender": OTHER,
+                    "receiver": "ff:ff:ff:ff:ff:ff",
+                    **said("deauthentication flood: 1,553 frames in 2.7 s", frames=(1_553.0, "count", 1_553)),
+                }
+            ],
             "stations": stations,
             "bss": [
                 {
@@ -568,23 +627,44 @@ class Sample:
                     "recipient": DUT,
                     "question": "block-ack",
                     "answer": "late" if late else "in-order",
-                    "text": "08:be:ac:0b:14:c4 receives the frames and acknowledges them too late."
-                    if late
-                    else "08:be:ac:0b:14:c4 acknowledges what it receives, in time.",
+                    **said(
+                        "08:be:ac:0b:14:c4 receives the frames and acknowledges them too late."
+                        if late
+                        else "08:be:ac:0b:14:c4 acknowledges what it receives, in time.",
+                        late=(411.0, "count", 9_790),
+                    ),
                     "evidence": [
-                        "94 % of 9,790 left-out MPDUs are in the last quarter of their A-MPDU (by chance: 27 %).",
-                        "411 MPDUs were acknowledged by a later Block Ack without having been sent again.",
-                        "Median age of a left-out MPDU 180 µs, of an acknowledged one 1,400 µs (n = 800 each).",
+                        said(
+                            "94 % of 9,790 left-out MPDUs are in the last quarter of their A-MPDU (by chance: 27 %).",
+                            share=(94.0, "%", 9_790),
+                        ),
+                        said(
+                            "411 MPDUs were acknowledged by a later Block Ack without having been sent again.",
+                            late=(411.0, "count", 9_790),
+                        ),
+                        said(
+                            "Median age of a left-out MPDU 180 µs, of an acknowledged one 1,400 µs (n = 800 each).",
+                            left_out=(180.0, "µs", 800),
+                            acked=(1_400.0, "µs", 800),
+                        ),
                     ]
                     if late
-                    else ["0.8 % of 82,400 MPDUs left out, at any position alike."],
+                    else [
+                        said(
+                            "0.8 % of 82,400 MPDUs left out, at any position alike.",
+                            share=(0.8, "%", 82_400),
+                        )
+                    ],
                 },
                 {
                     "originator": AP,
                     "recipient": DUT,
                     "question": "ack",
                     "answer": "cannot-be-told",
-                    "text": "Cannot be told from this capture, because only 31 single frames ask for an ACK.",
+                    **said(
+                        "Cannot be told from this capture, because only 31 single frames ask for an ACK.",
+                        ppdus=(31.0, "count", 31),
+                    ),
                     "evidence": [],
                 },
             ],
@@ -597,6 +677,8 @@ class Sample:
                 "busy_us": 23.9e6,
                 "observed_us": SPAN_US,
                 "busy_share": 23.9e6 / SPAN_US,
+                "busy_share_low": 23.8e6 / SPAN_US,
+                "busy_share_high": 24.3e6 / SPAN_US,
                 "kinds": {
                     "data_us": 15.9e6,
                     "retry_us": 5.0e6 - 4e6 * q,
@@ -634,7 +716,7 @@ class Sample:
 
 
 def main(folder: Path) -> None:
-    for name, quality in (("air-v1.json", 0.0), ("air-v1-good.json", 1.0)):
+    for name, quality in (("air-v2.json", 0.0), ("air-v2-good.json", 1.0)):
         path = "rtl8xxxu.pcapng" if quality == 0 else "8192cu.pcapng"
         text = json.dumps(Sample(quality, path).document(), indent=1)
         (folder / name).write_text(text + "\n", encoding="utf-8")

@@ -334,7 +334,11 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     for doubt in &known.hearing.doubts {
-        limits.push(limit("frames-missing", doubt.clone(), &["idle", "exchanges", "Block Ack accounting", "waterfall"]));
+        limits.push(limit(
+            "frames-missing",
+            doubt.clone(),
+            &["idle", "exchanges", "Block Ack accounting", "waterfall"],
+        ));
     }
     if counts.interfaces() > 0 {
         limits.push(limit(

@@ -223,8 +223,11 @@ def _show(
             out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
             if report.summary.window is not None:
                 out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
-            for flow in headline(report).flows[:1]:
+            first = headline(report)
+            for flow in first.flows[:1]:
                 out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
+            if first.unavailable:
+                out.print(console.safe_text(f"   {first.unavailable}", "dim"))
         out.print(draw(grid(comparison), out.width, top))
         return
     report = reports[0]
@@ -282,6 +285,11 @@ def _warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCod
             if window is not None and window.records and not window.records_inside:
                 why = nothing_inside(report.path, window)
             text = f"Warning: {why}"
+            console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
+            code = max(code, ExitCode.VERDICT_NO)
+        elif report.summary.unreadable == report.frames:
+            first = next(iter(report.summary.unreadable_examples), "")
+            text = f"Warning: none of the {report.frames:,} records of {report.path} can be read. The first: {first}"
             console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
             code = max(code, ExitCode.VERDICT_NO)
         damage = report.summary.damage

@@ -21,7 +21,7 @@ class CapabilityRow(Model):
     seen_detail: str | None
     """Numerator and denominator in words, or why the capture cannot tell."""
     note: Sentence | None
-    """What a reader should notice: a claim that was not used although there was an occasion, or a use without a claim."""
+    """What a reader should notice: a claim not used although there was an occasion, or a use without a claim."""
 
 
 class CapabilityAudit(Model):

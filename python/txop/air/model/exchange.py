@@ -33,8 +33,8 @@ class Exchange(Model):
     answered_resent: int
     """Answered, and sent again all the same."""
     late_responses: int | None
-    """Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; null when no
-    gap is known."""
+    """Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; null when
+    no gap is known."""
     late_answered: int
     """Single MPDUs whose response came late, and whose next transmission was captured."""
     late_answered_resent: int

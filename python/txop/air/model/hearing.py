@@ -10,7 +10,8 @@ class Hearing(Model):
     """Whether the silence of a capture is evidence of silence on the air."""
 
     silence_is_evidence: bool
-    """The sniffer was listening, and nothing shows that it missed frames: what it did not hear was most likely not sent."""
+    """The sniffer was listening, and nothing shows that it missed frames: what it did not hear was most likely not
+    sent."""
     proof: Sentence | None
     """The beacons that show that it was listening; null when no access point was heard in nearly all of its raster."""
     doubts: list[Sentence]

@@ -24,6 +24,10 @@ VERSION = 2
 class SummaryDamage(Model):
     """The fields of :class:`~txop.air.model.summary.Summary` that decide the exit code and its explanation."""
 
+    unreadable: int
+    """Records that could not be read."""
+    unreadable_examples: list[str]
+    """Why, for the first of them."""
     damage: DamageNote | None
     """Where the file broke; null when it is whole."""
     window: Window | None = None

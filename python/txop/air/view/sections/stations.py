@@ -73,7 +73,9 @@ def _stations(report: AirReport, options: Options) -> Grid:
 
 
 def _station(report: AirReport, s: Station, from_ghosts: int) -> tuple[Cell, ...]:
-    kind = {"ap": "AP", "station": "STA", "mesh": "mesh", "ibss": "IBSS", "ghost": "ghost", "group": "group"}.get(s.kind, "?")
+    kind = {"ap": "AP", "station": "STA", "mesh": "mesh", "ibss": "IBSS", "ghost": "ghost", "group": "group"}.get(
+        s.kind, "?"
+    )
     signal = s.signal_dbm
     return (
         Cell(s.address, tone="dim" if s.kind == "ghost" else ""),

@@ -1,0 +1,95 @@
+"""What the report says in words: of each capture of the corpus what it must and must not say, of all captures that no
+sentence goes beyond what was measured."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from txop.air import AirReport, analyze
+from txop.report.sentence import Figure
+
+ROOT = Path(__file__).parents[2]
+CAPTURES = Path(os.environ.get("TXOP_CAPTURES", ROOT.parent / "shared" / "captures"))
+CORPUS: list[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "corpus/sentences.toml").read_text())["capture"]
+
+
+@cache
+def by_hash() -> dict[str, Path]:
+    """The captures at hand by their SHA-256."""
+    files = [path for folder in ("wlan", "generated") for path in sorted((CAPTURES / folder).glob("*"))]
+    captures = [path for path in files if path.suffix not in (".md", ".tsv")]
+    if not captures:
+        pytest.skip(f"SKIPPED: no real captures at {CAPTURES}; set TXOP_CAPTURES")
+    return {hashlib.sha256(path.read_bytes()).hexdigest(): path for path in captures}
+
+
+def told(report: AirReport) -> Iterator[tuple[str, list[Figure]]]:
+    """Every sentence with its figures."""
+    for limit in report.summary.limits:
+        yield limit.text, limit.figures
+    for sentence in (*report.hearing.doubts, *filter(None, [report.hearing.proof])):
+        yield sentence.text, sentence.figures
+    for flood in report.floods:
+        yield flood.text, flood.figures
+    for verdict in report.ack_verdicts:
+        yield verdict.text, verdict.figures
+        for sentence in verdict.evidence:
+            yield sentence.text, sentence.figures
+    for fall in report.waterfalls:
+        for sentence in fall.advice:
+            yield sentence.text, sentence.figures
+    for steady in report.steadiness:
+        for event in steady.events:
+            yield event.text, event.figures
+    for audit in report.capabilities:
+        for row in audit.rows:
+            if row.note is not None:
+                yield f"{row.capability}: {row.note.text}", row.note.figures
+
+
+@pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry["name"])
+def test_a_capture_of_the_corpus_is_described_as_it_is(entry: dict[str, Any]) -> None:
+    path = by_hash().get(entry["sha256"])
+    if path is None:
+        pytest.skip(f"SKIPPED: {entry['name']} ({entry['sha256'][:12]}) is not at {CAPTURES}")
+    texts = [text for text, _ in told(analyze(path))]
+    for expected in entry.get("says", []):
+        assert any(expected in text for text in texts), (expected, texts)
+    for forbidden in entry.get("never", []):
+        assert not any(forbidden in text for text in texts), (forbidden, [t for t in texts if forbidden in t])
+
+
+def test_no_sentence_goes_beyond_what_was_measured() -> None:
+    reports = 0
+    for path in by_hash().values():
+        try:
+            report = analyze(path)
+        except (ValueError, OSError):
+            continue  # nothing of it could be read: there is no report to go too far
+        reports += 1
+        codes = {limit.code for limit in report.summary.limits}
+        for text, figures in told(report):
+            assert figures, (path.name, text)
+            assert all(figure.n >= 0 and figure.name for figure in figures), (path.name, text)
+            if "nobody was heard" in text or "sender silent" in text:
+                assert report.hearing.silence_is_evidence, (path.name, text)
+            if "(TSFT)" in text:
+                assert "no-tsft" in codes, (path.name, text)
+        timed = {(each.ta, each.ra): each.gap_us for each in report.exchanges}
+        for verdict in report.ack_verdicts:
+            if verdict.question == "ack" and verdict.answer in ("not-received", "late"):
+                gap = timed[verdict.originator, verdict.recipient]
+                assert gap is not None, (path.name, verdict.text)
+                assert gap.n >= 20, (path.name, verdict.text)
+        busy = report.airtime
+        if busy.busy_share is not None and busy.busy_share_low is not None and busy.busy_share_high is not None:
+            assert busy.busy_share_low <= busy.busy_share <= busy.busy_share_high + 1e-9, path.name
+    assert reports >= 100, f"only {reports} captures gave a report"
