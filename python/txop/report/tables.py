@@ -1,8 +1,8 @@
 """Reports as flat tables: for polars, for CSV.
 
 A table is a list of model objects; its columns are their fields. A nested object becomes one column per field
-(``signal_dbm.median`` is ``signal_dbm_median``), a sentence its text, a list of plain values or sentences one text cell, a
-list of objects a table of its own, with the key columns of its parent in front.
+(``signal_dbm.median`` is ``signal_dbm_median``), a sentence its text, a list of plain values or sentences one text
+cell, a list of objects a table of its own, with the key columns of its parent in front.
 """
 
 from __future__ import annotations

@@ -32,9 +32,8 @@ def _hearing(report: AirReport) -> tuple[str, ...]:
     """Whether silence in this capture means that nobody sent."""
     hearing = report.hearing
     if hearing.silence_is_evidence and hearing.proof is not None:
-        return (
-            f"{hearing.proof.text}, and nothing shows that frames are missing: what was not heard was most likely not sent",
-        )
+        listening = f"{hearing.proof.text}, and nothing shows that frames are missing"
+        return (f"{listening}: what was not heard was most likely not sent",)
     doubts = tuple(doubt.text for doubt in hearing.doubts)
     return doubts or (
         "No access point was heard throughout, so silence in this capture does not mean that nobody sent.",
