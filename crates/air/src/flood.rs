@@ -103,7 +103,7 @@ impl Floods {
                 })
             })
             .collect();
-        floods.sort_by(|a, b| b.frames.cmp(&a.frames));
+        floods.sort_by_key(|flood| std::cmp::Reverse(flood.frames));
         floods
     }
 }

@@ -5,7 +5,7 @@ use wire::ieee80211::{Capabilities, Rsn};
 use super::rows::{row, CapabilityRow, Claim, Seen, Subject};
 
 /// How keys are managed, as far as elements tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Family {
     Personal,
     Sae,
@@ -17,17 +17,18 @@ enum Family {
 fn families(capabilities: &Capabilities) -> Option<Vec<Family>> {
     let mut found = Vec::new();
     for security in [capabilities.rsn, capabilities.wpa].into_iter().flatten() {
-        let tests: [(Family, fn(Rsn) -> bool); 4] = [
-            (Family::Personal, Rsn::psk),
-            (Family::Sae, Rsn::sae),
-            (Family::Enterprise, Rsn::enterprise),
-            (Family::Owe, Rsn::owe),
+        let named = [
+            (Family::Personal, security.psk()),
+            (Family::Sae, security.sae()),
+            (Family::Enterprise, security.enterprise()),
+            (Family::Owe, security.owe()),
         ];
-        found.extend(tests.into_iter().filter(|(_, has)| has(security)).map(|(family, _)| family));
+        found.extend(named.into_iter().filter(|(_, is_named)| *is_named).map(|(family, _)| family));
         if security.akm.unknown {
             return None;
         }
     }
+    found.sort_unstable();
     found.dedup();
     Some(found)
 }
