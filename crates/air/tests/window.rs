@@ -41,6 +41,12 @@ fn figures(report: &Report) -> Value {
         value.as_object_mut().expect("an object").remove(key);
     }
     value["summary"].as_object_mut().expect("an object").remove("window");
+    // What stamps mean is found out on the whole capture.
+    for limit in value["summary"]["limits"].as_array_mut().expect("a list") {
+        if ["stamps-not-calibrated", "odd-gap", "control-rates"].contains(&limit["code"].as_str().expect("a text")) {
+            *limit = limit["code"].take();
+        }
+    }
     for flow in value["block_acks"].as_array_mut().expect("a list") {
         for key in ["window", "amsdu_permitted", "examples"] {
             flow.as_object_mut().expect("an object").remove(key);
