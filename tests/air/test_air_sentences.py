@@ -83,7 +83,7 @@ def test_no_sentence_goes_beyond_what_was_measured() -> None:
                 assert report.hearing.silence_is_evidence, (path.name, text)
             if "(TSFT)" in text:
                 assert "no-tsft" in codes, (path.name, text)
-        timed = {(each.ta, each.ra): each.gap_us for each in report.exchanges}
+        timed = {(each.ta, each.ra): each.data_gap_us for each in report.exchanges}
         for verdict in report.ack_verdicts:
             if verdict.question == "ack" and verdict.answer in ("not-received", "late"):
                 gap = timed[verdict.originator, verdict.recipient]

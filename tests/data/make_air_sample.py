@@ -167,6 +167,8 @@ class Sample:
             "missing_not_resent": ppdus - answered - int((ppdus - answered) * 0.8),
             "answered_resent": int(answered * 0.05),
             "late_responses": int(ppdus * tail / 4),
+            "data_gap_us": spread(gaps),
+            "data_late_responses": int(ppdus * tail / 4),
             "late_answered": int(ppdus * tail / 8),
             "late_answered_resent": int(ppdus * tail / 10),
             "in_time_answered": answered // 9,

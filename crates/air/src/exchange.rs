@@ -255,6 +255,10 @@ impl Matcher {
             stats.gap.add(gap_us);
             late = expected_ns.map(|expected| gap_ns > expected + self.late_ns);
             stats.late += u64::from(late == Some(true));
+            if pending.asks == Asks::Data {
+                stats.data_gap.add(gap_us);
+                stats.data_late += u64::from(late == Some(true));
+            }
             if let Some(rate) = stats.rate(pending.asks, pending.mode.key()).filter(|_| !is_rts) {
                 rate.gap.add(gap_us);
             }
@@ -415,6 +419,9 @@ pub struct ExchangeStats {
     missing_not_resent: u64,
     answered_resent: u64,
     late: u64,
+    /// Gaps behind data, and how many of them are late; `gap` has those behind RTS and management as well.
+    data_gap: Exact,
+    data_late: u64,
     after_late: Followed,
     after_in_time: Followed,
     kinds: [KindStats; 3],
@@ -440,6 +447,8 @@ impl Default for ExchangeStats {
             missing_not_resent: 0,
             answered_resent: 0,
             late: 0,
+            data_gap: Exact::new(-20, 221),
+            data_late: 0,
             after_late: Followed::default(),
             after_in_time: Followed::default(),
             kinds: Default::default(),
@@ -597,6 +606,8 @@ impl ExchangeStats {
             missing_not_resent: self.missing_not_resent + open_missing,
             answered_resent: self.answered_resent,
             late_responses: self.gap.spread().map(|_| self.late),
+            data_gap_us: self.data_gap.spread(),
+            data_late_responses: self.data_gap.spread().map(|_| self.data_late),
             late_answered: self.after_late.answered,
             late_answered_resent: self.after_late.resent,
             in_time_answered: self.after_in_time.answered,

@@ -33,6 +33,10 @@ pub struct Exchange {
     /// Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; `None` when no
     /// gap is known.
     pub late_responses: Option<u64>,
+    /// Response gaps behind data PPDUs alone, µs; `gap_us` has those behind RTS and management frames as well.
+    pub data_gap_us: Option<Spread>,
+    /// Of these: late.
+    pub data_late_responses: Option<u64>,
     /// Single MPDUs whose response came late, and whose next transmission was captured.
     pub late_answered: u64,
     /// Of these: sent again, as if no response had come.

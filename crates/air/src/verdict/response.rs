@@ -30,8 +30,8 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf) -> AckVerdict {
         .iter()
         .filter(|rate| rate.frames == "data" && rate.rate_known && rate.ppdus >= MIN_PPDUS)
         .collect();
-    let late = exchange.late_responses.unwrap_or(0);
-    let timed = exchange.gap_us.filter(|gap| gap.n >= MIN_PPDUS);
+    let late = exchange.data_late_responses.unwrap_or(0);
+    let timed = exchange.data_gap_us.filter(|gap| gap.n >= MIN_PPDUS);
     let resent_percent = percent(data.missing_resent, data.ppdus);
     let answered_share = share(data.answered, data.ppdus);
     let ppdus = || Figure::total(data.ppdus);
@@ -123,7 +123,7 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf) -> AckVerdict {
 /// Many PPDUs were sent again without an answer: lost, or answered and not heard?
 fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread>) -> (&'static str, Sentence) {
     let data = exchange.data;
-    let late = exchange.late_responses.unwrap_or(0);
+    let late = exchange.data_late_responses.unwrap_or(0);
     let ppdus = || Figure::total(data.ppdus);
     let resent = || Figure::count(data.missing_resent, data.ppdus);
     let best = rates.iter().max_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
@@ -176,7 +176,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             sentence!(
                 "cannot be told from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
                  needed): {resent} of {ppdus} PPDUs ({share}) got no response and were sent again, lost or answered too late",
-                timed = Figure::count(exchange.gap_us.map_or(0, |gap| gap.n), data.answered),
+                timed = Figure::count(exchange.data_gap_us.map_or(0, |gap| gap.n), data.answered),
                 resent = resent(),
                 ppdus = ppdus(),
                 share = Figure::percent(data.missing_resent, data.ppdus, 1)
@@ -229,19 +229,29 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         resent = Figure::count(data.missing_resent, missing),
         not_resent = Figure::count(data.missing_not_resent, missing)
     ));
-    if let Some(gap) = exchange.gap_us {
-        let late = exchange.late_responses.unwrap_or(0);
-        evidence.push(sentence!(
-            "responses come {gap} µs after the PPDU (median, n={n}), {late} of them more than a slot after SIFS; sent again all \
-             the same: {late_resent} of {late_answered} answered late, {in_time_resent} of {in_time_answered} in time",
+    if let Some(gap) = exchange.data_gap_us {
+        let late = exchange.data_late_responses.unwrap_or(0);
+        let said = sentence!(
+            "responses to data come {gap} µs after the PPDU (median, n={n}), {late} of them more than a slot after SIFS",
             gap = Figure::of(gap.median, "µs", gap.n, 0),
             n = Figure::total(gap.n),
-            late = Figure::count(late, gap.n),
-            late_resent = Figure::count(exchange.late_answered_resent, exchange.late_answered),
-            late_answered = Figure::total(exchange.late_answered),
-            in_time_resent = Figure::count(exchange.in_time_answered_resent, exchange.in_time_answered),
-            in_time_answered = Figure::total(exchange.in_time_answered)
-        ));
+            late = Figure::count(late, gap.n)
+        );
+        evidence.push(if exchange.late_answered + exchange.in_time_answered == 0 {
+            said
+        } else {
+            said.and(
+                "; ",
+                sentence!(
+                    "sent again all the same: {late_resent} of {late_answered} answered late, {in_time_resent} of \
+                     {in_time_answered} answered in time",
+                    late_resent = Figure::count(exchange.late_answered_resent, exchange.late_answered),
+                    late_answered = Figure::total(exchange.late_answered),
+                    in_time_resent = Figure::count(exchange.in_time_answered_resent, exchange.in_time_answered),
+                    in_time_answered = Figure::total(exchange.in_time_answered)
+                ),
+            )
+        });
     }
     if exchange.management.ppdus > 0 {
         let management = exchange.management;

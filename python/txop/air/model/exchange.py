@@ -35,6 +35,10 @@ class Exchange(Model):
     late_responses: int | None
     """Responses that came more than one slot, and more than the interquartile range of all gaps, after SIFS; null when
     no gap is known."""
+    data_gap_us: Spread | None
+    """Response gaps behind data PPDUs alone, µs; `gap_us` has those behind RTS and management frames as well."""
+    data_late_responses: int | None
+    """Of these: late."""
     late_answered: int
     """Single MPDUs whose response came late, and whose next transmission was captured."""
     late_answered_resent: int
