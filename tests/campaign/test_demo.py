@@ -101,7 +101,7 @@ def of_the_window(run, folder):
         if name == "air":
             fall = next(each for each in report.waterfalls if (each.ta, each.ra) == (run.air["ta"], run.air["ra"]))
             assert [step["share"] for step in run.air["waterfall"]] == [step.share for step in fall.steps]
-            assert run.air["advice"] == fall.advice[:6]
+            assert run.air["advice"] == [line.text for line in fall.advice][:6]
             assert sum(step.share for step in fall.steps) == pytest.approx(1)
             # The payload that the window carried is what iperf3 says, headers of IP and TCP left out.
             assert fall.payload_mbit_s == pytest.approx(payload_mbit_s(run), rel=0.15)
