@@ -123,7 +123,7 @@ def one(results: Path, scenario: str, seed: int, *, record: bool) -> int:
 
 
 def children(pid: int) -> list[int]:
-    """Of a process."""
+    """The children of a process."""
     with contextlib.suppress(OSError):
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     return []

@@ -57,7 +57,7 @@ FAULT = re.compile(r"Failed to write block|IQK failed|failed with error|Polling 
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one guest, one direction. ``None``: not available."""
+    """Figures of one guest in one direction. ``None``: not available."""
 
     mbit_s: float | None
     """TCP payload, by the receiver."""
@@ -141,7 +141,7 @@ def ratio(part: float, whole: float, scale: float = 1.0) -> float | None:
 
 
 def measured(files: Path, *, up: bool) -> Measured:
-    """Of what a guest has left."""
+    """The figures of the files that a guest left."""
     iperf3 = json.loads((files / "iperf3.json").read_text())
     counters = json.loads((files / "chip.json").read_text())
     sent = side(counters, up=up)

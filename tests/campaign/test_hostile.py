@@ -231,7 +231,7 @@ def test_a_journal_that_tells_of_strangers_is_survived(bench, line):
     assert len(counting(read_archive(bench.layout.root), "tx").runs) == 6
 
 
-def test_runs_that_somebody_deleted_are_missing_and_done_again(bench):
+def test_deleted_runs_are_missing_and_done_again(bench):
     _half(bench)
     shutil.rmtree(bench.layout.runs)
     assert bench.go().end is End.FINISHED

@@ -153,7 +153,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(limit(
             "some-clock-jumps",
             sentence!(
-                "the hardware clock jumped {jumps} times in {n} frames and was set anew by the capture's clock",
+                "the hardware clock jumped {jumps} times in {n} frames and was set again from the capture's clock",
                 jumps = Figure::count(known.jumps, n),
                 n = Figure::total(n)
             ),

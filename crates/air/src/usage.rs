@@ -66,7 +66,7 @@ pub struct Usage {
     pub protected_data: u64,
     /// Data frames with EAPOL in the clear: key exchange.
     pub eapol_data: u64,
-    /// Of the protected ones: with a WEP header (no Extended IV).
+    /// Protected data frames with a WEP header (no Extended IV).
     pub wep_data: u64,
     /// Frames with the power-management bit.
     pub power_management: u64,

@@ -408,7 +408,7 @@ impl Analyzer {
         names.extend(self.endpoints.iter().map(|(key, _)| (key.bus, key.device)));
         names.sort_unstable();
         names.dedup();
-        // Of a window there may be endpoints that only the rest of the capture knows.
+        // A window may lack endpoints that the rest of the capture has.
         let mut keys: Vec<Key> = self
             .endpoints
             .iter()

@@ -26,7 +26,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 Pair = tuple[str, str] | None
 Ends = tuple[str | None, str | None]
-"""Of the window, as written."""
+"""The ends of the window, as written."""
 R = TypeVar("R", "AirReport", "Outline")
 
 

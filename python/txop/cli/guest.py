@@ -226,7 +226,7 @@ def _check(lock: Lock, *, json: bool) -> None:
 
 
 def _tell_changes(kernel: str, old: Path | None, new: Lock) -> None:
-    """Say what pinning anew changes, against the lock in a file, else the one in use."""
+    """Say what pinning again changes, against the lock in a file, else the one in use."""
     from txop.guest.error import GuestError
     from txop.guest.locks import find_lock
     from txop.guest.packages.offers import changes

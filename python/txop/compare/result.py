@@ -201,7 +201,7 @@ class Row(Estimate):
     """Inconclusive, and more blocks would be needed than a campaign may have."""
     drift: Drift | None
     skewness: Finite | None = None
-    """Of the pairs' differences where they are strongly skewed: the signed-rank test then does not quite hold."""
+    """Skewness of the pairs' differences where it is strong: the signed-rank test then does not quite hold."""
     sign_test: SignTest | None = None
     """What holds for strongly skewed differences; ``None`` for others."""
     excluded: list[str]

@@ -10,7 +10,7 @@ from txop.guest.running import FILES
 from txop.visible import visible
 
 FIRST_TOLD = ("files/kernel.log", "console", "events", "stdout", "stderr")
-"""Of the files that differ, the one whose first difference is shown: those with times before those without."""
+"""Files with times: when several files differ, the first difference is shown of the first of these."""
 
 LEFT = ("console", "events", "stdout", "stderr")
 """What a guest leaves in the folder of its results, beside ``files``; the rest was written by this machine."""
@@ -19,7 +19,7 @@ _CHUNK = 1 << 20
 
 
 def results_sha256(results: Path) -> str:
-    """Of the names and contents of everything that a guest left in a folder. Raises :class:`OSError`."""
+    """SHA-256 of the names and contents of everything that a guest left in a folder. Raises :class:`OSError`."""
     digest = hashlib.sha256()
     for name in _names(results):
         with (results / name).open("rb") as source:

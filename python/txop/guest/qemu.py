@@ -32,7 +32,7 @@ CLOCK_START = "2026-01-01T00:00:00"
 """Of an exact guest's own clock."""
 
 RECORD = f"rr=record,rrfile={os.devnull}"
-"""Of ``-icount`` in exact mode: QEMU's main loop then waits until all instructions of the processor are counted.
+"""Option of ``-icount`` in exact mode: QEMU's main loop then waits until all instructions of the processor are counted.
 
 Without it the main loop may find the processor halted before its last instructions are counted, and moves the clock
 from a time that is too early: the guest's clock runs ahead, at a moment that depends on the host's load (QEMU 7.2,
@@ -210,7 +210,7 @@ def kvm_trouble() -> str | None:
 
 
 def complaint(said: str) -> str | None:
-    """Of what QEMU says the first row that says what is wrong, not its monitor's greeting; ``None``: it says nothing.
+    """The first line of QEMU's output that says what is wrong, not its monitor's greeting; ``None``: no such line.
 
     >>> complaint("QEMU 7.2.22 monitor - type 'help'\\n(qemu) qemu-system-x86_64: error: failed to set MSR 0x10a\\n")
     'error: failed to set MSR 0x10a'

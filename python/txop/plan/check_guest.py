@@ -17,7 +17,7 @@ from txop.plan.model import Arm, GuestSpec
 
 Found = Iterator[tuple[Path, str, str | None]]
 Place = Callable[..., Path]
-"""Of names of keys: where the first of these that an arm sets stands, else the first of them for all arms."""
+"""Takes names of keys: where the first of these that an arm sets stands, else the first of them for all arms."""
 
 
 def wrong_chips(loaded: LoadedPlan) -> Found:

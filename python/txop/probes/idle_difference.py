@@ -42,7 +42,7 @@ class AboveIdle:
 class _Phase:
     mean: float
     variance: float | None
-    """Of the rates between samples; ``None`` for fewer than two of them."""
+    """Variance of the rates between samples; ``None`` for fewer than two of them."""
     rates: int
     span_s: float
 

@@ -89,7 +89,7 @@ class Comparison:
     the cure."""
     warnings: tuple[str, ...]
     skewness: float | None = None
-    """Of d, when it is strongly skewed, so that the signed-rank test does not quite hold; else ``None``."""
+    """Skewness of d when it is strong, so that the signed-rank test does not quite hold; else ``None``."""
     sign: SignTest | None = None
     """What holds then: the median of d, in the unit of ``estimate``."""
     beyond_limit: bool = False

@@ -39,11 +39,11 @@ pub struct Exchange {
     pub data_late_responses: Option<u64>,
     /// Single MPDUs whose response came late, and whose next transmission was captured.
     pub late_answered: u64,
-    /// Of these: sent again, as if no response had come.
+    /// Those of `late_answered` that were sent again, as if no response had come.
     pub late_answered_resent: u64,
     /// The same of those whose response came in time.
     pub in_time_answered: u64,
-    /// Of these: sent again.
+    /// Those of `in_time_answered` that were sent again.
     pub in_time_answered_resent: u64,
     /// Soliciting PPDUs with data.
     pub data: ExchangeKind,

@@ -17,7 +17,7 @@ pub struct Hearing {
     pub control_frames: u64,
     /// ACKs and Block Acks.
     pub responses: u64,
-    /// Of these: the frame that they answer is not in the capture.
+    /// Those of `responses` whose frame is not in the capture.
     pub responses_without_frame: u64,
     /// Beacons heard and due, per access point, most beacons first (64 at most).
     pub beacons: Vec<BeaconRaster>,

@@ -183,7 +183,7 @@ pub struct FcsState {
     pub unknown: u64,
     /// The receiver's flag and our computation disagree (counted in `bad` when either says bad).
     pub disagreements: u64,
-    /// Of the good ones: by the receiver's flag alone, the capture holding no whole FCS of them.
+    /// Good by the receiver's flag alone: the capture holds no whole FCS of them.
     pub flagged_good: u64,
 }
 

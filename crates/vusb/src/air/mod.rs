@@ -98,7 +98,7 @@ pub trait Station {
         0
     }
 
-    /// After so many failures in a row the contention window begins anew: dot11ShortRetryLimit.
+    /// After so many failures in a row the contention window starts again: dot11ShortRetryLimit.
     fn retry_limit(&self) -> u32 {
         7
     }

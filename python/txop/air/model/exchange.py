@@ -42,11 +42,11 @@ class Exchange(Model):
     late_answered: int
     """Single MPDUs whose response came late, and whose next transmission was captured."""
     late_answered_resent: int
-    """Of these: sent again, as if no response had come."""
+    """Those of `late_answered` that were sent again, as if no response had come."""
     in_time_answered: int
     """The same of those whose response came in time."""
     in_time_answered_resent: int
-    """Of these: sent again."""
+    """Those of `in_time_answered` that were sent again."""
     data: ExchangeKind
     """Soliciting PPDUs with data."""
     management: ExchangeKind

@@ -21,7 +21,7 @@ class Hearing(Model):
     responses: int
     """ACKs and Block Acks."""
     responses_without_frame: int
-    """Of these: the frame that they answer is not in the capture."""
+    """Those of `responses` whose frame is not in the capture."""
     beacons: list[BeaconRaster]
     """Beacons heard and due, per access point, most beacons first (64 at most)."""
 

@@ -41,7 +41,7 @@ class FcsState(Model):
     disagreements: int
     """The receiver's flag and our computation disagree (counted in `bad` when either says bad)."""
     flagged_good: int
-    """Of the good ones: by the receiver's flag alone, the capture holding no whole FCS of them."""
+    """Good by the receiver's flag alone: the capture holds no whole FCS of them."""
 
 
 class Channel(Model):

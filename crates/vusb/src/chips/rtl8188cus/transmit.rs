@@ -359,7 +359,7 @@ const fn is_meant(security: u8, cipher: Cipher) -> bool {
     }
 }
 
-/// Retries of frames that are sent without RTS, and failures after which the contention window begins anew
+/// Retries of frames that are sent without RTS, and failures after which the contention window starts again
 /// (dot11ShortRetryLimit).
 pub(super) fn short_retry_limit(memory: &Memory) -> u8 {
     limit(memory.u8(reg::RETRY_LIMIT + 1))
