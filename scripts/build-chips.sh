@@ -10,8 +10,10 @@ cd "$(dirname "$0")/.."
 target=x86_64-unknown-linux-musl
 machine=${TXOP_CHIPS_BUILT_ON:-$(uname -m)}
 have_musl() {
-    [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] ||
-        { command -v rustup >/dev/null 2>&1 && rustup target add "$target" </dev/null; }
+    toolchain=$(rustc --print sysroot)
+    # rustup's default toolchain need not be the one that builds: rustup names toolchains after their folders.
+    [ -d "$toolchain/lib/rustlib/$target" ] ||
+        { command -v rustup >/dev/null 2>&1 && rustup target add "$target" --toolchain "${toolchain##*/}" </dev/null; }
 }
 if [ "$machine" != x86_64 ]; then
     if ! have_musl; then

@@ -9,7 +9,10 @@ new_enough() {
     [ -n "$version" ] && [ "$(printf '%s\n%s\n' "$minimum" "$version" | sort -V | head -n 1)" = "$minimum" ]
 }
 
-for cargo in "$(command -v cargo || true)" "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" /usr/lib/rust-*/bin/cargo; do
+# A toolchain of rustup's that is not the user's default, and stays so.
+stable() { command -v rustup >/dev/null 2>&1 && rustup which --toolchain stable cargo 2>/dev/null; }
+
+for cargo in "$(command -v cargo || true)" "${CARGO_HOME:-$HOME/.cargo}/bin/cargo" /usr/lib/rust-*/bin/cargo "$(stable)"; do
     if [ -x "$cargo" ] && new_enough "$cargo"; then
         dirname "$cargo"
         exit 0

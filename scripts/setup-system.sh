@@ -39,9 +39,8 @@ if ! ./find-rust.sh >/dev/null; then
         apt_install "$why" rustup
     fi
     if ! ./find-rust.sh >/dev/null && command -v rustup >/dev/null 2>&1; then
-        echo "Getting the stable Rust toolchain for this user (rustup toolchain install stable)"
+        echo "Getting the stable Rust toolchain for this user (rustup toolchain install stable); a default there is stays"
         rustup toolchain install stable --profile minimal --no-self-update </dev/null
-        rustup default stable
     fi
     if ! ./find-rust.sh >/dev/null; then
         echo "No Rust toolchain of version $minimum or later, and this distribution has none to install." >&2

@@ -133,6 +133,42 @@ def test_rustup_is_asked_for_the_toolchain_that_is_missing(tmp_path):
     assert "install 1.2.3 --profile minimal --component rustfmt --component clippy --no-self-update" in asked
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_rustups_stable_toolchain_builds_and_the_default_stays(tmp_path, there):
+    default = toolchain(tmp_path / "bin", "1.0.0")
+    stable = toolchain(tmp_path / "stable", "1.999.0")
+    if run("find-rust.sh", home=tmp_path, path=default).returncode == 0:
+        pytest.skip("this machine has Rust where every user finds it")
+    for name in ("cc", "apt-get", "apt-cache"):
+        program(default, name, "exit 0")
+    program(
+        default,
+        "rustup",
+        f'echo "$@" >>{tmp_path}/asked\n'
+        f'case "$1 $2" in "toolchain install") touch {tmp_path}/there ;;\n'
+        f'"which --toolchain") [ -e {tmp_path}/there ] && echo {stable}/cargo ;; *) exit 1 ;; esac',
+    )
+    if there:
+        (tmp_path / "there").touch()
+    ran = run("setup-system.sh", home=tmp_path, path=default)
+    assert ran.returncode == 0, ran.stderr
+    assert run("find-rust.sh", home=tmp_path, path=default).stdout.strip() == str(stable)
+    assert run("with-rust.sh", "cargo", "--version", home=tmp_path, path=default).stdout.startswith("cargo 1.999.0")
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert ("toolchain install stable" in asked) is not there
+    assert not re.search("^default", asked, re.MULTILINE)
+
+
+def test_the_chips_target_is_added_to_the_toolchain_that_builds_them(tmp_path):
+    stable = toolchain(tmp_path / "toolchains" / "stable-x86_64-unknown-linux-gnu", "1.999.0")
+    program(stable, "rustc", f"echo {stable}")
+    program(stable, "cargo", "exit 9")
+    program(stable, "rustup", f'echo "$@" >>{tmp_path}/asked')
+    assert run("build-chips.sh", home=tmp_path, path=stable).returncode == 9
+    wanted = "target add x86_64-unknown-linux-musl --toolchain stable-x86_64-unknown-linux-gnu\n"
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == wanted
+
+
 def test_lint_without_its_toolchain_says_so_and_fails(tmp_path):
     folder = toolchain(tmp_path / "bin", "1.0.0", "fmt", "clippy")
     program(folder, "rustup", "echo no network >&2; exit 1")
