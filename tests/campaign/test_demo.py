@@ -81,8 +81,10 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
     # Every sentence about the captures on the page is one of txop air or txop bus on the window.
     shown = html.unescape(page)
     for run in valid.values():
-        for text in (*run.air["advice"], *run.air["verdicts"]):
-            assert text in shown or f"{text[:1].upper()}{text[1:]}" in shown
+        for text in (*run.air["advice"], *run.air["verdicts"], *run.bus["verdicts"]):
+            assert f"{run.arm}: {text}" in shown
+        for of in (run.air, run.bus):
+            assert f"{run.arm} is run {run.run}, in its folder: {of['window']['command']}" in shown
     assert (root / "derived" / "series.parquet").exists()
     again = txop("demo", "-o", str(tmp_path / "other"), "--blocks", "0", "--no-open")
     assert again.returncode == 2

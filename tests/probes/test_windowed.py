@@ -136,3 +136,41 @@ def test_a_clock_that_is_set_during_the_run_is_a_problem(tmp_path: Path) -> None
     run.targets.by_name["sniffer"] = target
     asyncio.run(note_wall_clocks(run))
     assert "was set by +9.0 s" in (run.marks.clocks["sniffer"].problem or "")
+
+
+@pytest.mark.parametrize(
+    ("account", "over"),
+    [
+        ({"full": True}, "it reached its limit of 3 MB (collect.max_capture_mb)"),
+        ({"problem": "it ended by itself, with signal 9"}, "it ended by itself, with signal 9"),
+        ({"full": False}, None),
+    ],
+)
+def test_a_capture_that_was_over_before_the_window_has_no_figures(
+    tmp_path: Path, account: dict[str, object], over: str | None
+) -> None:
+    """A silent channel is none of that: the same records give figures when the capture was not over."""
+    from txop import _native
+
+    _native.write_specimen(tmp_path / "air.pcapng", seed=1, seconds=2.0, scene="late-block-ack")
+    summary = air.analyze(tmp_path / "air.pcapng").summary
+    first_s, last_s = summary.first_time_unix_s, summary.first_time_unix_s + summary.span_us / 1e6
+    (tmp_path / "capture-air.json").write_text(json.dumps({"target": "sniffer", **account}))
+    plan = make_plan(more="[collect]\nair = true\nmax_capture_mb = 3")
+    long = marks(window=0.5, end=last_s - first_s + 4.0, wall_minus_monotonic_s=first_s)
+    value = AirAnalysis().read(facts_of(plan, tmp_path, long)).metrics["air_retry_percent"]
+    if over is None:
+        assert value.value is not None
+    else:
+        assert (value.value, value.reason) == (None, f"air.pcapng: the capture ends 4 s before the window: {over}")
+        # what lies in the file whole is counted
+        short = marks(window=0.5, end=1.5, wall_minus_monotonic_s=first_s)
+        assert AirAnalysis().read(facts_of(plan, tmp_path, short)).metrics["air_retry_percent"].value is not None
+
+
+def test_a_capture_of_an_emulated_link_that_reached_its_limit_has_no_figures_of_a_part(tmp_path: Path) -> None:
+    (tmp_path / "usb.pcap").write_bytes(pcap([(EPOCH_S + 15) * SECOND]))
+    for dropped, part in ((7, "ends 5 s before the window: it reached its limit"), (0, "no USB device")):
+        (tmp_path / "link.json").write_text(json.dumps({"usb": {"dropped": dropped}}))
+        reason = BusAnalysis().read(facts_of(make_plan(), tmp_path, marks())).metrics["usb_out_urbs_per_s"].reason
+        assert part in (reason or "")

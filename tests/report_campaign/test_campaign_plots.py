@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from txop.archive.reader import read_archive
-from txop.archive.run_file import RunFile
+from txop.archive.run_file import RunFile, Value
 from txop.compare.archive import compare
+from txop.report.blocks import Lines
 from txop.report.campaign.files import write_plots
 from txop.report.campaign.plots import air, latency, time
 from txop.report.campaign.plots.drawing import arm_inks, spaced
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.samples import RunSeries, load, thinned
 from txop.report.campaign.plots.spread import boxes, in_time
+from txop.report.campaign.quoted import quoted
 from txop.report.plot import INK, standalone
 
 INKS = {"vanilla": "three", "vendor": "one"}
@@ -262,8 +264,29 @@ def test_no_digest_breaks_the_page(digests):
                    started_at="", seconds=1.0)  # fmt: skip
     found = air.digest("a", [base.model_copy(update={"air": each}) for each in digests])
     assert all(0 <= share <= 1 for share in found.shares.values())
-    assert len(found.advice) <= 3
     air.waterfalls("tx", [found])
+    runs = [base.model_copy(update={"air": each}) for each in digests]
+    quoted("x", [("a", runs)], "air", ("advice", "verdicts"))
+
+
+def test_sentences_are_of_one_run_which_is_named_with_its_command():
+    def run(block, mbit_s):
+        return RunFile(
+            run=f"{block:03}-a-tx", block=block, position=1, arm="a", test="tx", origin="emulated", state="valid",
+            started_at="", seconds=1.0,
+            metrics={"throughput_mbit_s": Value(value=mbit_s, unit="Mbit/s", source="iperf3")},
+            air={
+                "advice": [f"idle {block} %"],
+                "verdicts": [f"{block} ACKs late"],
+                "window": {"command": f"txop air air.pcapng --from @{block}.5 --to @9.5"},
+            },
+        )  # fmt: skip
+
+    told = quoted("x", [("a", [run(1, 30.0), run(2, 10.0), run(3, 20.0)]), ("b", [])], "air", ("advice", "verdicts"))
+    assert told is not None
+    lines = next(piece for piece in told.pieces if isinstance(piece, Lines))
+    command = "a is run 003-a-tx, in its folder: txop air air.pcapng --from @3.5 --to @9.5"
+    assert list(lines.items) == ["a: idle 3 %", "a: 3 ACKs late", command]
 
 
 def test_series_that_are_too_long_are_said_not_to_be_drawn(sample, tmp_path, monkeypatch):

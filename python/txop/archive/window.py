@@ -24,3 +24,17 @@ def is_inside(t: float, window_s: float) -> bool:
 def inside(points: Iterable[tuple[float, V]], window_s: float | None) -> list[V]:
     """The values of the points in the window; none where the run had no window."""
     return [] if window_s is None else [value for t, value in points if is_inside(t, window_s)]
+
+
+def is_counted(t: float, window_s: float) -> bool:
+    """Whether a reading of running counters is of the window: one at its very end has counted what came before.
+
+    >>> is_counted(-0.1, 10), is_counted(0, 10), is_counted(10, 10), is_counted(10.1, 10)
+    (False, True, True, False)
+    """
+    return 0 <= t <= window_s
+
+
+def counted(readings: Iterable[tuple[float, V]], window_s: float | None) -> list[V]:
+    """The readings of running counters whose differences are of the window; none where the run had no window."""
+    return [] if window_s is None else [value for t, value in readings if is_counted(t, window_s)]

@@ -580,7 +580,7 @@ class Collect(Strict):
     usb_bus: Annotated[int, Field(ge=0, le=255)] = 0
     """Bus to capture; 0: all of them."""
     max_capture_mb: Annotated[float, Field(gt=0, le=100_000)] = 200.0
-    """A capture that grows beyond this many 10^6 bytes is stopped, and the run says so."""
+    """A capture that grows beyond this many 10^6 bytes is stopped; before the window's end, it has no figures."""
     snap_bytes: Annotated[int, Field(ge=64, le=262_144)] = 256
     """Of each frame that are kept."""
     kernel_log: bool = True

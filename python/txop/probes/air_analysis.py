@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from txop.campaign.instrument import Afterwards, Reading, RunFacts
 from txop.plan.model import Plan, StationsTest, Test
+from txop.probes.air_capture import NAME
 from txop.probes.air_counts import COUNT_KEYS, counts
-from txop.probes.windowed import capture_window, nothing_in_window
+from txop.probes.windowed import capture_window, not_of_window
 from txop.traffic.flows import flows_of
 from txop.traffic.iperf3_reading import jain
 
@@ -44,8 +45,8 @@ class AirAnalysis(Afterwards):
         except (OSError, ValueError) as error:
             return _nothing(reading, f"{file}: {error}")
         cut = report.summary.window
-        if cut is not None and (empty := nothing_in_window(cut, window)) is not None:
-            return _nothing(reading, f"{file}: {empty}")
+        if cut is not None and (why := not_of_window(facts, NAME, cut, window)) is not None:
+            return _nothing(reading, f"{file}: {why}")
         direction = main_direction(facts.test, facts.plan.warm_up_s(facts.test))
         digest_of(report, direction, reading, file)
         if reading.air is not None:

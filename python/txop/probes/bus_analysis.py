@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from txop.campaign.instrument import Afterwards, Reading, RunFacts
-from txop.probes.bus_capture import BUS_FILES
+from txop.probes.bus_capture import BUS_FILES, NAME
 from txop.probes.usb import FILE as LINK_FILE
-from txop.probes.windowed import capture_window, nothing_in_window
+from txop.probes.windowed import capture_window, not_of_window
 
 if TYPE_CHECKING:
     from txop.bus.model import BusReport, Endpoint, Traffic
@@ -47,8 +47,8 @@ class BusAnalysis(Afterwards):
         except (OSError, ValueError) as error:
             return _nothing(reading, f"{file}: {error}", file)
         cut = report.summary.window
-        if cut is not None and (empty := nothing_in_window(cut, window)) is not None:
-            return _nothing(reading, f"{file}: {empty}", file)
+        if cut is not None and (why := not_of_window(facts, NAME, cut, window)) is not None:
+            return _nothing(reading, f"{file}: {why}", file)
         digest_of(report, device_under_test(facts.folder), reading, file)
         if reading.bus is not None:
             reading.bus["window"] = window.digest(cut, "bus", file)

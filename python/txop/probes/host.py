@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
+from txop.archive.window import counted, is_counted
 from txop.campaign.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.formats import proc_interrupts, proc_stat
 from txop.formats.error import FormatError
@@ -97,7 +98,7 @@ class HostCounters:
             return self._nothing(facts, reading, "the counters could not be read")
         reading.files[samples_file(self._target)] = f"counters of {self._target}"
         window_s = facts.marks.window_s
-        inside = [s for s in snapshots if window_s is not None and 0 <= s.at_s <= window_s]
+        inside = counted(((s.at_s, s) for s in snapshots), window_s)
         if len(inside) < 2 or inside[-1].at_s - inside[0].at_s < MIN_SPAN_S:
             return self._nothing(facts, reading, "fewer than two samples within the window")
         first, last = inside[0], inside[-1]
@@ -208,7 +209,7 @@ def _snapshots(facts: RunFacts, target: str) -> list[_Snapshot]:
 
     Raises :class:`OSError` when the file cannot be read.
     """
-    window_s = facts.marks.window_s or 0.0
+    window_s = facts.marks.window_s
     snapshots: list[_Snapshot] = []
     edges: list[_Snapshot] = []
     for at_s, sample in sampler.timed(facts, target, facts.folder / samples_file(target)):
@@ -218,7 +219,7 @@ def _snapshots(facts: RunFacts, target: str) -> list[_Snapshot]:
             continue
         snapshot = _Snapshot(at_s, stat)
         snapshots.append(snapshot)
-        if 0 <= at_s <= window_s:
+        if window_s is not None and is_counted(at_s, window_s):
             snapshot.files = sample.files
             edges.append(snapshot)
             if len(edges) > 2:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
+from txop.archive.window import counted
 from txop.campaign.instrument import Marks
 from txop.formats.proc_stat import TICKS_PER_SECOND
 
@@ -88,8 +89,12 @@ def of_idle_phase(
     if marks.idle is None or marks.load is None or marks.window is None:
         return None
     start_s, end_s = marks.idle - marks.window, marks.load - marks.window
-    inside = [sample for sample in samples if start_s <= at_s(sample) <= end_s]
-    return (inside[0], inside[-1]) if len(inside) > 1 and at_s(inside[-1]) > at_s(inside[0]) else None
+    found = _within(samples, at_s, start_s, end_s)
+    return (found[0], found[-1]) if len(found) > 1 and at_s(found[-1]) > at_s(found[0]) else None
+
+
+def _within(samples: Sequence[Sample], at_s: Callable[[Sample], float], start_s: float, end_s: float) -> list[Sample]:
+    return counted(((at_s(sample) - start_s, sample) for sample in samples), end_s - start_s)
 
 
 def _phase(
@@ -99,13 +104,13 @@ def _phase(
     start_s: float,
     end_s: float,
 ) -> _Phase | None:
-    inside = [sample for sample in samples if start_s <= at_s(sample) <= end_s]
-    if len(inside) < 2:
+    found = _within(samples, at_s, start_s, end_s)
+    if len(found) < 2:
         return None
-    mean, span_s = busy_cores(inside[0], inside[-1]), at_s(inside[-1]) - at_s(inside[0])
+    mean, span_s = busy_cores(found[0], found[-1]), at_s(found[-1]) - at_s(found[0])
     if mean is None or span_s <= 0:
         return None
-    rates = [rate for a, b in pairwise(inside) if (rate := busy_cores(a, b)) is not None]
+    rates = [rate for a, b in pairwise(found) if (rate := busy_cores(a, b)) is not None]
     if len(rates) < 2:
         return _Phase(mean, None, 1, span_s)
     middle = sum(rates) / len(rates)

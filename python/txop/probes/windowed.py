@@ -16,7 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from txop.campaign.instrument import RunFacts
+from txop.probes.emulated_link import STATUS_FILE
+from txop.probes.packet_capture import ABOUT
 from txop.report.window import Window
+from txop.visible import visible
 
 MAX_COUNTERS_BYTES = 1 << 20
 """Of the counters of a chip."""
@@ -91,11 +94,36 @@ def capture_window(facts: RunFacts, target: str) -> CaptureWindow:
     return _window(offset_ns, marks.window, marks.end, target, clock.uncertainty_s)
 
 
-def nothing_in_window(window: Window, where: CaptureWindow) -> str | None:
-    """The reason for having no figures when no record of a capture lies in the window, else ``None``."""
-    if window.records_inside or not window.records:
+def not_of_window(facts: RunFacts, name: str, window: Window, where: CaptureWindow) -> str | None:
+    """The reason for having no figures of the window from the capture ``name`` (``air``, ``usb``), else ``None``: no
+    record lies in the window, or the capture was over before it."""
+    if window.records and not window.records_inside:
+        return f"none of its {window.records} records lies in the measured window (by the clock of {where.clock})"
+    last_s, end_s = window.capture_last_unix_s, where.to_ns / 1e9
+    if last_s is None or last_s >= end_s:
         return None
-    return f"none of its {window.records} records lies in the measured window (by the clock of {where.clock})"
+    # A channel may be silent at the end of a window; only a capture that was over is no account of the silence.
+    over = _over(facts, name)
+    return None if over is None else f"the capture ends {end_s - last_s:.3g} s before the window: {over}"
+
+
+def _over(facts: RunFacts, name: str) -> str | None:
+    """Why a capture was over before it was told to end, else ``None``."""
+    full = f"it reached its limit of {facts.plan.collect.max_capture_mb:g} MB (collect.max_capture_mb)"
+    if (about := _table(facts.folder / ABOUT.format(name))) is not None:
+        if about.get("full") is True:
+            return full
+        return visible(str(about["problem"])[:200]) if about.get("problem") else None
+    file = (_table(facts.folder / STATUS_FILE) or {}).get(name)
+    return full if isinstance(file, dict) and file.get("dropped") else None
+
+
+def _table(path: Path) -> dict[str, object] | None:
+    try:
+        document = bounded_json(path)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def bounded_json(path: Path) -> object:
@@ -108,11 +136,7 @@ def bounded_json(path: Path) -> object:
 
 
 def _epoch_ns(path: Path) -> int:
-    try:
-        document = bounded_json(path)
-    except (OSError, ValueError, RecursionError):
-        document = None
-    epoch_ns = document.get("epoch_ns") if isinstance(document, dict) else None
+    epoch_ns = (_table(path) or {}).get("epoch_ns")
     if not isinstance(epoch_ns, int) or isinstance(epoch_ns, bool):
         raise ValueError("the chip did not tell its clock, so it is not known what of it is in the window")
     return epoch_ns

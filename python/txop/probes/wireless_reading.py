@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from txop.archive.window import counted
 from txop.campaign.instrument import GateFinding, Points, Reading, RunFacts
 from txop.formats import iw_interface, iw_station, iw_survey, mac80211_debugfs
 from txop.formats.error import FormatError
@@ -82,8 +83,8 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
         return _nothing(facts, reading, target, reason, gated=gated)
     marks = facts.marks
     loaded_s = (marks.load or 0.0) - (marks.window or 0.0)
-    loaded = [look for look in looks if loaded_s <= look.at_s <= window_s]
-    inside = [look for look in loaded if look.at_s >= 0]
+    inside = counted(((look.at_s, look) for look in looks), window_s)
+    loaded = [look for look in looks if loaded_s <= look.at_s < 0] + inside
     if gated:
         _gates(facts, reading, target, [look for look in loaded if look.interface is not None])
     modes = {look.interface.mode for look in known if look.interface is not None}

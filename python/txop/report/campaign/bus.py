@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import CompareResult
 from txop.report import format as fmt
-from txop.report.blocks import Cell, Column, Grid, Lines
+from txop.report.blocks import Cell, Column, Grid
 from txop.report.campaign.captures import capture_links
-from txop.report.campaign.pieces import Fold, Paragraph, Piece
+from txop.report.campaign.pieces import Paragraph, Piece
+from txop.report.campaign.quoted import quoted
 from txop.report.campaign.wording import listed
 from txop.report.cells import missing
 
@@ -26,8 +26,6 @@ COLUMNS = {
     "usb_in_datagrams_per_urb": "datagrams per URB in",
     "usb_out_turnaround_us": "turnaround out (median)",
 }
-_MOST_TEXTS = 3
-_MOST_CHARACTERS = 500
 
 
 def chapter(archive: Archive, result: CompareResult, target: Path) -> list[Piece]:
@@ -42,9 +40,9 @@ def chapter(archive: Archive, result: CompareResult, target: Path) -> list[Piece
             continue
         arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in result.arms]
         pieces.append(_table(test.name, arms))
-        told = [f"{name}: {text}" for name, mine in arms for text in _verdicts(mine)]
-        if told:
-            pieces.append(Fold(f"What the USB captures of {test.name} say", [Lines(told[:40])]))
+        told = quoted(f"What the USB captures of {test.name} say", arms, "bus", ("verdicts",))
+        if told is not None:
+            pieces.append(told)
     if not pieces:
         return [Paragraph(f"No USB capture: {_why_not(archive.runs)}.")]
     links = capture_links(archive, target, of_bus=True)
@@ -67,17 +65,6 @@ def _table(test: str, arms: Sequence[tuple[str, list[RunFile]]]) -> Grid:
         rows.append(cells)
     note = "Medians over runs, of the device under test; errors: transfers that neither succeeded nor were cancelled."
     return Grid(test, columns, rows, note=note, unit_of_rows="arms")
-
-
-def _verdicts(runs: Iterable[RunFile]) -> list[str]:
-    """What is said most often, the most frequent first."""
-    seen: dict[str, int] = {}
-    for run in runs:
-        verdicts: Any = run.bus.get("verdicts") if isinstance(run.bus, Mapping) else None
-        for text in verdicts[:6] if isinstance(verdicts, list) else []:
-            if isinstance(text, str) and len(seen) < 200:
-                seen[text[:_MOST_CHARACTERS]] = seen.get(text[:_MOST_CHARACTERS], 0) + 1
-    return sorted(seen, key=lambda text: -seen[text])[:_MOST_TEXTS]
 
 
 def _why_not(runs: Iterable[RunFile]) -> str:

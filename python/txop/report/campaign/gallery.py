@@ -19,6 +19,7 @@ from txop.report.campaign.plots import air, latency, samples, time
 from txop.report.campaign.plots.drawing import Drawing, arm_inks
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.spread import boxes, in_time
+from txop.report.campaign.quoted import quoted
 from txop.report.campaign.wording import listed
 from txop.report.cells import missing
 from txop.report.plot import svg
@@ -181,9 +182,10 @@ class Gallery:
             drawn = air.waterfalls(test.name, digests)
             if drawn is not None:
                 pieces += self._together([drawn])
-            told = [f"{each.arm}: {text}" for each in digests for text in [*each.advice[:2], *each.verdicts[:2]]]
-            if told:
-                pieces.append(Fold(f"What the captures of {test.name} say", [Lines(told[:40])]))
+            arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in self._result.arms]
+            told = quoted(f"What the captures of {test.name} say", arms, "air", ("advice", "verdicts"))
+            if told is not None:
+                pieces.append(told)
         if not pieces:
             return [Paragraph(f"No capture: {self._no_capture()}.")]
         links = capture_links(self._archive, target)

@@ -39,8 +39,6 @@ class Digest:
     """Over runs, of ``retry_percent``, ``ampdu_mpdus``, ``phy_mbit_s`` and ``response_delay_p50_us``."""
     shares: dict[str, float] = field(default_factory=dict)
     """By cause: mean over runs of its share of the observed time."""
-    advice: list[str] = field(default_factory=list)
-    verdicts: list[str] = field(default_factory=list)
 
 
 def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
@@ -49,7 +47,6 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
     figures: dict[str, list[float]] = {key: [] for key in _FIGURES}
     shares: dict[str, list[float]] = {}
     falls = 0
-    texts: dict[str, dict[str, int]] = {"advice": {}, "verdicts": {}}
     for run in runs:
         air = run.air
         if not air:
@@ -64,14 +61,8 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
             share, cause = _number(step.get("share")), step.get("cause")
             if share is not None and 0 <= share <= 1 and isinstance(cause, str):
                 shares.setdefault(cause[:60], []).append(share)
-        for key, seen in texts.items():
-            for text in _list(air.get(key))[:6]:
-                if isinstance(text, str) and len(seen) < 200:
-                    seen[text[:500]] = seen.get(text[:500], 0) + 1
     found.medians = {key: statistics.median(known) if known else None for key, known in figures.items()}
     found.shares = {cause: math.fsum(known) / falls for cause, known in shares.items()}
-    found.advice = list(texts["advice"])[:3]
-    found.verdicts = sorted(texts["verdicts"], key=lambda t: -texts["verdicts"][t])[:3]
     return found
 
 

@@ -1,0 +1,57 @@
+"""Sentences about captures on the page: of one run per arm, named with the command that says the same.
+
+A sentence has the figures of one capture in it, so it is true of one run and not of an arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from txop.archive.run_file import RunFile
+from txop.report.blocks import Lines
+from txop.report.campaign.pieces import Fold, Paragraph
+
+_MOST_TEXTS = 6
+"""As many as a run's record keeps."""
+_MOST_CHARACTERS = 500
+_MOST_LINES = 80
+_CHOSEN_BY = "throughput_mbit_s"
+
+
+def run_to_quote(runs: Sequence[RunFile]) -> RunFile | None:
+    """The run in the middle by its throughput, the lower of two; the first one where none has any."""
+    known = [
+        (value.value, run)
+        for run in runs
+        if (value := run.metrics.get(_CHOSEN_BY)) is not None and value.value is not None
+    ]
+    known.sort(key=lambda each: each[0])
+    return known[(len(known) - 1) // 2][1] if known else next(iter(runs), None)
+
+
+def quoted(title: str, arms: Sequence[tuple[str, Sequence[RunFile]]], part: str, keys: Sequence[str]) -> Fold | None:
+    """What one run of each arm says in ``part`` (``air``, ``bus``) of its record; ``None`` when none says anything."""
+    lines: list[str] = []
+    commands: list[str] = []
+    for name, runs in arms:
+        run = run_to_quote([each for each in runs if isinstance(getattr(each, part), Mapping)])
+        if run is None:
+            continue
+        digest: Mapping[str, Any] = getattr(run, part)
+        texts = [text for key in keys for text in _texts(digest.get(key))]
+        lines += [f"{name}: {text}" for text in texts]
+        window = digest.get("window")
+        command = window.get("command") if isinstance(window, Mapping) else None
+        told = f", in its folder: {command[:_MOST_CHARACTERS]}" if isinstance(command, str) else ""
+        if texts:
+            commands.append(f"{name} is run {run.run}{told}")
+    if not lines:
+        return None
+    origin = "Each arm's sentences are of one run, the one in the middle by its throughput, and of its measured window."
+    return Fold(title, [Paragraph(origin), Lines([*lines[:_MOST_LINES], *commands[:_MOST_LINES]])])
+
+
+def _texts(value: object) -> list[str]:
+    texts = value[:_MOST_TEXTS] if isinstance(value, list) else []
+    return [text[:_MOST_CHARACTERS] for text in texts if isinstance(text, str)]
