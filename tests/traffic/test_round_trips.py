@@ -186,3 +186,14 @@ def test_irtt_is_placed_by_its_monotonic_clock(tmp_path):
     marks = Marks(idle=0, load=10, window=10, end=20)
     got = read_irtt(facts_of(make_plan(IDLE), tmp_path, marks), "irtt.json", 0.1)
     assert max(t for t, _ in got.series["rtt_ms"]) < 60
+
+
+@pytest.mark.parametrize(("begun_s", "first"), [(0.25, 0.25), (0.0, 0.0), (-30.0, 0.0), (3600.0, 0.0)])
+def test_probes_are_placed_by_their_stamps_where_the_clock_is_this_machines(tmp_path, begun_s, first):
+    """ping takes its time to start; the window does not wait for it. A stamp that cannot be right moves nothing."""
+    (tmp_path / "ping.txt").write_text(series(100, set()))
+    marks = Marks(idle=0, load=10, window=12, end=17, wall_minus_monotonic_s=1700000000 - 10 - begun_s)
+    got = read_ping(facts_of(make_plan(IDLE), tmp_path, marks), "ping.txt", 0.1)
+    assert got.series["rtt_ms"][0][0] == pytest.approx(first - 2, abs=1e-4)
+    known = [5 + k * 0.01 for k in range(100) if 2 <= k / 10 + first < 7]
+    assert values(got)["rtt_p50_ms"] == pytest.approx(sorted(known)[len(known) // 2 - 1 + len(known) % 2], abs=0.0006)

@@ -1,7 +1,8 @@
 """Round-trip times of a run from what ping or irtt printed: one series, quantiles over the measured window.
 
-Times are counted from the first probe, which is sent at the start of the load: a target's clock need not agree with
-this machine's. A probe that was lost is an infinite round trip, never one left out.
+Times between probes are those of the stamps. The first one is placed by its stamp where the target has this machine's
+clock; elsewhere it is taken to be sent at the start of the load, as a target's clock need not agree with this one's.
+A probe that was lost is an infinite round trip, never one left out.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from txop.campaign.instrument import GateFinding, Points, Reading, RunFacts
 from txop.formats import irtt, ping
 from txop.formats.error import FormatError
 from txop.probes.clock_steps import clock_steps
+from txop.probes.windowed import ON_THIS_MACHINE
 from txop.traffic.stamps import Placed, Stamped, place
 
 CLOCK_JUMP_S = 1.0
 """A step of a target's wall clock by more voids the run, as one of this machine's does."""
+LATEST_START_S = 10.0
+"""A stamp that says that the first probe was sent later than this after the start of the load is not believed."""
 STARVED_SHARE = 0.5
 """A probe that sent less than this share of what it should have was starved of CPU."""
 
@@ -57,7 +61,19 @@ def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
         if n >= _MAX_LOST:
             break
         probes.append((_sent(sequence, known, first, interval_s), None))
-    return _figures(facts, reading, sorted(probes, key=lambda probe: probe[0]), interval_s, "ping")
+    first_s = _first_s(facts, station, stamped, placed)
+    probes = sorted(((sent + first_s, rtt) for sent, rtt in probes), key=lambda probe: probe[0])
+    return _figures(facts, reading, probes, interval_s, "ping")
+
+
+def _first_s(facts: RunFacts, station: str, stamped: Sequence[Stamped], placed: Placed) -> float:
+    """When the first probe was sent, seconds from the start of the load: a program takes its time to start."""
+    machine, load = facts.plan.target.get(station), facts.marks.load
+    if machine is None or machine.kind not in ON_THIS_MACHINE or load is None or not stamped or placed.steps:
+        return 0.0
+    probe = stamped[0]
+    late_s = probe.sent_s - facts.marks.wall_minus_monotonic_s - load - placed.sent_s[probe.sequence]
+    return late_s if 0 <= late_s <= LATEST_START_S else 0.0
 
 
 def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
