@@ -222,7 +222,7 @@ impl Running {
                 aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
                 claims: Claims::default(),
-                listener: Listener::new(),
+                listener: Listener::default(),
                 floods: Floods::default(),
             },
             calibration,
@@ -275,9 +275,6 @@ impl Accounts {
     /// Per-frame counting; the row of the frame's link, when it names a transmitter, and whether it repeats an MPDU that
     /// was captured before.
     fn frame(&mut self, frame: &Frame, batch: &Batch, at_ns: i64, is_main: bool) -> Option<(u32, bool)> {
-        if is_main {
-            self.listener.frame(frame, at_ns);
-        }
         if frame.is_foreign() {
             return None;
         }
@@ -297,9 +294,6 @@ impl Accounts {
         if let (Some(management), true) = (management, frame.usable()) {
             self.claims.management(frame, management);
             self.floods.frame(frame, at_ns);
-            if let (FixedFields::Beacon { interval_tu, .. }, Some(ta)) = (&management.fixed, frame.ta()) {
-                self.listener.interval(ta, *interval_tu);
-            }
             self.authentication(frame, management);
             self.agreement(frame, management);
         }
@@ -390,7 +384,7 @@ impl Accounts {
         };
         let role = matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
         if is_main {
-            self.listener.role(role, ppdu.kind);
+            self.listener.ppdu(ppdu, role);
         }
         match matcher
             .answered
@@ -508,7 +502,7 @@ impl Running {
             None => Vec::new(),
         };
         let block_acks = flows.report();
-        let hearing = accounts.listener.report(links, &block_acks, pair);
+        let hearing = accounts.listener.report(stations, claims, links, &block_acks, pair);
         let known = Known {
             counts,
             source,

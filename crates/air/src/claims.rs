@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use wire::ieee80211::{Capabilities, CapabilityInfo, FrameKind, MacAddr, Management};
+use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management};
 use wire::phy::RateSet;
 
 use crate::frame::Frame;
@@ -18,6 +18,8 @@ pub struct ApClaim {
     pub capabilities: Box<Capabilities>,
     /// Capability Information of it.
     pub info: Option<CapabilityInfo>,
+    /// Beacon interval in units of 1,024 µs.
+    pub interval_tu: Option<u16>,
     /// Basic rates, when it names any.
     pub basic_rates: Option<RateSet>,
     /// The frame that was taken in last: the same one again says nothing new.
@@ -59,12 +61,14 @@ impl Claims {
                     *claim.capabilities = facts.capabilities;
                     claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden()).or(known);
                     claim.info = facts.capability_info().or(claim.info);
+                    claim.interval_tu = interval_tu(facts).or(claim.interval_tu);
                     claim.basic_rates = basic_rates(&facts.capabilities).or(claim.basic_rates);
                 } else if self.aps.len() < MAX_CLAIMS {
                     let basic_rates = basic_rates(&facts.capabilities);
                     let (mut capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
                     capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
-                    self.aps.insert(key, ApClaim { capabilities, info, basic_rates, latest: None });
+                    let interval_tu = interval_tu(facts);
+                    self.aps.insert(key, ApClaim { capabilities, info, interval_tu, basic_rates, latest: None });
                 }
             }
             FrameKind::AssociationRequest | FrameKind::ReassociationRequest | FrameKind::ProbeRequest => {
@@ -135,6 +139,13 @@ impl Claims {
     /// Basic rates of the BSS that either address announces.
     pub fn basic_rates(&self, a: MacAddr, b: MacAddr) -> Option<RateSet> {
         self.ap(a).or_else(|| self.ap(b)).and_then(|claim| claim.basic_rates)
+    }
+}
+
+fn interval_tu(facts: &Management) -> Option<u16> {
+    match facts.fixed {
+        FixedFields::Beacon { interval_tu, .. } => Some(interval_tu).filter(|tu| *tu > 0),
+        _ => None,
     }
 }
 

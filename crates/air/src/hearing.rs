@@ -6,15 +6,14 @@
 
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 
+use crate::claims::Claims;
 use crate::exchange::Role;
-use crate::frame::Frame;
 use crate::link::Links;
+use crate::ppdu::Ppdu;
 use crate::report::{BeaconRaster, BlockAckFlow, Hearing};
 use crate::sentence::{sentence, Figure, Sentence};
-use crate::table::{Table, Weight};
+use crate::station::{Station, Stations};
 
-/// Access points whose beacons are counted.
-const MAX_APS: usize = 1_024;
 /// Access points listed.
 const MAX_ROWS: usize = 64;
 /// The usual beacon interval: 100 TU.
@@ -41,13 +40,13 @@ struct Raster {
     last_ns: i64,
 }
 
-impl Weight for Raster {
-    fn weight(&self) -> u64 {
-        self.beacons
-    }
-}
-
 impl Raster {
+    fn new(address: MacAddr, station: &Station, claims: &Claims) -> Self {
+        let (first_ns, last_ns) = station.beacon_span_ns;
+        let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu);
+        Self { address, interval_tu, beacons: station.beacons, first_ns, last_ns }
+    }
+
     fn due(&self) -> u64 {
         let interval_ns = i64::from(self.interval_tu.unwrap_or(USUAL_TU).max(1)) * TU_NS;
         // Beacons wait for the channel: the raster is rounded to whole intervals.
@@ -61,92 +60,55 @@ impl Raster {
 }
 
 /// Counters of the interface whose channel the medium's accounts are of.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Listener {
-    rasters: Table<u64, Raster>,
     control: u64,
     infrastructure_data: u64,
-    first_ns: Option<i64>,
-    last_ns: i64,
+    span_ns: Option<(i64, i64)>,
     responses: u64,
     orphans: u64,
 }
 
 impl Listener {
-    /// Nothing heard yet.
-    pub fn new() -> Self {
-        Self {
-            rasters: Table::new(MAX_APS),
-            control: 0,
-            infrastructure_data: 0,
-            first_ns: None,
-            last_ns: 0,
-            responses: 0,
-            orphans: 0,
-        }
-    }
-
-    /// Takes note of a frame.
+    /// Takes note of a PPDU and of what it is to the others.
     #[inline]
-    pub fn frame(&mut self, frame: &Frame, at_ns: i64) {
-        self.first_ns.get_or_insert(at_ns);
-        self.last_ns = self.last_ns.max(at_ns);
-        if !frame.usable() {
-            return;
-        }
-        let fc = frame.header.fc;
-        match fc.frame_type() {
-            FrameType::Control => self.control += 1,
-            FrameType::Data => self.infrastructure_data += u64::from(fc.to_ds() != fc.from_ds()),
-            FrameType::Management if matches!(fc.kind(), FrameKind::Beacon) => self.beacon(frame, at_ns),
-            _ => {}
-        }
-    }
-
-    fn beacon(&mut self, frame: &Frame, at_ns: i64) {
-        let Some(address) = frame.ta() else { return };
-        let fresh = || Raster { address, interval_tu: None, beacons: 0, first_ns: at_ns, last_ns: at_ns };
-        let row = self.rasters.row(address.as_u64(), fresh);
-        if let Some(raster) = self.rasters.get_mut(row) {
-            raster.beacons += 1;
-            raster.first_ns = raster.first_ns.min(at_ns);
-            raster.last_ns = raster.last_ns.max(at_ns);
-        }
-    }
-
-    /// An access point names its beacon interval.
-    pub fn interval(&mut self, address: MacAddr, interval_tu: u16) {
-        if let Some(raster) = self.rasters.find(&address.as_u64()).and_then(|row| self.rasters.get_mut(row)) {
-            raster.interval_tu = Some(interval_tu).filter(|tu| *tu > 0);
-        }
-    }
-
-    /// Takes note of what a PPDU is to the others.
-    #[inline]
-    pub fn role(&mut self, role: Role, kind: FrameKind) {
+    pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role) {
+        let (first, last) = self.span_ns.unwrap_or((ppdu.start_ns, ppdu.start_ns));
+        self.span_ns = Some((first.min(ppdu.start_ns), last.max(ppdu.start_ns)));
         match role {
+            Role::Data if ppdu.fc.to_ds() != ppdu.fc.from_ds() => self.infrastructure_data += ppdu.mpdus.len() as u64,
             Role::Response { .. } => self.responses += 1,
-            Role::Stray if matches!(kind, FrameKind::Ack | FrameKind::BlockAck) => {
+            Role::Stray if matches!(ppdu.kind, FrameKind::Ack | FrameKind::BlockAck) => {
                 self.responses += 1;
                 self.orphans += 1;
             }
             _ => {}
         }
+        self.control += u64::from(role != Role::Damaged && ppdu.fc.frame_type() == FrameType::Control);
     }
 
     /// First to last frame, ns.
     pub fn span_ns(&self) -> i64 {
-        self.first_ns.map_or(0, |first| self.last_ns.saturating_sub(first))
+        self.span_ns.map_or(0, |(first, last)| last.saturating_sub(first))
     }
 
     /// What the capture shows of its own hearing. `pair`: the two stations that the report explains.
-    pub fn report(&self, links: &Links, flows: &[BlockAckFlow], pair: Option<(MacAddr, MacAddr)>) -> Hearing {
+    pub fn report(
+        &self,
+        stations: &Stations,
+        claims: &Claims,
+        links: &Links,
+        flows: &[BlockAckFlow],
+        pair: Option<(MacAddr, MacAddr)>,
+    ) -> Hearing {
         let observed_ns = self.span_ns();
-        let mut rasters: Vec<&Raster> = self.rasters.iter().map(|(_, raster)| raster).collect();
+        let sent = stations.table.iter().filter(|(_, station)| station.beacons > 0);
+        let mut rasters: Vec<Raster> =
+            sent.map(|(address, station)| Raster::new(MacAddr::from_u64(*address), station, claims)).collect();
         rasters.sort_by(|a, b| b.beacons.cmp(&a.beacons).then(a.address.cmp(&b.address)));
-        let spans = |raster: &Raster| (raster.last_ns - raster.first_ns) as f64 >= SPANNED * observed_ns as f64;
-        let of_pair = |raster: &&&Raster| pair.is_some_and(|(a, b)| raster.address == a || raster.address == b);
-        let steady = rasters.iter().copied().filter(|r| r.due() >= MIN_DUE && r.heard_share() >= HEARD && spans(r));
+        let spans = |raster: &&Raster| (raster.last_ns - raster.first_ns) as f64 >= SPANNED * observed_ns as f64;
+        let of_pair = |raster: &&Raster| pair.is_some_and(|(a, b)| raster.address == a || raster.address == b);
+        let steady = rasters.iter().filter(|r| r.due() >= MIN_DUE && r.heard_share() >= HEARD && spans(r));
         let best = steady.max_by(|a, b| a.heard_share().total_cmp(&b.heard_share()));
 
         let mut doubts: Vec<Sentence> = Vec::new();
@@ -214,7 +176,7 @@ impl Listener {
                 "{heard} of the {due} beacons of {who} that were due were heard ({share})",
                 heard = Figure::count(raster.beacons.min(raster.due()), raster.due()),
                 due = Figure::total(raster.due()),
-                share = Figure::percent(raster.beacons.min(raster.due()), raster.due(), 0);
+                share = Figure::percent(raster.beacons.min(raster.due()), raster.due(), 1);
                 who = raster.address
             )
         });

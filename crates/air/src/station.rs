@@ -220,6 +220,8 @@ pub struct Station {
     pub received_good: u64,
     /// Beacons sent with a usable FCS.
     pub beacons: u64,
+    /// First and last of them, ns on the timeline.
+    pub beacon_span_ns: (i64, i64),
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons and probe responses.
     pub as_ap: u64,
     /// Responses (ACK, Block Ack, CTS) attributed to this address: somebody was there.
@@ -298,6 +300,8 @@ impl Stations {
         }
         let kind = fc.kind();
         if matches!(kind, FrameKind::Beacon) {
+            let first = if station.beacons == 0 { at_ns } else { station.beacon_span_ns.0.min(at_ns) };
+            station.beacon_span_ns = (first, station.beacon_span_ns.1.max(at_ns));
             station.beacons += 1;
         }
         if matches!(kind, FrameKind::Beacon | FrameKind::ProbeResponse)

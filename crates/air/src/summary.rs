@@ -102,6 +102,7 @@ impl Counts {
     }
 
     /// Is this record earlier than one before it on its interface?
+    #[inline]
     fn order(&mut self, interface: u32, ns: i64) {
         let index = (interface as usize).min(MAX_CLOCKS - 1);
         match self.latest_ns.get_mut(index) {
