@@ -112,7 +112,10 @@ impl Counts {
                 self.disordered += u64::from(back > DISORDER_NS);
                 self.farthest_back_ns = self.farthest_back_ns.max(back);
             }
-            None => self.latest_ns.resize(index + 1, ns),
+            None => {
+                self.latest_ns.resize(index, i64::MIN); // interfaces without a record so far
+                self.latest_ns.push(ns);
+            }
         }
     }
 
