@@ -32,8 +32,7 @@ const CCK_5_5: u8 = 2;
 /// The first rate ID with an ARFR register of its own.
 const ARFR_IDS: u8 = 12;
 
-/// How many rates below the first one a frame goes that was sent `retries + 1` times before this one's time: 0 for the
-/// first attempt.
+/// How many rates below the first one the retry number `retries` is sent (0: the first attempt).
 pub(super) fn below(counts: [u8; COUNTS], retries: u8, assumed: &Assumptions) -> usize {
     let Some(last) = retries.checked_sub(1) else { return 0 };
     match assumed.fallback_counts {
