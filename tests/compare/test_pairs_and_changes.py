@@ -171,7 +171,18 @@ def test_the_headline_names_every_harm_beside_the_gain(tmp_path):
     assert "; but worse in tx 95th percentile round trip +63." in p10
     assert p10.endswith(" %) (exploratory).")
     assert f"(+{harm.low:.1f} to +{harm.high:.1f} %)" in p10
-    assert "but worse" not in p7 + rest
+    assert "worse in" not in p7 + rest
+    assert result.changes[0].sentence.endswith(p10[p10.index("; but worse in") :].rstrip("."))
+
+
+def test_harm_beside_what_is_no_gain_and_of_a_direct_comparison(tmp_path):
+    p95 = {"vanilla": 10.0, "p10": 10.0, "p10-7": 16.3, "p10-8-7-6": 10.0}
+    result = compare(read_archive(write(tmp_path / "a", SERIES, LEVELS, p95_ms=p95)))
+    assert result.headline[1].startswith("p10-7 is worse than vanilla: tx throughput")
+    assert "; worse in tx 95th percentile round trip +6" in result.headline[1]
+    patch_7 = result.changes[1].sentence
+    assert patch_7.startswith("patch 7 given patch 10 (p10-7 against p10): tx throughput")
+    assert "; worse in tx 95th percentile round trip +6" in patch_7
 
 
 # --- arms that differ by one change -----------------------------------------------------------------------------------

@@ -45,7 +45,15 @@ def _sentence(pair: OneChange, figures: Sequence[Figure], baseline: str) -> str:
     if not rows:
         return f"{who}: cannot be told, because no primary figure of the two could be compared"
     found = [f"{words.with_interval(figure, row)}: {words.verdict(row)}" for figure, row in rows]
-    return f"{who}: {', '.join(found)}"
+    worse = [
+        (figure, row)
+        for figure in figures
+        if figure.role == "exploratory"
+        for row in rows_of(figure, pair, baseline)
+        if row.verdict == "worse"
+    ]
+    gain = any(row.verdict == "better" for _, row in rows)
+    return f"{who}: {', '.join(found)}{words.beside(worse, gain=gain)}"
 
 
 def rows_of(figure: Figure, pair: OneChange | ChangeFacts, baseline: str) -> Sequence[Row]:

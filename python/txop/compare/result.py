@@ -259,7 +259,7 @@ class ChangeFacts(Record):
     given: list[str]
     """What both have beyond the baseline; empty: the change was made to the baseline itself."""
     sentence: str
-    """What it does in the primary figures, or that this cannot be told."""
+    """What it does in the primary figures and which exploratory ones it makes worse, or that this cannot be told."""
 
 
 class NotAvailable(Record):

@@ -11,8 +11,9 @@ from txop.stats.limits import MAX_BLOCKS
 _NAMED = 6
 """So many figures are named in one sentence of the headline."""
 
-HARM = "but worse in"
-"""How the headline begins to name what got worse beside the primary verdict."""
+HARM = "worse in"
+EXPLORATORY = " (exploratory)"
+"""Around what got worse beside the primary verdict."""
 
 
 def change(row: Row) -> str:
@@ -64,15 +65,16 @@ def headline(
         if rows:
             sentences.append(_about(arm, baseline, rows, worse))
         else:
-            sentences.append(f"{arm}: no primary figure could be compared with {baseline}{_harm(worse)}.")
+            sentences.append(f"{arm}: no primary figure could be compared with {baseline}{beside(worse, gain=False)}.")
     return sentences
 
 
-def _harm(worse: Sequence[tuple[Figure, Row]]) -> str:
+def beside(worse: Sequence[tuple[Figure, Row]], *, gain: bool) -> str:
     """What stands beside every verdict: all exploratory figures that are worse, however many."""
     if not worse:
         return ""
-    return f"; {HARM} {_listed([with_interval(f, r) for f, r in worse], len(worse))} (exploratory)"
+    link = "but " if gain else ""
+    return f"; {link}{HARM} {_listed([with_interval(f, r) for f, r in worse], len(worse))}{EXPLORATORY}"
 
 
 def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]], worse: Sequence[tuple[Figure, Row]]) -> str:
@@ -103,7 +105,7 @@ def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]], worse: S
         else:
             decided.append(f"{arm} against {baseline} is inconclusive: {_listed(shown)}")
     unpaired = " Unpaired: drift is not controlled." if any(not row.paired for _, row in rows) else ""
-    return "; ".join(decided) + _harm(worse) + "." + unpaired
+    return "; ".join(decided) + beside(worse, gain=bool(of("better"))) + "." + unpaired
 
 
 def compared(row: Row) -> str:

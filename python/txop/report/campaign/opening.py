@@ -111,7 +111,7 @@ def web_link(text: str | None) -> str | None:
 
 
 def _tone(sentence: str) -> Tone:
-    return "warn" if sentence.startswith("Preliminary") or words.HARM in sentence else ""
+    return "warn" if sentence.startswith("Preliminary") or words.EXPLORATORY in sentence else ""
 
 
 def _meta(result: CompareResult) -> str:
