@@ -16,7 +16,7 @@ use crate::flood::{is_of_a_flood, Floods};
 use crate::frame::{Batch, Detail, Fcs, Frame};
 use crate::ghost;
 use crate::hearing::Listener;
-use crate::limits::{limits, untimely, Known};
+use crate::limits::{self, limits, untimely, Known};
 use crate::link::{Link, Links, StationRows, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
 use crate::network::Networks;
@@ -145,6 +145,9 @@ impl Analyzer {
                 if let Some(audit) = audit {
                     report.capabilities = audit;
                 }
+                if report.summary.limits.iter().any(|limit| limit.code == "airtime-exceeds-time") {
+                    capability::forget_rates(&mut report.capabilities);
+                }
                 report
             }
             None => unreachable!("start() made it"),
@@ -248,7 +251,7 @@ impl Running {
             let (Some(lane), accounts) = (self.lanes.get_mut(index), &mut self.accounts) else { continue };
             let Lane { assembler, matcher } = lane;
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
-            counts.duplicates += u64::from(self.latest.has(frame) && !is_of_a_flood(frame.header.fc.kind()));
+            counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
             counts.frame(frame);
             if let Some((row, repeats)) = accounts.frame(frame, batch, at.ns, is_main) {
                 assembler.note_link(frame, row, accounts.links.generation(), repeats);
@@ -464,6 +467,12 @@ impl Accounts {
     }
 }
 
+/// Is a frame with the marks of another one a copy of it? Floods repeat themselves, and a retry within a tick of the capture's
+/// clock looks like the attempt before.
+fn may_be_a_copy(frame: &Frame) -> bool {
+    !is_of_a_flood(frame.header.fc.kind()) && (frame.radio.tsft_us.is_some() || !frame.header.fc.retry())
+}
+
 fn acts_as_ap(address: &MacAddr, stations: &Stations) -> bool {
     stations.table.by_key(&address.as_u64()).is_some_and(|station| station.as_ap > 0)
 }
@@ -502,7 +511,13 @@ impl Running {
             None => Vec::new(),
         };
         let block_acks = flows.report();
-        let hearing = accounts.listener.report(stations, claims, links, &block_acks, pair);
+        let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair);
+        let disorder = limits::disorder(counts);
+        if let Some(limit) = &disorder {
+            // Nothing can be told of who answered what.
+            hearing.silence_is_evidence = false;
+            hearing.doubts = vec![limit.sentence.clone()];
+        }
         let known = Known {
             counts,
             source,
@@ -554,6 +569,9 @@ impl Running {
         let retries = verdict::RetriesOf::links(&link_rows);
         let mut ack_verdicts = verdict::block_ack(&block_acks, &retries);
         ack_verdicts.extend(verdict::ack(&exchanges, &retries));
+        if let Some(limit) = &disorder {
+            ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
+        }
 
         let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();
         station_rows.sort_by(|(a, x), (b, y)| {

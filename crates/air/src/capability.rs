@@ -78,8 +78,8 @@ pub fn audit(
     subjects
         .into_iter()
         .map(|(address, is_ap, station)| {
-            let ap = claims.ap(address).filter(|_| is_ap);
-            let request = asked(address).filter(|_| !is_ap);
+            let ap = claims.ap(address).filter(|claim| is_ap && claim.is_whole);
+            let request = asked(address).filter(|claim| !is_ap && claim.is_whole);
             let claimed = ap.map(|claim| &*claim.capabilities).or(request.map(|claim| &*claim.capabilities));
             let claimed_in = match (ap, request) {
                 (Some(_), _) => Some("beacon or probe response"),
@@ -111,4 +111,16 @@ pub fn audit(
             }
         })
         .collect()
+}
+
+/// Takes back what rests on rates that cannot be true; what is said of WMM and of security rests on MAC headers.
+pub fn forget_rates(audits: &mut [CapabilityAudit]) {
+    let of_the_mac = |name: &str| {
+        name == "WMM"
+            || name == "WEP"
+            || ["Personal", "Enterprise", "OWE", "Protected"].iter().any(|word| name.contains(word))
+    };
+    for row in audits.iter_mut().flat_map(|audit| &mut audit.rows).filter(|row| !of_the_mac(&row.capability)) {
+        row.note = None;
+    }
 }

@@ -18,6 +18,8 @@ pub struct ApClaim {
     pub capabilities: Box<Capabilities>,
     /// Capability Information of it.
     pub info: Option<CapabilityInfo>,
+    /// Its elements were captured to the last one: what they leave out is not claimed.
+    pub is_whole: bool,
     /// Beacon interval in units of 1,024 µs.
     pub interval_tu: Option<u16>,
     /// Basic rates, when it names any.
@@ -35,6 +37,8 @@ pub struct StationClaim {
     pub capabilities: Box<Capabilities>,
     /// From an association request.
     pub from_association: bool,
+    /// Its elements were captured to the last one.
+    pub is_whole: bool,
 }
 
 /// Claims by address.
@@ -55,6 +59,10 @@ impl Claims {
                     if claim.latest.as_ref().is_some_and(|latest| Arc::ptr_eq(latest, facts)) {
                         return;
                     }
+                    if claim.is_whole && frame.is_cut {
+                        return;
+                    }
+                    claim.is_whole = !frame.is_cut;
                     claim.latest = Some(facts.clone());
                     // A beacon of a hidden network names no SSID; what a probe response told stays.
                     let known = claim.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
@@ -68,17 +76,20 @@ impl Claims {
                     let (mut capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
                     capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
                     let interval_tu = interval_tu(facts);
-                    self.aps.insert(key, ApClaim { capabilities, info, interval_tu, basic_rates, latest: None });
+                    let is_whole = !frame.is_cut;
+                    let claim = ApClaim { capabilities, info, is_whole, interval_tu, basic_rates, latest: None };
+                    self.aps.insert(key, claim);
                 }
             }
             FrameKind::AssociationRequest | FrameKind::ReassociationRequest | FrameKind::ProbeRequest => {
                 let from_association = !matches!(frame.header.fc.kind(), FrameKind::ProbeRequest);
                 let bssid = frame.header.bssid().filter(|bssid| !bssid.is_group());
                 let capabilities = Box::new(facts.capabilities);
-                let claim = StationClaim { bssid, capabilities, from_association };
+                let claim = StationClaim { bssid, capabilities, from_association, is_whole: !frame.is_cut };
                 let old = self.stations.get(&key);
                 let room = old.is_some() || self.stations.len() < MAX_CLAIMS;
-                if room && (from_association || !old.is_some_and(|old| old.from_association)) {
+                let is_better = from_association || !old.is_some_and(|old| old.from_association);
+                if room && is_better && !(frame.is_cut && old.is_some_and(|old| old.is_whole)) {
                     self.stations.insert(key, claim);
                 }
             }
@@ -116,10 +127,11 @@ impl Claims {
         })
     }
 
-    /// What an address claims, as an access point or else as a station.
+    /// What an address claims in a frame that was captured whole, as an access point or else as a station.
     pub fn any(&self, address: MacAddr) -> Option<&Capabilities> {
-        let station = || self.stations.get(&address.as_u64()).map(|claim| &*claim.capabilities);
-        self.ap(address).map(|claim| &*claim.capabilities).or_else(station)
+        let station = || self.stations.get(&address.as_u64()).filter(|claim| claim.is_whole);
+        let ap = self.ap(address).filter(|claim| claim.is_whole);
+        ap.map(|claim| &*claim.capabilities).or_else(|| station().map(|claim| &*claim.capabilities))
     }
 
     /// The SSID of an access point, safe to display.

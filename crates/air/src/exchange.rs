@@ -546,6 +546,11 @@ impl ExchangeStats {
         self.ppdus + self.rts
     }
 
+    /// PPDUs that ask for an ACK or a Block Ack: all but RTS.
+    pub fn asking(&self) -> u64 {
+        self.ppdus
+    }
+
     /// Of these answered.
     pub fn answered(&self) -> u64 {
         self.acked + self.block_acked

@@ -1,5 +1,7 @@
 //! Floods: management and control frames that come faster than any protocol has use for.
 
+use std::collections::VecDeque;
+
 use wire::ieee80211::{FrameKind, MacAddr};
 
 use crate::few::Few;
@@ -13,6 +15,8 @@ const SECOND_NS: i64 = 1_000_000_000;
 const PER_SECOND: u64 = 64;
 /// Frames of a kind below which nothing is called a flood.
 const MIN_FRAMES: u64 = 100;
+/// Frames of one second that are counted; more are at least so many.
+const MAX_LATELY: usize = 65_536;
 /// Addresses told apart.
 const MAX_ADDRESSES: usize = 64;
 
@@ -28,8 +32,8 @@ struct Kind {
     frames: u64,
     first_ns: i64,
     last_ns: i64,
-    second: i64,
-    in_second: u64,
+    /// When the frames of the last second came, ns; bounded.
+    lately_ns: VecDeque<i64>,
     most_in_a_second: u64,
     senders: Few<u64, MAX_ADDRESSES>,
     receivers: Few<u64, MAX_ADDRESSES>,
@@ -55,12 +59,13 @@ impl Floods {
         }
         counts.frames += 1;
         counts.last_ns = counts.last_ns.max(at_ns);
-        let second = at_ns.div_euclid(SECOND_NS);
-        if second != counts.second {
-            (counts.second, counts.in_second) = (second, 0);
+        while counts.lately_ns.front().is_some_and(|first| at_ns.saturating_sub(*first) >= SECOND_NS) {
+            counts.lately_ns.pop_front();
         }
-        counts.in_second += 1;
-        counts.most_in_a_second = counts.most_in_a_second.max(counts.in_second);
+        if counts.lately_ns.len() < MAX_LATELY {
+            counts.lately_ns.push_back(at_ns);
+        }
+        counts.most_in_a_second = counts.most_in_a_second.max(counts.lately_ns.len() as u64);
         if let Some(ta) = frame.ta() {
             counts.senders.add(ta.as_u64(), 1);
         }

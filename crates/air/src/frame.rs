@@ -52,6 +52,8 @@ pub struct Frame {
     pub mpdu_len: u32,
     /// Bytes above LLC/SNAP; 0 for frames without data.
     pub payload_len: u32,
+    /// The snap length cut it: what is not there may have been left out.
+    pub is_cut: bool,
     /// Data encrypted with WEP.
     pub is_wep: bool,
     /// EAPOL in the clear.
@@ -267,6 +269,7 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
         computed_fcs: if fcs_there { computed } else { None },
         mpdu_len,
         payload_len: 0,
+        is_cut: cut,
         is_wep: false,
         is_eapol: false,
         amsdu_subframes: 0,

@@ -137,12 +137,11 @@ impl Listener {
         let (asking, answered) = links
             .iter()
             .filter_map(|(_, link)| link.exchange.as_ref())
-            .fold((0, 0), |(asking, answered), stats| (asking + stats.ppdus(), answered + stats.answered()));
+            .fold((0, 0), |(asking, answered), stats| (asking + stats.asking(), answered + stats.answered()));
         if asking >= MIN_FRAMES && self.control == 0 {
             doubts.push(sentence!(
-                "{control} control frames are in it, although {asking} PPDUs ask for a response: they were filtered out, or only \
-                 the capturing machine's own traffic was recorded",
-                control = Figure::count(0, asking),
+                "no control frame is in it, although {asking} PPDUs ask for a response: they were filtered out, or only the capturing \
+                 machine's own traffic was recorded",
                 asking = Figure::total(asking)
             ));
         } else if asking >= MIN_FRAMES && answered * 2 < asking {

@@ -15,6 +15,15 @@ const IMPOSSIBLE_NS: i64 = 20_000_000;
 pub const DISORDER_NS: i64 = 10_000_000;
 /// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
 const UNTIMELY: f64 = 0.01;
+/// Jumps of the hardware clock below which nothing is said of them.
+const MIN_JUMPS: u64 = 3;
+/// Frames below which the absence of something says nothing.
+const MIN_FRAMES: u64 = 100;
+/// Copies below which nothing is said of them.
+const MIN_COPIES: u64 = 20;
+/// Responses from which their median gap is compared with SIFS; solicited responses that must show what a stamp marks.
+const MIN_GAPS: u64 = 20;
+const MIN_PAIRS: u64 = 5;
 /// A median response gap this far from SIFS is remarked upon.
 const ODD_GAP_US: f64 = 4.0;
 
@@ -46,28 +55,39 @@ pub struct Known<'a> {
     pub hearing: &'a Hearing,
 }
 
-/// Why times cannot be used at all; `None` when they can.
-pub fn untimely(known: &Known<'_>) -> Option<Limit> {
-    const AFFECTS: &[&str] = &["airtime", "waterfall", "steadiness", "response delay", "exchanges"];
-    let (n, disordered) = (known.counts.frames(), known.counts.disordered());
-    if disordered as f64 > UNTIMELY * n as f64 {
-        return Some(limit(
+/// Sections that need times.
+const TIMED: &[&str] = &["airtime", "waterfall", "steadiness", "response delay", "exchanges"];
+
+/// Records that are out of order: nothing can be told of times, nor of who answered what.
+pub fn disorder(counts: &Counts) -> Option<Limit> {
+    let (n, disordered) = (counts.frames(), counts.disordered());
+    (disordered as f64 > UNTIMELY * n as f64).then(|| {
+        limit(
             "disorder",
             sentence!(
                 "{disordered} of {n} records are earlier than one before them, by up to {most} s: records that are out of order, or \
                  captures that were put one behind the other, have no times that can be used (sort them: reordercap, mergecap)",
                 disordered = Figure::count(disordered, n),
                 n = Figure::total(n),
-                most = Figure::of(known.counts.farthest_back_ns() as f64 / 1e9, "s", disordered, 3)
+                most = Figure::of(counts.farthest_back_ns() as f64 / 1e9, "s", disordered, 3)
             ),
-            AFFECTS,
-        ));
+            TIMED,
+        )
+    })
+}
+
+/// Why times cannot be used at all; `None` when they can.
+pub fn untimely(known: &Known<'_>) -> Option<Limit> {
+    let n = known.counts.frames();
+    if let Some(limit) = disorder(known.counts) {
+        return Some(limit);
     }
-    if known.jumps as f64 > UNTIMELY * n as f64 {
+    if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
         return Some(limit(
             "clock-jumps",
             sentence!(
-                "the hardware clock jumped {jumps} times in {n} frames: the times between them do not add up",
+                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
+                 add up",
                 jumps = Figure::count(known.jumps, n),
                 n = Figure::total(n)
             ),
@@ -87,7 +107,7 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
                 modelled = Figure::of(modelled_ns as f64 / 1e9, "s", ppdus, 1),
                 span = Figure::of(known.span_ns as f64 / 1e9, "s", ppdus, 1)
             ),
-            AFFECTS,
+            TIMED,
         ));
     }
     None
@@ -124,18 +144,26 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             affects,
         ));
     } else if !calibration.gaps_usable() {
-        limits.push(limit(
-            "stamps-not-calibrated",
+        let (stamped, pairs) = (Figure::count(counts.stamped(), n), calibration.pairs());
+        let said = if pairs < MIN_PAIRS {
             sentence!(
-                "{stamped} of {n} frames carry a time stamp, but only {pairs} solicited responses show what it marks",
-                stamped = Figure::count(counts.stamped(), n),
+                "{stamped} of {n} frames carry a time stamp, but only {pairs} solicited responses could show what it marks",
+                stamped = stamped,
                 n = Figure::total(n),
-                pairs = Figure::total(calibration.pairs())
-            ),
-            affects,
-        ));
+                pairs = Figure::total(pairs)
+            )
+        } else {
+            sentence!(
+                "{stamped} of {n} frames carry a time stamp, but none of its possible meanings puts the gaps of {pairs} solicited \
+                 responses near SIFS",
+                stamped = stamped,
+                n = Figure::total(n),
+                pairs = Figure::total(pairs)
+            )
+        };
+        limits.push(limit("stamps-not-calibrated", said, affects));
     } else if let Some((gap, sifs, pairs)) = calibration.median_gap_us() {
-        if (gap - sifs).abs() > ODD_GAP_US {
+        if pairs >= MIN_GAPS && (gap - sifs).abs() > ODD_GAP_US {
             limits.push(limit(
                 "odd-gap",
                 sentence!(
@@ -149,11 +177,11 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ));
         }
     }
-    if known.jumps > 0 && !limits.iter().any(|limit| limit.code == "clock-jumps") {
+    if known.jumps >= MIN_JUMPS && n >= MIN_FRAMES && !limits.iter().any(|limit| limit.code == "clock-jumps") {
         limits.push(limit(
             "some-clock-jumps",
             sentence!(
-                "the hardware clock jumped {jumps} times in {n} frames and was set again from the capture's clock",
+                "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames",
                 jumps = Figure::count(known.jumps, n),
                 n = Figure::total(n)
             ),
@@ -255,7 +283,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ),
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
-    } else if counts.fcs_bad == 0 {
+    } else if counts.fcs_bad == 0 && n >= MIN_FRAMES {
         limits.push(limit(
             "no-bad-fcs",
             sentence!(
@@ -275,6 +303,18 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
                 n = Figure::total(n)
             ),
             &["bad FCS"],
+        ));
+    }
+    let unreadable = counts.tally.unreadable;
+    if unreadable * 100 > n {
+        limits.push(limit(
+            "unreadable",
+            sentence!(
+                "{unreadable} of {records} records cannot be read: they are in no count below",
+                unreadable = Figure::count(unreadable, n + unreadable),
+                records = Figure::total(n + unreadable)
+            ),
+            &["all counts"],
         ));
     }
     let cut = counts.tally.cut;
@@ -320,7 +360,8 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let totals = medium.totals();
-    if totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && channels <= 1 {
+    let ordered = !limits.iter().any(|limit| limit.code == "disorder");
+    if ordered && totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && channels <= 1 {
         let share = totals.unobserved_ns as f64 / totals.observed_ns.max(1) as f64;
         limits.push(limit(
             "away",
@@ -333,7 +374,8 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall", "steadiness", "exchanges"],
         ));
     }
-    for doubt in &known.hearing.doubts {
+    let told: Vec<Sentence> = limits.iter().map(|limit| limit.sentence.clone()).collect();
+    for doubt in known.hearing.doubts.iter().filter(|doubt| !told.contains(doubt)) {
         limits.push(limit(
             "frames-missing",
             doubt.clone(),
@@ -378,11 +420,11 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
 /// Frames that are in the file twice.
 fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
-    if duplicates * 100 > n {
+    if duplicates >= MIN_COPIES && duplicates * 100 > n {
         limits.push(limit(
             "duplicates",
             sentence!(
-                "{duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
+                "at least {duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \
                  or two captures of one interface",
                 duplicates = Figure::count(duplicates, n),
                 n = Figure::total(n)

@@ -167,6 +167,8 @@ pub struct Link {
     pub counted_retries: u64,
     /// Unicast data MPDUs with usable FCS.
     pub mpdus: u64,
+    /// Of these EAPOL in the clear.
+    pub eapol: u64,
     /// Retries among them.
     pub mpdu_retries: u64,
     /// Bytes of `mpdus`.
@@ -227,6 +229,7 @@ impl Link {
             counted: 0,
             counted_retries: 0,
             mpdus: 0,
+            eapol: 0,
             mpdu_retries: 0,
             mpdu_bytes: 0,
             retry_bytes: 0,
@@ -279,6 +282,7 @@ impl Link {
             return retry;
         }
         self.mpdus += 1;
+        self.eapol += u64::from(frame.is_eapol);
         self.mpdu_bytes += u64::from(frame.mpdu_len);
         if retry {
             self.mpdu_retries += 1;

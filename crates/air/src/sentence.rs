@@ -103,6 +103,13 @@ impl Sentence {
         self
     }
 
+    /// With words before it.
+    #[must_use]
+    pub fn after(mut self, words: &str) -> Self {
+        self.text.insert_str(0, words);
+        self
+    }
+
     /// Both sentences in one, joined by `with`.
     #[must_use]
     pub fn and(mut self, with: &str, other: Self) -> Self {

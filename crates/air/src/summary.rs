@@ -22,6 +22,8 @@ use crate::station::{Station, Stations};
 
 /// Interfaces with a capture clock of their own; further ones share the last.
 const MAX_CLOCKS: usize = 64;
+/// A channel with less than one frame in so many is a neighbour's.
+const CHANNEL_SHARE: u64 = 50;
 /// Channels listed.
 const MAX_CHANNELS: usize = 256;
 
@@ -144,9 +146,11 @@ impl Counts {
         self.with_ampdu_status
     }
 
-    /// Channels that frames were heard on.
+    /// Channels that a noticeable share of the frames was heard on; a strong neighbour is no hop.
     pub fn channels(&self) -> u64 {
-        self.channels.len() as u64
+        let total: u64 = self.channels.iter().map(|(_, frames)| frames).sum();
+        let most = self.channels.iter().filter(|(_, frames)| frames * CHANNEL_SHARE >= total).count() as u64;
+        most.max(u64::from(self.channels.len() > 0))
     }
 
     /// The highest interface number.

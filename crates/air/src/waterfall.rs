@@ -103,6 +103,8 @@ pub fn build(
 
 /// Data MPDUs of a direction below which its losses are not explained.
 const MIN_MPDUS: u64 = 20;
+/// Least share of the time that the second loss must have.
+const MIN_SECOND_SHARE: f64 = 0.05;
 /// Least share of the time that is worth a sentence.
 const MIN_SHARE: f64 = 0.005;
 
@@ -169,7 +171,9 @@ fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &
     losses
         .into_iter()
         .take(2)
-        .filter(|step| step.share > MIN_SHARE)
+        .enumerate()
+        .filter(|(place, step)| step.share > if *place == 0 { MIN_SHARE } else { MIN_SECOND_SHARE })
+        .map(|(_, step)| step)
         .map(|step| {
             let goes = sentence!(
                 "{share} of the time goes to {cause}",
@@ -264,7 +268,7 @@ fn remedy(
         },
         "idle" => idle(step, waterfall, link, grounds),
         _ if grounds.channels > 1 => sentence!(
-            "the sniffer went through {channels} channels; a capture on one channel misses nothing",
+            "the sniffer went through {channels} channels; a capture on one channel does not lose this time",
             channels = Figure::total(grounds.channels)
         ),
         _ => sentence!(
@@ -339,7 +343,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grou
     }
     let spaces = if grounds.stamped {
         sentence!(
-            "It includes inter-frame spaces and backoff of {mpdus} MPDUs: the frames have stamps, but too few responses show what these mark",
+            "It includes inter-frame spaces and backoff of {mpdus} MPDUs: the frames have stamps, but its responses do not show what these mark",
             mpdus = Figure::total(link.mpdus)
         )
     } else {

@@ -8,7 +8,7 @@ use crate::claims::Claims;
 use crate::link::{Link, Links};
 
 /// Data MPDUs below which the absence of something says nothing.
-pub const MIN_OCCASION: u64 = 20;
+pub const MIN_OCCASION: u64 = 50;
 /// Frames that contradict a claim from which it is said.
 pub const MIN_CONTRADICTION: u64 = 3;
 
@@ -45,7 +45,7 @@ pub fn claims_generation(capabilities: &Capabilities, generation: usize) -> bool
 pub struct Peer<'a> {
     /// What it claims; `None` when no frame with claims was captured.
     pub claimed: Option<&'a Capabilities>,
-    /// Unicast data MPDUs sent to it, with a good or unknown FCS.
+    /// Unicast data MPDUs sent to it, with a good or unknown FCS; no retries and no EAPOL.
     pub sent: u64,
     /// Those of `sent` by generation, where the capture tells.
     pub sent_by_generation: [u64; GENERATIONS],
@@ -73,7 +73,7 @@ impl Peers<'_> {
         let peers = self.0.iter().filter(|peer| peer.claimed.is_some_and(|claimed| claims_generation(claimed, wanted)));
         peers.fold((0, 0), |(used, all), peer| {
             let newer: u64 = peer.sent_by_generation.iter().skip(wanted).sum();
-            (used + newer, all + peer.sent_by_generation.iter().sum::<u64>())
+            (used + newer, all + peer.sent_by_generation.iter().sum::<u64>().min(peer.sent))
         })
     }
 }
@@ -89,9 +89,11 @@ impl<'a> AllPeers<'a> {
         for (_, link) in links.iter().filter(|(_, link)| link.mpdus > 0 && !link.ra.is_group()) {
             let (ta, ra) = (link.ta, link.ra);
             let to = all.peer(ta, ra, claims);
-            to.sent += link.mpdus;
+            // Key exchange and retries go at lower rates than data could.
+            let mpdus = link.mpdus.saturating_sub(link.mpdu_retries + link.eapol);
+            to.sent += mpdus;
             add_generations(link, &mut to.sent_by_generation);
-            all.peer(ra, ta, claims).received += link.mpdus;
+            all.peer(ra, ta, claims).received += mpdus;
         }
         all
     }

@@ -85,7 +85,7 @@ pub fn rows(subject: &Subject<'_>) -> Vec<CapabilityRow> {
     rows
 }
 
-const NO_CLAIM: &str = "no beacon, probe or association frame of it captured";
+const NO_CLAIM: &str = "no whole beacon, probe or association frame of it captured";
 const NO_RATES: &str = "the capture does not say how frames were modulated";
 
 /// What was seen of a capability.
@@ -257,7 +257,7 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
     let beyond: u64 = subject.usage.streams.iter().skip(usize::from(claimed.unwrap_or(u8::MAX))).sum();
     if let (Some(claimed), MIN_CONTRADICTION..) = (claimed, beyond) {
         row.note = Some(sentence!(
-            "claims {claimed}, but sent {beyond} of {high} HT or later frames with more, up to {most} spatial streams",
+            "claims {claimed} spatial streams, but sent {beyond} of {high} HT or later frames with up to {most}",
             claimed = Figure::total(u64::from(claimed)),
             beyond = Figure::count(beyond, subject.high_sent()),
             high = Figure::total(subject.high_sent()),
@@ -339,7 +339,7 @@ fn unused_generation(subject: &Subject<'_>, names: &[(&str, bool, u64); GENERATI
     let (used, sent) = subject.peers.in_generation(newest);
     (newest > 0 && used == 0 && sent >= MIN_OCCASION).then(|| {
         sentence!(
-            "claims {name}, as its peers do, but sent them {used} of {sent} data MPDUs so",
+            "claims {name}, as its peers do, but sent them {used} of {sent} data MPDUs in its formats",
             used = Figure::count(used, sent),
             sent = Figure::total(sent);
             name = names[newest].0

@@ -221,6 +221,15 @@ pub struct AckVerdict {
     pub evidence: Vec<Sentence>,
 }
 
+impl AckVerdict {
+    /// Nothing can be told, because of what `why` says of the whole capture.
+    pub fn withhold(&mut self, why: &Sentence) {
+        self.answer = "cannot-be-told".to_owned();
+        self.sentence = why.clone().after("cannot be told from this capture, because ");
+        self.evidence.clear();
+    }
+}
+
 /// Aggregation of one (transmitter, receiver, TID).
 #[derive(Clone, Debug, Serialize)]
 pub struct Aggregation {

@@ -26,7 +26,11 @@ pub fn block_ack(flows: &[BlockAckFlow], retries: &RetriesOf) -> Vec<AckVerdict>
             .iter()
             .filter(|other| other.originator == flow.originator && other.recipient == flow.recipient)
             .collect();
-        verdicts.push(judge(&same, retries));
+        // A few Block Acks without their data are no question.
+        let sum = |get: fn(&BlockAckFlow) -> u64| same.iter().map(|flow| get(flow)).sum::<u64>();
+        if sum(|f| f.newly_acked) + sum(|f| f.left_out) > 0 || sum(|f| f.block_acks) >= MIN_LEFT_OUT {
+            verdicts.push(judge(&same, retries));
+        }
     }
     verdicts
 }
@@ -204,8 +208,8 @@ fn judge(flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
         )
     } else {
         unheard(sentence!(
-            "cannot be told from this capture, because the position in its A-MPDU is known of {positioned} of the {left_out} \
-             MPDUs left out only (at least {MIN_LEFT_OUT} in A-MPDUs of 4 and more MPDUs are needed), and {again} of them were sent \
+            "cannot be told from this capture, because the position in its A-MPDU is known for only {positioned} of the \
+             {left_out} MPDUs left out (at least {MIN_LEFT_OUT} in A-MPDUs of 4 and more MPDUs are needed), and {again} of them were sent \
              again",
             positioned = Figure::count(positioned, left_out),
             left_out = Figure::total(left_out),

@@ -127,6 +127,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
     let ppdus = || Figure::total(data.ppdus);
     let resent = || Figure::count(data.missing_resent, data.ppdus);
     let best = rates.iter().max_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
+    let held: u64 = rates.iter().map(|rate| rate.missing_resent).sum();
     let worst = rates.iter().min_by(|a, b| share(a.answered, a.ppdus).total_cmp(&share(b.answered, b.ppdus)));
     if data.missing_resent < MIN_MISSING {
         return (
@@ -136,6 +137,17 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
                  {MIN_MISSING} are needed)",
                 resent = resent(),
                 ppdus = ppdus()
+            ),
+        );
+    }
+    if !rates.is_empty() && held * 10 < data.missing_resent * 8 {
+        return (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because only {held} of the {resent} PPDUs that were sent again without a response \
+                 were sent at a rate that is used enough (at least {MIN_PPDUS} PPDUs)",
+                held = Figure::count(held, data.missing_resent),
+                resent = resent()
             ),
         );
     }
@@ -155,8 +167,9 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             );
             let rate = if rates.len() > 1 {
                 sentence!(
-                    "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate is left unanswered: most \
-                     likely the others were not received",
+                    "and from {worst} ({worst_rate}) to {best} ({best_rate}) are answered, so no rate with at least \
+                     {MIN_PPDUS} PPDUs is left unanswered: most likely the others were not received, or answered and not heard by the \
+                     sender",
                     worst = Figure::percent(worst.answered, worst.ppdus, 0),
                     best = Figure::percent(best.answered, best.ppdus, 0);
                     worst_rate = worst.label,
@@ -164,7 +177,8 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
                 )
             } else {
                 sentence!(
-                    "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received",
+                    "and at {rate}, the only rate with enough PPDUs, {best} are answered: most likely the others were not received, or \
+                     answered and not heard by the sender",
                     best = Figure::percent(best.answered, best.ppdus, 0);
                     rate = best.label
                 )

@@ -164,7 +164,7 @@ fn a_claim_that_no_peer_shares_is_not_noted() {
     assert!(all.iter().all(|row| row.note.is_none()), "{all:#?}");
     let able = Peers(vec![Peer { claimed: Some(&claimed), ..peers.0[0].clone() }]);
     let all = rows(&subject(Some(&claimed), &usage, &able));
-    let said = "claims n, as its peers do, but sent them 0 of 300 data MPDUs so";
+    let said = "claims n, as its peers do, but sent them 0 of 300 data MPDUs in its formats";
     assert_eq!(note(find(&all, "b/g/n")), Some(said));
 }
 
