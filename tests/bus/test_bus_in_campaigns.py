@@ -12,7 +12,7 @@ from instrument_bench import TCP, facts_of, make_plan
 from txop import bus
 from txop.archive.derived import rebuild
 from txop.archive.reader import read_archive
-from txop.campaign.instrument import Reading
+from txop.campaign.instrument import Marks, Reading
 from txop.campaign.instruments import instruments_of
 from txop.compare.archive import compare
 from txop.probes.bus_analysis import BusAnalysis, device_under_test, digest_of
@@ -21,8 +21,12 @@ from txop.report.campaign import page
 GOLDEN = Path(__file__).parent.parent / "data" / "archive-v1"
 
 
+IN_THE_CAPTURE = Marks(idle=0, load=1, window=2, end=4)
+"""The transfers of ``make_trace`` begin at 2 s and take 2 s."""
+
+
 def read(folder: Path) -> Reading:
-    return BusAnalysis().read(facts_of(make_plan(TCP, "[collect]\nusbmon = true"), folder))
+    return BusAnalysis().read(facts_of(make_plan(TCP, "[collect]\nusbmon = true"), folder, IN_THE_CAPTURE))
 
 
 def test_the_figures_are_those_of_the_analysis(make_trace, tmp_path):
@@ -105,7 +109,7 @@ def archive(make_trace, tmp_path) -> Path:
     trace = make_trace("usb.pcap")
     for path in sorted((folder / "runs").glob("*-patch10-*/run.json")):
         shutil.copy(trace, path.parent / "usb.pcap")
-        reading = BusAnalysis().read(facts_of(make_plan(TCP, "[collect]\nusbmon = true"), path.parent))
+        reading = read(path.parent)
         run = json.loads(path.read_text())
         run["metrics"] |= {key: value.model_dump(mode="json") for key, value in reading.metrics.items()}
         run["bus"] = reading.bus
