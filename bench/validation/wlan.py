@@ -98,7 +98,9 @@ def contention() -> list[Case]:
         name += ", no aggregation" if more == "tx_ampdu = false" else ""
         # ns-3's 46.1 (standard deviation 0.5 over five seeds) is itself 1.5 % below Bianchi's model.
         allowed = 3.0 if (count, source) == (10, NS3) else 2.0
-        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, allowed, seeds=10))
+        # Runs of contending aggregates differ by 1 % (standard deviation): the mean of 50 is good to 0.14 %.
+        seeds = 10 if more else 50
+        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, allowed, seeds=seeds))
     legacy = [
         ("11a, 54 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 54', 36, (30.47, 28.99, 27.28, 25.37), NS3),
         ("11a, 6 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 6', 36, (5.366, 4.690, 4.320, 3.959), BIANCHI),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::checked::ScenarioError;
 use crate::engine::{HostId, Offer, Packet};
 use crate::transmitter::{Step, Transmitter, Wire};
+use random::{Rng, Stream};
 
 /// A full-duplex wire. Without one, host 0 is the access point itself ("access point as server").
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,8 +69,8 @@ impl<P: Packet> Path<P> {
     /// A silent wire. (The settings are not [checked](PathSettings::check) here.)
     pub fn new(settings: PathSettings, seed: u64) -> Self {
         Self {
-            down: Transmitter::new(settings.wire(), seed),
-            up: Transmitter::new(settings.wire(), seed ^ 0x5bd1_e995),
+            down: Transmitter::new(settings.wire(), Rng::new(seed, Stream::PathDown, 0)),
+            up: Transmitter::new(settings.wire(), Rng::new(seed, Stream::PathUp, 0)),
         }
     }
 

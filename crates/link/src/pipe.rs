@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::checked::{in_range, ScenarioError};
 use crate::engine::{DropCause, HostId, Link, Offer, Packet, Sink};
 use crate::transmitter::{Step, Transmitter, Wire};
+use random::{Rng, Stream};
 
 /// A pipe between a server and any number of other hosts. The same both ways, unless `up` says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -102,7 +103,7 @@ impl<P: Packet> Pipe<P> {
         let hosts = (0..=settings.stations)
             .map(|host| {
                 let wire = if host == 0 { settings.down() } else { settings.up() };
-                Transmitter::new(wire, settings.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(host)))
+                Transmitter::new(wire, Rng::new(settings.seed, Stream::Pipe, u32::from(host)))
             })
             .collect();
         Ok(Self { hosts, next_ns: u64::MAX })

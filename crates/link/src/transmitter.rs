@@ -55,7 +55,8 @@ pub(crate) struct Transmitter<P> {
 }
 
 impl<P: Packet> Transmitter<P> {
-    pub(crate) fn new(wire: Wire, seed: u64) -> Self {
+    /// `rng`: what it loses packets by.
+    pub(crate) fn new(wire: Wire, rng: Rng) -> Self {
         Self {
             byte_ps: wire.rate_mbit_s.map_or(0.0, |rate| 8e6 / rate),
             delay_ns: (wire.delay_ms * 1e6) as u64,
@@ -64,7 +65,7 @@ impl<P: Packet> Transmitter<P> {
             waiting: VecDeque::new(),
             flying: VecDeque::new(),
             free_at_ps: 0,
-            rng: Rng::new(seed),
+            rng,
         }
     }
 

@@ -49,26 +49,21 @@ pub fn run(scenario: &ScenarioFile, seed: u64, captures: &Captures, stop: &Atomi
     match scenario.link()? {
         LinkSettings::Wlan(wlan) => {
             let mut settings = wlan.clone();
-            settings.seed = link_seed(seed);
+            settings.seed = seed;
             setup.drive(WlanLink::new(settings)?, Some(wlan.into()), |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Modem(modem) => {
             setup.drive(ModemLink::new(modem.clone())?, None, |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Sdio(sdio) => {
-            let settings = SdioSettings { seed: link_seed(seed), ..sdio.clone() };
+            let settings = SdioSettings { seed, ..sdio.clone() };
             setup.drive(SdioLink::new(settings)?, None, |link| serde_json::to_value(link.counters()).ok())
         }
         LinkSettings::Pipe(pipe) => {
-            let link = Pipe::new(link::PipeSettings { seed: link_seed(seed), ..*pipe })?;
+            let link = Pipe::new(link::PipeSettings { seed, ..*pipe })?;
             setup.drive(link, None, |_| None)
         }
     }
-}
-
-/// The link's random source is another one than the hosts'.
-const fn link_seed(seed: u64) -> u64 {
-    seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x6c69_6e6b)
 }
 
 struct Setup<'a> {

@@ -18,7 +18,7 @@ use crate::medium::Medium;
 use crate::originator::Sender;
 use crate::scene::{Receiver as Behaviour, Scene};
 use crate::sniffer::{Heard, OnAir, Receiver};
-use random::Rng;
+use random::{Rng, Stream};
 
 /// What the access point's TSF counter shows at the start of the scene, µs.
 const AP_TSF_US: u64 = 86_400_123_456;
@@ -93,7 +93,7 @@ impl<'a, W: Write> Engine<'a, W> {
         let builder = Builder::new(scene, air.channel);
         let receiver = Receiver::new(scene, builder.addresses(), out)?;
         let count = scene.stations.len() + 1;
-        let mut rng = Rng::of_stream(scene.seed, 0xa14);
+        let mut rng = Rng::new(scene.seed, Stream::SpecimenAir, 0);
         let nodes = (0..count)
             .map(|index| Node {
                 cw: CW_MIN,

@@ -91,7 +91,7 @@ const FILLER_LEN: usize = 1 << 15;
 impl<'a> Builder<'a> {
     pub(crate) fn new(scene: &'a Scene, channel: u8) -> Self {
         let mut filler = vec![0; FILLER_LEN];
-        random::Rng::of_stream(scene.seed, 0xf111).fill(&mut filler);
+        random::Rng::new(scene.seed, random::Stream::SpecimenContents, 0).fill(&mut filler);
         let addresses =
             std::iter::once(scene.bss.address).chain(scene.stations.iter().map(|s| s.address)).collect::<Vec<_>>();
         Self { scene, channel, addresses, filler }

@@ -10,7 +10,7 @@ use crate::file::File;
 use crate::frame::{Builder, Class, Mpdu, FCS_LEN};
 use crate::linkheader::Reception;
 use crate::scene::{legacy, AmpduReference, AmpduStamp, Link, Scene, Sniffer, StampMeaning};
-use random::{mix, Rng};
+use random::{mix, Rng, Stream};
 
 /// 2021-07-23 12:00 UTC.
 const START_UNIX_NS: u64 = 1_627_041_600_000_000_000;
@@ -84,7 +84,7 @@ impl<'a, W: Write> Receiver<'a, W> {
             frequency_mhz: scene.frequency_mhz,
             signals_dbm,
             file: File::create(out, &scene.output, scene.sniffer.fcs)?,
-            rng: Rng::of_stream(scene.seed, 0x5417),
+            rng: Rng::new(scene.seed, Stream::SpecimenSniffer, 0),
             record: Vec::with_capacity(4096),
             census: Census::new(addresses),
             totals: FileTotals::default(),

@@ -135,6 +135,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
 fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
     let mut settings = Settings::new(model);
     settings.interrupt_ns = args.interrupt_us * 1_000;
+    settings.seed = args.seed;
     for assumption in &args.assume {
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
     }

@@ -230,7 +230,7 @@ mod tests {
         let spaces = Spaces::new(Band::Ghz5, true, false);
         let parameters = Parameters { aifsn: 3, cw_min: 0, cw_max: 0, retry_limit: 7 };
         let mut access = Access::new(spaces, 2, [parameters; 6].into_iter());
-        let mut rng = Rng::new(1);
+        let mut rng = Rng::new(1, random::Stream::WlanBackoff, 0);
         access.take(100_000);
         let exchange = Unanswered {
             function: access.function(1, 0),

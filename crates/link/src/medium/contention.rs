@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn slots_are_counted_only_in_silence() {
-        let (mut contention, mut rng) = (two(), Rng::new(3));
+        let (mut contention, mut rng) = (two(), Rng::new(3, random::Stream::WlanBackoff, 0));
         assert_eq!(contention.next_ns(), None);
         // Ready while the medium is silent and no backoff is left: at the next slot, at the earliest after AIFS.
         contention.set_ready(0, 1_000, true, &mut rng);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_longer_aifs_comes_later_and_the_same_slot_collides() {
-        let (mut contention, mut rng) = (two(), Rng::new(3));
+        let (mut contention, mut rng) = (two(), Rng::new(3, random::Stream::WlanBackoff, 0));
         contention.set_ready(0, 0, true, &mut rng);
         contention.set_ready(1, 0, true, &mut rng);
         let mut winners = Vec::new();
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_window_doubles_and_begins_anew() {
-        let (mut contention, mut rng) = (two(), Rng::new(3));
+        let (mut contention, mut rng) = (two(), Rng::new(3, random::Stream::WlanBackoff, 0));
         let mut windows = Vec::new();
         for _ in 0..9 {
             contention.end(0, false, &mut rng);
@@ -301,7 +301,7 @@ mod tests {
     /// A window goes on where it was: after two failures four times as many slots as at the beginning.
     #[test]
     fn parameters_can_change() {
-        let (mut contention, mut rng) = (two(), Rng::new(3));
+        let (mut contention, mut rng) = (two(), Rng::new(3, random::Stream::WlanBackoff, 0));
         for _ in 0..2 {
             contention.end(0, false, &mut rng);
         }
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn who_has_nothing_left_to_count_is_not_looked_at() {
-        let (mut contention, mut rng) = (two(), Rng::new(3));
+        let (mut contention, mut rng) = (two(), Rng::new(3, random::Stream::WlanBackoff, 0));
         contention.take(0);
         contention.end(0, true, &mut rng);
         contention.fall_silent(0, 0);

@@ -9,9 +9,9 @@ use crate::queue::settings::{QueueKind, Queueing};
 use crate::queue::station_queues::StationQueues;
 
 impl Queueing {
-    /// Empty queues for `peers` receivers, by settings that were [checked](Self::check). `seed` says which flows share a
-    /// queue.
-    pub fn queues<P: Packet + 'static>(&self, peers: usize, seed: u64) -> Box<dyn Scheduler<P>> {
+    /// Empty queues for `peers` receivers, by settings that were [checked](Self::check). `perturbation` says which flows
+    /// share a queue.
+    pub fn queues<P: Packet + 'static>(&self, peers: usize, perturbation: u64) -> Box<dyn Scheduler<P>> {
         let mac = &self.mac_queue;
         let (packets, counts_in_flight) = (mac.packets as usize, mac.counts_in_flight);
         match self.kind {
@@ -19,9 +19,9 @@ impl Queueing {
                 Box::new(MacQueue::new(packets, counts_in_flight, peers, |_| Fifo::new(self.fifo.packets as usize)))
             }
             QueueKind::FqCodel => Box::new(MacQueue::new(packets, counts_in_flight, peers, |category| {
-                FqCodel::new(&self.fq_codel, seed.wrapping_add(category.index() as u64))
+                FqCodel::new(&self.fq_codel, perturbation.wrapping_add(category.index() as u64))
             })),
-            QueueKind::FqMac | QueueKind::Airtime => Box::new(StationQueues::new(self, peers, seed)),
+            QueueKind::FqMac | QueueKind::Airtime => Box::new(StationQueues::new(self, peers, perturbation)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::engine::Packet;
 use crate::sdio::settings::{AirSettings, PowerSave};
-use random::Rng;
+use random::{Rng, Stream};
 
 /// Which way a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl<P: Packet> Radio<P> {
     pub(crate) fn new(settings: &AirSettings, seed: u64) -> Self {
         Self {
             settings: settings.clone(),
-            rng: Rng::new(seed),
+            rng: Rng::new(seed, Stream::SdioBeacon, 0),
             down: VecDeque::new(),
             up: VecDeque::new(),
             on_air: None,

@@ -8,6 +8,7 @@ use crate::traffic::segment::{Body, Ecn, Modelled};
 use crate::traffic::tcp::{Receiver, Sender, SenderCounts};
 use crate::traffic::udp::UdpSender;
 use crate::traffic::{FlowSettings, Traffic};
+use random::Rng;
 
 /// What a flow's timers are for. Each flow has four slots.
 pub(super) const SLOTS: u32 = 4;
@@ -45,7 +46,7 @@ enum Ends {
 }
 
 impl Flow {
-    pub(super) fn new(number: u32, settings: &FlowSettings, start_ns: u64, seed: u64, measure: Measure) -> Self {
+    pub(super) fn new(number: u32, settings: &FlowSettings, start_ns: u64, rng: Rng, measure: Measure) -> Self {
         let there = Modelled {
             flow: number,
             back: false,
@@ -58,7 +59,7 @@ impl Flow {
         };
         let back = Modelled { back: true, from: there.to, to: there.from, ..there };
         let ends = match settings.traffic {
-            Traffic::Tcp(tcp) => Ends::Tcp(Box::new((Sender::new(tcp, there, seed), Receiver::new(tcp, back)))),
+            Traffic::Tcp(tcp) => Ends::Tcp(Box::new((Sender::new(tcp, there, rng), Receiver::new(tcp, back)))),
             Traffic::Udp(udp) => Ends::Udp(UdpSender::new(udp, there)),
             Traffic::Echo(echo) => Ends::Echo(EchoSender::new(echo, there)),
         };

@@ -12,7 +12,7 @@ use crate::path::{Path, PathSettings, PathStep};
 use crate::ppdu::Ppdu;
 use crate::traffic::{FlowSettings, Modelled};
 use crate::urb::Urb;
-use random::Rng;
+use random::{Rng, Stream};
 
 /// Flows over a link (and, perhaps, a wire between its server's end and the server), in virtual time. The same settings
 /// and seeds give the same results, to the last bit.
@@ -61,15 +61,14 @@ impl<L: Link<Modelled>> Simulation<L> {
         let ns = |s: f64| (s * 1e9).round() as u64;
         let measure_from_ns = ns(settings.warm_up_s);
         let end_ns = measure_from_ns + ns(settings.duration_s);
-        let mut rng = Rng::new(settings.seed);
         let mut timers = Timers::new(flows.len() * SLOTS as usize);
         let flows: Vec<Flow> = (0u32..)
             .zip(flows)
             .map(|(i, flow)| {
-                let spread = f64::from(rng.up_to(u32::MAX)) / f64::from(u32::MAX) * settings.start_spread_s;
-                let seed = u64::from(rng.up_to(u32::MAX)) << 32 | u64::from(i);
+                let spread = Rng::new(settings.seed, Stream::FlowStart, i).unit() * settings.start_spread_s;
+                let rng = Rng::new(settings.seed, Stream::Congestion, i);
                 let measure = Measure::new((measure_from_ns, end_ns), ns(settings.interval_s));
-                let flow = Flow::new(i, flow, ns(flow.start_s + spread), seed, measure);
+                let flow = Flow::new(i, flow, ns(flow.start_s + spread), rng, measure);
                 timers.set(i * SLOTS + SLOT_CONTROL, flow.timer_ns(SLOT_CONTROL));
                 flow
             })

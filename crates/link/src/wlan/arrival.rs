@@ -53,7 +53,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             let len = packet.size_bytes() + overhead;
             bytes = if made.ampdu { psdu_with(bytes, len) } else { len };
             let noise = peer.errors.of(usize::from(rate_id), &rate.mode, len);
-            if self.rng.chance(error_rate) || self.rng.chance(noise) {
+            if self.draws.loss.chance(error_rate) || self.draws.loss.chance(noise) {
                 continue;
             }
             let mpdu_end_ns = mpdu_end_ns((start_ns, end_ns), rate.preamble_ns, bytes, made.psdu_len);
@@ -83,7 +83,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             let concerned = settings.missing_ack_mcs.is_empty()
                 || matches!(rate.mode, wire::phy::Mode::Ht(ht) if settings.missing_ack_mcs.contains(&ht.mcs));
             let missing_rate = if concerned { settings.missing_ack_rate } else { 0.0 };
-            if self.rng.chance(missing_rate) {
+            if self.draws.answer.chance(missing_rate) {
                 self.counts[to].answers_missing += 1;
             } else if made.ampdu {
                 let lowest = made.sequences.first().copied().unwrap_or(0);
@@ -107,7 +107,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 .rates
                 .known(&rate.response)
                 .map_or(0.0, |number| errors.of(usize::from(number), &rate.response, len));
-            arrival.answer_lost = self.rng.chance(lost);
+            arrival.answer_lost = self.draws.answer.chance(lost);
         }
         received.clear();
         self.spare.push(received);

@@ -1,5 +1,6 @@
 //! From settings to radios.
 
+use random::{Rng, Stream};
 use wire::phy::{EdcaParameters, Mode};
 
 use crate::checked::ScenarioError;
@@ -121,9 +122,9 @@ fn peer<P: Packet>(
     })
 }
 
-fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P>>, seed: u64) -> Radio<P> {
+fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P>>, perturbation: u64) -> Radio<P> {
     let queue: Queue<P> = match &settings.queueing {
-        Some(queueing) => queueing.queues(peers.len(), seed),
+        Some(queueing) => queueing.queues(peers.len(), perturbation),
         // `queue_packets` is looked at before a packet comes here.
         None => Box::new(MacQueue::new(usize::MAX, false, peers.len(), |_| Fifo::new(usize::MAX))),
     };
@@ -145,6 +146,7 @@ pub(crate) fn radios<P: Packet + 'static>(
     phy: &mut phy::Phy,
 ) -> Result<Vec<Radio<P>>, ScenarioError> {
     let ap = &scenario.ap;
+    let perturbation = |radio: usize| Rng::new(scenario.seed, Stream::FlowHash, radio as u32).next();
     let mut ap_peers = Vec::new();
     let mut stations = Vec::new();
     for (index, (name, station)) in scenario.each_station().enumerate() {
@@ -152,9 +154,9 @@ pub(crate) fn radios<P: Packet + 'static>(
         let up = speech_up(scenario, station);
         ap_peers.push(peer(phy, &down, ap, station, (index + 1, 0), &format!("{name}.ap_mcs"))?);
         let peers = vec![peer(phy, &up, station, ap, (0, index), &format!("{name}.mcs"))?];
-        stations.push(radio(station, false, peers, scenario.seed));
+        stations.push(radio(station, false, peers, perturbation(index + 1)));
     }
-    let mut radios = vec![radio(ap, true, ap_peers, scenario.seed)];
+    let mut radios = vec![radio(ap, true, ap_peers, perturbation(0))];
     radios.append(&mut stations);
     Ok(radios)
 }

@@ -308,7 +308,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             dcf: !self.radios[from].qos,
             unread_by: (!arrival.readable).then_some(to),
         };
-        self.access.unanswered(&unanswered, &mut self.rng);
+        self.access.unanswered(&unanswered, &mut self.draws.backoff);
         self.refresh(from, category, end_ns);
     }
 
@@ -379,7 +379,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 Collider { function, end_ns: party.end_ns, dcf: !radios[party.radio].qos, awaits_answer: true }
             })
             .collect();
-        access.collided(colliders.into_iter(), idle_ns, &mut self.rng);
+        access.collided(colliders.into_iter(), idle_ns, &mut self.draws.backoff);
         for party in parties {
             self.refresh(party.radio, party.category, party.end_ns);
         }
@@ -406,7 +406,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
         let function = self.function(radio, category);
         self.exchange = None;
-        self.access.succeeded(function, end_ns + silence_ns, &mut self.rng);
+        self.access.succeeded(function, end_ns + silence_ns, &mut self.draws.backoff);
         self.refresh(radio, category, end_ns);
     }
 

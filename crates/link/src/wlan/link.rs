@@ -15,7 +15,7 @@ use crate::wlan::host::{Done, Way};
 use crate::wlan::phy::Phy;
 use crate::wlan::radio::Radio;
 use crate::wlan::settings::Scenario;
-use random::Rng;
+use random::{Rng, Stream};
 
 /// Time between beacons: 100 TU.
 const BEACON_INTERVAL_NS: u64 = 102_400_000;
@@ -34,7 +34,7 @@ pub(crate) type Flow = (usize, usize, AccessCategory);
 pub struct WlanLink<P> {
     pub(crate) scenario: Scenario,
     pub(crate) phy: Phy,
-    pub(crate) rng: Rng,
+    pub(crate) draws: Draws,
     /// The access point, and the stations in the order of their hosts.
     pub(crate) radios: Vec<Radio<P>>,
     pub(crate) counts: Vec<SideCounters>,
@@ -65,6 +65,26 @@ pub struct WlanLink<P> {
     winners: Vec<u32>,
 }
 
+/// What is left to chance, each with a source of its own.
+pub(crate) struct Draws {
+    pub(crate) backoff: Rng,
+    pub(crate) loss: Rng,
+    pub(crate) answer: Rng,
+    pub(crate) rate: Rng,
+}
+
+impl Draws {
+    fn new(seed: u64) -> Self {
+        let of = |stream| Rng::new(seed, stream, 0);
+        Self {
+            backoff: of(Stream::WlanBackoff),
+            loss: of(Stream::WlanLoss),
+            answer: of(Stream::WlanAnswer),
+            rate: of(Stream::WlanRate),
+        }
+    }
+}
+
 /// What happens next.
 #[derive(Clone, Copy, Debug)]
 enum Next {
@@ -90,7 +110,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let snr_down_db =
             stations.map(|(_, station)| crate::wlan::phy::speech_down(&scenario, station).snr_db).collect();
         Ok(Self {
-            rng: Rng::new(scenario.seed),
+            draws: Draws::new(scenario.seed),
             access: Access::new(phy.spaces, CATEGORIES, parameters.into_iter()),
             counts: radios.iter().map(|radio| SideCounters::new(&radio.settings)).collect(),
             bus: radios.iter().any(|radio| radio.settings.usb.is_some()).then(|| Bus::new(&radios)),
@@ -199,7 +219,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         winners.reverse();
         self.access.take(at_ns);
         for function in losers {
-            self.access.internal_collision(function, &mut self.rng);
+            self.access.internal_collision(function, &mut self.draws.backoff);
         }
         self.begin(at_ns, &winners);
     }
@@ -336,7 +356,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     pub(crate) fn refresh(&mut self, radio: usize, category: AccessCategory, at_ns: u64) {
         let ready = self.radios[radio].is_ready(category);
         let function = self.function(radio, category);
-        self.access.set_ready(function, at_ns, ready, &mut self.rng);
+        self.access.set_ready(function, at_ns, ready, &mut self.draws.backoff);
     }
 }
 

@@ -118,7 +118,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 estimated_us: 0,
             });
         }
-        let chain = peer.rates.chain(now_ns, &mut self.rng);
+        let chain = peer.rates.chain(now_ns, &mut self.draws.rate);
         let aggregates = peer.session(category) && !chain.probe;
         let max_bytes = own.settings.ampdu_max_bytes as usize;
         let max_ns = limit_ns.min(u64::from(own.settings.ampdu_max_us) * 1_000);

@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn loss_comes_on_top() {
         let settings = ChannelSettings { loss: 0.25, ..ChannelSettings::default() };
-        let (mut losses, mut rates, mut rng) = (Losses::new(&settings), Rates::new(Band::Ghz2_4, None), Rng::new(1));
+        let (mut losses, mut rates, mut rng) =
+            (Losses::new(&settings), Rates::new(Band::Ghz2_4, None), Rng::new(1, random::Stream::AirLoss, 0));
         let mode = ht(7, Bandwidth::Mhz20);
         assert!(losses.loses(&mut rng, &rates, &mode, 100), "a rate that nobody has");
         rates.rate_id(mode);

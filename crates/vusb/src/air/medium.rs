@@ -1,7 +1,7 @@
 //! Who sends when, and what comes of it.
 
 use link::medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
-use random::Rng;
+use random::{Rng, Stream};
 use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, Losses, Tuned};
@@ -88,7 +88,9 @@ struct Air {
     /// Noise and loss at the beginning.
     noise_dbm: i8,
     loss: f64,
-    rng: Rng,
+    /// Backoffs, and losses.
+    backoff: Rng,
+    loss_draws: Rng,
     access: Access,
     sides: [Side; SIDES],
     busy: Option<Busy>,
@@ -108,7 +110,8 @@ impl Air {
             settings,
             noise_dbm: settings.noise_dbm,
             loss: settings.loss,
-            rng: Rng::new(seed),
+            backoff: Rng::new(seed, Stream::AirBackoff, 0),
+            loss_draws: Rng::new(seed, Stream::AirLoss, 0),
             access: Access::new(spaces, FUNCTIONS, [unset; SIDES * FUNCTIONS].into_iter()),
             sides: [side(), side(), side()],
             busy: None,
@@ -163,13 +166,13 @@ impl Air {
             let Some(station) = stations.get(number) else { continue };
             let ready = station.ready_since().map(|since_ns| (function_of(station), since_ns));
             if let Some(before) = side.head.filter(|&before| ready.is_none_or(|(function, _)| function != before)) {
-                self.access.set_ready(self.access.function(number, before), 0, false, &mut self.rng);
+                self.access.set_ready(self.access.function(number, before), 0, false, &mut self.backoff);
             }
             side.head = ready.map(|(function, _)| function);
             if let Some((function, since_ns)) = ready {
                 let function = self.access.function(number, function);
                 self.access.set_parameters(function, parameters(station));
-                self.access.set_ready(function, since_ns, true, &mut self.rng);
+                self.access.set_ready(function, since_ns, true, &mut self.backoff);
             }
         }
     }
@@ -242,7 +245,7 @@ impl Air {
 
     fn loses(&mut self, side: usize, mode: &wire::phy::Mode, len: usize) -> bool {
         let Side { rates, losses, .. } = &mut self.sides[side];
-        losses.loses(&mut self.rng, rates, mode, len)
+        losses.loses(&mut self.loss_draws, rates, mode, len)
     }
 
     /// Lets the next MPDU arrive, if it has ended by now.
@@ -297,7 +300,7 @@ impl Air {
                 _ => transmission.accepted.clone(),
             };
             self.conclude(transmission, end_ns, acknowledged, stations);
-            return self.access.succeeded(function, end_ns + silence_ns, &mut self.rng);
+            return self.access.succeeded(function, end_ns + silence_ns, &mut self.backoff);
         }
         let answer = transmission.timeline.response.filter(|_| answered);
         if let Some(slice) = answer {
@@ -321,7 +324,7 @@ impl Air {
         };
         let acknowledged = vec![false; transmission.ppdu.mpdus.len()];
         self.conclude(transmission, end_ns, acknowledged, stations);
-        self.access.unanswered(&unanswered, &mut self.rng);
+        self.access.unanswered(&unanswered, &mut self.backoff);
     }
 
     fn collision_ended(&mut self, busy: Busy, stations: &mut Stations<'_>) {
@@ -339,7 +342,7 @@ impl Air {
             self.conclude(transmission, busy.end_ns, acknowledged, stations);
         }
         self.counters.busy_ns += idle_ns.saturating_sub(begun_ns);
-        self.access.collided(colliders.into_iter(), idle_ns, &mut self.rng);
+        self.access.collided(colliders.into_iter(), idle_ns, &mut self.backoff);
     }
 
     /// The sender learns what became of its PPDU; everything is counted and written down.

@@ -83,7 +83,7 @@ pub(crate) struct Bbr {
 }
 
 impl Bbr {
-    pub(crate) fn new(packet_bytes: u32, initial_cwnd: u32, seed: u64) -> Self {
+    pub(crate) fn new(packet_bytes: u32, initial_cwnd: u32, rng: Rng) -> Self {
         Self {
             state: State::Startup,
             packet_bytes: f64::from(packet_bytes),
@@ -109,7 +109,7 @@ impl Bbr {
             conserve: false,
             // The draft's 4.2.1: the initial window in a millisecond, until there is an RTT.
             pacing_bytes: HIGH_GAIN * f64::from(initial_cwnd) * f64::from(packet_bytes) / 1e-3,
-            rng: Rng::new(seed),
+            rng,
         }
     }
 

@@ -21,6 +21,7 @@ use super::scoreboard::{Acknowledged, Scoreboard};
 use super::settings::{Congestion, TcpSettings};
 use crate::engine::Packet;
 use crate::traffic::segment::{Body, Ecn, Flags, Modelled, Segment, SACK_BLOCKS};
+use random::Rng;
 
 /// Linux' `TCP_CA_*` states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,15 +89,15 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// `template` is a packet from the sender to the receiver.
-    pub(crate) fn new(settings: TcpSettings, template: Modelled, seed: u64) -> Self {
+    /// `template` is a packet from the sender to the receiver; `rng`: what its congestion control draws from.
+    pub(crate) fn new(settings: TcpSettings, template: Modelled, rng: Rng) -> Self {
         let probe = segment(&settings, true, Flags::default());
         let packet_bytes = Modelled { body: Body::Tcp(probe), ..template }.size_bytes() as u64;
         let initial = u32::from(settings.initial_window);
         let control: Box<dyn CongestionControl> = match settings.congestion {
             Congestion::Reno => Box::new(Reno),
             Congestion::Cubic => Box::new(Cubic::new(settings.hystart)),
-            Congestion::Bbr => Box::new(Bbr::new(packet_bytes as u32, initial, seed)),
+            Congestion::Bbr => Box::new(Bbr::new(packet_bytes as u32, initial, rng)),
         };
         let paced = settings.pacing.unwrap_or(settings.congestion == Congestion::Bbr);
         Self {

@@ -10,7 +10,7 @@ use super::sender::Sender;
 use super::settings::{Congestion, TcpSettings};
 use crate::engine::{AccessCategory, HostId, Packet};
 use crate::traffic::segment::{Body, Ecn, Flags, Modelled, Segment, SACK_BLOCKS};
-use random::Rng;
+use random::{Rng, Stream};
 
 const MS: u64 = 1_000_000;
 
@@ -52,7 +52,7 @@ fn template(back: bool) -> Modelled {
 impl<'a> Network<'a> {
     fn new(settings: TcpSettings, fate: impl FnMut(u64, &Modelled) -> Fate + 'a) -> Self {
         Self {
-            sender: Sender::new(settings, template(false), 1),
+            sender: Sender::new(settings, template(false), Rng::new(1, Stream::Congestion, 0)),
             receiver: Receiver::new(settings, template(true)),
             now_ns: 0,
             under_way: BTreeMap::new(),
@@ -398,7 +398,7 @@ proptest! {
         let settings = TcpSettings {
             congestion, ack_every, small_queues, ecn, window_bytes: window * 1448, ..transfer(segments)
         };
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng::new(seed, Stream::PathDown, 0);
         let lost = Cell::new(0);
         let mut network = Network::new(settings, |_, _| {
             let delay_ns = 5 * MS + u64::from(rng.up_to(jitter_ms * 1000)) * 1000;

@@ -214,7 +214,7 @@ mod tests {
     fn play(success: [f64; 8]) -> [u32; 8] {
         let rates = KBIT_S.iter().enumerate().map(|(id, &kbit_s)| (id as RateId, kbit_s));
         let mut minstrel = Minstrel::new(rates, 200_000, true);
-        let mut rng = Rng::new(1);
+        let mut rng = Rng::new(1, random::Stream::WlanRate, 0);
         let mut first = [0; 8];
         for ppdu in 0..4_000u64 {
             let chain = minstrel.chain(ppdu * 2_500_000, &mut rng);

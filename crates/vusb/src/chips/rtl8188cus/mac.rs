@@ -17,10 +17,7 @@ use super::tx_descriptor::LEGACY_RATES;
 use super::Model;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
-use random::Rng;
-
-/// Of the draws of a fault, so that they change no others.
-const LATE_SEED: u64 = 1;
+use random::{Rng, Stream};
 
 /// Longest register read: no driver reads more than four bytes at a time.
 const READ_MAX: usize = 256;
@@ -43,7 +40,7 @@ pub struct Mac {
 }
 
 impl Mac {
-    pub(super) fn new(model: Model, efuse: Efuse, assumptions: Assumptions) -> Self {
+    pub(super) fn new(model: Model, efuse: Efuse, assumptions: Assumptions, seed: u64) -> Self {
         let mut mac = Self {
             model,
             efuse,
@@ -55,7 +52,7 @@ impl Mac {
             receiver: Receiver::default(),
             power: PowerSave::default(),
             tsf_zero_ns: 0,
-            late: (0.0, Rng::new(LATE_SEED)),
+            late: (0.0, Rng::new(seed, Stream::LateBlockAck, 0)),
         };
         mac.cold_start(0);
         mac

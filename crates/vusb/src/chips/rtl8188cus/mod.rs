@@ -82,6 +82,8 @@ pub struct Settings {
     pub interrupt_ns: u64,
     /// What is not known of it.
     pub assumptions: Assumptions,
+    /// Seed of what faults leave to chance.
+    pub seed: u64,
 }
 
 impl Settings {
@@ -91,7 +93,7 @@ impl Settings {
             Model::Rtl8188cus => Efuse::rtl8188cus(),
             Model::Rtl8723au => Efuse::rtl8723au(),
         };
-        Self { model, efuse, interrupt_ns: 125_000, assumptions: Assumptions::default() }
+        Self { model, efuse, interrupt_ns: 125_000, assumptions: Assumptions::default(), seed: 1 }
     }
 }
 
@@ -149,7 +151,7 @@ impl Rtl8188cus {
     /// A chip that was just plugged in.
     pub fn new(settings: Settings, medium: Medium, ap: Box<dyn AccessPoint>) -> Self {
         let identity = identity(&settings);
-        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions);
+        let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
         let counters = ChipCounters::default();
         Self { identity, settings, mac, medium, ap, interrupt_due_ns: 0, interrupt_asked: false, counters, now_ns: 0 }
     }
