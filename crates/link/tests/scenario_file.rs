@@ -254,6 +254,28 @@ fn keys_are_set_by_their_dotted_names() {
 }
 
 #[test]
+fn what_is_optional_can_be_left_out() {
+    let sleeping = "[sdio.radio.power_save]\nbeacon_us = 51200\n[path]\ndelay_ms = 5\n[[traffic]]\nkind = \"ping\"\nfrom = \"dut\"\nto = \"server\"\ninterval_ms = 9\n";
+    for off in ["none", "false", "null"] {
+        let mut draft = Draft::from_text("x.toml", sleeping).expect("a draft");
+        let before = draft.check().expect("a scenario").to_json();
+        assert_eq!(before["sdio"]["radio"]["power_save"]["beacon_us"], 51_200);
+        draft.set("sdio.radio.power_save", off).expect(off);
+        draft.set("path", off).expect(off);
+        let json = draft.check().expect(off).to_json();
+        assert!(json["sdio"]["radio"]["power_save"].is_null() && json["path"].is_null(), "{off}: {json}");
+    }
+    let mut draft = Draft::from_text("x.toml", sleeping).expect("a draft");
+    draft.set("sdio.radio.mbit_s", "null").expect("set");
+    assert!(draft.check().expect_err("needs a number").to_string().contains("sdio.radio.mbit_s"));
+    // A word that a key knows is no absence.
+    let modem = "[modem.driver]\naggregation = \"rmnet\"\n";
+    let mut draft = Draft::from_text("x.toml", modem).expect("a draft");
+    draft.set("modem.driver.aggregation", "none").expect("set");
+    assert_eq!(draft.check_link().expect("a link").to_json()["modem"]["driver"]["aggregation"], "none");
+}
+
+#[test]
 fn hostile_documents_are_refused_and_nothing_else_happens() {
     let deep = format!("a = {}{}", "[".repeat(100_000), "]".repeat(100_000));
     let dotted = format!("{} = 1", "a.".repeat(50_000) + "a");

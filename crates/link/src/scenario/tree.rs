@@ -65,7 +65,8 @@ impl Node {
         table(&lines, start, document.get_ref(), &Key::default())
     }
 
-    /// Reads one TOML value, as in `--set key=value`; a bare word is a text.
+    /// Reads one TOML value, as in `--set key=value`; a bare word is a text, and `null` is no value: what is optional is left
+    /// out.
     pub(super) fn parse_value(place: &Place, text: &str) -> Result<Self, Problem> {
         let refuse = |what: String| Problem::of_source(place.clone(), what);
         if text.len() > MOST_BYTES {
@@ -75,6 +76,7 @@ impl Node {
         let lines = Lines { source: Arc::clone(&place.source), starts: Vec::new() };
         match parsed {
             Ok(found) => value(&lines, 0, found.get_ref(), &Key::default()),
+            Err(_) if text.trim() == "null" => Ok(Self { place: place.clone(), kind: Kind::Scalar(Value::Null) }),
             Err(_) if is_bare_word(text.trim()) => {
                 Ok(Self { place: place.clone(), kind: Kind::Scalar(Value::String(text.trim().to_owned())) })
             }
@@ -107,7 +109,11 @@ impl Node {
 
     fn set_parts(&mut self, parts: &[Part], new: &Self) -> Result<(), String> {
         let Some((part, rest)) = parts.split_first() else {
-            *self = new.clone();
+            *self = if self.is_switched_off_by(new) {
+                Self { place: new.place.clone(), kind: Kind::Scalar(Value::Null) }
+            } else {
+                new.clone()
+            };
             return Ok(());
         };
         match (part, &mut self.kind) {
@@ -134,6 +140,13 @@ impl Node {
             (Part::Every, Kind::Table(_)) => Err("* stands for the elements of an array, and this is a table".into()),
             (_, Kind::Scalar(_)) => Err("there is a value, not a table, on the way to this key".into()),
         }
+    }
+
+    /// Whether this is a table that was written and `new` says that it is not to be there: `none`, or `false`.
+    fn is_switched_off_by(&self, new: &Self) -> bool {
+        let is_off = matches!(&new.kind, Kind::Scalar(Value::Bool(false)))
+            || matches!(&new.kind, Kind::Scalar(Value::String(word)) if word == "none");
+        is_off && matches!(&self.kind, Kind::Table(table) if !table.is_empty())
     }
 
     fn name(&self) -> Option<&str> {
