@@ -15,6 +15,7 @@ import buses  # noqa: E402
 import wlan  # noqa: E402
 from cases import Case, value_of  # noqa: E402
 
+import txop.simulate  # noqa: E402
 from txop.simulate import Simulation, simulate  # noqa: E402
 
 CASES = [*wlan.CASES, *buses.CASES]
@@ -45,6 +46,7 @@ def run(cases: list[Case]) -> dict[tuple[str, int], Simulation]:
     wanted = list(dict.fromkeys(key for case in cases for key in case.simulations()))
     with tempfile.TemporaryDirectory(prefix="validation-") as folder:
         path = Path(folder) / "scenario.toml"
+        (Path(folder) / "shipped").symlink_to(Path(txop.simulate.__file__).parent / "scenarios")
         for number, (text, seeds) in enumerate(wanted, 1):
             path.write_text(text)
             done[text, seeds] = simulate(str(path), seeds=seeds)

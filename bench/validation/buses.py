@@ -5,6 +5,7 @@ from __future__ import annotations
 from cases import RUN, Case, goodput, latency, scenario
 
 MODEM = "LTE modem on USB"
+SHIPPED = "LTE modem on USB: the scenarios that come with txop"
 SHIFTS = "Small queues over rmnet (the shape only)"
 SDIO = "WLAN on SDIO (fitted: as many constants as figures)"
 
@@ -44,6 +45,21 @@ def modem() -> list[Case]:
     ]
 
 
+def shipped() -> list[Case]:
+    """The scenarios that come with txop, as they come."""
+    bars = {
+        "modem-both": ({"at_most": 5.0}, {"at_least": 100.0}),
+        "modem-both-rmnet": ({"at_least": 40.0}, {"at_least": 120.0}),
+        "modem-both-qmi-wwan": ({"at_least": 30.0}, {"at_least": 120.0}),
+    }
+    cases = []
+    for name, (up, down) in bars.items():
+        text = f'base = "shipped/{name}.toml"\n'
+        for flow, bar in (("up", up), ("down", down)):
+            cases.append(Case(SHIPPED, f"{name}, {flow}", text, goodput(flow), "Mbit/s", SEED, **bar))
+    return cases
+
+
 def sdio() -> list[Case]:
     """Polling, interrupts, asynchronous transfers."""
     bus = "[sdio.bus]\nclock_mhz = 12\nwidth = 1\ncommand_gap_us = 120\nblock_gap_us = 120\n"
@@ -67,4 +83,4 @@ def sdio() -> list[Case]:
     return cases
 
 
-CASES = [*modem(), *sdio()]
+CASES = [*modem(), *shipped(), *sdio()]
