@@ -5,11 +5,15 @@ from __future__ import annotations
 from cases import RUN, Case, goodput, latency, scenario
 
 MODEM = "LTE modem on USB"
-SHIPPED = "LTE modem on USB: the scenarios that come with txop"
+SHIPPED = "LTE modem on USB: the scenarios that come with txop (regression checks)"
 SHIFTS = "Small queues over rmnet (the shape only)"
 SDIO = "WLAN on SDIO (fitted: as many constants as figures)"
 
 SEED = "“qmi_wwan qmap tx aggregation patch”: an LTE cat. 4 modem; its cost per URB is calibrated from there"
+REGRESSION = (
+    "regression check: bounds that suit the author's words, set after the results were seen; modem-both-qmi-wwan "
+    "has a queue calibrated to give them (docs/link-modem.md)"
+)
 GUEST = "guest with Linux 6.12 and a virtual modem of 190 µs per URB, n = 1"
 RMNET = "Linux commit 4e8683a95c96 (rmnet: 9, 140 and 146 Mbit/s); timer and delay of the model were chosen to show it"
 NEO = "openmoko-kernel 2008-October/005288: MMC-SPI at 12 MHz, AR6001"
@@ -56,7 +60,7 @@ def shipped() -> list[Case]:
     for name, (up, down) in bars.items():
         text = f'base = "shipped/{name}.toml"\n'
         for flow, bar in (("up", up), ("down", down)):
-            cases.append(Case(SHIPPED, f"{name}, {flow}", text, goodput(flow), "Mbit/s", SEED, **bar))
+            cases.append(Case(SHIPPED, f"{name}, {flow}", text, goodput(flow), "Mbit/s", REGRESSION, **bar))
     return cases
 
 

@@ -6,9 +6,10 @@ wrote.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from statistics import mean
+from statistics import mean, stdev
 
 from txop.simulate.model import Run, Simulation
 
@@ -17,6 +18,12 @@ BIANCHI = "Bianchi's model (IEEE JSAC 18(3), 2000)"
 CLOSED = "closed form: payload of a PPDU / (PPDU + SIFS + answer + AIFS + CWmin/2 slots)"
 PAPER = "model of “Ending the Anomaly” (USENIX ATC 2017, section 2.2.1), aggregates of its table 1"
 SEED_FQ = "“The real net-next 4.8 fq_codel/airtime-fair ath9k results” (2016), figures of flent runs"
+
+FIRST_SEEDS = 5
+MOST_SEEDS = 80
+SHARE_OF_TOLERANCE = 0.1
+"""The rule for n, the same for every row: five seeds, doubled until the standard error of the mean is at most a tenth
+of the tolerance, or there are 80."""
 
 Figure = Callable[[Run], float | None]
 
@@ -38,7 +45,7 @@ class Case:
     at_most: float | None = None
     absolute: float | None = None
     """Instead of ``tolerance_percent``: how far off it may be, in ``unit``."""
-    seeds: int = 3
+    seeds: int = FIRST_SEEDS
     beside: str | None = None
     """Another scenario: the value is how many times its figure this one's is."""
 
@@ -46,14 +53,24 @@ class Case:
         """Scenarios and seeds that it needs."""
         return [(text, self.seeds) for text in (self.scenario, self.beside) if text is not None]
 
+    def allowed(self) -> float | None:
+        """How far off it may be, in ``unit``; ``None``: only a bound."""
+        if self.reference is None:
+            return None
+        return self.absolute if self.absolute is not None else abs(self.reference) * self.tolerance_percent / 100
+
+    def needs_more(self, values: list[float]) -> bool:
+        """Whether the mean of ``values`` is too uncertain to be held against the tolerance."""
+        allowed, error = self.allowed(), standard_error(values)
+        return allowed is not None and error is not None and error > SHARE_OF_TOLERANCE * allowed
+
     def verdict(self, value: float | None) -> bool:
         """Whether ``value`` is what it should be."""
         if value is None:
             return False
-        if self.reference is not None:
-            allowed = self.absolute if self.absolute is not None else abs(self.reference) * self.tolerance_percent / 100
-            if abs(value - self.reference) > allowed:
-                return False
+        allowed = self.allowed()
+        if self.reference is not None and allowed is not None and abs(value - self.reference) > allowed:
+            return False
         return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
 
     def wanted(self) -> str:
@@ -67,6 +84,11 @@ class Case:
         if self.at_most is not None:
             parts.append(f"at most {self.at_most:g}")
         return ", ".join(parts)
+
+
+def standard_error(values: list[float]) -> float | None:
+    """Of the mean; ``None`` for a single value."""
+    return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
 
 
 def value_of(case: Case, done: Mapping[tuple[str, int], Simulation]) -> tuple[float | None, list[float]]:

@@ -68,7 +68,7 @@ def one_station() -> list[Case]:
         # At 6 Mbit/s a recovery from loss takes a second, and ten seconds are few of them.
         length = RUN if mbit_s > 6 else "[run]\nwarm_up_s = 3\nduration_s = 60\n"
         text = scenario(pair(keys), QDISC, WIRE, flow, length)
-        cases.append(Case(ONE_TCP, name, text, goodput(), "Mbit/s", NS3, mbit_s, 5.0, seeds=5))
+        cases.append(Case(ONE_TCP, name, text, goodput(), "Mbit/s", NS3, mbit_s, 5.0))
     return cases
 
 
@@ -98,9 +98,7 @@ def contention() -> list[Case]:
         name += ", no aggregation" if more == "tx_ampdu = false" else ""
         # ns-3's 46.1 (standard deviation 0.5 over five seeds) is itself 1.5 % below Bianchi's model.
         allowed = 3.0 if (count, source) == (10, NS3) else 2.0
-        # Runs of contending aggregates differ by 1 % (standard deviation): the mean of 50 is good to 0.14 %.
-        seeds = 10 if more else 50
-        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, allowed, seeds=seeds))
+        cases.append(Case(MANY, name, text, goodput(), "Mbit/s", source, mbit_s, allowed))
     legacy = [
         ("11a, 54 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 54', 36, (30.47, 28.99, 27.28, 25.37), NS3),
         ("11a, 6 Mbit/s", 'phy = "ofdm"\nrate_mbit_s = 6', 36, (5.366, 4.690, 4.320, 3.959), BIANCHI),
@@ -113,7 +111,7 @@ def contention() -> list[Case]:
             text = scenario(medium, stations, udp("s*", "server"), RUN)
             named = f"{count} stations up, {name}"
             whence = source if count > 1 else NS3
-            cases.append(Case(MANY, named, text, legacy_goodput, "Mbit/s", whence, mbit_s, 2.0, seeds=5))
+            cases.append(Case(MANY, named, text, legacy_goodput, "Mbit/s", whence, mbit_s, 2.0))
     return cases
 
 
@@ -146,9 +144,9 @@ def anomaly() -> list[Case]:
     text = scenario(FAST_AND_SLOW, queueing("fq_codel", 50), WIRE, bulk, echoes, LONG)
     case = "fq_codel over a queue of 50, TCP"
     cases += [
-        Case(ANOMALY, f"{case}, all", text, goodput(), "Mbit/s", NS3, 14.97, 10.0, seeds=5),
-        Case(ANOMALY, f"{case}, round trip fast", text, latency("ping fast1"), "ms", NS3, 36.3, 20.0, seeds=5),
-        Case(ANOMALY, f"{case}, round trip slow", text, latency("ping slow"), "ms", NS3, 52.4, 20.0, seeds=5),
+        Case(ANOMALY, f"{case}, all", text, goodput(), "Mbit/s", NS3, 14.97, 10.0),
+        Case(ANOMALY, f"{case}, round trip fast", text, latency("ping fast1"), "ms", NS3, 36.3, 20.0),
+        Case(ANOMALY, f"{case}, round trip slow", text, latency("ping slow"), "ms", NS3, 52.4, 20.0),
     ]
     # The limits of ath9k: 32 MPDUs, 4.096 ms, two aggregates in the hardware.
     limits = "ampdu_max_subframes = 32\nampdu_max_us = 4096\nhardware_ppdus = 2\n"
@@ -160,9 +158,8 @@ def anomaly() -> list[Case]:
     text = scenario(fair, queueing("airtime"), WIRE, bulk, echoes, LONG)
     cases += [
         Case(ANOMALY, "airtime, TCP, all", text, goodput(), "Mbit/s", "commit 63fefa050477: 52.07 with ath9k",
-             at_least=45.0, seeds=5),
-        Case(ANOMALY, "airtime, TCP, round trip fast", text, latency("ping fast1"), "ms", SEED_FQ, at_most=25.0,
-             seeds=5),
+             at_least=45.0),
+        Case(ANOMALY, "airtime, TCP, round trip fast", text, latency("ping fast1"), "ms", SEED_FQ, at_most=25.0),
     ]  # fmt: skip
     return cases
 
