@@ -13,6 +13,7 @@ def test_a_ramp_is_told_and_the_same_link_later_is_not():
     (said,) = warnings(early)
     assert said.startswith("down had not settled: ")
     assert said.endswith("(2 of 2 runs)")
+    assert early.warnings == [said]  # what `--json` has
     late = simulate("modem-both-rmnet")
     assert warnings(late) == []
     # What is shipped is the steady state: far above the mean of the ramp.

@@ -40,6 +40,13 @@ def test_an_unsteady_end_is_told():
     assert any("not steady at the end" in words for words in unsteady(points(rates), soak=False))
 
 
+@pytest.mark.parametrize("n", [10, 20, 30])
+def test_a_short_window_on_a_ramp_is_told_and_a_steady_one_is_not(n):
+    (words,) = unsteady(points(np.linspace(81, 144, n) + noise(n, mean=0.0), 0), soak=False)
+    assert words.startswith(("not settled: ", "not steady at the end"))
+    assert sum(bool(unsteady(points(noise(n, seed), 0), soak=False)) for seed in range(100)) <= 3
+
+
 def test_drift_over_a_soak_is_told():
     rates = noise(3600) + np.linspace(0, -8, 3600)
     (words,) = unsteady(points(rates), soak=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.simulate.model import Simulation
+from txop.simulate.settled import warnings
 from txop.simulate.shipped import Library
 
 Progress = Callable[[int, int], None]
@@ -100,7 +101,7 @@ def simulate_json(
 
     library = Library(name)
     try:
-        return _native.simulate_scenario(
+        document = _native.simulate_scenario(
             library.name,
             library.read,
             settings=list(settings),
@@ -114,3 +115,7 @@ def simulate_json(
         )
     except ValueError as error:
         raise ScenarioError(str(error)) from None
+    said = json.dumps(warnings(Simulation.parse(document)), ensure_ascii=False).encode()
+    # The engine's bytes stay as they are.
+    head = document.rstrip().removesuffix(b"}").rstrip()
+    return head + b',"warnings":' + said + b"}\n"

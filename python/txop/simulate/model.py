@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from txop.air.model import Waterfall
 from txop.origin import Origin
 from txop.report.document import Model, parse_document
@@ -309,6 +311,8 @@ class Simulation(Model):
     """What was swept, outermost first."""
     points: list[Point]
     """One for every combination of the values of the axes; one without any axis."""
+    warnings: list[str] = Field(default_factory=list)
+    """What there is to say of all points: flows that had not settled."""
 
     @classmethod
     def parse(cls, document: bytes | str) -> Simulation:

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from txop.simulate.model import Run, Simulation
-from txop.stats.steady import TREND_P, assess
-
-MATERIAL_SHARE = 0.1
-"""A flow has not settled when the last third of its window differs from the first by more than this share of the mean,
-unless there are independent samples enough and they show no trend (Kendall's test, :mod:`txop.stats.steady`)."""
+from txop.stats.steady import ramp
 
 
 def unsettled(run: Run) -> Iterator[str]:
@@ -21,21 +15,12 @@ def unsettled(run: Run) -> Iterator[str]:
         if rates is None or flow.kind != "tcp":
             continue
         window = rates[round(-series.start_s / series.interval_s) :]
-        if len(window) < 3:
-            continue
-        third = len(window) // 3
-        first, last = float(np.mean(window[:third])), float(np.mean(window[-third:]))
-        if abs(last - first) <= MATERIAL_SHARE * float(np.mean(window)):
-            continue
-        # A steep ramp is one long correlation: too few independent samples for a test, and a ramp none the less.
-        trend = assess(window).trend
-        if trend is not None and trend.p >= TREND_P:
-            continue
-        evidence = "too few independent samples for a test" if trend is None else f"trend: p = {trend.p:.2g}"
-        yield (
-            f"{flow.name} had not settled: {first:.1f} Mbit/s in the first third of the window and {last:.1f} in the "
-            f"last ({evidence}, seed {run.seed}). Lengthen run.warm_up_s."
-        )
+        if window and (found := ramp(window)) is not None:
+            yield (
+                f"{flow.name} had not settled: {found.first:.1f} Mbit/s in the first third of the window and "
+                f"{found.last:.1f} in the last (p = {found.p:.2g}, {len(window)} intervals, seed {run.seed}). "
+                "Lengthen run.warm_up_s."
+            )
 
 
 def warnings(simulation: Simulation) -> list[str]:

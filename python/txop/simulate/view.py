@@ -9,7 +9,6 @@ from txop.report import format as fmt
 from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section
 from txop.report.format import capital
 from txop.simulate.model import Flow, Point, Run, Simulation
-from txop.simulate.settled import warnings
 from txop.simulate.use import use_of
 
 MOST_POINTS_WITH_FLOWS = 1
@@ -62,7 +61,7 @@ def _about(simulation: Simulation) -> Section:
     blocks: list[Block] = [Facts(facts)]
     if scenario.description:
         blocks.append(Lines((scenario.description,)))
-    if unsteady := warnings(simulation):
+    if unsteady := simulation.warnings:
         blocks.append(Lines(unsteady, "Not settled", "bad"))
     return Section("scenario", 1, "Scenario", blocks)
 

@@ -29,7 +29,7 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
     """
     import numpy as np
 
-    from txop.stats.steady import MAX_SD_SHARE, assess
+    from txop.stats.steady import MAX_SD_SHARE, assess, ramp
 
     known = sorted((t, rate) for t, rate in points if rate is not None)
     rates = np.asarray([rate for _, rate in known])
@@ -52,6 +52,11 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
         said.append(
             f"not steady at the end: the last four moving averages vary by {100 * found.moving_sd_share:.0f} % "
             f"({100 * MAX_SD_SHARE:.0f} % allowed)"
+        )
+    if not said and not drifts and (risen := ramp(rates[warm_up:])) is not None:
+        said.append(
+            f"not settled: {risen.first:.1f} Mbit/s in the first third of the window, {risen.last:.1f} in the last "
+            f"(p = {risen.p:.1g}, {rates.size - warm_up} intervals); lengthen the warm-up"
         )
     if drifts and found.trend is not None:
         kept = rates[warm_up:]
