@@ -107,7 +107,7 @@ fn neighbouring_seeds_spread_as_distant_ones_do() {
         found.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (RUNS - 1) as f64
     };
     let near = variance(&mut (1..=RUNS));
-    let far = variance(&mut (1..=RUNS).map(|n| mix(n)));
+    let far = variance(&mut (1..=RUNS).map(mix));
     let allowed = 5.0 * 18.0 * (2.0 / RUNS as f64).sqrt();
     assert!((near - 18.0).abs() < allowed && (far - 18.0).abs() < allowed, "{near}, {far}");
 }
