@@ -27,9 +27,11 @@ Model against reference, for every figure that the engine is held to; made by `m
 out of its tolerance. The figures are means over seeds, of simulations (origin: simulated).
 
 n follows one rule for all rows: five seeds, doubled until the standard error of the mean (s.e.) is at most a
-tenth of the tolerance, or there are 80; *large* marks what is above that. Rows with a bound only have five. The
-rule came after one row (10 stations, ns-3) had been out of its tolerance with ten seeds: 47.52 Mbit/s, where
-200 seeds give 47.16 ± 0.03, +2.3 % of 3 % allowed. The tolerances did not change.
+tenth of the tolerance, or there are 80; *large* marks what is above that. Rows with a bound only have five.
+The rule was
+made after one row (10 stations, ns-3) had been out of its tolerance, and it is still out under the rule: 47.52 Mbit/s
+with ten seeds. 200 seeds give 47.16 ± 0.03, +2.3 % of the 3 % allowed. Neither seeds nor tolerance were changed to
+let it pass.
 """
 
 TAIL = """
