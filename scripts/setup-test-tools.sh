@@ -35,3 +35,11 @@ for tool in busybox:busybox-static ssh-keygen:openssh-client ip:iproute2 dropbea
     [ "${CI-}" != true ] || exit 3
     echo "Going on without $tool: tests that go over SSH will be skipped." >&2
 done
+
+# An archive of Debian packages in the tests is signed with a key of its own: Debian 13's apt brings no gpg along.
+if ! command -v gpg >/dev/null 2>&1 || ! command -v gpg-agent >/dev/null 2>&1; then
+    if ! apt_install "because the tests sign an archive of packages of their own" gpg gpg-agent; then
+        [ "${CI-}" != true ] || exit 3
+        echo "Going on without gpg: tests of guests' package archives will be skipped." >&2
+    fi
+fi
