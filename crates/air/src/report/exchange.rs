@@ -35,7 +35,7 @@ pub struct Exchange {
     pub late_responses: Option<u64>,
     /// Response gaps behind data PPDUs alone, µs; `gap_us` has those behind RTS and management frames as well.
     pub data_gap_us: Option<Spread>,
-    /// Of these: late.
+    /// The late ones among them.
     pub data_late_responses: Option<u64>,
     /// Single MPDUs whose response came late, and whose next transmission was captured.
     pub late_answered: u64,

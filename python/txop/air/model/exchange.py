@@ -38,7 +38,7 @@ class Exchange(Model):
     data_gap_us: Spread | None
     """Response gaps behind data PPDUs alone, µs; `gap_us` has those behind RTS and management frames as well."""
     data_late_responses: int | None
-    """Of these: late."""
+    """The late ones among them."""
     late_answered: int
     """Single MPDUs whose response came late, and whose next transmission was captured."""
     late_answered_resent: int
