@@ -183,7 +183,12 @@ def test_one_mistake_is_one_problem_at_its_key(parse, good, before, after, key, 
         ('name = "a"', 'name = "a"\nremove = ["x"]', "arm[0].remove", "no driver"),
         ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module", "no driver"),
         ("[[test]]", "[bring_up.wpa_supplicant]\nconfig = 'x'\n[[test]]", "bring_up.wpa_supplicant", "not associated"),
-        ("[[test]]", '[design]\nprimary = ["tx.cpu_total_s_per_gbit"]\n[[test]]', "design.primary[0]", "of the emulator"),
+        (
+            "[[test]]",
+            '[design]\nprimary = ["tx.cpu_total_s_per_gbit"]\n[[test]]',
+            "design.primary[0]",
+            "of the emulator",
+        ),
     ],
 )
 def test_emulated_links_are_consistent(parse, before, after, key, message):
