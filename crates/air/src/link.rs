@@ -167,7 +167,7 @@ pub struct Link {
     pub counted_retries: u64,
     /// Unicast data MPDUs with usable FCS.
     pub mpdus: u64,
-    /// Of these EAPOL in the clear.
+    /// The ones among them that are EAPOL in the clear.
     pub eapol: u64,
     /// Retries among them.
     pub mpdu_retries: u64,

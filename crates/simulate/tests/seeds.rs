@@ -37,7 +37,7 @@ fn missing(scenario: &ScenarioFile, seed: u64) -> f64 {
 struct Moments {
     mean: f64,
     variance: f64,
-    /// Of each with the next.
+    /// Correlation of each value with the next one.
     correlation: f64,
 }
 

@@ -23,7 +23,7 @@ BATCH_LENGTHS = 6
 """Length of a trend batch in autocorrelation times (the samples beyond the first that say nothing new)."""
 TREND_P = 0.01
 RAMP_SHARE = 0.1
-"""Of the mean: a smaller difference between the first third of a window and its last is no ramp."""
+"""Share of the mean: a smaller difference between the first third of a window and its last is no ramp."""
 
 
 @dataclass(frozen=True)

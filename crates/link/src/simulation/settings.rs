@@ -8,7 +8,7 @@ use crate::checked::{in_range, ScenarioError};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulationSettings {
-    /// Of all random sources. Hosts, path and link draw from streams of their own.
+    /// Key of all random sources. Hosts, path and link draw from streams of their own.
     pub seed: u64,
     /// What is not measured at the beginning, s.
     pub warm_up_s: f64,
