@@ -69,10 +69,25 @@ def test_wrong_usage_is_one_paragraph_on_stderr(txop, arguments):
 
 def test_version_agrees_everywhere(txop):
     text = txop("--version").stdout.split()
+    assert txop("--debug", "--version").stdout.split() == text, "without the shortcut"
     facts = json.loads(txop("version", "--json").stdout)
     assert text == ["txop", facts["version"]]
     assert facts["native"] == facts["version"]
     assert facts["native_profile"] == "release", "figures of speed need the release build: make setup"
+
+
+def test_a_command_line_imports_the_command_it_names_and_no_other(program):
+    loaded = "import sys; from txop.cli.app import build; build({only!r}); print(*sorted(m for m in sys.modules))"
+    python = program.with_name("python")
+
+    def modules(only: str | None) -> set[str]:
+        code = loaded.format(only=only)
+        return set(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+    log, every = modules("log"), modules(None)
+    assert {"txop.cli.log"} == {each for each in log if each in {"txop.cli.log", "txop.cli.air", "txop.cli.guest"}}
+    assert {"txop.cli.log", "txop.cli.air", "txop.cli.guest"} <= every
+    assert not {"asyncio", "polars", "pydantic", "altair", "txop.machine.capabilities"} & every
 
 
 def test_json_is_the_only_thing_on_stdout(txop):

@@ -1,8 +1,9 @@
 """The ``txop`` program: the list of commands, the options common to all, and what happens to errors.
 
 A command is one module in this package with a function ``register(app)`` that adds it; it is listed in
-:data:`COMMANDS` and nowhere else. Modules import heavy libraries (polars, altair) inside the functions that need them,
-so that ``txop --help`` stays quick.
+:data:`COMMANDS` and nowhere else. A command line that names a command imports that module only; ``txop --help``, which
+lists them all, imports every one. So modules import what is heavy (asyncio, polars, altair) inside the functions that
+need it.
 """
 
 from __future__ import annotations
@@ -14,48 +15,45 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, NoReturn
 
 import typer
 
-from txop.cli import (
-    air,
-    bus,
-    compare,
-    console,
-    demo,
-    doctor,
-    emulate,
-    guest,
-    log,
-    note,
-    plan,
-    report,
-    run,
-    simulate,
-    specimen,
-    version,
-)
+from txop.cli import console, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
 from txop.visible import visible
 
+
+@dataclass(frozen=True)
+class Command:
+    """A command that is imported when it is registered: ``register`` of the module ``txop.cli.NAME``."""
+
+    name: str
+
+    def __call__(self, app: typer.Typer) -> None:
+        """Add the command to ``app``."""
+        import_module(f"txop.cli.{self.name}").register(app)
+
+
 COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
-    demo.register,
-    plan.register,
-    run.register,
-    compare.register,
-    note.register,
-    report.register,
-    air.register,
-    bus.register,
-    log.register,
-    simulate.register,
-    emulate.register,
-    specimen.register,
-    guest.register,
-    doctor.register,
-    version.register,
+    Command("demo"),
+    Command("plan"),
+    Command("run"),
+    Command("compare"),
+    Command("note"),
+    Command("report"),
+    Command("air"),
+    Command("bus"),
+    Command("log"),
+    Command("simulate"),
+    Command("emulate"),
+    Command("specimen"),
+    Command("guest"),
+    Command("doctor"),
+    Command("version"),
 )
 """Every command, in the order of ``txop --help``."""
 
@@ -63,8 +61,8 @@ DEBUG_VARIABLE = "TXOP_DEBUG"
 """Environment variable that, when set to anything but "" or "0", shows tracebacks (``--debug`` sets it)."""
 
 
-def build() -> typer.Typer:
-    """The application with all its commands."""
+def build(only: str | None = None) -> typer.Typer:
+    """The application with all its commands, or with the one named ``only``, without importing the others."""
     app = typer.Typer(
         name="txop",
         no_args_is_help=True,
@@ -81,8 +79,16 @@ def build() -> typer.Typer:
     )
     app.callback()(_common_options)
     for register in COMMANDS:
-        register(app)
+        if only is None or not isinstance(register, Command) or register.name == only:
+            register(app)
     return app
+
+
+def _named(arguments: Sequence[str]) -> str | None:
+    """The command that ``arguments`` name; ``None``: none of them, and every command has to be known to say so."""
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    known = any(isinstance(each, Command) and each.name == first for each in COMMANDS)
+    return first if known else None
 
 
 def _common_options(
@@ -114,7 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        result = typer.main.get_command(build())(args=arguments, prog_name="txop", standalone_mode=False)
+        only = _named(sys.argv[1:] if arguments is None else arguments)
+        result = typer.main.get_command(build(only))(args=arguments, prog_name="txop", standalone_mode=False)
         sys.stdout.flush()
     except UserError as error:
         _report(str(error))

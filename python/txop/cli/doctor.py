@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
-from rich.table import Table
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import ExitCode
 from txop.cli.help import epilog
-from txop.machine.capabilities import Diagnosis, diagnose
-from txop.machine.probe import LocalMachine
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from txop.machine.capabilities import Diagnosis
 
 FORMAT = "txop-doctor"
 FORMAT_VERSION = 1
@@ -32,6 +36,9 @@ def register(app: typer.Typer) -> None:
 
 def doctor(json: JsonFlag = False) -> None:
     """Show what this machine has and lacks for each capability, and how to fix it."""
+    from txop.machine.capabilities import diagnose
+    from txop.machine.probe import LocalMachine
+
     diagnosis = diagnose(LocalMachine())
     if json:
         console.write_json(as_json(diagnosis))
@@ -45,6 +52,8 @@ def doctor(json: JsonFlag = False) -> None:
 
 def table(diagnosis: Diagnosis) -> Table:
     """One row per capability."""
+    from rich.table import Table
+
     rows = Table(title=safe_text(f"txop on {diagnosis.distribution.name}"), title_justify="left")
     rows.add_column("Capability")
     rows.add_column("State")

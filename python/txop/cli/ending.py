@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Callable, Coroutine
 from types import FrameType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -52,6 +54,8 @@ class Ending:
         Raises:
             KeyboardInterrupt: it was cancelled.
         """
+        import asyncio
+
         try:
             return asyncio.run(self._followed(work, at_once))
         except asyncio.CancelledError:
@@ -60,6 +64,8 @@ class Ending:
             self._task = None
 
     async def _followed(self, work: Coroutine[Any, Any, T], at_once: bool) -> T:
+        import asyncio
+
         self._task, self._at_once = asyncio.current_task(), at_once
         return await work
 
@@ -71,6 +77,8 @@ class Ending:
             if insists:
                 raise KeyboardInterrupt
             return
+        import asyncio
+
         loop = self._task.get_loop()
         if insists and self._at_once and asyncio.current_task(loop) is not None:
             raise KeyboardInterrupt
