@@ -15,6 +15,7 @@ from txop.archive.counting import counting
 from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile, Value, Voiding
+from txop.cli import app
 from txop.compare.archive import compare
 from txop.compare.select import CannotCompare
 from txop.compare.two import compare_two
@@ -281,6 +282,24 @@ def test_direct_comparisons_are_those_of_scipy_and_in_one_family_with_the_others
     rows = [*figure.rows, direct]
     assert [r.p_adjusted for r in rows] == pytest.approx(list(holm([r.p for r in rows])))
     assert result.design.family == len(rows) == comparisons(archive.plan, 1) == 4
+
+
+def test_a_direct_comparison_that_is_worse_fails_when_asked(tmp_path, capsys):
+    # p10-7 is no worse than the baseline, and worse than p10: patch 7 takes away what patch 10 gave.
+    levels = {"vanilla": 20.0, "p10": 40.0, "p10-7": 30.0, "p10-8-7-6": 45.0}
+    root = write(tmp_path / "a", SERIES, levels)
+    figure = compare(read_archive(root)).figure("tx.throughput_mbit_s")
+    assert [row.verdict for row in figure.rows] == ["better"] * 3
+    assert [row.verdict for row in figure.direct] == ["worse"]
+    for wanted, arguments in (
+        (0, ()),
+        (1, ("--fail-on-worse",)),
+        (1, ("--fail-on-worse-in", "tx.throughput_mbit_s")),
+    ):
+        with pytest.raises(SystemExit) as leaving:
+            app.main(["compare", str(root), *arguments])
+        assert leaving.value.code == wanted, arguments
+    capsys.readouterr()
 
 
 def test_table_markdown_wiki_and_csv_say_what_a_patch_does_given_the_others(tmp_path):

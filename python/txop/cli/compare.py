@@ -86,13 +86,16 @@ def compare(
     json: JsonFlag = False,
     csv: Annotated[str | None, typer.Option(metavar="FILE", help="Write the rows as CSV; - for stdout.")] = None,
     fail_on_worse: Annotated[
-        bool, typer.Option("--fail-on-worse", help="Exit with 1 when a primary figure is worse than the baseline's.")
+        bool,
+        typer.Option(
+            "--fail-on-worse", help="Exit with 1 when a primary figure is worse, also in a direct comparison."
+        ),
     ] = False,
     fail_on_worse_in: Annotated[
         list[str] | None,
         typer.Option(
             metavar="TEST.METRIC",
-            help="Exit with 1 when this figure is worse than the baseline's, primary or exploratory; may be repeated.",
+            help="Exit with 1 when this figure is worse, primary or exploratory; may be repeated.",
         ),
     ] = None,
 ) -> int:
@@ -164,7 +167,8 @@ def _write_csv(result: CompareResult, name: str) -> None:
 
 def _exit_code(result: CompareResult, gates: Sequence[Figure]) -> ExitCode:
     rows = [row for figure in result.figures for row in figure.rows]
-    if any(row.verdict == "worse" for figure in gates for row in figure.rows) or not rows:
+    judged = [row for figure in gates for row in (*figure.rows, *figure.direct)]
+    if any(row.verdict == "worse" for row in judged) or not rows:
         return ExitCode.VERDICT_NO
     return ExitCode.PARTIAL if result.damage else ExitCode.OK
 
