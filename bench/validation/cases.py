@@ -22,8 +22,11 @@ SEED_FQ = "“The real net-next 4.8 fq_codel/airtime-fair ath9k results” (2016
 FIRST_SEEDS = 5
 MOST_SEEDS = 80
 SHARE_OF_TOLERANCE = 0.1
+NEAR = 4.0
 """The rule for n, the same for every row: five seeds, doubled until the standard error of the mean is at most a tenth
-of the tolerance, or there are 80."""
+of the tolerance and the mean is four standard errors from the end of the tolerance, on either side; or there are 80.
+
+A standard error from five or ten seeds is itself uncertain, so that it alone ends too early where it is too small."""
 
 Figure = Callable[[Run], float | None]
 
@@ -59,10 +62,21 @@ class Case:
             return None
         return self.absolute if self.absolute is not None else abs(self.reference) * self.tolerance_percent / 100
 
-    def needs_more(self, values: list[float]) -> bool:
-        """Whether the mean of ``values`` is too uncertain to be held against the tolerance."""
+    def is_large(self, values: list[float]) -> bool:
+        """Whether the standard error of ``values`` is large beside the tolerance."""
         allowed, error = self.allowed(), standard_error(values)
         return allowed is not None and error is not None and error > SHARE_OF_TOLERANCE * allowed
+
+    def is_near(self, values: list[float]) -> bool:
+        """Whether the mean of ``values`` is too near to an end of the tolerance to tell on which side it is."""
+        allowed, error = self.allowed(), standard_error(values)
+        if self.reference is None or allowed is None or not error:
+            return False
+        return abs(abs(mean(values) - self.reference) - allowed) < NEAR * error
+
+    def needs_more(self, values: list[float]) -> bool:
+        """Whether the mean of ``values`` is too uncertain to be held against the tolerance."""
+        return self.is_large(values) or self.is_near(values)
 
     def verdict(self, value: float | None) -> bool:
         """Whether ``value`` is what it should be."""
