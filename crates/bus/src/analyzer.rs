@@ -391,7 +391,9 @@ impl Analyzer {
         let realtek = device
             .is_some_and(|device| device.register_requests >= REALTEK_AFTER || device.realtek_frames >= SURE_AFTER);
         let endpoint = place.and_then(|place| self.endpoints.get(place as usize)).map(|(_, endpoint)| endpoint);
-        let seen = |framing| endpoint.is_some_and(|endpoint| endpoint.transfers(framing) >= SURE_AFTER);
+        let seen = |framing| {
+            endpoint.is_some_and(|endpoint| endpoint.transfers(framing) >= SURE_AFTER && endpoint.foretells(framing))
+        };
         Hints { qmap: seen(Framing::Qmap), rndis: seen(Framing::Rndis), realtek }
     }
 
@@ -503,6 +505,7 @@ impl Analyzer {
 
     fn device_report(&self, place: (u16, u16), device: &Device, keys: &[Key]) -> report::Device {
         let mut carried: BTreeMap<(Framing, bool), u64> = BTreeMap::new();
+        let mut doubtful = Vec::new();
         let (mut completions, mut bytes_out, mut bytes_in) = (0, 0, 0);
         for key in keys.iter().filter(|key| (key.bus, key.device) == place) {
             let Some(endpoint) = self.found(key) else { continue };
@@ -517,11 +520,24 @@ impl Analyzer {
         // What a device is does not depend on the window.
         for (key, endpoint) in self.endpoints.iter().filter(|(key, _)| (key.bus, key.device) == place) {
             for framing in Framing::ALL.into_iter().filter(|framing| endpoint.transfers(*framing) > 0) {
-                *carried.entry((framing, key.address & 0x80 != 0)).or_default() += endpoint.transfers(framing);
+                let (is_in, n) = (key.address & 0x80 != 0, endpoint.transfers(framing));
+                if framing.has_signature() || endpoint.is_steady(framing) {
+                    *carried.entry((framing, is_in)).or_default() += n;
+                } else {
+                    let why = if endpoint.carries_datagrams() {
+                        "too many of them break its rules"
+                    } else {
+                        "too few to tell"
+                    };
+                    let (name, of) = (framing.name(), endpoint.inspected());
+                    let address = key.address;
+                    doubtful.push(format!("{n} of {of} transfers on endpoint 0x{address:02x} look like {name}: {why}"));
+                }
             }
         }
         let carried: Vec<_> = carried.into_iter().map(|((framing, is_in), n)| (framing, is_in, n)).collect();
-        let Class { kind, name, by, evidence } = classify(device, &carried);
+        let Class { kind, name, by, mut evidence } = classify(device, &carried);
+        evidence.append(&mut doubtful);
         let bcd = |value: u16| format!("{:x}.{:02x}", value >> 8, value & 0xff);
         let d = device.descriptor;
         report::Device {

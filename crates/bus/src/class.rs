@@ -85,7 +85,8 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     }
     for (framing, is_in, n) in carried.iter().filter(|(framing, ..)| *framing != Framing::Other) {
         let way = if *is_in { "to" } else { "from" };
-        evidence.push(format!("{n} transfers {way} the host are {}", framing.name()));
+        let (s, are) = if *n == 1 { ("", "is") } else { ("s", "are") };
+        evidence.push(format!("{n} transfer{s} {way} the host {are} {}", framing.name()));
     }
     let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
     let mut add = |n: u64, text: &str| {
@@ -102,6 +103,10 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     let mut class = |kind, name, by| Class { kind, name, by, evidence: std::mem::take(&mut evidence) };
     let ntbs = count(Framing::Ntb16) + count(Framing::Ntb32);
     let ip = count(Framing::Qmap) + count(Framing::RawIp);
+    let both_ways = |framing| [true, false].into_iter().all(|way| carried.iter().any(|c| c.0 == framing && c.1 == way));
+    // Where the descriptors name other classes only, what transfers look like is an accident.
+    let may_be_network = device.interfaces.is_empty()
+        || device.interfaces.iter().any(|interface| matches!(interface.class.0, 0x02 | 0x0a | 0xe0 | 0xef | 0xff));
     let is_atheros = ids.is_some_and(|ids| ATHEROS.contains(&ids));
     if let Some((kind @ ("ncm" | "mbim" | "ecm" | "rndis"), name, _)) = by_interface {
         let seen = match kind {
@@ -115,8 +120,10 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     if is_qmi {
         return class("qmi", "QMI modem (raw IP or QMAP)", if vendor_interface { "both" } else { "content" });
     }
-    if count(Framing::Qmap) > 0 {
-        return class("qmi", "QMI modem (QMAP)", "content");
+    if may_be_network && count(Framing::Qmap) >= ENOUGH {
+        let name =
+            if both_ways(Framing::Qmap) { "QMI modem (QMAP)" } else { "perhaps a QMI modem (QMAP one way only)" };
+        return class("qmi", name, "content");
     }
     if is_atheros {
         return class("atheros-wifi", "Atheros Wi-Fi", if device.firmware_writes > 0 { "both" } else { "descriptor" });
@@ -127,27 +134,36 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     if let Some((kind, name, _)) = by_interface {
         return class(kind, name, "descriptor");
     }
-    if ntbs > 0 {
+    if may_be_network && ntbs > 0 {
         return class("ncm", "NCM or MBIM network device", "content");
     }
-    if count(Framing::Rndis) > 0 {
+    if may_be_network && count(Framing::Rndis) > 0 {
         return class("rndis", "RNDIS network device", "content");
     }
     if count(Framing::MassStorage) > 0 {
         return class("mass-storage", "mass storage", "content");
     }
-    if count(Framing::Realtek) >= ENOUGH {
+    if may_be_network && count(Framing::Realtek) >= ENOUGH {
         return class("realtek-wifi", "Realtek Wi-Fi", "content");
     }
-    if count(Framing::Ethernet) >= ENOUGH {
+    if may_be_network && count(Framing::Ethernet) >= ENOUGH {
         return class("ecm", "network device with one Ethernet frame per transfer", "content");
     }
-    if count(Framing::RawIp) >= ENOUGH {
+    if may_be_network && count(Framing::RawIp) >= ENOUGH {
         return class("raw-ip", "network device with one IP packet per transfer", "content");
     }
     if !device.interfaces.is_empty() || ids.is_some() {
         let hub = device.descriptor.is_some_and(|d| d.class.0 == 9);
-        return if hub { class("hub", "hub", "descriptor") } else { class("other", "no network device", "descriptor") };
+        let name = if vendor_interface {
+            "of the vendor's own class: its descriptors do not say what it is"
+        } else if device.interfaces.is_empty() {
+            "unknown: its interfaces are not in the capture"
+        } else if may_be_network {
+            "unknown: network devices and others have interfaces of its classes"
+        } else {
+            "no network device, by its interfaces"
+        };
+        return if hub { class("hub", "hub", "descriptor") } else { class("other", name, "descriptor") };
     }
     class("unknown", "unknown: no descriptors and nothing known in its transfers", "none")
 }
@@ -157,10 +173,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn content_gives_way_to_descriptors() {
+        let interface = |class| crate::device::Interface { number: 0, alternate: 0, class, endpoints: Vec::new() };
+        let with = |class| {
+            let mut device = Device::default();
+            device.interfaces.push(interface(class));
+            device
+        };
+        let both = [(Framing::Qmap, true, 300), (Framing::Qmap, false, 400)];
+        assert_eq!(classify(&with((3, 0, 0)), &both).kind, "hid");
+        assert_eq!(classify(&with((7, 1, 2)), &both).name, "no network device, by its interfaces");
+        assert_eq!(classify(&with((0xff, 0, 0)), &both).kind, "qmi");
+        let own = classify(&with((0xff, 0, 0)), &[]);
+        assert_eq!(own.name, "of the vendor's own class: its descriptors do not say what it is");
+        let eem = classify(&with((2, 0x0c, 7)), &[]);
+        assert_eq!(eem.name, "unknown: network devices and others have interfaces of its classes");
+    }
+
+    #[test]
     fn content_alone_names_a_modem() {
-        let class = classify(&Device::default(), &[(Framing::Qmap, true, 3)]);
-        assert_eq!((class.kind, class.by), ("qmi", "content"));
-        assert_eq!(class.evidence, ["3 transfers to the host are qmap"]);
+        let both = [(Framing::Qmap, true, 30), (Framing::Qmap, false, 40)];
+        let class = classify(&Device::default(), &both);
+        assert_eq!((class.kind, class.name, class.by), ("qmi", "QMI modem (QMAP)", "content"));
+        assert_eq!(class.evidence, ["30 transfers to the host are qmap", "40 transfers from the host are qmap"]);
+        let one_way = classify(&Device::default(), &both[..1]);
+        assert_eq!(one_way.name, "perhaps a QMI modem (QMAP one way only)");
+        assert_eq!(classify(&Device::default(), &[(Framing::Qmap, true, 3)]).kind, "unknown");
         assert_eq!(classify(&Device::default(), &[]).kind, "unknown");
     }
 }

@@ -84,6 +84,33 @@ impl Endpoint {
         known + self.framing(framing).map_or(0, |traffic| traffic.transfers)
     }
 
+    /// Transfers with data that were looked into in the whole capture.
+    pub fn inspected(&self) -> u64 {
+        Framing::ALL.into_iter().map(|framing| self.transfers(framing)).sum()
+    }
+
+    /// Whether half of its transfers or more carry network datagrams, in whatever framing: a modem may change it.
+    pub fn carries_datagrams(&self) -> bool {
+        let network = Framing::ALL.into_iter().filter(|framing| framing.is_network());
+        network.map(|framing| self.transfers(framing)).sum::<u64>() * 2 >= self.inspected()
+    }
+
+    /// Whether a framing is what the endpoint carries, and not what single transfers look like by accident: the endpoint
+    /// carries datagrams, and at most one in four transfers of this framing breaks its rules.
+    pub fn is_steady(&self, framing: Framing) -> bool {
+        let traffic = self.framing(framing);
+        let (faulty, counted) = traffic.map_or((0, 0), |traffic| (traffic.faulty(), traffic.transfers));
+        self.carries_datagrams() && faulty * 4 <= counted
+    }
+
+    /// Whether the next transfer may be taken for this framing though it does not look like it: that takes more than what
+    /// names the endpoint, three in four of whose transfers must carry datagrams, or a few accidents count others in.
+    pub fn foretells(&self, framing: Framing) -> bool {
+        let network = Framing::ALL.into_iter().filter(|framing| framing.is_network());
+        let network: u64 = network.map(|framing| self.transfers(framing)).sum();
+        network * 4 >= self.inspected() * 3 && self.is_steady(framing)
+    }
+
     /// A transfer outside the window has this framing.
     pub fn know(&mut self, framing: Framing) {
         self.known.get_mut(framing as usize).into_iter().for_each(|known| *known += 1);

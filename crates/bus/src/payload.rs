@@ -56,6 +56,11 @@ impl Framing {
         }
     }
 
+    /// Its transfers begin with bytes that others hardly begin with, so that single ones are evidence.
+    pub const fn has_signature(self) -> bool {
+        !matches!(self, Self::Qmap | Self::RawIp | Self::Ethernet)
+    }
+
     /// It carries network datagrams.
     pub const fn is_network(self) -> bool {
         !matches!(self, Self::MassStorage | Self::Other)

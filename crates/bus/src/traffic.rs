@@ -94,6 +94,11 @@ impl Traffic {
         }
     }
 
+    /// Transfers that break the rules of the framing.
+    pub fn faulty(&self) -> u64 {
+        self.faulty
+    }
+
     /// Datagrams there must be: those seen, and for each cut transfer at least one more, or as many as the bytes behind
     /// the cut take if none of them is larger than the largest seen or an ordinary Ethernet frame.
     pub fn at_least(&self) -> u64 {

@@ -13,7 +13,8 @@ const ENOUGH_MISUSE: u64 = 2;
 pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
     let mut found = Vec::new();
     for device in &report.devices {
-        let traffic: Vec<&Traffic> = report.traffic.iter().filter(|row| row.device == device.name).collect();
+        let mine = report.traffic.iter().filter(|row| row.device == device.name);
+        let traffic: Vec<&Traffic> = mine.filter(|row| is_steady(report, row)).collect();
         let endpoints: Vec<&Endpoint> = report.endpoints.iter().filter(|row| row.device == device.name).collect();
         found.extend(misuse(device, &traffic, &endpoints));
         for row in traffic.iter().filter(|row| row.transfers >= ENOUGH) {
@@ -35,6 +36,18 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
     let rank = |tone: &str| ["bad", "neutral", "good"].iter().position(|known| *known == tone).unwrap_or(3);
     found.sort_by_key(|verdict| rank(&verdict.tone));
     found
+}
+
+/// Whether the framing of a row is what its endpoint carries: half of the endpoint's transfers or more carry datagrams, and
+/// at most one in four of the row's breaks the rules of the framing. As [`crate::endpoint::Endpoint::is_steady`], in the
+/// window.
+fn is_steady(report: &Report, row: &Traffic) -> bool {
+    let same = || report.traffic.iter().filter(|other| other.device == row.device && other.endpoint == row.endpoint);
+    let all: u64 = same().map(|other| other.transfers).sum();
+    let network = same().filter(|other| !matches!(other.framing.as_str(), "other" | "mass-storage"));
+    let network: u64 = network.map(|other| other.transfers).sum();
+    !matches!(row.framing.as_str(), "qmap" | "raw-ip" | "ethernet")
+        || (network * 2 >= all && row.faulty_transfers * 4 <= row.transfers)
 }
 
 fn verdict(code: &str, tone: &str, device: &Device, text: String, evidence: Vec<String>) -> Verdict {
@@ -183,10 +196,11 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
         "nothing came back on any bulk IN endpoint".to_owned()
     });
     let text = format!(
-        "Raw-IP modem fed with Ethernet frames: the host sends IP packets behind a 14-byte Ethernet header, which a \
+        "{} modem fed with Ethernet frames: the host sends IP packets behind a 14-byte Ethernet header, which a \
          modem in raw-IP mode does not understand{}. Set the driver to raw IP (for qmi_wwan: write Y to \
          /sys/class/net/INTERFACE/qmi/raw_ip while it is down), or the modem to 802.3.",
-        if answers_in_ip { "; it answers in bare IP" } else { "; it answers nothing" }
+        if answers_in_ip { "Raw-IP" } else { "Perhaps a raw-IP" },
+        if answers_in_ip { "; it answers in bare IP" } else { "; nothing came back in this capture" }
     );
     Some(verdict("raw-ip-misuse", "bad", device, text, evidence))
 }

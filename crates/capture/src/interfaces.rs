@@ -82,19 +82,19 @@ impl Interface {
     }
 }
 
-/// Where the figures of a capture with these interfaces come from: `emulated` or `simulated` when one of them says that txop
-/// made it ([`crate::EMULATED`], [`crate::SIMULATED`]), else `imported`.
+/// Where the figures of a capture with these interfaces come from: `emulated`, `simulated`, `guest-exact` or `guest-fast` when
+/// one of them says that txop made it ([`crate::EMULATED`] and the like), else `imported`.
 pub fn origin(interfaces: &[Interface]) -> &'static str {
     let said = |start: &str| {
         interfaces.iter().any(|i| i.description.as_deref().is_some_and(|description| description.starts_with(start)))
     };
-    if said(crate::EMULATED) {
-        "emulated"
-    } else if said(crate::SIMULATED) {
-        "simulated"
-    } else {
-        "imported"
-    }
+    let marks = [
+        (crate::EMULATED, "emulated"),
+        (crate::SIMULATED, "simulated"),
+        (crate::GUEST_EXACT, "guest-exact"),
+        (crate::GUEST_FAST, "guest-fast"),
+    ];
+    marks.into_iter().find(|(mark, _)| said(mark)).map_or("imported", |(_, origin)| origin)
 }
 
 /// Packets that the capturing host lost, `None` where the capture does not say. The two may count the same losses, so

@@ -102,7 +102,7 @@ pub struct DeviceArgs {
     /// Script of faults, and of what the built-in access point does.
     #[arg(long, value_name = "FILE")]
     pub faults: Option<PathBuf>,
-    /// Record all URBs (pcap, link type 220).
+    /// Record all URBs (pcapng, link type 220).
     #[arg(long, value_name = "FILE")]
     pub usb: Option<PathBuf>,
     /// Bytes of data kept per URB.

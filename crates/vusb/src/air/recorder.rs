@@ -49,7 +49,7 @@ impl AirRecorder {
         let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), ByteOrder::Little).map_err(io_error)?;
         let settings = InterfaceSettings {
             name: Some("air".into()),
-            description: Some("virtual air".into()),
+            description: Some(crate::record::mark().to_owned()),
             fcs_len: Some(4),
             ..InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP)
         };

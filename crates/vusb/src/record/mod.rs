@@ -9,6 +9,20 @@ use wire::usb::{EndpointAddress, TransferType};
 pub use room::Room;
 pub use usbmon::UsbmonRecorder;
 
+/// What a capture says of where it comes from, as the description of its interface: a guest's by the guest's mode, which its
+/// init gives in `TXOP_MODE`; on other machines the chips' time is theirs, as that of emulated links.
+pub fn mark() -> &'static str {
+    mark_of(std::env::var("TXOP_MODE").ok().as_deref())
+}
+
+fn mark_of(mode: Option<&str>) -> &'static str {
+    match mode {
+        Some("exact") => capture::GUEST_EXACT,
+        Some("fast") => capture::GUEST_FAST,
+        _ => capture::EMULATED,
+    }
+}
+
 /// An URB was submitted or has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct UrbEvent<'a> {
@@ -44,4 +58,13 @@ pub trait Observer {
     /// # Errors
     /// Those of its file.
     fn finish(&mut self) -> std::io::Result<()>;
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_mark_is_that_of_the_mode() {
+        let marks = [Some("exact"), Some("fast"), None, Some("")].map(super::mark_of);
+        assert_eq!(marks, ["guest-exact by txop", "guest-fast by txop", "emulated by txop", "emulated by txop"]);
+    }
 }

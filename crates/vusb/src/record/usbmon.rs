@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-use capture::{PcapSettings, PcapWriter, WriteError};
+use capture::{InterfaceSettings, PcapngWriter, WriteError};
 use wire::linktype::LinkType;
 use wire::pcap::ByteOrder;
 use wire::usb::usbmon::{EventKind, Header, LONG_HEADER};
@@ -18,9 +18,10 @@ const IN_PROGRESS: i32 = -115;
 const BUS: u16 = 1;
 const DEVICE: u8 = 2;
 
-/// Writes URBs into a pcap file.
+/// Writes URBs into a pcapng file, whose interface says what made it.
 pub struct UsbmonRecorder {
-    writer: PcapWriter<BufWriter<File>>,
+    writer: PcapngWriter<BufWriter<File>>,
+    interface: u32,
     /// What to add to the session's clock to get the time since 1970.
     epoch_ns: i64,
     /// Bytes of data kept per URB.
@@ -37,9 +38,14 @@ impl UsbmonRecorder {
     /// # Errors
     /// Those of the file.
     pub fn create(path: &Path, epoch_ns: i64, snap_len: usize, room: Room) -> io::Result<Self> {
-        let settings = PcapSettings::micros(LinkType::USB_LINUX_MMAPPED);
-        let writer = PcapWriter::new(BufWriter::new(File::create(path)?), settings).map_err(io_error)?;
-        Ok(Self { writer, epoch_ns, snap_len, room, record: Vec::new(), failed: None })
+        let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), ByteOrder::Little).map_err(io_error)?;
+        let settings = InterfaceSettings {
+            name: Some("usbmon1".into()),
+            description: Some(super::mark().to_owned()),
+            ..InterfaceSettings::nanos(LinkType::USB_LINUX_MMAPPED)
+        };
+        let interface = writer.add_interface(&settings).map_err(io_error)?;
+        Ok(Self { writer, interface, epoch_ns, snap_len, room, record: Vec::new(), failed: None })
     }
 }
 
@@ -64,7 +70,7 @@ impl Observer for UsbmonRecorder {
         self.record.extend_from_slice(&header(event, time_ns, data.len()).emit(ByteOrder::Little));
         self.record.extend_from_slice(data);
         let whole = (LONG_HEADER + event.data.len()) as u32;
-        if let Err(error) = self.writer.write(time_ns, whole, &self.record) {
+        if let Err(error) = self.writer.write(self.interface, time_ns, whole, &self.record) {
             self.failed = Some(io_error(error));
         }
     }
