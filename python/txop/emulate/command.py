@@ -53,7 +53,7 @@ def environment(network: EmulatedNetwork, at: Host) -> dict[str, str]:
     told = {"TXOP_HOST": at.name, "TXOP_INTERFACE": at.interface}
     for host in network.hosts:
         told[f"TXOP_{host.variable}"] = host.address
-        told[f"TXOP_AT_{host.variable}"] = shlex.join(network.prefix_forever(host))
+        told[f"TXOP_AT_{host.variable}"] = shlex.join(network.prefix_from_another(host))
     return {**os.environ, **told, **network.mark}
 
 

@@ -127,6 +127,13 @@ class Namespaces:
         user = ("--user",) if self.rootless else ()
         return _enter(self._holders[number], *user, "--net")
 
+    def enter_from_another(self, number: int) -> list[str]:
+        """The same for a command that runs in one of these namespaces, and so in the user namespace of them all.
+
+        No process may enter the user namespace it is in: setns(2) fails with EINVAL.
+        """
+        return _enter(self._holders[number], "--net")
+
     async def close(self) -> None:
         """Let go of them. What still runs in them keeps them until it ends."""
         holders, self._holders = self._holders, []

@@ -110,6 +110,10 @@ class EmulatedNetwork:
         """The same without the tie to who starts it."""
         return self._made.enter_forever(host.number)
 
+    def prefix_from_another(self, host: Host) -> list[str]:
+        """The same for a command that a program at one of the hosts starts."""
+        return self._made.enter_from_another(host.number)
+
     def pid(self, host: Host) -> int:
         """A process at a host."""
         return self._made.pid(host.number)
