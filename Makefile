@@ -93,11 +93,12 @@ test-minimum-rust: $(SYSTEM) ## compile everything with the oldest Rust that is 
 test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; needs root and mmdebstrap)
 	scripts/fresh_systems.py $(FRESH)
 
-lint: $(PACKAGES) ## rustfmt, clippy, ruff and mypy, each of one pinned version; changes nothing
+lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing
 	scripts/lint-rust.sh
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 format: $(PACKAGES) ## put Rust and Python files into their standard form
 	scripts/lint-rust.sh --format

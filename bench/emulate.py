@@ -16,11 +16,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from txop.emulate import EmulatedNetwork
-from txop.emulate.held import start
 from txop.emulate.hosts import INTERFACE, hosts_of
 from txop.emulate.namespaces import Namespaces, tool_environment
 from txop.emulate.real_time import real_time_prefix
 from txop.emulate.scenario import load_scenario
+from txop.process.held import start
 
 PROMISED_MBIT_S = 1_000
 PROMISED_SHARE = 0.6

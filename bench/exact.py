@@ -30,14 +30,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from txop.emulate.held import DIES_WITH_PARENT
 from txop.guest import qemu
 from txop.guest.chips import IN_GUEST, Chip, find_chips
 from txop.guest.exactness import difference
-from txop.guest.image import build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
 from txop.guest.running import run_guest
+from txop.guest_image.image import build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
+from txop.process.held import DIES_WITH_PARENT
 
 CLOCKS = "cat /proc/interrupts /proc/stat; grep '^now at' /proc/timer_list; head -c 100 /dev/urandom | sha256sum\n"
 """What tells of a difference of a nanosecond in the guest's time."""

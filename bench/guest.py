@@ -27,13 +27,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from txop.guest.cache import default_cache
 from txop.guest.chips import IN_GUEST, Chip, find_chips
-from txop.guest.image import Image, build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version
 from txop.guest.running import Ended, run_guest
+from txop.guest_image.cache import default_cache
+from txop.guest_image.image import Image, build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
 
 IMAGE_S, IMAGE_MB, ASSOCIATION_S = 10, 30, 40
 BUSY_S = 4

@@ -29,11 +29,11 @@ from txop import air, bus
 from txop.arms.build import Built
 from txop.guest.chips import IN_GUEST, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.image import Image, build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode, qemu_version
 from txop.guest.running import run_guest
+from txop.guest_image.image import Image, build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
 from txop.plan.named_file import named_file
 
 ROOT = Path(__file__).resolve().parent.parent

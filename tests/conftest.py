@@ -15,7 +15,7 @@ from hypothesis import settings
 
 from guests_here import built_chips, built_image
 from ssh_server import Keys, Server, why_not
-from txop.guest.image import Image
+from txop.guest_image.image import Image
 
 # Nothing is timed in tests: the machine may be busy. In continuous integration the same examples are tried every time.
 settings.register_profile("txop", deadline=None, derandomize="CI" in os.environ)

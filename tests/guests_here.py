@@ -18,10 +18,10 @@ import pytest
 from txop.arms.build import Built
 from txop.guest.chips import find_chips
 from txop.guest.driver import DriverBuild, build_driver
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import Image, build_image
-from txop.guest.locks import find_lock
 from txop.guest.qemu import check_qemu
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.image import Image, build_image
+from txop.guest_image.locks import find_lock
 
 
 def _is_debian() -> bool:

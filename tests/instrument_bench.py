@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from txop.campaign.instrument import Early, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
 from txop.campaign.run import longest_s
+from txop.measure.instrument import Early, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
 from txop.plan.model import Plan
 from txop.targets.contract import Target, Targets
 

@@ -13,7 +13,7 @@ from txop.air.definitions import DEFINITIONS
 from txop.air.page import comparison_page, page
 from txop.air.page.causes import INK_OF_CAUSE
 from txop.air.view import Facts, Grid, sections
-from txop.report.plot import INK
+from txop.present.plot import INK
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from txop import air
-from txop.moment import check_order, end_of
+from txop.core.moment import check_order, end_of
 
 LATE = 1_627_041_600
 """Captures made by rule begin here: 2021-07-23 12:00 UTC."""

@@ -12,10 +12,10 @@ from instrument_bench import TCP, facts_of, make_plan
 from txop import bus
 from txop.archive.derived import rebuild
 from txop.archive.reader import read_archive
-from txop.campaign.instrument import Marks, Reading
 from txop.campaign.instruments import instruments_of
 from txop.compare.archive import compare
-from txop.probes.bus_analysis import BusAnalysis, device_under_test, digest_of
+from txop.measure.instrument import Marks, Reading
+from txop.measure.probes.bus_analysis import BusAnalysis, device_under_test, digest_of
 from txop.report.campaign import page
 
 GOLDEN = Path(__file__).parent.parent / "data" / "archive-v1"

@@ -12,10 +12,10 @@ from guests_here import built_chips, rebuilt_driver
 from txop import bus
 from txop.bus.model import BusReport, Traffic
 from txop.guest.chips import IN_GUEST
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
 
 SCRIPT = Path(__file__).with_name("kernel_counters.sh")
 ETHERNET_HEADER = 14

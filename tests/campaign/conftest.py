@@ -12,9 +12,9 @@ import pytest
 
 from txop.archive.layout import Layout
 from txop.campaign.engine import Campaign, Outcome
-from txop.campaign.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Quiet
+from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
 from txop.plan.model import Arm, Plan, Test
 from txop.targets.contract import TargetLost, Targets
 

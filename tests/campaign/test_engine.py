@@ -12,8 +12,8 @@ from txop.archive.counting import counting
 from txop.archive.layout import ArchiveError, ArchiveLock
 from txop.archive.reader import read_archive
 from txop.campaign.engine import MAX_VOID_IN_A_ROW, End
-from txop.campaign.instrument import Reading
 from txop.compare.archive import compare
+from txop.measure.instrument import Reading
 
 
 def test_a_campaign_runs_every_arm_in_every_block(bench):

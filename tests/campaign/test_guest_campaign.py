@@ -15,7 +15,7 @@ import pytest
 from txop.archive.reader import Archive, read_archive
 from txop.campaign import session
 from txop.campaign.reporter import Quiet
-from txop.guest.cache import default_cache
+from txop.guest_image.cache import default_cache
 from txop.plan.load import load_plan
 from txop.plan.overrides import Overrides
 

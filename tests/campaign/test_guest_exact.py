@@ -9,17 +9,17 @@ import pytest
 
 from txop.campaign import guest_trials, guests
 from txop.campaign.guests import REPEAT, GuestLaboratory, _Ready
-from txop.campaign.instrument import Marks, RunContext
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Quiet
 from txop.guest.chips import VARIABLE, Chip
 from txop.guest.exactness import results_sha256
-from txop.guest.image import Image
 from txop.guest.qemu import TESTED_QEMU, Computer
 from txop.guest.results import Event
 from txop.guest.running import Ended
+from txop.guest_image.image import Image
+from txop.measure.instrument import Marks, RunContext
+from txop.measure.probes.guest_trial import FOLDER
 from txop.plan.model import GuestSpec, Plan
-from txop.probes.guest_trial import FOLDER
 from txop.targets.contract import Targets
 
 MARKS = "idle 10.0\nload 11.0\nwindow 12.0\nend 14.0\nwall 1767225612\n"
@@ -53,7 +53,7 @@ def run(
     monkeypatch.setenv(VARIABLE, str(program))
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
     monkeypatch.setattr(guests, "run_guest", booted)
-    monkeypatch.setattr("txop.guest.trial.run_guest", booted)
+    monkeypatch.setattr("txop.guest_trials.trial.run_guest", booted)
     monkeypatch.setattr(guest_trials, "_why", lambda *_: "")
     plan = Plan.model_validate(
         {

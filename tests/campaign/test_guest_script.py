@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
 from txop.campaign.guests import seed_of
-from txop.campaign.instrument import RunFacts
-from txop.origin import Origin
-from txop.plan.check import check
+from txop.core.origin import Origin
+from txop.measure.instrument import RunFacts
+from txop.measure.probes import chip
+from txop.measure.traffic.command import Command
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import CommandTest, GuestSpec, GuestVariant, Plan
-from txop.probes import chip
-from txop.traffic.command import Command
+from txop.plan_check.check import check
 
 TEXT = """
 title = "x"

@@ -15,24 +15,24 @@ from hypothesis import strategies as st
 
 from txop.campaign.guest_trials import carry_out_trial, limit_s
 from txop.campaign.guests import GuestLaboratory, _Stopwatch
-from txop.campaign.instrument import Marks, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError
 from txop.campaign.reporter import Quiet
-from txop.guest import trial as trials
 from txop.guest.chips import VARIABLE, Chip
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.results import Event
 from txop.guest.running import Cause, Ended, GuestFailed
-from txop.plan.check import check
-from txop.plan.figures import figures_of, primary_of
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
+from txop.guest_trials import trial as trials
+from txop.measure.instrument import Marks, Reading, RunContext, RunFacts
+from txop.measure.probes.guest_trial import GuestTrial
 from txop.plan.guest_time import guest_s
 from txop.plan.load import LoadedPlan, load_plan, parse_plan
 from txop.plan.model import GuestSpec, Plan
 from txop.plan.named_file import named_file
-from txop.probes.guest_trial import GuestTrial
+from txop.plan_check.check import check
+from txop.plan_check.figures import figures_of, primary_of
 from txop.targets.contract import TargetError, Targets
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "plans"
@@ -397,5 +397,5 @@ def test_the_shipped_plans_have_both_ways_and_a_dozen_scripts_for_both_drivers()
 
 @pytest.mark.parametrize("name", ["cycle.sh", "survey.sh", "lib.sh"])
 def test_the_scripts_are_ones_that_the_shell_understands(name: str) -> None:
-    script = (resources.files("txop.guest") / "trials" / name).read_bytes()
+    script = (resources.files("txop.guest_trials") / "trials" / name).read_bytes()
     subprocess.run([shutil.which("dash") or "sh", "-n"], input=script, check=True)

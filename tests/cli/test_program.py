@@ -261,7 +261,7 @@ def test_a_defect_is_a_short_message_and_a_traceback_only_on_demand(monkeypatch,
 def test_a_signal_ends_it_quietly_and_leaves_no_half_of_a_file(plain_environment, tmp_path, number, code):
     sleeper = (
         "import sys, time; from pathlib import Path; from txop.cli import app\n"
-        "from txop.report.whole_file import whole_file\n"
+        "from txop.core.whole_file import whole_file\n"
         "def register(a):\n"
         "    @a.command(name='sleep')\n"
         "    def sleep() -> None:\n"

@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from txop.core.visible import visible
 from txop.report.exports.dokuwiki import cell
-from txop.visible import visible
 
 TARGET = Path(__file__).parent / "golden" / "dokuwiki-cells.json"
 

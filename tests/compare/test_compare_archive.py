@@ -16,7 +16,7 @@ from txop.compare.facts import NOT_RADIO
 from txop.compare.result import CompareResult
 from txop.compare.select import CannotCompare
 from txop.compare.two import compare_two
-from txop.origin import Origin
+from txop.core.origin import Origin
 
 
 def row(result, figure, arm):

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from txop.archive.reader import read_archive
 from txop.compare.archive import compare
 from txop.compare.result import CompareResult
-from txop.report.csv_cells import write_table
+from txop.present.csv_cells import write_table
 from txop.report.exports import FORMATS
 from txop.report.exports.dokuwiki import cell, link
 from txop.report.exports.dokuwiki import lines as wiki_lines

@@ -19,10 +19,10 @@ from txop.cli import app
 from txop.compare.archive import compare
 from txop.compare.select import CannotCompare
 from txop.compare.two import compare_two
-from txop.metrics import describe
-from txop.origin import Origin
-from txop.plan.changes import changes_of, comparisons
+from txop.core.metrics import describe
+from txop.core.origin import Origin
 from txop.plan.model import Plan
+from txop.plan_check.changes import changes_of, comparisons
 from txop.report.campaign.document import page
 from txop.report.exports.csv import comparison_rows
 from txop.report.exports.dokuwiki import lines as dokuwiki

@@ -23,9 +23,9 @@ from txop.archive.layout import Layout
 from txop.archive.run_file import Fault, RunFile, SeriesFile, Value, Voiding
 from txop.archive.window import is_inside
 from txop.campaign.schedule import Block, planned, repeat
+from txop.core.metrics import METRICS, describe
+from txop.core.origin import Origin
 from txop.klog import name_faults
-from txop.metrics import METRICS, describe
-from txop.origin import Origin
 from txop.plan.model import Plan
 
 HERE = Path(__file__).parent

@@ -11,10 +11,10 @@ import pytest
 
 from guests_here import rebuilt_driver
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
 
 DRIVERS = ("rtl8192cu", "rtl8xxxu")
 

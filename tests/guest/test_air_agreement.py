@@ -14,10 +14,10 @@ from guests_here import rebuilt_driver
 from txop import air, bus
 from txop.air.model import AirReport
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
 
 AP = "02:00:00:00:00:00"
 """The first radio of mac80211_hwsim (drivers/net/wireless/virtual/mac80211_hwsim.c, mac80211_hwsim_new_radio)."""

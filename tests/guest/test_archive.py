@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.packages import archive
-from txop.guest.packages.archive import current_archive, security_beside
-from txop.guest.packages.lock import Lock, LockedPackage, in_order
-from txop.guest.packages.offers import changes, offers
-from txop.guest.packages.store import PackageStore
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.packages import archive
+from txop.guest_image.packages.archive import current_archive, security_beside
+from txop.guest_image.packages.lock import Lock, LockedPackage, in_order
+from txop.guest_image.packages.offers import changes, offers
+from txop.guest_image.packages.store import PackageStore
 
 needs_apt = pytest.mark.skipif(
     any(shutil.which(name) is None for name in ("apt-get", "apt-cache", "gpg"))

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop.guest.cpio import Cpio
-from txop.guest.error import GuestError
-from txop.guest.packages.control import read_index
-from txop.guest.packages.deb import DebError, unpack
 from txop.guest.results import Event, read_events, unpack_files
+from txop.guest_image.cpio import Cpio
+from txop.guest_image.error import GuestError
+from txop.guest_image.packages.control import read_index
+from txop.guest_image.packages.deb import DebError, unpack
 
 
 def packed(archive: Cpio) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest.chips import DEVICES, DRIVERS, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
-from txop.guest.error import GuestError
+from txop.guest_image.error import GuestError
 
 
 def test_every_device_has_a_stock_driver() -> None:

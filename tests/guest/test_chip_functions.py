@@ -14,10 +14,10 @@ import pytest
 from guests_here import built_chips, rebuilt_driver
 from txop import air
 from txop.guest.chips import IN_GUEST, NEEDS_BUILD, Chip
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
 
 pytestmark = pytest.mark.slow
 

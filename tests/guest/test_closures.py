@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.guest.elf import NotElf, read_dynamic
-from txop.guest.error import GuestError
-from txop.guest.libraries import MissingLibrary, libraries_of
-from txop.guest.modules import KernelModule, ModuleMissing, alias_text, closure, dependency_text
-from txop.guest.packages.store import FileTree
+from txop.guest_image.elf import NotElf, read_dynamic
+from txop.guest_image.error import GuestError
+from txop.guest_image.libraries import MissingLibrary, libraries_of
+from txop.guest_image.modules import KernelModule, ModuleMissing, alias_text, closure, dependency_text
+from txop.guest_image.packages.store import FileTree
 
 
 def elf(needed: list[str], *, interpreter: str | None = None, soname: str | None = None) -> bytes:

@@ -13,8 +13,8 @@ import pytest
 
 from txop.cli.guest_run import _perturbation
 from txop.guest.chips import Chip
-from txop.guest.image import Image
 from txop.guest.perturbation import perturbation
+from txop.guest_image.image import Image
 
 RunTxop = Callable[..., CompletedProcess[str]]
 WALL_S = 900

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from txop.cli.guest_run import _harmless
 from txop.guest.chips import Chip
 from txop.guest.console import console_lines, excerpt
-from txop.guest.error import GuestError
-from txop.guest.overlay import guest_files
 from txop.guest.qemu import MAX_SHIFT, PORTS, Computer, Mode, arguments, shift_of
+from txop.guest_image.error import GuestError
+from txop.guest_image.overlay import guest_files
 
 
 @given(st.binary(max_size=500))

@@ -12,11 +12,11 @@ import pytest
 
 from guests_here import rebuilt_driver
 from txop.guest import driver
-from txop.guest.compiler import compiler_folder, variables_of
 from txop.guest.driver import DriverBuild, build_driver, check_compiler
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.kernel_tree import build_folder
-from txop.guest.locks import find_lock
+from txop.guest_image.compiler import compiler_folder, variables_of
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.kernel_tree import build_folder
+from txop.guest_image.locks import find_lock
 
 
 @pytest.mark.parametrize("name", ["", "x y", "CONFIG_X=1", "$(shell true)", "A -include /etc/passwd", "1A", "ä"])

@@ -9,9 +9,9 @@ import pytest
 
 from txop.guest.chips import Chip
 from txop.guest.driver_check import check_driver
-from txop.guest.error import GuestError
 from txop.guest.fault_check import check_options
-from txop.guest.image import Image
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.guest.endurance import Way, read_endured
-from txop.guest.facts import read_facts
-from txop.guest.growth import MAX_CACHES, read_growth, slope
-from txop.guest.judgement import Observed
 from txop.guest.running import FILES
-from txop.guest.survey_report import cycle_cells
-from txop.guest.trial import Trial
+from txop.guest_trials.endurance import Way, read_endured
+from txop.guest_trials.facts import read_facts
+from txop.guest_trials.growth import MAX_CACHES, read_growth, slope
+from txop.guest_trials.judgement import Observed
+from txop.guest_trials.survey_report import cycle_cells
+from txop.guest_trials.trial import Trial
 
 
 def test_the_slope_is_that_of_a_line_with_outliers() -> None:

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest.cache import default_cache
-from txop.guest.image import Image
+from txop.guest_image.cache import default_cache
+from txop.guest_image.image import Image
 
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from txop.guest.chips import IN_GUEST, Chip, find_chips
-from txop.guest.image import build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
+from txop.guest_image.image import build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
 results, series, seed, seconds = sys.argv[1:]

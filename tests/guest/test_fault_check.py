@@ -9,9 +9,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from txop.guest import chips as chips_module
-from txop.guest.error import GuestError
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import FaultScript, faults_file, shipped_faults
+from txop.guest_image.error import GuestError
 
 RunTxop = Callable[..., CompletedProcess[str]]
 WRONG = '[[fault]]\nname = "x"\nendpoint = 0\naction = "los"\n'

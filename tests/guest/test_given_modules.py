@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from txop.guest import rebuilt
-from txop.guest.error import GuestError
-from txop.guest.image import Image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay, given_modules, overlay_archive
-from txop.guest.packages.lock import Lock
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay, given_modules, overlay_archive
+from txop.guest_image.packages.lock import Lock
 
 RELEASE = "6.12.1-txop"
 

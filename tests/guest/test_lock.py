@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from txop.guest import recipe
-from txop.guest.locks import find_lock
-from txop.guest.packages.lock import Lock, LockedPackage, LockError, in_order, lock_text, read_lock
+from txop.guest_image import recipe
+from txop.guest_image.locks import find_lock
+from txop.guest_image.packages.lock import Lock, LockedPackage, LockError, in_order, lock_text, read_lock
 
 names = st.from_regex(r"[a-z0-9][a-z0-9+.-]{1,30}", fullmatch=True)
 packages = st.builds(

@@ -11,9 +11,9 @@ import pytest
 from guests_here import built_chips, built_image, rebuilt_driver
 from txop import air
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
+from txop.guest_image.overlay import Overlay
 
 AP = "02:00:00:00:00:00"
 SCRIPT = """

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from guests_here import rebuilt_driver
-from txop.guest.cache import default_cache
 from txop.guest.chips import IN_GUEST, Chip
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode
 from txop.guest.results import Event
 from txop.guest.running import Cause, Ended, GuestFailed, run_guest
+from txop.guest_image.cache import default_cache
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
 
 WALL_S = 900
 """For a busy machine; nothing is timed."""
@@ -27,9 +27,9 @@ WALL_S = 900
 PROGRAM = """
 import asyncio, sys
 from pathlib import Path
-from txop.guest.image import build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
+from txop.guest_image.image import build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 asyncio.run(run_guest(build_image(find_lock("6.12")), Overlay(("sleep", "1000")), Computer(), results=Path(sys.argv[1]),

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest.endurance import Endurance, Way, run_endurance
-from txop.guest.image import Image
-from txop.guest.judgement import Verdict
 from txop.guest.qemu import Computer, Mode
 from txop.guest.shipped_faults import find_faults
-from txop.guest.survey import Survey, control_problems, run_survey
-from txop.guest.trial import Place
+from txop.guest_image.image import Image
+from txop.guest_trials.endurance import Endurance, Way, run_endurance
+from txop.guest_trials.judgement import Verdict
+from txop.guest_trials.survey import Survey, control_problems, run_survey
+from txop.guest_trials.trial import Place
 
 DRIVER = "rtl8192cu"
 """It needs no building."""

@@ -15,9 +15,9 @@ from guests_here import built_chips, built_image, rebuilt_driver
 from txop.arms.edits.script import read_script
 from txop.guest.chips import IN_GUEST, Chip
 from txop.guest.driver import patch_files
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
+from txop.guest_image.overlay import Overlay
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
 
 RTL8XXXU = f"{SHIPPED}rtl8xxxu/"

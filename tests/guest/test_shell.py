@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest import qemu
-from txop.guest.image import Image
+from txop.guest_image.image import Image
 
 WAIT_S = 300
 """For a busy machine; nothing is timed."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest import qemu
-from txop.guest.image import Image
+from txop.guest_image.image import Image
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 STAND_IN = """\

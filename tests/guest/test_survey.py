@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 
 from txop.cli import guest_survey
 from txop.cli.app import main
-from txop.guest import endurance
-from txop.guest import survey as surveys
-from txop.guest.error import GuestError
-from txop.guest.facts import Sample, longest_silence_s, read_facts, read_samples
-from txop.guest.image import Image
-from txop.guest.judgement import Observed, Verdict, judge
-from txop.guest.kernel_lines import read_kernel_lines, trouble
+from txop.core.origin import NOT_RADIO
 from txop.guest.qemu import Computer, Mode
 from txop.guest.shipped_faults import CONTROL, FaultScript, find_faults, shipped_faults
-from txop.guest.survey import Case, Survey, control_problems, rows_of
-from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
-from txop.guest.trial import Place, Trial
-from txop.origin import NOT_RADIO
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_trials import endurance
+from txop.guest_trials import survey as surveys
+from txop.guest_trials.facts import Sample, longest_silence_s, read_facts, read_samples
+from txop.guest_trials.judgement import Observed, Verdict, judge
+from txop.guest_trials.kernel_lines import read_kernel_lines, trouble
+from txop.guest_trials.survey import Case, Survey, control_problems, rows_of
+from txop.guest_trials.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
+from txop.guest_trials.trial import Place, Trial
 
 WELL = """\
 12.10 plug 0

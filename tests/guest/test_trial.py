@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest import trial as trials
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import Cause, Ended, GuestFailed
-from txop.guest.trial import Place, read_trial, run_trial
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
+from txop.guest_trials import trial as trials
+from txop.guest_trials.trial import Place, read_trial, run_trial
 
 
 @pytest.fixture

@@ -17,17 +17,17 @@ from pathlib import Path
 import pytest
 
 from txop.guest import qemu, running
-from txop.guest.cache import new_folder, room
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import KEPT_UNUSED_DAYS, Image, build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
-from txop.guest.packages import archive as archive_module
-from txop.guest.packages.lock import LockedPackage
-from txop.guest.packages.store import PackageStore
 from txop.guest.qemu import Computer, check_kvm, check_qemu
 from txop.guest.running import Cause, GuestFailed, run_guest
 from txop.guest.scratch import sweep
+from txop.guest_image.cache import new_folder, room
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.image import KEPT_UNUSED_DAYS, Image, build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
+from txop.guest_image.packages import archive as archive_module
+from txop.guest_image.packages.lock import LockedPackage
+from txop.guest_image.packages.store import PackageStore
 
 VERSION = 'case "$*" in --version) echo "QEMU emulator version 8.2.0"; exit ;; esac\n'
 PORTS = """
@@ -280,7 +280,7 @@ def test_a_cache_in_a_folder_that_may_not_be_searched_is_told(tmp_path: Path, mo
 FILLING = """
 import sys, time
 from pathlib import Path
-from txop.guest.cache import new_folder
+from txop.guest_image.cache import new_folder
 with new_folder(Path(sys.argv[1])) as work:
     (work / "half").write_text("x")
     print("filling", flush=True)
@@ -307,8 +307,8 @@ def test_what_a_killed_process_left_is_removed_and_never_taken_for_whole(tmp_pat
 BUILD = """
 import sys
 from pathlib import Path
-from txop.guest.image import build_image
-from txop.guest.locks import find_lock
+from txop.guest_image.image import build_image
+from txop.guest_image.locks import find_lock
 print(build_image(find_lock("6.12"), cache=Path(sys.argv[1]), progress=lambda words: print(words, flush=True)).key)
 """
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from txop.guest.chips import PROGRAM, VARIABLE
-from txop.guest.image import Image
+from txop.guest_image.image import Image
 
 NOBODY = 65_534
 

@@ -17,12 +17,12 @@ import pytest
 
 from guests_here import rebuilt_driver
 from txop.guest.chips import FAULTS, IN_GUEST
-from txop.guest.image import Image
-from txop.guest.kernel_lines import read_kernel_lines
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 from txop.guest.shipped_faults import find_faults
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
+from txop.guest_trials.kernel_lines import read_kernel_lines
 
 WIKI = Path(__file__).parents[1] / "klog/wiki"
 ELSEWHERE = re.compile(r"new high-speed USB device number")

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from txop.plan.check import check, ensure
-from txop.plan.hazards import fewest_blocks
 from txop.plan.problem import PlanError
 from txop.plan.templates import templates
+from txop.plan_check.check import check, ensure
+from txop.plan_check.hazards import fewest_blocks
 
 EMULATED = """\
 title = "emulated"
@@ -309,7 +309,7 @@ def test_a_name_that_no_file_can_have_is_a_problem_and_no_crash(parse, good):
 
 
 def test_files_become_absolute(parse, tmp_path):
-    from txop.plan.check_files import named, with_absolute_files
+    from txop.plan_check.files import named, with_absolute_files
 
     for text in (template.text for template in templates().values()):
         loaded = parse(text)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from txop.cli import app as program
 from txop.emulate import EmulatedPair, EmulationError
 from txop.emulate.scenario import laid_over
-from txop.guest.error import GuestError
-from txop.plan.check import check
-from txop.plan.guest_chip import chip_of
+from txop.guest_image.error import GuestError
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.problem import PlanError
+from txop.plan_check.check import check
+from txop.plan_check.guest_chip import chip_of
 
 LINK = """\
 title = "t"

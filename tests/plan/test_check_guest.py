@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from txop.plan.check import check
 from txop.plan.load import LoadedPlan
+from txop.plan_check.check import check
 
 PLAN = """\
 title = "x"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from txop.plan.check import check
 from txop.plan.load import load_plan
 from txop.plan.templates import templates
+from txop.plan_check.check import check
 
 PLAN = templates()["guest-rtl8xxxu-patches"].text
 SHIPPED = "txop:rtl8xxxu/0010-interrupts.toml"

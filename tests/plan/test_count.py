@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from txop.plan.count import COLLECT, MODULE, READY, count
+from txop.plan_check.count import COLLECT, MODULE, READY, count
 
 
 def test_runs_and_what_they_are_made_of(parse, good):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from txop.metrics import METRICS
-from txop.plan.figures import figures_of, primary_of
+from txop.core.metrics import METRICS
 from txop.plan.model import GuestTarget
+from txop.plan_check.figures import figures_of, primary_of
 
 
 def test_kinds(parse, good):

@@ -15,9 +15,9 @@ from txop.campaign.engine import Campaign
 from txop.campaign.guests import GuestLaboratory
 from txop.campaign.reporter import Quiet
 from txop.plan import guest_time
-from txop.plan.count import count
 from txop.plan.guest_time import Spent, expected, guests_at_once, is_checked, is_known, remember
 from txop.plan.model import Plan
+from txop.plan_check.count import count
 
 
 def plan(*, arms: int = 2, tests: int = 2, blocks: int = 3, **guest: object) -> Plan:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from txop.metrics import METRICS
+from txop.core.metrics import METRICS
 from txop.plan.noise import MAX_TESTBEDS, Noise, default_store, recall, remember, smallest_effect
 
 NOISE = Noise(sd_d=4.0, n=10, when="2026-03-01T10:00:00+00:00", source="/archives/x", aa=True)

@@ -11,10 +11,10 @@ import pytest
 from pydantic import BaseModel
 
 from txop.plan import model, reference
-from txop.plan.check import check
 from txop.plan.load import load_plan
 from txop.plan.schema import HINT, allowed_keys, descriptions, schema
 from txop.plan.templates import templates
+from txop.plan_check.check import check
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "plans"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "plan.md"

@@ -9,10 +9,10 @@ import pytest
 
 from txop import _native
 from txop.air import analyze
-from txop.campaign.instrument import Reading
-from txop.metrics import METRICS
-from txop.probes.air_analysis import digest_of
-from txop.probes.air_counts import COUNT_KEYS, OF_A_WAY, counts
+from txop.core.metrics import METRICS
+from txop.measure.instrument import Reading
+from txop.measure.probes.air_analysis import digest_of
+from txop.measure.probes.air_counts import COUNT_KEYS, OF_A_WAY, counts
 
 
 def read(tmp_path, scene: str, seconds: float = 1.0):

@@ -10,10 +10,10 @@ import pytest
 
 from fake_target import FakeTarget
 from instrument_bench import CAPTURED, carry_out, context_of, gate_states, make_plan
-from txop.campaign.instrument import Instrument, Reading
-from txop.probes.ethtool import EthtoolStatistics, growth
-from txop.probes.sdio import SdioBus
-from txop.probes.usb import UsbLink
+from txop.measure.instrument import Instrument, Reading
+from txop.measure.probes.ethtool import EthtoolStatistics, growth
+from txop.measure.probes.sdio import SdioBus
+from txop.measure.probes.usb import UsbLink
 
 USB = "/sys/devices/pci0000:00/0000:00:14.0/usb1/1-1"
 SDIO = "/sys/devices/platform/soc/3f300000.mmcnr/mmc_host/mmc1/mmc1:0001/mmc1:0001:1"

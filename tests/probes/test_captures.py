@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from fake_target import FakeTarget
 from instrument_bench import CAPTURED, carry_out, context_of, facts_of, gate_states, make_plan
 from txop.formats.iw_interface import parse_interfaces
+from txop.measure.probes import packet_capture
+from txop.measure.probes.air_capture import AirCapture
+from txop.measure.probes.bus_capture import BusCapture
+from txop.measure.probes.monitor import frequency_arguments
+from txop.measure.probes.packet_capture import PacketCapture, parse_summary, read_capture
 from txop.plan.model import SshTarget as SshTable
-from txop.probes import packet_capture
-from txop.probes.air_capture import AirCapture
-from txop.probes.bus_capture import BusCapture
-from txop.probes.monitor import frequency_arguments
-from txop.probes.packet_capture import PacketCapture, parse_summary, read_capture
 from txop.targets.contract import Silence
 from txop.targets.factory import CONSTRUCTORS
 from txop.targets.local import LocalTarget

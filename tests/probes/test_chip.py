@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from txop.campaign.gates import judge
-from txop.campaign.instrument import Marks, Reading, RunFacts
-from txop.metrics import METRICS
-from txop.plan.figures import figures_of
+from txop.core.metrics import METRICS
+from txop.measure.instrument import Marks, Reading, RunFacts
+from txop.measure.probes import chip
 from txop.plan.model import Plan
-from txop.probes import chip
+from txop.plan_check.figures import figures_of
 
 SECOND = 1_000_000_000
 

@@ -30,15 +30,15 @@ from instrument_bench import (
     values,
 )
 from txop.campaign.gates import GATES, judge, settle
-from txop.campaign.instrument import GateFinding, Reading
 from txop.campaign.joined import join
 from txop.campaign.metrics_reference import MARKER, reference
-from txop.metrics import METRICS
+from txop.core.metrics import METRICS
+from txop.measure.instrument import GateFinding, Reading
+from txop.measure.probes import sampler
+from txop.measure.probes.host import HostCounters
+from txop.measure.probes.idle_difference import above_idle
+from txop.measure.probes.interface import InterfaceCounters
 from txop.plan.model import Gates
-from txop.probes import sampler
-from txop.probes.host import HostCounters
-from txop.probes.idle_difference import above_idle
-from txop.probes.interface import InterfaceCounters
 from txop.targets.contract import TargetLost
 from txop.targets.local import LocalTarget
 
@@ -374,7 +374,8 @@ def test_every_gate_that_is_found_is_described():
     """Names of gates in the code are keys of GATES, which the documentation is made from."""
     package = Path(txop.__file__).parent
     pattern = re.compile(r'(?:GateFinding\(|spoil\(|ArmError\(|gate=|gate = )\s*"([a-z-]+)"')
-    used = {name for part in ("campaign", "probes", "traffic") for path in (package / part).glob("*.py")
+    parts = ("campaign", "measure", "measure/probes", "measure/traffic")
+    used = {name for part in parts for path in (package / part).glob("*.py")
             for name in pattern.findall(path.read_text())}  # fmt: skip
     assert used - GATES.keys() == set()
     assert {"route", "association-lost", "usb-speed"} <= used

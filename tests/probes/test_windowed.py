@@ -13,12 +13,12 @@ from fake_target import FakeTarget
 from instrument_bench import context_of, facts_of, make_plan
 from txop import air
 from txop.campaign.clocks import note_wall_clocks, wall_clock
-from txop.campaign.instrument import Clock, Marks, RunFacts
+from txop.measure.instrument import Clock, Marks, RunFacts
+from txop.measure.probes.air_analysis import AirAnalysis
+from txop.measure.probes.bus_analysis import BusAnalysis
+from txop.measure.probes.windowed import CLOCK_FILE, capture_window
 from txop.plan.model import Plan
 from txop.plan.model import SshTarget as SshTable
-from txop.probes.air_analysis import AirAnalysis
-from txop.probes.bus_analysis import BusAnalysis
-from txop.probes.windowed import CLOCK_FILE, capture_window
 
 EPOCH_S = 1_767_225_600
 SECOND = 1_000_000_000

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from fake_target import FakeTarget
 from instrument_bench import CAPTURED, UPTIME_S, carry_out, context_of, facts_of, gate_states, make_plan, values
-from txop.campaign.instrument import Reading
-from txop.probes.wireless import Wireless
-from txop.probes.wireless_reading import read_wireless
+from txop.measure.instrument import Reading
+from txop.measure.probes.wireless import Wireless
+from txop.measure.probes.wireless_reading import read_wireless
 from txop.targets.prefix import PrefixTarget
 
 IW = CAPTURED / "iw"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from txop.report import format as fmt
+from txop.present import format as fmt
 
 
 @pytest.mark.parametrize(

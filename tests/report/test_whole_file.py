@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from txop.report.whole_file import replacement, whole_file
+from txop.core.whole_file import replacement, whole_file
 
 
 def names_in(folder):

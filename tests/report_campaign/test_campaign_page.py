@@ -17,11 +17,11 @@ from txop.archive.reader import read_archive
 from txop.archive.remarks import add_remark
 from txop.compare import words
 from txop.compare.archive import compare
+from txop.core.visible import visible
 from txop.report.campaign import page, write_page
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.opening import web_link
 from txop.report.campaign.runs import ROWS_MAX, all_runs
-from txop.visible import visible
 
 
 class _Reading(HTMLParser):

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile, Value
 from txop.compare.archive import compare
-from txop.report.blocks import Lines
+from txop.present.blocks import Lines
+from txop.present.plot import INK, standalone
 from txop.report.campaign.files import write_plots
 from txop.report.campaign.plots import air, latency, time
 from txop.report.campaign.plots.drawing import arm_inks, spaced
@@ -24,7 +25,6 @@ from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.samples import RunSeries, load, thinned
 from txop.report.campaign.plots.spread import boxes, in_time
 from txop.report.campaign.quoted import quoted
-from txop.report.plot import INK, standalone
 
 INKS = {"vanilla": "three", "vendor": "one"}
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from txop import _native
-from txop.origin import Origin
+from txop.core.origin import Origin
 from txop.simulate import FormatError, ScenarioError, Simulation, check, shipped, simulate, simulate_json
 from txop.simulate.page import page
 from txop.simulate.plots import draw

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop.targets.supervisor import MAX_PREAMBLE_BYTES, Preamble, launch_line, remote_command
+from txop.process.supervisor import MAX_PREAMBLE_BYTES, Preamble, launch_line, remote_command
 
 from .conftest import running_here
 

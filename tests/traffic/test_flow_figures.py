@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from instrument_bench import CAPTURED, facts_of, gate_states, make_plan, values
-from txop.campaign.instrument import Reading
+from txop.measure.instrument import Reading
+from txop.measure.traffic.flows import Flow, flows_of
+from txop.measure.traffic.iperf3 import client_argv, client_file, interval_s, listening_ports, server_file
+from txop.measure.traffic.iperf3_reading import jain, read_flows
 from txop.plan.model import Plan
-from txop.traffic.flows import Flow, flows_of
-from txop.traffic.iperf3 import client_argv, client_file, interval_s, listening_ports, server_file
-from txop.traffic.iperf3_reading import jain, read_flows
 
 TX = '[[test]]\nname = "t"\nkind = "tcp-tx"\nduration_s = 2\nwarm_up_s = 1\n'
 UDP = '[[test]]\nname = "t"\nkind = "udp-tx"\nrate_mbit_s = 20\nduration_s = 2\nwarm_up_s = 1\n'

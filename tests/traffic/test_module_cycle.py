@@ -16,10 +16,10 @@ from txop.arms.arm_loader import LoadedArm
 from txop.arms.steps import StepFailed
 from txop.campaign.instruments import instruments_of
 from txop.campaign.run import longest_s
+from txop.measure.traffic.cycle_reading import read_cycles
+from txop.measure.traffic.module_cycle import ModuleCycle, longest_cycles_s
 from txop.plan.load import parse_plan
 from txop.targets.contract import TargetError, Targets
-from txop.traffic.cycle_reading import read_cycles
-from txop.traffic.module_cycle import ModuleCycle, longest_cycles_s
 
 TEST = '[[test]]\nname = "c"\nkind = "module-cycle"\ncycles = {}\npause_s = 0.3\nrecover_s = {}\nduration_s = 1\nwarm_up_s = 1\n'  # noqa: E501
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from instrument_bench import carry_out, context_of, facts_of, gate_states, make_plan, values
-from txop.campaign.instrument import Reading
 from txop.campaign.instruments import instruments_of
+from txop.measure.instrument import Reading
+from txop.measure.traffic.iperf3 import Iperf3Traffic, ensure_free
+from txop.measure.traffic.irtt import Irtt
+from txop.measure.traffic.ping import Ping
 from txop.targets.contract import TargetError
-from txop.traffic.iperf3 import Iperf3Traffic, ensure_free
-from txop.traffic.irtt import Irtt
-from txop.traffic.ping import Ping
 
 MORE = '[target.sta2]\nkind = "local"\n'
 
@@ -282,7 +282,7 @@ def test_tools_that_are_missing(hosts, tmp_path):
     ],
 )
 def test_a_client_that_is_not_iperf3_voids_the_run(hosts, tmp_path, script, words, monkeypatch):
-    monkeypatch.setattr("txop.traffic.iperf3.FINISH_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("txop.measure.traffic.iperf3.FINISH_TIMEOUT_S", 1.0)
     fake = tmp_path / "iperf3"
     fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(0o755)

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from instrument_bench import CAPTURED, facts_of, gate_states, make_plan, values
-from txop.campaign.instrument import Marks
-from txop.traffic.rtt_reading import read_irtt, read_ping
+from txop.measure.instrument import Marks
+from txop.measure.traffic.rtt_reading import read_irtt, read_ping
 
 IDLE = '[[test]]\nname = "idle"\nkind = "latency"\nduration_s = 30\nwarm_up_s = 0\n'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from txop.traffic.steadiness import dropout_words, dropouts, unsteady
+from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
 
 
 def points(rates, warm_up: int = 5):

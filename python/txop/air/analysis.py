@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from txop.air.model import AirReport
-from txop.moment import Moment, check_order, end_of
+from txop.core.moment import Moment, check_order, end_of
 
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
@@ -30,7 +30,7 @@ def analyze(
     Args:
         path: The capture.
         pair: The two addresses between which the goodput is to be explained, both directions; default: the busiest.
-        from_: Count only records from then on; see :data:`~txop.moment.Moment`. What stations claim and use of
+        from_: Count only records from then on; see :data:`~txop.core.moment.Moment`. What stations claim and use of
             capabilities is taken from the whole capture all the same.
         to: Count only records before then.
         progress: See :data:`Progress`. An exception raised in it ends the analysis.

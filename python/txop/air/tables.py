@@ -1,4 +1,4 @@
-"""The tables of a capture report; :mod:`txop.report.tables` says what a table is."""
+"""The tables of a capture report; :mod:`txop.present.tables` says what a table is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import IO, TYPE_CHECKING
 
 from txop.air import model
 from txop.air.model import AirReport
-from txop.report import tables
-from txop.report.tables import Table, columns, nested, plain, rows
+from txop.present import tables
+from txop.present.tables import Table, columns, nested, plain, rows
 
 if TYPE_CHECKING:
     import polars
@@ -76,5 +76,5 @@ def frame(report: AirReport, name: str) -> polars.DataFrame:
 
 
 def write_csv(reports: Iterable[AirReport], name: str, out: IO[str]) -> None:
-    """The table ``name`` of all ``reports`` as CSV; see :func:`txop.report.tables.write_csv`."""
+    """The table ``name`` of all ``reports`` as CSV; see :func:`txop.present.tables.write_csv`."""
     tables.write_csv(reports, TABLES[name], out)

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
-from txop.origin import Origin
+from txop.core.origin import Origin
 
 
 @dataclass(frozen=True)

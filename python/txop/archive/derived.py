@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from txop.archive.counting import counting, figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
-from txop.report.whole_file import replacement, whole_file
+from txop.core.whole_file import replacement, whole_file
 
 if TYPE_CHECKING:
     import polars as pl

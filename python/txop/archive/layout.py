@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from txop.archive.regular import read_regular
-from txop.report.whole_file import whole_file
+from txop.core.whole_file import whole_file
 
 ARCHIVE_VERSION = 1
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from txop.archive.derived import tables
-from txop.report.field_reference import field_tables, marker, renew
+from txop.present.field_reference import field_tables, marker, renew
 
 MODULE = "txop.archive.reference"
 MARKER = marker(MODULE)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from txop.archive.text import storable
-from txop.origin import Origin
+from txop.core.origin import Origin
 
 RUN_VERSION = 1
 

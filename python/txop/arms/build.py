@@ -20,9 +20,9 @@ from txop.arms.module_file import MAX_BYTES, ModuleInfo, NotAModule, module_info
 from txop.arms.patches import apply_patches, is_script
 from txop.arms.source_tree import SourceTree
 from txop.arms.steps import StepFailed, line
+from txop.core.whole_file import whole_file
 from txop.plan.model import Arm, BuildSpec
 from txop.plan.named_file import named_file
-from txop.report.whole_file import whole_file
 
 RECIPE = 1
 """Raised when this module builds differently: older results are then not used again."""

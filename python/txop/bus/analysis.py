@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from txop.bus.model import BusReport
-from txop.moment import Moment, check_order, end_of
+from txop.core.moment import Moment, check_order, end_of
 
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
@@ -23,8 +23,8 @@ def analyze(
 
     Args:
         path: The capture.
-        from_: Count only records from then on; see :data:`~txop.moment.Moment`. Descriptors, what a device is and how
-            its transfers are framed is taken from the whole capture all the same.
+        from_: Count only records from then on; see :data:`~txop.core.moment.Moment`. Descriptors, what a device is and
+            how its transfers are framed is taken from the whole capture all the same.
         to: Count only records before then.
         progress: See :data:`Progress`. An exception raised in it ends the analysis.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from txop.bus.model import BusReport, Device, Endpoint, Traffic
 from txop.bus.view import unit
-from txop.report.document import Model
+from txop.present.document import Model
 
 FORMAT = "txop-bus-compare"
 VERSION = 1

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from txop.report.document import Model, parse_document
-from txop.report.window import Window
+from txop.present.document import Model, parse_document
+from txop.present.window import Window
 
 if TYPE_CHECKING:
     import polars

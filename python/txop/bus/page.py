@@ -9,10 +9,10 @@ from txop.bus.model import BusReport
 from txop.bus.plots import draw
 from txop.bus.side_by_side import grid
 from txop.bus.view import called, sections, tone
-from txop.report import format as fmt
-from txop.report.chapters import chapters_of
-from txop.report.page import render
-from txop.report.window import described
+from txop.present import format as fmt
+from txop.present.chapters import chapters_of
+from txop.present.page import render
+from txop.present.window import described
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from txop.bus.model import BusReport, Endpoint
-from txop.report import format as fmt
-from txop.report.chapters import Drawing
-from txop.report.plot import INK, SERIES, plain
+from txop.present import format as fmt
+from txop.present.chapters import Drawing
+from txop.present.plot import INK, SERIES, plain
 
 MAX_LINES = 4
 WIDTH = 640

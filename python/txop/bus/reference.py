@@ -9,9 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from txop.report.document import Model
-from txop.report.field_reference import marker, renew
-from txop.report.model_reference import model_table, models_of
+from txop.present.document import Model
+from txop.present.field_reference import marker, renew
+from txop.present.model_reference import model_table, models_of
 
 MODULE = "txop.bus.reference"
 MARKER = marker(MODULE)
@@ -20,7 +20,7 @@ MARKER = marker(MODULE)
 def classes() -> Iterator[tuple[type[Model], dict[str, str]]]:
     """Every class of the ``txop-bus`` document with the descriptions of its fields, the whole report first."""
     own = sorted(models_of("txop.bus.model"), key=lambda pair: pair[0].__name__ != "BusReport")
-    return iter([*own, *models_of("txop.report.window", ("Window",))])
+    return iter([*own, *models_of("txop.present.window", ("Window",))])
 
 
 def reference() -> str:

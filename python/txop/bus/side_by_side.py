@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from txop.bus.compare import Comparison, Difference
-from txop.report import format as fmt
-from txop.report.blocks import Cell, Column, Grid
-from txop.report.cells import missing, share, time_us
+from txop.present import format as fmt
+from txop.present.blocks import Cell, Column, Grid
+from txop.present.cells import missing, share, time_us
 
 
 def grid(comparison: Comparison) -> Grid:

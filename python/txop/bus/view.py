@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Sequence
 
 from txop.bus.model import BusReport, Device, Endpoint, Traffic, Verdict
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
-from txop.report.cells import count, missing, share, text, time_us
-from txop.report.window import described
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
+from txop.present.cells import count, missing, share, text, time_us
+from txop.present.window import described
 
 SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import time
 
-from txop.campaign.instrument import Clock, RunContext
-from txop.probes.windowed import ON_THIS_MACHINE
+from txop.measure.instrument import Clock, RunContext
+from txop.measure.probes.windowed import ON_THIS_MACHINE
 from txop.targets.contract import Target
 
 QUESTIONS = 3

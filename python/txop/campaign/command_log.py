@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from txop.archive.journal import now_utc
-from txop.visible import visible
+from txop.core.visible import visible
 
 
 class CommandLog:

@@ -10,17 +10,17 @@ from typing import Any
 
 from txop.arms.arm_loader import LoadedArm
 from txop.arms.bring_up import LinkUp
-from txop.campaign.instrument import Instrument
 from txop.campaign.instruments import instruments_of
 from txop.campaign.laboratory import ArmError, Placed
+from txop.core.whole_file import whole_file
 from txop.emulate import EmulatedPair, EmulationError
 from txop.emulate.scenario import laid_over
+from txop.measure.instrument import Instrument
+from txop.measure.probes.air_analysis import CAPTURE_FILE
+from txop.measure.probes.bus_capture import BUS_FILES
+from txop.measure.probes.emulated_link import STATUS_FILE
+from txop.measure.probes.provenance import provenance
 from txop.plan.model import Arm, BringUp, Plan, Test
-from txop.probes.air_analysis import CAPTURE_FILE
-from txop.probes.bus_capture import BUS_FILES
-from txop.probes.emulated_link import STATUS_FILE
-from txop.probes.provenance import provenance
-from txop.report.whole_file import whole_file
 from txop.targets.contract import Listener, TargetError, TargetLost, Targets
 from txop.targets.prefix import PrefixTarget
 

@@ -23,10 +23,10 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunLabel, RunOutcome, carry_out
 from txop.campaign.schedule import Block
 from txop.campaign.state import Kept, State, gap_s
-from txop.origin import Origin
-from txop.plan.count import count
+from txop.core.origin import Origin
 from txop.plan.guest_time import guests_at_once
 from txop.plan.model import Plan
+from txop.plan_check.count import count
 from txop.targets.contract import TargetError
 
 MAX_VOID_IN_A_ROW = 6

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from txop.campaign.instrument import GateFinding, Reading, RunFacts
-from txop.probes import chip
-from txop.probes.air_analysis import main_direction
-from txop.probes.interface import growth
+from txop.measure.instrument import GateFinding, Reading, RunFacts
+from txop.measure.probes import chip
+from txop.measure.probes.air_analysis import main_direction
+from txop.measure.probes.interface import growth
 
 
 @dataclass(frozen=True)

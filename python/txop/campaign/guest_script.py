@@ -12,14 +12,14 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from txop.campaign.instrument import Marks
+from txop.core.whole_file import whole_file
+from txop.measure.instrument import Marks
+from txop.measure.probes import chip, host, interface, kernel_log, sampler, wireless, wireless_reading
+from txop.measure.traffic.command import ERRORS_FILE, OUTPUT_FILE, STATUS_FILE
+from txop.measure.traffic.flows import flows_of
+from txop.measure.traffic.iperf3 import FIRST_PORT, client_argv, client_file, server_argv, server_file
+from txop.measure.traffic.ping import LINGER_S, PING_FILE
 from txop.plan.model import CommandTest, Plan, Test
-from txop.probes import chip, host, interface, kernel_log, sampler, wireless, wireless_reading
-from txop.report.whole_file import whole_file
-from txop.traffic.command import ERRORS_FILE, OUTPUT_FILE, STATUS_FILE
-from txop.traffic.flows import flows_of
-from txop.traffic.iperf3 import FIRST_PORT, client_argv, client_file, server_argv, server_file
-from txop.traffic.ping import LINGER_S, PING_FILE
 
 PEER_ADDRESS = "10.80.210.1"
 """Of the access point's host; see ``lab.sh``."""

@@ -6,18 +6,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from txop.campaign.instrument import RunContext
 from txop.campaign.laboratory import ArmError
-from txop.guest import endurance, survey
 from txop.guest.chips import Chip
-from txop.guest.error import GuestError
-from txop.guest.facts import Facts
-from txop.guest.image import Image
 from txop.guest.qemu import Computer
 from txop.guest.running import FILES, Listener
-from txop.guest.trial import Place, Trial, run_trial, trial_overlay
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_trials import endurance, survey
+from txop.guest_trials.facts import Facts
+from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
+from txop.measure.instrument import RunContext
+from txop.measure.probes.guest_trial import FOLDER, WAYS
 from txop.plan.model import GuestSpec, ModuleCycleTest, Test
-from txop.probes.guest_trial import FOLDER, WAYS
 from txop.targets.contract import TargetError
 
 LONGEST_WALL_S = 86_400.0

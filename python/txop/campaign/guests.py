@@ -14,29 +14,29 @@ from typing import Any
 
 from txop.campaign.guest_script import INTERFACE, LAB_FAILED, PEER_ADDRESS, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, limit_s
-from txop.campaign.instrument import Afterwards, Early, Instrument, Marks, Reading, RunContext, RunFacts
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
 from txop.guest.driver_check import check_driver
-from txop.guest.error import GuestError
 from txop.guest.exactness import difference, results_sha256
-from txop.guest.image import Image, build_image
-from txop.guest.locks import find_lock
-from txop.guest.overlay import Overlay
 from txop.guest.qemu import Computer, Mode, kvm_works, qemu_version, shift_of, untested_qemu
 from txop.guest.results import Event
 from txop.guest.running import FILES, Ended, GuestFailed, run_guest
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image, build_image
+from txop.guest_image.locks import find_lock
+from txop.guest_image.overlay import Overlay
+from txop.measure.instrument import Afterwards, Early, Instrument, Marks, Reading, RunContext, RunFacts
+from txop.measure.probes.air_analysis import CAPTURE_FILE
+from txop.measure.probes.bus_capture import BUS_FILES
+from txop.measure.probes.guest_trial import FOLDER
 from txop.plan import guest_time
-from txop.plan.guest_chip import chip_of
 from txop.plan.guest_time import Spent, guests_at_once, is_checked
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.named_file import named_file
-from txop.probes.air_analysis import CAPTURE_FILE
-from txop.probes.bus_capture import BUS_FILES
-from txop.probes.guest_trial import FOLDER
+from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import TargetError, Targets
 
 SLOWEST = 30

@@ -3,28 +3,28 @@ stopped first."""
 
 from __future__ import annotations
 
-from txop.campaign.instrument import Instrument
+from txop.measure.instrument import Instrument
+from txop.measure.probes.air_analysis import AirAnalysis
+from txop.measure.probes.air_capture import AirCapture
+from txop.measure.probes.bus_analysis import BusAnalysis
+from txop.measure.probes.bus_capture import BusCapture
+from txop.measure.probes.chip import ChipCounters
+from txop.measure.probes.emulated_link import EmulatedLink
+from txop.measure.probes.ethtool import EthtoolStatistics
+from txop.measure.probes.guest_trial import GuestTrial
+from txop.measure.probes.host import HostCounters
+from txop.measure.probes.interface import InterfaceCounters
+from txop.measure.probes.kernel_log import KernelLog
+from txop.measure.probes.sdio import SdioBus
+from txop.measure.probes.usb import UsbLink
+from txop.measure.probes.wireless import Wireless
+from txop.measure.traffic.command import Command
+from txop.measure.traffic.flows import flows_of
+from txop.measure.traffic.iperf3 import Iperf3Traffic
+from txop.measure.traffic.irtt import Irtt
+from txop.measure.traffic.module_cycle import Cycler, ModuleCycle
+from txop.measure.traffic.ping import Ping
 from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
-from txop.probes.air_analysis import AirAnalysis
-from txop.probes.air_capture import AirCapture
-from txop.probes.bus_analysis import BusAnalysis
-from txop.probes.bus_capture import BusCapture
-from txop.probes.chip import ChipCounters
-from txop.probes.emulated_link import EmulatedLink
-from txop.probes.ethtool import EthtoolStatistics
-from txop.probes.guest_trial import GuestTrial
-from txop.probes.host import HostCounters
-from txop.probes.interface import InterfaceCounters
-from txop.probes.kernel_log import KernelLog
-from txop.probes.sdio import SdioBus
-from txop.probes.usb import UsbLink
-from txop.probes.wireless import Wireless
-from txop.traffic.command import Command
-from txop.traffic.flows import flows_of
-from txop.traffic.iperf3 import Iperf3Traffic
-from txop.traffic.irtt import Irtt
-from txop.traffic.module_cycle import Cycler, ModuleCycle
-from txop.traffic.ping import Ping
 
 
 def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> list[Instrument]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from txop.campaign.gates import payload_bytes
-from txop.campaign.instrument import Reading, RunFacts
-from txop.metrics import BELOW_NOISE
-from txop.probes.idle_difference import BUSY, HIGH, LOW, TOTAL
+from txop.core.metrics import BELOW_NOISE
+from txop.measure.instrument import Reading, RunFacts
+from txop.measure.probes.idle_difference import BUSY, HIGH, LOW, TOTAL
 
 
 def join(facts: RunFacts, reading: Reading) -> None:

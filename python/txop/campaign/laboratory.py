@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from txop.campaign.instrument import Instrument, RunContext
+from txop.measure.instrument import Instrument, RunContext
 from txop.plan.model import Arm, Test
 from txop.targets.contract import Targets
 

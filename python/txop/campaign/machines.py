@@ -12,12 +12,12 @@ from typing import Any
 from txop.archive.layout import Layout
 from txop.arms.arm_loader import Builds, LoadedArm, Testbed
 from txop.arms.bring_up import LinkUp
-from txop.campaign.instrument import Instrument
 from txop.campaign.instruments import instruments_of
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
+from txop.measure.instrument import Instrument
+from txop.measure.probes.provenance import provenance
 from txop.plan.model import Arm, Plan, Test
-from txop.probes.provenance import provenance
 from txop.targets.contract import Listener, Target, TargetError, TargetLost, Targets
 from txop.targets.factory import make_targets
 from txop.targets.hooks import run_hook

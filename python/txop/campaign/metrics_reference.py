@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from txop.campaign.gates import GATES
-from txop.metrics import METRICS, Metric
-from txop.report.field_reference import marker, renew
+from txop.core.metrics import METRICS, Metric
+from txop.present.field_reference import marker, renew
 
 MODULE = "txop.campaign.metrics_reference"
 MARKER = marker(MODULE)

@@ -18,15 +18,15 @@ from txop.archive.run_file import RunFile, SeriesFile, Voiding
 from txop.archive.text import storable
 from txop.campaign.clocks import note_uptimes, note_wall_clocks
 from txop.campaign.gates import CLOCK_JUMP_S, judge, settle
-from txop.campaign.instrument import Early, GateFinding, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
 from txop.campaign.joined import join
 from txop.campaign.laboratory import ArmError, Laboratory, Placed, RunsByItself
 from txop.campaign.reporter import Reporter
+from txop.core.whole_file import whole_file
+from txop.measure.instrument import Early, GateFinding, Instrument, Lasting, Marks, Reading, RunContext, RunFacts
+from txop.measure.traffic.module_cycle import longest_cycles_s
 from txop.plan.guest_time import guest_s
 from txop.plan.model import ModuleCycleTest, Plan, Test
-from txop.report.whole_file import whole_file
 from txop.targets.contract import TargetError, TargetLost
-from txop.traffic.module_cycle import longest_cycles_s
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 

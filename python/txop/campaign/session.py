@@ -14,11 +14,11 @@ from txop.campaign.command_log import CommandLog
 from txop.campaign.engine import Campaign, Outcome
 from txop.campaign.laboratory import Laboratory
 from txop.campaign.reporter import Reporter
-from txop.plan.check import ensure
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Plan
 from txop.plan.overrides import Overrides
 from txop.plan.problem import PlanError
+from txop.plan_check.check import ensure
 from txop.targets.contract import Listener
 
 
@@ -83,7 +83,7 @@ def make_laboratory(
 
         return GuestLaboratory(plan, folder, reporter, jobs)
     from txop.campaign.machines import FOUND, MachineLaboratory
-    from txop.plan.check_files import with_absolute_files
+    from txop.plan_check.files import with_absolute_files
 
     found = None
     with suppress(OSError):

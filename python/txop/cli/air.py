@@ -208,7 +208,7 @@ def _show(
     from txop.air.view import headline, sections
     from txop.cli.air_headline import print_headline
     from txop.cli.terminal_report import draw, print_sections
-    from txop.report.window import described
+    from txop.present.window import described
 
     out = console.stdout()
     if len(reports) > 1:
@@ -262,7 +262,7 @@ def _write_page(
     reports: Sequence[AirReport], target: Path, *, list_ghosts: bool, station: str | None, open_page: bool
 ) -> None:
     from txop.air.page import comparison_page, page
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
 
     text = page(reports[0], list_ghosts=list_ghosts, station=station) if len(reports) == 1 else comparison_page(reports)
     with whole_file(target) as out:

@@ -13,8 +13,8 @@ from txop.air.model import Waterfall, WaterfallStep
 from txop.air.view import Headline
 from txop.cli.console import safe_text
 from txop.cli.terminal_report import bullets
-from txop.report import format as fmt
-from txop.report.format import capital
+from txop.present import format as fmt
+from txop.present.format import capital
 
 _STYLE = {
     "payload": "green",

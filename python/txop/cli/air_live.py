@@ -13,7 +13,7 @@ from txop.air.model import AirReport, FormatError
 from txop.air.view import headline
 from txop.cli.air_headline import bar
 from txop.cli.console import safe_text
-from txop.report import format as fmt
+from txop.present import format as fmt
 
 _WIDTH = 78
 

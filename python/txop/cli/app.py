@@ -24,7 +24,7 @@ import typer
 from txop.cli import console, version
 from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
-from txop.visible import visible
+from txop.core.visible import visible
 
 
 @dataclass(frozen=True)

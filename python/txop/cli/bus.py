@@ -121,7 +121,7 @@ def _read(document: bytes) -> BusReport:
 def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brief: bool) -> None:
     from txop.bus.view import sections
     from txop.cli.terminal_report import print_sections
-    from txop.report.window import described
+    from txop.present.window import described
 
     out = console.stdout()
     if len(reports) > 1:
@@ -167,7 +167,7 @@ def _show_comparison(out: Console, reports: Sequence[BusReport], top: int) -> No
     from txop.bus.compare import compare
     from txop.bus.side_by_side import grid
     from txop.cli.terminal_report import bullets, draw
-    from txop.report.window import described
+    from txop.present.window import described
 
     comparison = compare(reports)
     for letter, report, capture in zip("AB", reports, comparison.captures, strict=True):
@@ -197,7 +197,7 @@ def _write_csv(reports: Sequence[BusReport], target: str, names: Sequence[str] |
 
 def _write_page(reports: Sequence[BusReport], target: Path) -> None:
     from txop.bus.page import comparison_page, page
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
 
     written = page(reports[0]) if len(reports) == 1 else comparison_page(reports)
     with whole_file(target) as out:

@@ -17,9 +17,9 @@ from rich.text import Text
 from txop.archive.run_file import RunFile, Value
 from txop.campaign.schedule import Block
 from txop.cli.console import safe_text
-from txop.metrics import describe
+from txop.core.metrics import describe
 from txop.plan.model import Plan
-from txop.report.format import NOT_AVAILABLE, number
+from txop.present.format import NOT_AVAILABLE, number
 
 _HEADLINE_METRICS = (
     "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "retry_percent",

@@ -47,7 +47,7 @@ def write_tables(
 
     ``write(name, out)`` writes one; ``example`` is a table to name in an error.
     """
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
 
     for name in names or ():
         if name not in known:

@@ -155,8 +155,8 @@ def _read(root: Path) -> Archive:
 
 
 def _write_csv(result: CompareResult, name: str) -> None:
+    from txop.core.whole_file import whole_file
     from txop.report.exports.csv import write_comparison
-    from txop.report.whole_file import whole_file
 
     if name == _STDOUT:
         write_comparison(result, sys.stdout)

@@ -6,7 +6,7 @@ Conventions every command keeps:
 * ``--json`` writes exactly one JSON document to stdout with :func:`write_json`, and nothing else there;
 * colour appears on a terminal only, never with ``NO_COLOR`` set; a pipe gets plain text as wide as the table needs;
 * text that came from a capture, a file name or another machine goes through :func:`safe_text` (rich renderables) or
-  :func:`~txop.visible.visible` (plain strings) before it is shown.
+  :func:`~txop.core.visible.visible` (plain strings) before it is shown.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.text import Text
 
 from txop.cli.errors import ExitCode
-from txop.visible import visible
+from txop.core.visible import visible
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of tables.")]
 """The ``--json`` option, the same for every command."""

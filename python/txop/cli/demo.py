@@ -16,7 +16,7 @@ from txop.cli.errors import UserError
 from txop.cli.help import epilog
 from txop.cli.plan_problems import read_plan
 from txop.cli.run import carry_on
-from txop.report.whole_file import whole_file
+from txop.core.whole_file import whole_file
 
 TEMPLATE = "emulated-driver-patches"
 """The plan it carries out."""

@@ -18,7 +18,7 @@ from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, not
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
-    from txop.guest.packages.lock import Lock
+    from txop.guest_image.packages.lock import Lock
 
 Update = Annotated[
     bool,
@@ -121,13 +121,13 @@ def build(
     json: JsonFlag = False,
 ) -> None:
     """Make the image of a guest: a kernel, and an initramfs of the distribution's own programs."""
-    from txop.guest.cache import default_cache
-    from txop.guest.locks import find_lock, own_lock
-    from txop.guest.packages.archive import MIRROR
-    from txop.guest.packages.lock import lock_text
-    from txop.guest.packages.resolve import resolve
-    from txop.guest.packages.store import PackageStore
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
+    from txop.guest_image.cache import default_cache
+    from txop.guest_image.locks import find_lock, own_lock
+    from txop.guest_image.packages.archive import MIRROR
+    from txop.guest_image.packages.lock import lock_text
+    from txop.guest_image.packages.resolve import resolve
+    from txop.guest_image.packages.store import PackageStore
 
     if where:
         console.stdout().print(safe_text(str(default_cache())), soft_wrap=True)
@@ -177,7 +177,7 @@ def _check(lock: Lock, *, json: bool) -> None:
     """Say what of a lock is gone; exit code 1 when something is."""
     from rich.table import Table
 
-    from txop.guest.packages.offers import offers
+    from txop.guest_image.packages.offers import offers
 
     rows = offers(lock, progress=note)
     gone = [row for row in rows if not row.offered]
@@ -227,9 +227,9 @@ def _check(lock: Lock, *, json: bool) -> None:
 
 def _tell_changes(kernel: str, old: Path | None, new: Lock) -> None:
     """Say what pinning again changes, against the lock in a file, else the one in use."""
-    from txop.guest.error import GuestError
-    from txop.guest.locks import find_lock
-    from txop.guest.packages.offers import changes
+    from txop.guest_image.error import GuestError
+    from txop.guest_image.locks import find_lock
+    from txop.guest_image.packages.offers import changes
 
     try:
         rows = changes(find_lock(kernel, old), new)
@@ -251,9 +251,9 @@ def module(
     json: JsonFlag = False,
 ) -> None:
     """Build a driver for a guest, with a series of patches."""
+    from txop.core.whole_file import replacement
     from txop.guest.driver import DriverBuild, build_driver, patch_files
-    from txop.guest.locks import find_lock
-    from txop.report.whole_file import replacement
+    from txop.guest_image.locks import find_lock
 
     begun = time.monotonic()
     if source is not None and not source.is_dir():

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def kernels(incomplete: str) -> list[str]:
     """Kernel series that txop has a lock for."""
-    from txop.guest.recipe import KERNELS
+    from txop.guest_image.recipe import KERNELS
 
     return _beginning(KERNELS, incomplete)
 

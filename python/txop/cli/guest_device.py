@@ -89,8 +89,8 @@ def chip_of(
     """The device that the options ask for; ``None`` without ``--device``. Raises :class:`UserError`."""
     from txop.guest.chips import DRIVERS, Chip
     from txop.guest.fault_check import check_options
-    from txop.probes.air_analysis import CAPTURE_FILE
-    from txop.probes.bus_capture import BUS_FILES
+    from txop.measure.probes.air_analysis import CAPTURE_FILE
+    from txop.measure.probes.bus_capture import BUS_FILES
 
     if device is None:
         if driver is not None or parameter or faults is not None or device_option or air or usb or trace:

@@ -17,8 +17,8 @@ from txop.cli.errors import ExitCode, MissingTool, UserError
 from txop.cli.guest_completion import kernels
 
 if TYPE_CHECKING:
-    from txop.guest.image import Image
-    from txop.guest.packages.lock import Lock
+    from txop.guest_image.image import Image
+    from txop.guest_image.packages.lock import Lock
 
 Kernel = Annotated[
     str,
@@ -50,9 +50,9 @@ def note(words: str) -> None:
 @contextmanager
 def told() -> Iterator[Ending]:
     """Turn what goes wrong with a guest into what the user reads. Signals end the block in order."""
-    from txop.guest.cache import default_cache, room
-    from txop.guest.error import GuestError, MissingForGuest
     from txop.guest.running import GuestFailed
+    from txop.guest_image.cache import default_cache, room
+    from txop.guest_image.error import GuestError, MissingForGuest
 
     ending = Ending()
     try:
@@ -79,8 +79,8 @@ def the_image(
 ) -> tuple[Image, Lock | None]:
     """The image that the options ask for, made if needed, and the lock that drivers are built for: ``None`` for a
     kernel of one's own."""
-    from txop.guest.image import build_image, build_image_of
-    from txop.guest.locks import find_lock
+    from txop.guest_image.image import build_image, build_image_of
+    from txop.guest_image.locks import find_lock
 
     lock = find_lock(kernel, lock_file)
     if kernel_file is None and modules_dir is None:

@@ -35,12 +35,12 @@ from txop.cli.help import epilog
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip
-    from txop.guest.image import Image
-    from txop.guest.overlay import Overlay
-    from txop.guest.packages.lock import Lock
     from txop.guest.qemu import Computer
     from txop.guest.results import Event
     from txop.guest.running import Ended
+    from txop.guest_image.image import Image
+    from txop.guest_image.overlay import Overlay
+    from txop.guest_image.packages.lock import Lock
 
 ModeOption = Annotated[
     str,
@@ -194,8 +194,8 @@ def run(
 def _document(
     image: Image, computer: Computer, overlay: Overlay, chip: Chip | None, ended: Ended, results: Path
 ) -> dict[str, object]:
-    from txop.guest.cache import sha256_of
     from txop.guest.provenance import provenance
+    from txop.guest_image.cache import sha256_of
 
     faults = None if chip is None or chip.faults is None else chip.faults
     said = {name: (results / name).read_bytes()[-MAX_SAID_BYTES:] for name in ("stdout", "stderr")}
@@ -280,7 +280,7 @@ def shell(
 
 def _files(file: list[str] | None, module: list[Path] | None, chip: Chip | None) -> dict[str, Path]:
     """What is to be put into the guest; also looks at the modules, before anything is made that takes long."""
-    from txop.guest.overlay import given_modules, guest_files
+    from txop.guest_image.overlay import given_modules, guest_files
 
     given_modules(module or [])
     return {**(chip.files() if chip is not None else {}), **guest_files(file or [])}
@@ -296,8 +296,8 @@ def _overlay(
     ending: Ending,
 ) -> Overlay:
     from txop.guest.driver_check import check_driver
-    from txop.guest.overlay import Overlay
     from txop.guest.rebuilt import modules_for
+    from txop.guest_image.overlay import Overlay
 
     modules = tuple(module or ())
     if chip is None:
@@ -358,7 +358,7 @@ class _Terminal:
 
 def _harmless(data: bytes) -> str:
     """Text of a guest for a terminal: lines, tabs and what prints."""
-    from txop.visible import visible
+    from txop.core.visible import visible
 
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     return "".join(c if c in "\n\t" else visible(c) for c in text)

@@ -18,10 +18,10 @@ from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, Modules
 from txop.cli.help import epilog
 
 if TYPE_CHECKING:
-    from txop.guest.image import Image
     from txop.guest.qemu import Computer
-    from txop.guest.trial import Place
-    from txop.report.csv_cells import Cell
+    from txop.guest_image.image import Image
+    from txop.guest_trials.trial import Place
+    from txop.present.csv_cells import Cell
 
 Faults = Annotated[
     list[str] | None,
@@ -104,12 +104,12 @@ def survey(
     json: JsonFlag = False,
 ) -> None:
     """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
+    from txop.core.whole_file import whole_file
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
-    from txop.guest.survey import DRIVERS, LIMIT_S, Survey, control_problems, run_survey
-    from txop.guest.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
-    from txop.guest.trial import Place
-    from txop.report.whole_file import whole_file
+    from txop.guest_trials.survey import DRIVERS, LIMIT_S, Survey, control_problems, run_survey
+    from txop.guest_trials.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
+    from txop.guest_trials.trial import Place
 
     if list_faults:
         for script in shipped_faults().values():
@@ -164,11 +164,11 @@ def cycle(
     json: JsonFlag = False,
 ) -> None:
     """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
-    from txop.guest.endurance import Endurance, Way, cycles_limit_s, run_endurance
-    from txop.guest.survey import DRIVERS
-    from txop.guest.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
-    from txop.guest.trial import Place
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
+    from txop.guest_trials.endurance import Endurance, Way, cycles_limit_s, run_endurance
+    from txop.guest_trials.survey import DRIVERS
+    from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
+    from txop.guest_trials.trial import Place
 
     ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
     if odd := [way for way in ways if way not in set(Way)]:
@@ -224,9 +224,9 @@ def _image_and_modules(
     drivers: tuple[str, ...],
     ending: Ending,
 ) -> tuple[Image, dict[str, tuple[Path, ...]]]:
-    from txop.guest.overlay import given_modules
     from txop.guest.rebuilt import modules_of_each
-    from txop.guest.survey import DEVICE
+    from txop.guest_image.overlay import given_modules
+    from txop.guest_trials.survey import DEVICE
 
     given = module or []
     given_modules(given)  # what is wrong with them is told before anything is made that takes long
@@ -237,7 +237,7 @@ def _image_and_modules(
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place) -> None:
     from rich.table import Table
 
-    from txop.origin import NOT_RADIO
+    from txop.core.origin import NOT_RADIO
 
     table = Table(
         title=safe_text(f"guest-{place.computer.mode.value}, Linux {place.image.release}"), title_justify="left"

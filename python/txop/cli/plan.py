@@ -76,9 +76,9 @@ def check(
     """Say what a plan amounts to, what it will be able to see, and everything that is wrong with it."""
     from txop.cli.plan_overview import overview, print_overview
     from txop.cli.plan_problems import print_problems
-    from txop.plan.check import check as check_plan
     from txop.plan.load import load_plan
     from txop.plan.problem import PlanError
+    from txop.plan_check.check import check as check_plan
 
     document: dict[str, Any] = {"format": "txop-plan-check", "version": FORMAT_VERSION, "plan": str(plan), "ok": False}
     try:
@@ -142,7 +142,7 @@ def new(
     if to_stdout:
         typer.echo(text, nl=False)
         return
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
 
     with whole_file(file) as out:
         out.write(text)

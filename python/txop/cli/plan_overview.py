@@ -13,11 +13,11 @@ from rich.table import Table
 from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
-from txop.plan.count import RunCount, count
-from txop.plan.figures import primary_of
 from txop.plan.load import LoadedPlan
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.noise import Noise, recall, smallest_effect
+from txop.plan_check.count import RunCount, count
+from txop.plan_check.figures import primary_of
 
 
 @dataclass(frozen=True)

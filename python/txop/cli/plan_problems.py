@@ -12,9 +12,9 @@ from txop.cli import console
 from txop.cli.errors import UserError
 
 if TYPE_CHECKING:
-    from txop.plan.check import Checked
     from txop.plan.load import LoadedPlan
     from txop.plan.problem import Problem
+    from txop.plan_check.check import Checked
 
 
 def read_plan(path: Path, *, files: bool = True) -> tuple[LoadedPlan, Checked]:
@@ -22,9 +22,9 @@ def read_plan(path: Path, *, files: bool = True) -> tuple[LoadedPlan, Checked]:
 
     ``files``: also check that the files it names are there.
     """
-    from txop.plan.check import ensure
     from txop.plan.load import load_plan
     from txop.plan.problem import PlanError
+    from txop.plan_check.check import ensure
 
     try:
         loaded = load_plan(path)

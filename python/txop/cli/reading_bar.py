@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from txop.cli import console
-from txop.visible import visible
+from txop.core.visible import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -85,7 +85,7 @@ def simulate(
         return
     from contextlib import ExitStack
 
-    from txop.report.whole_file import replacement
+    from txop.core.whole_file import replacement
 
     if scenario is None:
         raise UserError("no scenario was given", what_to_do="name one, or see what there is with --list")
@@ -229,7 +229,7 @@ def _show(done: Simulation, top: int) -> None:
 
 
 def _write_csv(done: Simulation, target: str, names: list[str] | None) -> None:
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
     from txop.simulate.tables import TABLES, write_csv
 
     if target == "-":
@@ -245,7 +245,7 @@ def _write_csv(done: Simulation, target: str, names: list[str] | None) -> None:
 
 
 def _write_parquet(done: Simulation, target: Path) -> None:
-    from txop.report.whole_file import replacement
+    from txop.core.whole_file import replacement
     from txop.simulate.tables import write_parquet
 
     with replacement(target) as written, written.open("wb") as out:
@@ -254,7 +254,7 @@ def _write_parquet(done: Simulation, target: Path) -> None:
 
 
 def _write_page(done: Simulation, target: Path) -> None:
-    from txop.report.whole_file import whole_file
+    from txop.core.whole_file import whole_file
     from txop.simulate.page import page
 
     written = page(done)

@@ -15,7 +15,7 @@ from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.errors import UserError
 from txop.cli.help import epilog
-from txop.report.whole_file import replacement
+from txop.core.whole_file import replacement
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]
 Seed = Annotated[

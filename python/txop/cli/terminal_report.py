@@ -1,4 +1,4 @@
-"""Draws the blocks of a report (:mod:`txop.report.blocks`) on a terminal."""
+"""Draws the blocks of a report (:mod:`txop.present.blocks`) on a terminal."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from txop.cli.console import safe_text
-from txop.report.blocks import Block, Cell, Column, Facts, Grid, Lines, Section, Tone
-from txop.visible import visible
+from txop.core.visible import visible
+from txop.present.blocks import Block, Cell, Column, Facts, Grid, Lines, Section, Tone
 
 STYLE: dict[Tone, str] = {"": "", "good": "green", "bad": "red", "dim": "dim"}
 

@@ -9,7 +9,7 @@ import typer
 from txop.cli.errors import UserError
 
 if TYPE_CHECKING:
-    from txop.report.window import Window
+    from txop.present.window import Window
 
 FromOption = Annotated[
     str | None,
@@ -27,7 +27,7 @@ ToOption = Annotated[
 
 def check_window(from_: str | None, to: str | None) -> None:
     """Refuse moments that are none, before minutes of reading."""
-    from txop.moment import FORMS, check_order, end_of
+    from txop.core.moment import FORMS, check_order, end_of
 
     ends = []
     for option, text in (("--from", from_), ("--to", to)):
@@ -43,7 +43,7 @@ def check_window(from_: str | None, to: str | None) -> None:
 
 def nothing_inside(path: str, window: Window) -> str:
     """What to say when no record lies in the window."""
-    from txop.report.window import clock, described
+    from txop.present.window import clock, described
 
     first, last = window.capture_first_unix_s, window.capture_last_unix_s
     extent = ""

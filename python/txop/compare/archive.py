@@ -23,8 +23,8 @@ from txop.compare.facts import (
 from txop.compare.result import CompareResult, Figure, NotAvailable, RemarkFacts, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
-from txop.origin import Origin
-from txop.plan.changes import changes_of
+from txop.core.origin import Origin
+from txop.plan_check.changes import changes_of
 
 _NAMED = 12
 """So many possible names are listed in an error."""

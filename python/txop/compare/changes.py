@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from txop.compare import words
 from txop.compare.result import ChangeFacts, Figure, Row
-from txop.plan.changes import Changes, OneChange
+from txop.plan_check.changes import Changes, OneChange
 
 
 def change_facts(

@@ -10,7 +10,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import ArmFacts, DesignFacts, Figure, PatchFacts, Repeat, Row, TestFacts, VoidedRun
 from txop.compare.rows import TestSet
-from txop.origin import NOT_RADIO, Origin
+from txop.core.origin import NOT_RADIO, Origin
 from txop.plan.model import Arm, Plan
 
 LOAD_GATES = frozenset({"arm-load-failed", "arm-not-verified"})

@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from txop.metrics import Better, Scale
+from txop.core.metrics import Better, Scale
 from txop.stats.verdict import SKEWED, Comparison, compare_paired, compare_unpaired
 
 _FAR = 1e3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from txop.report.field_reference import field_tables, marker, renew
+from txop.present.field_reference import field_tables, marker, renew
 
 MODULE = "txop.compare.reference"
 MARKER = marker(MODULE)

@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from txop.metrics import Better, Scale
-from txop.origin import Origin
+from txop.core.metrics import Better, Scale
+from txop.core.origin import Origin
 
 FORMAT = "txop-compare"
 VERSION = 1
@@ -78,7 +78,7 @@ class TestFacts(Record):
 
 
 class MetricFacts(Record):
-    """What a figure is (:class:`txop.metrics.Metric`, with the plan's margin)."""
+    """What a figure is (:class:`txop.core.metrics.Metric`, with the plan's margin)."""
 
     key: str
     title: str

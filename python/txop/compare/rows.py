@@ -27,9 +27,9 @@ from txop.compare.result import (
     SignTest,
 )
 from txop.compare.select import metric_keys, metric_of
-from txop.metrics import BELOW_NOISE, Metric
-from txop.plan.changes import OneChange
+from txop.core.metrics import BELOW_NOISE, Metric
 from txop.plan.model import Plan, Test
+from txop.plan_check.changes import OneChange
 from txop.stats.spread import mark_far
 from txop.stats.verdict import with_holm
 

@@ -10,8 +10,8 @@ from txop.archive.counting import figure_value
 from txop.archive.layout import ArchiveError
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
-from txop.metrics import METRICS, Metric, describe, in_origin
-from txop.origin import Origin
+from txop.core.metrics import METRICS, Metric, describe, in_origin
+from txop.core.origin import Origin
 from txop.plan.model import CommandTest, Plan, Test
 
 _METRIC_KEY = re.compile(r"[a-z0-9_]{1,80}")

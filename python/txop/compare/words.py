@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txop.compare.result import DesignFacts, DirectRow, Figure, Row
-from txop.report.format import MINUS, NOT_AVAILABLE, signed
+from txop.present.format import MINUS, NOT_AVAILABLE, signed
 from txop.stats.limits import MAX_BLOCKS
 
 _NAMED = 6

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from txop.emulate.error import EmulationError
-from txop.emulate.held import last_bytes
 from txop.emulate.hosts import Host
 from txop.emulate.network import EmulatedNetwork
+from txop.process.held import last_bytes
 
 _PLACEHOLDER = re.compile(r"\{([^{}\s]+)\}")
 _LISTEN_S = 3.0

@@ -1,7 +1,7 @@
 """Processes that an emulation has started, found by a mark in their environment.
 
 Namespaces and devices go with the last process that is in them or holds them open. What an emulation starts itself ends
-with it (see :mod:`txop.emulate.held`); what a program in it starts and leaves behind (``iperf3 -s -D``) has the mark
+with it (see :mod:`txop.process.held`); what a program in it starts and leaves behind (``iperf3 -s -D``) has the mark
 too, and is ended by whoever is left: txop, or when that was killed, the emulator process, or when both were, ``txop
 emulate --cleanup``.
 """

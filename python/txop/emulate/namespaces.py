@@ -12,7 +12,8 @@ import shutil
 from collections.abc import Sequence
 
 from txop.emulate.error import EmulationError, MissingForEmulation
-from txop.emulate.held import DIES_WITH_PARENT, HeldProcess, start
+from txop.emulate.starting import started
+from txop.process.held import DIES_WITH_PARENT, HeldProcess
 
 _PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "setpriv": "util-linux", "ip": "iproute2"}
 _SBIN = ("/usr/local/sbin", "/usr/sbin", "/sbin")
@@ -90,7 +91,7 @@ class Namespaces:
                     raise failure
 
     async def _hold(self, argv: Sequence[str]) -> HeldProcess:
-        holder = await start(argv, self._environment)
+        holder = await started(argv, self._environment)
         try:
             await holder.ask(b"there\n")
             if await holder.line(_START_S) != "there":

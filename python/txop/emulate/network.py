@@ -16,13 +16,14 @@ from typing import Self
 from pydantic import ValidationError
 
 from txop.emulate.error import EmulationError, MissingForEmulation
-from txop.emulate.held import ASKED_TO_END_WITH_PARENT, HeldProcess, start
 from txop.emulate.hosts import INTERFACE, MOST_HOSTS, PREFIX_LENGTH, Host, hosts_of
 from txop.emulate.leftovers import VARIABLE, end_marked, mark
 from txop.emulate.namespaces import Namespaces, tool_environment
 from txop.emulate.real_time import real_time_prefix
 from txop.emulate.scenario import LinkScenario
+from txop.emulate.starting import started
 from txop.emulate.status import EmulationStatus
+from txop.process.held import ASKED_TO_END_WITH_PARENT, HeldProcess
 
 MTU_BYTES = 1500
 DEVICE_QUEUE_PACKETS = 1000
@@ -207,7 +208,7 @@ class EmulatedNetwork:
                 *(sys.executable, "-P", "-m", "txop.emulate", "--json", f"/proc/self/fd/{scenario.fileno()}"),
                 *("--hosts", json.dumps(hosts), *self._captures.options()),
             ]
-            emulator = await start(argv, self._environment(), files=[scenario.fileno()])
+            emulator = await started(argv, self._environment(), files=[scenario.fileno()])
         try:
             if await emulator.line(_READY_S) != "ready":
                 emulator.close_input()

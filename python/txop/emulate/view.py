@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from txop.emulate.hosts import Host
 from txop.emulate.status import EmulationStatus, FileStatus, Pair
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Section
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Section
 
 
 def sections(status: EmulationStatus, hosts: Sequence[Host]) -> list[Section]:

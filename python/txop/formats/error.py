@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txop.visible import visible
+from txop.core.visible import visible
 
 
 class FormatError(ValueError):

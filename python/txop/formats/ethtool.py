@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import COUNTER_MAX, lines_of, text_of, whole
-from txop.visible import visible
 
 _FAILED = re.compile(
     r"(?:netlink error|Cannot get [^:\n]{1,60}|ethtool): (?P<what>[^\n]{1,200})|(?P<none>no stats available)"

@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import lines_of, text_of
-from txop.visible import visible
 
 _UNAME = re.compile(
     r"Linux (?P<host>[^ \n]{1,255}) (?P<release>[^ \n]{1,64}) (?P<version>#[^\n]{1,200}?) "

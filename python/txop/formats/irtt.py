@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import (
     JSON_LIMIT_BYTES,
@@ -24,7 +25,6 @@ from txop.formats.reading import (
     unpacked,
     whole,
 )
-from txop.visible import visible
 
 _WHAT = "irtt output"
 _LONGEST_NS = 10**15

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.reading import lines_of, real, text_of
-from txop.visible import visible
 
 _EVENT = re.compile(
     r"(?:(?P<unix>[0-9]{1,12}\.[0-9]{6}): |\[(?P<local>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:.]{8,15})\]: )?"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
-from txop.visible import visible
 
 _FAILED = re.compile(r"command failed: (?P<what>[^\n]{1,200})|(?P<missing>nl80211 not found\.)")
 

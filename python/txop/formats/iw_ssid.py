@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from txop.visible import visible
+from txop.core.visible import visible
 
 SSID_LIMIT_OCTETS = 32
 _ESCAPE = re.compile(rb"\\x([0-9a-fA-F]{2})")

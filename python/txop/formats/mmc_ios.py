@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import lines_of, text_of, whole
-from txop.visible import visible
 
 _WHAT = "mmc ios"
 _CODED = re.compile(r"(?P<code>[0-9]{1,3}) \((?P<words>[^)\n]{1,60})\)")

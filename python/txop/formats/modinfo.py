@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import lines_of, text_of
-from txop.visible import visible
 
 _FIELD = re.compile(r"(?P<key>[A-Za-z_][A-Za-z0-9_.]{0,40}): +(?P<value>[^\n]{0,4000})")
 _PARAMETER = re.compile(r"(?P<name>[A-Za-z0-9_]{1,80}):(?P<description>.*?)(?: ?\((?P<type>[^()]{1,60})\))?", re.DOTALL)

@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.reading import lines_of, mapping, real, string, text_of, whole
-from txop.visible import visible
 
 Program = Literal["iputils", "iputils-json", "busybox", "fping"]
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.error import FormatError, quoted_start
 from txop.formats.proc_stat import increase
 from txop.formats.reading import lines_of, text_of, whole
-from txop.visible import visible
 
 _ROW = re.compile(r" *([^:\s]{1,32}):(.*)")
 _MAX_CPUS = 65_536

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from txop.core.visible import visible
 from txop.formats.reading import real, whole
-from txop.visible import visible
 
 _ROOT = "/sys/bus/usb/devices/"
 _LONGEST_STRING = 256

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.elf import NotElf, read_dynamic
-from txop.guest.error import GuestError, MissingForGuest
+from txop.guest_image.elf import NotElf, read_dynamic
+from txop.guest_image.error import GuestError, MissingForGuest
 
 PROGRAM = "txop-vusb"
 IN_GUEST = f"/usr/sbin/{PROGRAM}"

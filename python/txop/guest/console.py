@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from txop.visible import visible
+from txop.core.visible import visible
 
 EXCERPT_LINES = 12
 _MAX_LINE = 400

@@ -17,16 +17,16 @@ from pathlib import Path
 from txop.arms.build import BuildFailed, Built, Recipe, build
 from txop.arms.edits.script import BadScript, read_script
 from txop.arms.patches import NOT_BACKWARDS, is_script
+from txop.core.visible import visible
+from txop.core.whole_file import whole_file
 from txop.guest import qemu
-from txop.guest.cache import default_cache, new_folder
-from txop.guest.compiler import compiler_folder, variables_of
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.kernel_tree import build_folder, folder_of_module, source_folder
-from txop.guest.packages.apt import Progress
-from txop.guest.packages.lock import Lock
+from txop.guest_image.cache import default_cache, new_folder
+from txop.guest_image.compiler import compiler_folder, variables_of
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.kernel_tree import build_folder, folder_of_module, source_folder
+from txop.guest_image.packages.apt import Progress
+from txop.guest_image.packages.lock import Lock
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
-from txop.report.whole_file import whole_file
-from txop.visible import visible
 
 TIMEOUT_S = 1800.0
 COMPILER_S = 120.0

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from txop.arms.module_file import modinfo_entries
 from txop.guest.chips import Chip
-from txop.guest.error import GuestError
-from txop.guest.image import Image
-from txop.guest.modules import KernelModule, ModuleFolder, read_module
-from txop.guest.overlay import given_modules
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_image.modules import KernelModule, ModuleFolder, read_module
+from txop.guest_image.overlay import given_modules
 
 _MODALIASES = {
     "rtl8188cus": "usb:v7392p7811d0200dc00dsc00dp00icFFiscFFipFFin00",

@@ -6,8 +6,8 @@ import hashlib
 from itertools import zip_longest
 from pathlib import Path
 
+from txop.core.visible import visible
 from txop.guest.running import FILES
-from txop.visible import visible
 
 FIRST_TOLD = ("files/kernel.log", "console", "events", "stdout", "stderr")
 """Files with times: when several files differ, the first difference is shown of the first of these."""

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from txop.core.visible import visible
 from txop.guest.chips import PROGRAM, find_chips
-from txop.guest.error import GuestError, MissingForGuest
 from txop.guest.shipped_faults import SUFFIX, FaultScript
-from txop.visible import visible
+from txop.guest_image.error import GuestError, MissingForGuest
 
 LIMIT_S = 120.0
 """For reading a script, on a busy machine."""

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from txop import __version__
-from txop.guest.cache import sha256_of
+from txop.core.origin import NOT_RADIO
 from txop.guest.chips import find_chips
-from txop.guest.error import GuestError
-from txop.guest.image import Image
 from txop.guest.qemu import Computer, Mode, qemu_version, untested_qemu
-from txop.origin import NOT_RADIO
+from txop.guest_image.cache import sha256_of
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
 
 
 def provenance(image: Image, computer: Computer, modules: Iterable[Path]) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
-from txop.guest.error import GuestError, MissingForGuest
+from txop.core.visible import visible
 from txop.guest.perturbation import perturbation
-from txop.visible import visible
+from txop.guest_image.error import GuestError, MissingForGuest
 
 CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+aes,+pclmulqdq"
 """The processor of a guest without KVM. It has AES as single instructions, for the kernel and for the virtual chip:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from txop.guest.chips import NEEDS_BUILD
 from txop.guest.driver import SWITCHES, DriverBuild, build_driver
-from txop.guest.error import GuestError
-from txop.guest.image import Image
-from txop.guest.modules import ModuleFolder, read_module
-from txop.guest.overlay import given_modules
-from txop.guest.packages.apt import Progress
-from txop.guest.packages.lock import Lock
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_image.modules import ModuleFolder, read_module
+from txop.guest_image.overlay import given_modules
+from txop.guest_image.packages.apt import Progress
+from txop.guest_image.packages.lock import Lock
 
 
 async def modules_for(

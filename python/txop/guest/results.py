@@ -9,8 +9,8 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.error import GuestError
-from txop.visible import visible
+from txop.core.visible import visible
+from txop.guest_image.error import GuestError
 
 MAX_EVENTS_BYTES = 1 << 20
 MAX_FILES_BYTES = 1 << 30

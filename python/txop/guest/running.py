@@ -20,15 +20,15 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from txop.emulate.held import DIES_WITH_PARENT
-from txop.guest.cache import default_cache, room
 from txop.guest.console import excerpt
-from txop.guest.error import GuestError, MissingForGuest
-from txop.guest.image import Image
-from txop.guest.overlay import Overlay, overlay_archive
 from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
 from txop.guest.scratch import scratch_folder
+from txop.guest_image.cache import default_cache, room
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay, overlay_archive
+from txop.process.held import DIES_WITH_PARENT
 
 POLL_S = 0.05
 INITRAMFS = "initramfs"

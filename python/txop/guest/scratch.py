@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from txop.guest.cache import default_cache, is_running
+from txop.guest_image.cache import default_cache, is_running
 
 
 @contextmanager

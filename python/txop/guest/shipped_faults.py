@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from txop.guest.error import GuestError
+from txop.guest_image.error import GuestError
 
 SUFFIX = ".toml"
 MOST_BYTES = 1 << 20
@@ -39,7 +39,7 @@ CONTROL = FaultScript(NONE, "# Nothing goes wrong: what it looks like then.\n")
 def shipped_faults() -> dict[str, FaultScript]:
     """Every script that comes with txop, by name."""
     found = {}
-    for file in sorted((resources.files("txop.guest") / "faults").iterdir(), key=lambda file: file.name):
+    for file in sorted((resources.files("txop.plan") / "faults").iterdir(), key=lambda file: file.name):
         if file.name.endswith(SUFFIX):
             name = file.name.removesuffix(SUFFIX)
             found[name] = FaultScript(name, file.read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def shipped_faults() -> dict[str, FaultScript]:
 
 def faults_file(name: str) -> Path:
     """The file of a shipped script by its name, else the file of that name."""
-    shipped = resources.files("txop.guest") / "faults" / f"{name}{SUFFIX}"
+    shipped = resources.files("txop.plan") / "faults" / f"{name}{SUFFIX}"
     return Path(str(shipped)) if name in shipped_faults() else Path(name)
 
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.packages.archive import KEYRINGS
 from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
+from txop.guest_image.packages.archive import KEYRINGS
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
 

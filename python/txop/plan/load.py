@@ -55,7 +55,7 @@ class LoadedPlan:
 
 
 def load_plan(path: str | FilePath) -> LoadedPlan:
-    """Read and validate a plan; what only its meaning tells is left to :func:`txop.plan.check.check`.
+    """Read and validate a plan; what only its meaning tells is left to :func:`txop.plan_check.check.check`.
 
     Raises:
         PlanError: it is no plan; with every problem that was found.

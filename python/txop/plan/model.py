@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from txop.origin import Origin
+from txop.core.origin import Origin
 from txop.stats.limits import MAX_BLOCKS
 
 PLAN_VERSION = 1

@@ -30,4 +30,4 @@ def shipped_scripts() -> list[str]:
 
 
 def _scripts() -> Path:
-    return Path(str(resources.files("txop.guest"))) / "edits"
+    return Path(str(resources.files("txop.plan"))) / "edits"

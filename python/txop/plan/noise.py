@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from txop.metrics import Metric
+from txop.core.metrics import Metric
 from txop.plan.model import Plan, Test
 from txop.plan.stored import Stored, rewriting, state_folder
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from txop.plan import model
 from txop.plan.locate import Path
 from txop.plan.model import Plan
-from txop.report.model_reference import field_texts
+from txop.present.model_reference import field_texts
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 HINT = "#:schema ./txop-plan.schema.json"

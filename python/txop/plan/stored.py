@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from txop.report.whole_file import whole_file
+from txop.core.whole_file import whole_file
 
 Known = TypeVar("Known", bound=Sized)
 

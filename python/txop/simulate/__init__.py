@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from txop.report.document import FormatError
+from txop.present.document import FormatError
 from txop.simulate.engine import ScenarioError, check, simulate, simulate_json
 from txop.simulate.model import Simulation
 from txop.simulate.shipped import Shipped, shipped

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import Field
 
 from txop.air.model import Waterfall
-from txop.origin import Origin
-from txop.report.document import Model, parse_document
+from txop.core.origin import Origin
+from txop.present.document import Model, parse_document
 
 FORMAT = "txop-simulate"
 VERSION = 1

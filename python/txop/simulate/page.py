@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txop.report import format as fmt
-from txop.report.chapters import chapters_of
-from txop.report.page import render
+from txop.present import format as fmt
+from txop.present.chapters import chapters_of
+from txop.present.page import render
 from txop.simulate.model import Simulation
 from txop.simulate.plots import draw
 from txop.simulate.view import sections

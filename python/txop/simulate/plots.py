@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from txop.report import format as fmt
-from txop.report.chapters import Drawing
-from txop.report.plot import INK, SERIES, plain
+from txop.present import format as fmt
+from txop.present.chapters import Drawing
+from txop.present.plot import INK, SERIES, plain
 from txop.simulate.model import Series, Simulation
 
 if TYPE_CHECKING:

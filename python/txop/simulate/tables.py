@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
-from txop.report.csv_cells import Cell, write_table
+from txop.present.csv_cells import Cell, write_table
 from txop.simulate.model import Direction, Point, Run, Simulation
 
 if TYPE_CHECKING:

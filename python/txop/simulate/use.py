@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from txop.report import format as fmt
+from txop.present import format as fmt
 from txop.simulate.model import Run, Simulation
 
 

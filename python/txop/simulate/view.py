@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from txop.air.model import Waterfall
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section
-from txop.report.format import capital
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section
+from txop.present.format import capital
 from txop.simulate.model import Flow, Point, Run, Simulation
 from txop.simulate.use import use_of
 

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from txop.metrics import Better, Scale
+from txop.core.metrics import Better, Scale
 from txop.stats import power
 from txop.stats.drift import Drift, drift
 from txop.stats.holm import holm

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from txop.process.sinks import Sink
+from txop.process.supervisor import Preamble
 from txop.targets.contract import Ran, TargetError, TargetLost
-from txop.targets.sinks import Sink
-from txop.targets.supervisor import Preamble
 
 STDOUT, STDERR = 1, 2
 

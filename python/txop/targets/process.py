@@ -19,7 +19,7 @@ REAP_S = 2.0
 class ProcessTarget(ShellTarget):
     """Starts ``prefix`` + command, each in a session of its own: Ctrl-C at the terminal does not reach it, and all of
     it can be killed at once. When txop is killed, the command's shell sees its input end and ends the command (see
-    :mod:`txop.targets.supervisor`); that needs no root, and works through ``sudo`` where ``PR_SET_PDEATHSIG`` does
+    :mod:`txop.process.supervisor`); that needs no root, and works through ``sudo`` where ``PR_SET_PDEATHSIG`` does
     not."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What every target does alike once there is a way to start a shell on it. See :mod:`txop.targets.supervisor`."""
+"""What every target does alike once there is a way to start a shell on it. See :mod:`txop.process.supervisor`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from txop.process.sinks import File, Memory, Sink
+from txop.process.supervisor import launch_line, remote_command
 from txop.targets.command import Command, Way
 from txop.targets.contract import (
     MAX_OUTPUT_BYTES,
@@ -23,8 +25,6 @@ from txop.targets.contract import (
     TargetError,
     TargetLost,
 )
-from txop.targets.sinks import File, Memory, Sink
-from txop.targets.supervisor import launch_line, remote_command
 
 READ_TIMEOUT_S = 20.0
 """For one file. A driver that hangs makes its own files in sysfs and debugfs hang."""

@@ -1,5 +1,5 @@
 """A machine reached over SSH. Nothing is installed there, and a BusyBox userland is enough: ``sh`` and a handful of
-programs, no SFTP, no Python. See :mod:`txop.targets.supervisor` for how commands end there when the connection does.
+programs, no SFTP, no Python. See :mod:`txop.process.supervisor` for how commands end there when the connection does.
 """
 
 from __future__ import annotations

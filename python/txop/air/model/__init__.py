@@ -44,8 +44,8 @@ from txop.air.model.station import (
 )
 from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Summary
 from txop.air.model.timing import StampHypothesis, Timing
-from txop.report.document import FormatError, Model
-from txop.report.sentence import Figure, Sentence
+from txop.present.document import FormatError, Model
+from txop.present.sentence import Figure, Sentence
 
 __all__ = [
     "AckVerdict",

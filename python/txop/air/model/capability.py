@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from txop.report.document import Model
-from txop.report.sentence import Sentence
+from txop.present.document import Model
+from txop.present.sentence import Sentence
 
 
 class CapabilityRow(Model):

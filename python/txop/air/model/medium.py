@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from txop.air.model.station import AirtimeKinds, RetryCount
-from txop.report.document import Model
-from txop.report.sentence import Figure, Sentence
+from txop.present.document import Model
+from txop.present.sentence import Figure, Sentence
 
 
 class Airtime(Model):

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from txop.air import compare
-from txop.report.document import Model
-from txop.report.field_reference import marker, renew
-from txop.report.model_reference import model_table, models_of
+from txop.present.document import Model
+from txop.present.field_reference import marker, renew
+from txop.present.model_reference import model_table, models_of
 
 MODULE = "txop.air.model.reference"
 MARKER = marker(MODULE)
 
 _PARTS = (
     ("txop.air.model.report", ("AirReport",)),
-    ("txop.report.sentence", ()),
+    ("txop.present.sentence", ()),
     ("txop.air.model.summary", ()),
-    ("txop.report.window", ("Window",)),
+    ("txop.present.window", ("Window",)),
     ("txop.air.model.hearing", ()),
     ("txop.air.model.timing", ()),
     ("txop.air.model.station", ()),

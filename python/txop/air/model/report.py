@@ -11,8 +11,8 @@ from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
-from txop.report.document import Model, parse_document
-from txop.report.window import Window
+from txop.present.document import Model, parse_document
+from txop.present.window import Window
 
 if TYPE_CHECKING:
     import polars

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txop.report.document import Model
+from txop.present.document import Model
 
 
 class RetryCount(Model):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from txop.report.document import Model
-from txop.report.sentence import Figure
-from txop.report.window import Window
+from txop.present.document import Model
+from txop.present.sentence import Figure
+from txop.present.window import Window
 
 
 class Limit(Model):

@@ -14,11 +14,11 @@ from txop.air.page.plots import draw, waterfall
 from txop.air.view import Facts, Grid, Plot, Section, headline, sections
 from txop.air.view.sections.summary import span
 from txop.air.view.side_by_side import grid, letter
-from txop.report import format as fmt
-from txop.report.blocks import Block
-from txop.report.chapters import Figure, Figures, Piece
-from txop.report.page import render
-from txop.report.window import described
+from txop.present import format as fmt
+from txop.present.blocks import Block
+from txop.present.chapters import Figure, Figures, Piece
+from txop.present.page import render
+from txop.present.window import described
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""

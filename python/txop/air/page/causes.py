@@ -21,5 +21,5 @@ INK_OF_CAUSE = {
 
 
 def ink(cause: str) -> str:
-    """Name of the ink (:data:`txop.report.plot.INK`) for ``cause``."""
+    """Name of the ink (:data:`txop.present.plot.INK`) for ``cause``."""
     return INK_OF_CAUSE.get(cause, "three")

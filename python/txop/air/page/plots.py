@@ -12,9 +12,9 @@ from txop.air.page.causes import ink
 from txop.air.view.names import called, direction
 from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
-from txop.report import format as fmt
-from txop.report.chapters import Drawing
-from txop.report.plot import INK, SERIES, plain
+from txop.present import format as fmt
+from txop.present.chapters import Drawing
+from txop.present.plot import INK, SERIES, plain
 
 HALF, FULL = 420, 1060
 """Widths of the drawing area, px."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from txop.air.view.headline import Headline, headline
 from txop.air.view.sections import SECTION_NAMES, sections
-from txop.report.blocks import Cell, Column, Facts, Grid, Lines, Plot, Section
+from txop.present.blocks import Cell, Column, Facts, Grid, Lines, Plot, Section
 
 __all__ = [
     "SECTION_NAMES", "Cell", "Column", "Facts", "Grid", "Headline", "Lines", "Plot", "Section", "headline", "sections",

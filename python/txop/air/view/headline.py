@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from txop.air.model import AirReport, Waterfall, WaterfallStep
 from txop.air.view.names import direction
 from txop.air.view.options import Options
-from txop.report import format as fmt
-from txop.report.format import capital
+from txop.present import format as fmt
+from txop.present.format import capital
 
 NOT_A_LOSS = frozenset({"payload"})
 VERDICTS_SHOWN = 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from txop.air.model import AirReport, RateRow
-from txop.report import cells
-from txop.report.blocks import Cell
+from txop.present import cells
+from txop.present.blocks import Cell
 
 DIRECTIONS = {
     "uplink": "station to AP",

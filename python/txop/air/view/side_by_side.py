@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from txop.air.compare import Comparison, Difference
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Cell, Column, Grid
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Cell, Column, Grid
 
 
 def letter(index: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from txop.arms.edits.places import NoPlace, Span, definitions, statement
 from txop.arms.edits.script import Edit, EditScript
 from txop.arms.edits.tokens import NotC, Token, find, line_of, partners, tokens_of
-from txop.visible import visible
+from txop.core.visible import visible
 
 MAX_SOURCE_BYTES = 4 << 20
 """Larger source files are refused."""

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from txop.arms.edits.tokens import NotC, Token, left_open, tokens_of
+from txop.core.visible import visible
 from txop.plan.locate import TooDeep, nearest, places, shown
-from txop.visible import visible
 
 SUFFIX = ".toml"
 """How names of edit scripts end; other patches are patches."""

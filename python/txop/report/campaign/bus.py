@@ -10,13 +10,13 @@ from pathlib import Path
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import CompareResult
-from txop.report import format as fmt
-from txop.report.blocks import Cell, Column, Grid
+from txop.present import format as fmt
+from txop.present.blocks import Cell, Column, Grid
+from txop.present.cells import missing
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Paragraph, Piece
 from txop.report.campaign.quoted import quoted
 from txop.report.campaign.wording import listed
-from txop.report.cells import missing
 
 COLUMNS = {
     "usb_out_urbs_per_s": "URBs out /s",

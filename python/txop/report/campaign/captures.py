@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from txop.archive.reader import Archive
-from txop.probes.bus_capture import BUS_FILES
+from txop.measure.probes.bus_capture import BUS_FILES
 from txop.report.campaign.pieces import Link, Links
 
 _ENDINGS = (".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst")

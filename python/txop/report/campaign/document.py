@@ -7,14 +7,14 @@ from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
-from txop.origin import Origin
-from txop.report.blocks import Grid
+from txop.core.origin import Origin
+from txop.core.whole_file import whole_file
+from txop.present.blocks import Grid
+from txop.present.page import render
 from txop.report.campaign import bus, effects, faults, method, runs
 from txop.report.campaign.gallery import Gallery
 from txop.report.campaign.opening import opening
 from txop.report.campaign.pieces import Chapter, Figures, Fold, Paragraph, Piece
-from txop.report.page import render
-from txop.report.whole_file import whole_file
 
 PAGE_NAME = "report.html"
 """The page inside an archive, where nothing else is asked for."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from txop.compare import words
 from txop.compare.changes import rows_of
 from txop.compare.result import CompareResult, Figure, Row
-from txop.report.blocks import Cell, Column, Grid, Lines
+from txop.present.blocks import Cell, Column, Grid, Lines
+from txop.present.cells import missing
 from txop.report.campaign.pieces import Piece
 from txop.report.campaign.wording import TONES, listed, median, plural, unit, value, verdict
-from txop.report.cells import missing
 from txop.stats.limits import MAX_BLOCKS
 
 HOST = (

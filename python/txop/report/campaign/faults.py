@@ -8,7 +8,7 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import Fault, RunFile
 from txop.compare import words
 from txop.compare.result import CompareResult, Row
-from txop.report.blocks import Cell, Column, Grid, Lines
+from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.report.campaign.effects import primary
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
 from txop.report.campaign.wording import listed, plural

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
+from txop.core.whole_file import replacement
+from txop.present.plot import Theme, standalone
 from txop.report.campaign.gallery import Gallery
-from txop.report.plot import Theme, standalone
-from txop.report.whole_file import replacement
 
 SCALE = 2.0
 """Pixels of a PNG for one unit of the plot."""

@@ -9,8 +9,10 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import CompareResult, Figure
-from txop.report import format as fmt
-from txop.report.blocks import Cell, Column, Grid, Lines
+from txop.present import format as fmt
+from txop.present.blocks import Cell, Column, Grid, Lines
+from txop.present.cells import missing
+from txop.present.plot import svg
 from txop.report.campaign import effects
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Figure as Drawn
@@ -21,8 +23,6 @@ from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.spread import boxes, in_time
 from txop.report.campaign.quoted import quoted
 from txop.report.campaign.wording import listed
-from txop.report.cells import missing
-from txop.report.plot import svg
 
 MAX_TESTS = 8
 """Tests whose series are drawn; the tables have them all."""

@@ -10,12 +10,12 @@ from datetime import datetime
 from txop.archive.reader import Archive
 from txop.compare import words
 from txop.compare.result import CompareResult, PatchFacts
-from txop.origin import Origin
-from txop.report.blocks import Cell, Column, Fact, Facts, Grid, Lines
+from txop.core.origin import Origin
+from txop.present.blocks import Cell, Column, Fact, Facts, Grid, Lines
+from txop.present.format import NOT_AVAILABLE
 from txop.report.campaign.pieces import Piece, Tone
 from txop.report.campaign.wording import numbers, plural
 from txop.report.exports.facts import ORIGINS, flattened
-from txop.report.format import NOT_AVAILABLE
 
 _WEB = re.compile(r"https?://[^\s<>\"'`\\]{1,2000}", re.IGNORECASE)
 

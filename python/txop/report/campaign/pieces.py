@@ -11,7 +11,7 @@ from typing import Literal
 
 from markupsafe import Markup
 
-from txop.report.blocks import Facts, Grid, Lines
+from txop.present.blocks import Facts, Grid, Lines
 
 Tone = Literal["", "good", "bad", "warn", "dim", "note"]
 

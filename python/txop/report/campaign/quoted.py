@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from txop.archive.run_file import RunFile
-from txop.report.blocks import Lines
+from txop.present.blocks import Lines
 from txop.report.campaign.pieces import Fold, Paragraph
 
 _MOST_TEXTS = 6

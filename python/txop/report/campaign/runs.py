@@ -6,9 +6,9 @@ from txop.archive.counting import figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare.result import CompareResult, MetricFacts
-from txop.report.blocks import Cell, Column, Grid
+from txop.present.blocks import Cell, Column, Grid
+from txop.present.cells import missing
 from txop.report.campaign.wording import INFINITE, unit, value
-from txop.report.cells import missing
 
 ROWS_SHOWN = 24
 ROWS_MAX = 1000

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from txop.compare import words
 from txop.compare.result import ArmValues, CompareResult, Figure, MetricFacts, Row, Verdict
-from txop.report import format as fmt
-from txop.report.blocks import Cell, Tone
-from txop.report.cells import missing
+from txop.present import format as fmt
+from txop.present.blocks import Cell, Tone
+from txop.present.cells import missing
 
 SIGNS: dict[Verdict, str] = {
     "better": "▲",

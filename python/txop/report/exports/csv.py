@@ -9,8 +9,8 @@ from typing import IO
 from txop.archive.counting import counting, figure_value
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult, DirectRow, Estimate
-from txop.report.csv_cells import Cell, write_table
-from txop.report.whole_file import whole_file
+from txop.core.whole_file import whole_file
+from txop.present.csv_cells import Cell, write_table
 
 RUN_COLUMNS = (
     "run",

@@ -14,11 +14,11 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import ArmFacts, CompareResult, Figure
-from txop.plan.changes import identity
+from txop.core.visible import visible
+from txop.core.whole_file import whole_file
 from txop.plan.model import Patch
+from txop.plan_check.changes import identity
 from txop.report.exports import facts
-from txop.report.whole_file import whole_file
-from txop.visible import visible
 
 _THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
 _RETRIES = {

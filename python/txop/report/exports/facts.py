@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from txop.archive.reader import Archive
-from txop.origin import Origin
+from txop.core.origin import Origin
 
 ORIGINS: dict[Origin, str] = {
     Origin.HARDWARE: "measured on real devices",

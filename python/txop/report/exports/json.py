@@ -7,7 +7,7 @@ from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
-from txop.report.whole_file import whole_file
+from txop.core.whole_file import whole_file
 
 FORMAT = "txop-campaign"
 VERSION = 1

@@ -14,10 +14,10 @@ from pathlib import Path
 from txop.archive.reader import Archive
 from txop.compare import words
 from txop.compare.result import ArmValues, CompareResult, Figure, Row
+from txop.core.visible import visible
+from txop.core.whole_file import whole_file
+from txop.present.format import MINUS, NOT_AVAILABLE
 from txop.report.exports import facts
-from txop.report.format import MINUS, NOT_AVAILABLE
-from txop.report.whole_file import whole_file
-from txop.visible import visible
 
 WIDTH = 78
 INDENT = "    "

@@ -7,8 +7,8 @@ from pathlib import Path
 from txop.archive.derived import write_tables
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
+from txop.core.whole_file import replacement
 from txop.report.exports.csv import ROW_COLUMNS, comparison_rows
-from txop.report.whole_file import replacement
 
 _TEXT = {"figure", "role", "arm", "baseline", "unit", "effect_unit", "verdict", "warnings"}
 _WHOLE = {"n", "n_with_voided", "blocks_needed"}

@@ -17,7 +17,7 @@ from txop.air.view.sections import (
     summary,
     waterfall,
 )
-from txop.report.blocks import Section
+from txop.present.blocks import Section
 
 _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "summary": summary.section,

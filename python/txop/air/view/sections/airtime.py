@@ -5,9 +5,9 @@ from __future__ import annotations
 from txop.air.model import AirReport, Station
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section
 
 KINDS = (
     ("data_us", "Data"),

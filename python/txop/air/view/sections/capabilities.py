@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from txop.air.model import AirReport, CapabilityAudit, CapabilityRow
 from txop.air.view.options import Options, unavailable
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Grid, Lines, Section
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Grid, Lines, Section
 
 WHOLE_AUDITS = 2
 """Stations whose audit is shown in full: the access points and stations with most frames; the others follow below."""

@@ -6,9 +6,9 @@ from txop.air.model import AckVerdict, AirReport, BlockAckFlow, Exchange
 from txop.air.view import names
 from txop.air.view.headline import ANSWER_TONE, QUESTIONS
 from txop.air.view.options import Options, unavailable
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section, Tone
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Plot, Rows, Section, Tone
 
 
 def section(report: AirReport, options: Options) -> Section:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from txop.air.model import AirReport, Ghost, RetryCount
 from txop.air.view.options import Options, unavailable
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Rows, Section
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Rows, Section
 
 
 def section(report: AirReport, options: Options) -> Section:

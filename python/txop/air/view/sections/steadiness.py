@@ -5,8 +5,8 @@ from __future__ import annotations
 from txop.air.model import AirReport, Steadiness
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
-from txop.report import format as fmt
-from txop.report.blocks import Block, Fact, Facts, Lines, Plot, Section
+from txop.present import format as fmt
+from txop.present.blocks import Block, Fact, Facts, Lines, Plot, Section
 
 
 def section(report: AirReport, options: Options) -> Section:

@@ -6,10 +6,10 @@ import datetime
 
 from txop.air.model import AirReport
 from txop.air.view.options import Options
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
-from txop.report.window import described
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
+from txop.present.window import described
 
 
 def section(report: AirReport, options: Options) -> Section:

@@ -6,9 +6,9 @@ from txop.air.model import AirReport, Waterfall
 from txop.air.view import names
 from txop.air.view.headline import headline
 from txop.air.view.options import Options, unavailable
-from txop.report import cells
-from txop.report import format as fmt
-from txop.report.blocks import Block, Cell, Column, Grid, Lines, Section
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Block, Cell, Column, Grid, Lines, Section
 
 TIMING = {
     "stamps": "gaps measured with calibrated time stamps",

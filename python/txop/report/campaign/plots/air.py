@@ -12,8 +12,8 @@ import altair as alt
 
 from txop.air.page.causes import INK_OF_CAUSE, ink
 from txop.archive.run_file import RunFile
+from txop.present.plot import INK, plain
 from txop.report.campaign.plots.drawing import Drawing, Rows, Tables, unchecked
-from txop.report.plot import INK, plain
 
 _MAX_CAUSES = 40
 _FIGURES = ("retry_percent", "ampdu_mpdus", "phy_mbit_s", "response_delay_p50_us")

@@ -10,7 +10,7 @@ import altair as alt
 from altair.utils.schemapi import debug_mode
 
 from txop.compare.result import CompareResult
-from txop.report.plot import INK, plain
+from txop.present.plot import INK, plain
 
 MAX_ARMS = 8
 """Arms in one plot; the tables have them all."""
@@ -36,7 +36,7 @@ class Drawing:
     name: str
     """Stable: part of file names."""
     spec: dict[str, Any]
-    """Vega-Lite, with inks (:data:`txop.report.plot.INK`) for colours."""
+    """Vega-Lite, with inks (:data:`txop.present.plot.INK`) for colours."""
     caption: str
     wide: bool = False
 

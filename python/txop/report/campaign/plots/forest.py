@@ -10,9 +10,9 @@ import altair as alt
 
 from txop.compare import words
 from txop.compare.result import Figure, Row
+from txop.present.plot import INK
 from txop.report.campaign.plots.drawing import Drawing, Rows, Tables, ink_color, unchecked
 from txop.report.campaign.wording import SIGNS, plural
-from txop.report.plot import INK
 
 _WIDTH = 400
 _STEP = 21

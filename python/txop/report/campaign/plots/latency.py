@@ -10,10 +10,10 @@ import altair as alt
 import numpy as np
 
 from txop.archive.window import inside
+from txop.present.plot import INK
 from txop.report.campaign.plots.drawing import HALF, Drawing, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.wording import plural
-from txop.report.plot import INK
 from txop.stats.spread import cdf_band, quantile_shifts
 
 SERIES = "rtt_ms"

@@ -12,10 +12,10 @@ from txop.archive.counting import figure_value
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import Figure
+from txop.present.plot import INK
 from txop.report.campaign.plots.drawing import HALF, Drawing, Rows, Tables, arm_color, ink_color, spaced, unchecked
 from txop.report.campaign.runs import in_order
 from txop.report.campaign.wording import unit, value
-from txop.report.plot import INK
 
 BOX_FROM = 5
 """Runs from which a box says more than the points alone."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import altair as alt
 
-from txop.metrics import describe
+from txop.core.metrics import describe
+from txop.present.plot import INK
 from txop.report.campaign.plots.drawing import FULL, Drawing, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import Points, RunSeries, thinned
 from txop.report.campaign.wording import plural
-from txop.report.plot import INK
 
 SERIES = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_ms")
 """Series that are drawn, where runs have them."""

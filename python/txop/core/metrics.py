@@ -1,0 +1,301 @@
+"""Every figure that a run can have: its name, unit, direction, and how two arms are compared on it.
+
+A figure of a plan is named ``TEST.METRIC``, as in ``tx.throughput_mbit_s``: the test is the plan's own name for it,
+the metric one of :data:`METRICS`. A parser of a ``command`` test may bring metrics of its own (:func:`describe`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from txop.core.origin import Origin
+
+Better = Literal["higher", "lower"]
+Scale = Literal["ratio", "difference"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a figure is."""
+
+    key: str
+    """Stable name, with its unit at the end."""
+    title: str
+    unit: str
+    better: Better | None
+    """Which way is good; ``None`` for a figure that explains and is never judged."""
+    scale: Scale
+    """Arms are compared by their ratio (in percent) or by their difference (in ``unit``)."""
+    margin: float
+    """Smallest effect that matters, in percent for a ratio, in ``unit`` for a difference; plans may set their own."""
+    definition: str
+    digits: int = 2
+
+
+def _m(
+    key: str,
+    title: str,
+    unit: str,
+    better: Better | None,
+    scale: Scale,
+    margin: float,
+    definition: str,
+    digits: int = 2,
+) -> Metric:
+    return Metric(key, title, unit, better, scale, margin, definition, digits)
+
+
+METRICS: dict[str, Metric] = {
+    metric.key: metric
+    for metric in (
+        Metric("throughput_mbit_s", "throughput", "Mbit/s", "higher", "ratio", 3.0,
+           "Payload bytes over time within the measured window, warm-up left out; the lower of what the two iperf3 "
+           "ends report. Of several flows in one direction, the sum."),
+        Metric("throughput_up_mbit_s", "throughput sent", "Mbit/s", "higher", "ratio", 3.0,
+           "In a test that runs both ways: what the device under test sent, as received by the peer."),
+        Metric("throughput_down_mbit_s", "throughput received", "Mbit/s", "higher", "ratio", 3.0,
+           "In a test that runs both ways: what the device under test received."),
+        Metric("rtt_p50_ms", "median round trip", "ms", "lower", "ratio", 10.0,
+           "Median of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("rtt_p95_ms", "95th percentile round trip", "ms", "lower", "ratio", 10.0,
+           "95th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("rtt_p99_ms", "99th percentile round trip", "ms", "lower", "ratio", 10.0,
+           "99th percentile of the round-trip times within the measured window; a lost probe counts as infinite."),
+        Metric("probe_loss_percent", "probes lost", "%", "lower", "difference", 1.0,
+           "Latency probes sent within the measured window that never came back."),
+        Metric("udp_loss_percent", "UDP datagrams lost", "%", "lower", "difference", 1.0,
+           "UDP datagrams that iperf3 sent and did not receive, in percent of those sent."),
+        Metric("udp_jitter_ms", "UDP jitter", "ms", "lower", "difference", 1.0,
+           "Jitter as iperf3 reports it (RFC 1889)."),
+        Metric("tcp_retransmits_per_s", "TCP retransmissions", "1/s", "lower", "difference", 5.0,
+           "TCP segments sent again, per second, as the sending iperf3 counts them; not 802.11 retries."),
+        Metric("tcp_rtt_ms", "TCP round trip", "ms", "lower", "ratio", 10.0,
+           "Mean of the smoothed round-trip time in TCP_INFO of the sending side, over the measured window."),
+        Metric("jain_index", "Jain's fairness index", "", "higher", "difference", 0.05,
+           "Jain's index of the throughput of several flows or stations: 1 when all are equal, 1/n when one has all."),
+        Metric("cpu_busy_percent", "CPU busy", "%", "lower", "difference", 2.0,
+           "Share of all CPU time of the device under test that was not idle or waiting for I/O (/proc/stat)."),
+        Metric("cpu_idle_percent", "CPU idle", "%", "higher", "difference", 2.0,
+           "Idle, waiting and stolen time of all CPUs of the device under test (/proc/stat) over the time that passed. "
+           "With CPU busy it makes 100 % only where the kernel's ticks see all work; a guest's do not."),
+        Metric("cpu_total_s_per_gbit", "CPU per Gbit, all of it", "core-s/Gbit", "lower", "ratio", 5.0,
+           "CPU seconds that the whole device under test was busy in the measured window, per 10^9 bits of payload "
+           "moved. What it does while idle as well is in it: see idle_cpu_percent."),
+        Metric("cpu_s_per_gbit", "CPU per Gbit above idle", "core-s/Gbit", None, "ratio", 5.0,
+           "CPU seconds of the whole device under test, minus what it used in the same time while idle just before, "
+           "per 10^9 bits of payload moved. Not available where the difference is not distinguishable from idle. "
+           "Not judged: a driver that is busy while idle has less to add under load. Those judged are "
+           "cpu_total_s_per_gbit and idle_cpu_percent."),
+        Metric("idle_cpu_percent", "CPU busy while idle", "%", "lower", "difference", 2.0,
+           "Share of all CPU time of the device under test that was not idle in the idle phase before the load, with "
+           "the link up: what the driver costs without traffic, and what else the machine did."),
+        Metric("idle_context_switches_per_s", "context switches while idle", "1/s", "lower", "ratio", 10.0,
+           "Context switches of the device under test per second in the idle phase before the load (/proc/stat).", 0),
+        Metric("context_switches_per_s", "context switches", "1/s", "lower", "ratio", 10.0,
+           "Context switches of the device under test per second (/proc/stat).", 0),
+        Metric("interrupts_per_s", "interrupts", "1/s", "lower", "ratio", 10.0,
+           "Interrupts of the device under test per second (/proc/stat).", 0),
+        Metric("device_interrupts_per_s", "interrupts of the device", "1/s", "lower", "ratio", 10.0,
+           "Interrupts per second on the lines that the device under test, its USB or SDIO host use "
+           "(/proc/interrupts).", 0),
+        Metric("softirqs_net_per_s", "network softirqs", "1/s", None, "ratio", 10.0,
+           "NET_RX and NET_TX softirqs of the device under test per second (/proc/softirqs).", 0),
+        Metric("retry_percent", "802.11 retries (driver)", "%", "lower", "difference", 1.0,
+           "Growth of the driver's retry counter over the growth of its transmitted packets plus retries "
+           "(iw station dump)."),
+        Metric("signal_dbm", "signal", "dBm", None, "difference", 3.0,
+           "Signal of the peer as the driver reports it (iw station dump), mean over the measured window."),
+        Metric("tx_bitrate_mbit_s", "PHY rate sent", "Mbit/s", None, "ratio", 5.0,
+           "Rate of the last frame sent as the driver reports it (iw station dump), mean over the window."),
+        Metric("rx_bitrate_mbit_s", "PHY rate received", "Mbit/s", None, "ratio", 5.0,
+           "Rate of the last frame received as the driver reports it (iw station dump), mean over the window."),
+        Metric("channel_busy_percent", "channel busy", "%", None, "difference", 5.0,
+           "Busy share of the channel's active time (iw survey dump)."),
+        Metric("airtime_jain_index", "Jain's index of airtime", "", "higher", "difference", 0.05,
+           "Jain's index of the airtime of the stations (mac80211 debugfs, or the capture)."),
+        Metric("air_retry_percent", "802.11 retries (capture)", "%", "lower", "difference", 1.0,
+           "Unicast data MPDUs with the retry bit, in percent of those captured, sent by the station that carries "
+           "the test's data (txop air)."),
+        Metric("air_ampdu_mpdus", "MPDUs per A-MPDU", "", None, "ratio", 10.0,
+           "Mean MPDUs per A-MPDU of the sender of the test's data (txop air)."),
+        Metric("air_goodput_share_percent", "payload share of the air", "%", None, "difference", 3.0,
+           "Share of the observed time in which payload was on the air (the waterfall of txop air)."),
+        Metric("air_bss_retry_percent", "802.11 retries (WLAN Traffic)", "%", "lower", "difference", 1.0,
+           "Retries in percent of all frames of the network of the test's data, both directions, beacons and frames "
+           "with a bad FCS included: the network's row in Wireshark's WLAN Traffic window (txop air)."),
+        Metric("air_ghost_addresses", "ghost addresses", "", "lower", "difference", 1.0,
+           "Addresses in the capture that exist through damaged frames only (txop air).", 0),
+        Metric("air_up_retry_percent", "802.11 retries, uplink", "%", "lower", "difference", 1.0,
+           "Retries in percent of the data and management frames from the station, counted as Wireshark's WLAN "
+           "Traffic window does, frames with a bad FCS included (txop air)."),
+        Metric("air_up_unanswered_percent", "PPDUs unanswered, uplink", "%", "lower", "difference", 1.0,
+           "PPDUs from the station that ask for an ACK or Block Ack, got none and were sent again, in percent of "
+           "air_up_ppdus (txop air)."),
+        Metric("air_up_ppdus", "PPDUs that ask for an answer, uplink", "", None, "ratio", 10.0,
+           "PPDUs from the station in the window that ask for an ACK or a Block Ack: n of those unanswered.", 0),
+        Metric("air_up_late_ack_percent", "late acknowledgements, uplink", "%", "lower", "difference", 1.0,
+           "ACKs and Block Acks of the access point that came more than a slot later than SIFS, in percent of "
+           "air_up_acks (txop air)."),
+        Metric("air_up_acks", "acknowledgements, uplink", "", None, "ratio", 10.0,
+           "ACKs and Block Acks that answer PPDUs from the station: n of the late ones.", 0),
+        Metric("air_up_left_out_percent", "MPDUs left out of Block Acks, uplink", "%", "lower", "difference", 1.0,
+           "MPDUs from the station that the Block Ack after them leaves out, in percent of air_up_mpdus: not "
+           "received, or not acknowledged in time (txop air)."),
+        Metric("air_up_left_out_received_percent", "MPDUs left out though received, uplink", "%", "lower",
+           "difference", 1.0,
+           "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
+           "in percent of air_up_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
+        Metric("air_up_mpdus", "MPDUs sent under Block Ack, uplink", "", None, "ratio", 10.0,
+           "Transmissions of MPDUs from the station captured under Block Ack: n of those left out.", 0),
+        Metric("air_down_retry_percent", "802.11 retries, downlink", "%", "lower", "difference", 1.0,
+           "Retries in percent of the data and management frames from the access point, counted as Wireshark's WLAN "
+           "Traffic window does, frames with a bad FCS included (txop air)."),
+        Metric("air_down_unanswered_percent", "PPDUs unanswered, downlink", "%", "lower", "difference", 1.0,
+           "PPDUs from the access point that ask for an ACK or Block Ack, got none and were sent again, in percent of "
+           "air_down_ppdus (txop air)."),
+        Metric("air_down_ppdus", "PPDUs that ask for an answer, downlink", "", None, "ratio", 10.0,
+           "PPDUs from the access point in the window that ask for an ACK or a Block Ack: n of those unanswered.", 0),
+        Metric("air_down_late_ack_percent", "late acknowledgements, downlink", "%", "lower", "difference", 1.0,
+           "ACKs and Block Acks of the station that came more than a slot later than SIFS, in percent of "
+           "air_down_acks (txop air)."),
+        Metric("air_down_acks", "acknowledgements, downlink", "", None, "ratio", 10.0,
+           "ACKs and Block Acks that answer PPDUs from the access point: n of the late ones.", 0),
+        Metric("air_down_left_out_percent", "MPDUs left out of Block Acks, downlink", "%", "lower", "difference", 1.0,
+           "MPDUs from the access point that the Block Ack after them leaves out, in percent of air_down_mpdus: not "
+           "received, or not acknowledged in time (txop air)."),
+        Metric("air_down_left_out_received_percent", "MPDUs left out though received, downlink", "%", "lower",
+           "difference", 1.0,
+           "Of those left out: acknowledged later without having been sent again, which proves that they had arrived; "
+           "in percent of air_down_mpdus. A sender that repeats at once leaves no such proof (txop air)."),
+        Metric("air_down_mpdus", "MPDUs sent under Block Ack, downlink", "", None, "ratio", 10.0,
+           "Transmissions of MPDUs from the access point captured under Block Ack: n of those left out.", 0),
+        Metric("usb_out_urbs_per_s", "bulk URBs to the device", "1/s", None, "ratio", 10.0,
+           "Completed bulk transfers to the device under test per second (txop bus on the capture of the run).", 0),
+        Metric("usb_in_urbs_per_s", "bulk URBs from the device", "1/s", None, "ratio", 10.0,
+           "Completed bulk transfers from the device under test per second (txop bus).", 0),
+        Metric("usb_interrupt_urbs_per_s", "interrupt URBs", "1/s", "lower", "ratio", 10.0,
+           "Completed interrupt transfers from the device under test per second (txop bus).", 0),
+        Metric("usb_out_datagrams_per_urb", "datagrams per URB out", "", "higher", "ratio", 10.0,
+           "Datagrams per transfer to the device under test; a lower bound where transfers were cut (txop bus)."),
+        Metric("usb_in_datagrams_per_urb", "datagrams per URB in", "", "higher", "ratio", 10.0,
+           "Datagrams per transfer from the device under test; a lower bound where transfers were cut (txop bus)."),
+        Metric("usb_out_turnaround_us", "URB turnaround out", "µs", "lower", "ratio", 10.0,
+           "Median time from submission to completion of bulk transfers to the device under test (txop bus)."),
+        Metric("chip_urbs_per_s", "URBs (chip)", "1/s", None, "ratio", 10.0,
+           "URBs that the virtual chip completed per second: register accesses, data, interrupts.", 0),
+        Metric("chip_interrupts_per_s", "interrupt URBs (chip)", "1/s", "lower", "ratio", 10.0,
+           "Transfers of the virtual chip's interrupt endpoint per second; 0 when the driver does not ask.", 0),
+        Metric("chip_register_accesses_per_s", "register accesses (chip)", "1/s", "lower", "ratio", 10.0,
+           "Register reads and writes of the virtual chip per second.", 0),
+        Metric("chip_retry_percent", "802.11 retries (chip)", "%", "lower", "difference", 1.0,
+           "MPDUs with the retry bit, in percent of those that the sender of the test's data (the chip when both ways) "
+           "put on the modelled air, by the air's own count."),
+        Metric("chip_ppdu_mpdus", "MPDUs per PPDU (chip)", "", None, "ratio", 10.0,
+           "Mean MPDUs in a PPDU of the sender of the test's data (the chip when both ways), by the air's own count."),
+        Metric("chip_airtime_percent", "airtime (chip)", "%", None, "difference", 3.0,
+           "Share of the window that exchanges took on the modelled air, by its own count; a collision counts once."),
+        Metric("chip_rx_frames_per_urb", "frames per URB in (chip)", "", "higher", "ratio", 10.0,
+           "Received frames in a bulk transfer to the driver, by the virtual chip's count."),
+        Metric("chip_rx_overflows_per_s", "frames without room (chip)", "1/s", "lower", "difference", 5.0,
+           "Received frames per second that found no room in the virtual chip's buffer, as the driver had not fetched "
+           "those before; they are not acknowledged, so the access point sends them again.", 0),
+        Metric("chip_aggregate_percent", "frames with AGG_ENABLE (chip)", "%", None, "difference", 5.0,
+           "Frames from the driver whose descriptor allows aggregation, in percent of its frames."),
+        Metric("chip_rts_percent", "frames with RTS_CTS_ENABLE (chip)", "%", None, "difference", 5.0,
+           "Frames from the driver whose descriptor asks for RTS, in percent of its frames."),
+        Metric("chip_hardware_rts_percent", "frames with HW_RTS_ENABLE (chip)", "%", None, "difference", 5.0,
+           "Frames from the driver whose descriptor lets the hardware send RTS, in percent of its frames."),
+        Metric("chip_rts_rate_mbit_s", "RTS rate (chip)", "Mbit/s", None, "ratio", 5.0,
+           "Mean of the RTS rates that descriptors of frames from the driver name (legacy rates)."),
+        Metric("load_time_s", "time to load", "s", "lower", "ratio", 20.0,
+           "From loading the arm until it was up and verified."),
+        Metric("cycles", "module cycles", "", "higher", "ratio", 10.0,
+           "Times the module was removed and inserted again within the test (or the virtual chip unplugged and plugged "
+           "in), the last one included if it came to no end.", 0),
+        Metric("cycles_failed", "failed module cycles", "", "lower", "difference", 0.5,
+           "Module cycles after which the interface or the traffic did not come back.", 0),
+        Metric("recovery_s", "time to recover", "s", "lower", "ratio", 20.0,
+           "Median time from inserting the module until traffic passed again; in a guest until the peer answered, and "
+           "of a virtual chip from the moment it was gone, a second before it is plugged in again."),
+        Metric("slab_growth_kb", "growth of slabs", "kB/cycle", "lower", "difference", 1.0,
+           "Kernel memory in slabs that cannot be given back (SUnreclaim) per cycle: Theil and Sen's slope over the "
+           "cycles after the first fifth, caches dropped before each reading."),
+        Metric("vmalloc_growth_kb", "growth of vmalloc", "kB/cycle", "lower", "difference", 4.0,
+           "Kernel memory of vmalloc (VmallocUsed) per cycle, by the same slope."),
+        Metric("pages_growth_kb", "growth of other pages", "kB/cycle", "lower", "difference", 4.0,
+           "Kernel memory in pages outside slabs and vmalloc per cycle, by the same slope."),
+        Metric("leaks", "leaks", "", "lower", "difference", 0.5,
+           "Slab caches and kinds of pages that grow with every cycle, by the rule in guest-faults.md.", 0),
+        Metric("kmemleak_objects", "objects kmemleak reports", "", "lower", "difference", 0.5,
+           "Unreferenced objects that the kernel's kmemleak reports after the last cycle.", 0),
+        Metric("recovered", "recovered", "", "higher", "difference", 0.5,
+           "1 when the peer answered after the fault without anybody's help but user space joining the network with a "
+           "new interface; else 0.", 0),
+        Metric("silence_s", "longest silence", "s", "lower", "difference", 1.0,
+           "Longest time without a received packet, from the association until the peer was asked after the fault."),
+        Metric("struck", "faults that struck", "", None, "difference", 0.5,
+           "How often the arm's fault script did something, by the virtual chip's count.", 0),
+        Metric("kernel_warnings", "WARN, BUG, oops", "", "lower", "difference", 0.5,
+           "Reports of the kernel that it warns or is broken (WARN, oops, BUG, panic, memory and lock checkers), in "
+           "the kernel log of a trial in a guest.", 0),
+        Metric("hung_tasks", "hung tasks", "", "lower", "difference", 0.5,
+           "Reports of tasks that wait for more than 40 s, lockups and RCU stalls, in the kernel log of a trial in a "
+           "guest.", 0),
+        Metric("faults", "faults in the kernel log", "", "lower", "difference", 0.5,
+           "Faults of severity error or worse that txop log names in the kernel log from when the arm was up until the "
+           "end of the run: idle phase, warm-up and window.", 0),
+        Metric("load_faults", "faults while loading", "", "lower", "difference", 0.5,
+           "Faults of severity warning or worse that txop log names in the kernel log from before the arm was loaded "
+           "until it was up and verified, or failed; void runs have it, too.", 0),
+    )
+}  # fmt: skip
+"""Every metric that txop's own tests and probes give, by key."""
+
+
+BELOW_NOISE = "not distinguishable from idle"
+"""How the reason begins when a figure is not available because it is smaller than the noise of its reading."""
+
+OF_THE_MACHINE = frozenset(
+    (
+        "cpu_busy_percent",
+        "cpu_idle_percent",
+        "cpu_total_s_per_gbit",
+        "cpu_s_per_gbit",
+        "idle_cpu_percent",
+        "idle_context_switches_per_s",
+        "context_switches_per_s",
+        "interrupts_per_s",
+        "device_interrupts_per_s",
+        "softirqs_net_per_s",
+        "load_time_s",
+    )
+)
+"""What work costs the machine that does it. On an emulated link that is the work of the emulator and of both hosts."""
+
+
+def in_origin(metric: Metric, origin: Origin) -> Metric:
+    """``metric`` as it may be read in figures of this origin: what an emulated link costs its machine is no figure of a
+    driver, and is not judged.
+
+    >>> in_origin(METRICS["cpu_busy_percent"], Origin.EMULATED).better is None
+    True
+    >>> in_origin(METRICS["cpu_busy_percent"], Origin.HARDWARE).better
+    'lower'
+    """
+    if origin is not Origin.EMULATED or metric.key not in OF_THE_MACHINE:
+        return metric
+    said = f"{metric.definition} On an emulated link it is the cost of the emulator, so it is not judged."
+    return replace(metric, better=None, definition=said)
+
+
+def describe(key: str) -> Metric:
+    """The metric with this key; for one that a command's parser brought, a plain one made from its name.
+
+    >>> describe("throughput_mbit_s").unit
+    'Mbit/s'
+    >>> describe("boot_time_s").title
+    'boot time s'
+    """
+    found = METRICS.get(key)
+    return found if found else Metric(key, key.replace("_", " "), "", None, "ratio", 5.0, "Given by the test's parser.")

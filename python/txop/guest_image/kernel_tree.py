@@ -1,0 +1,148 @@
+"""What a module is built with and from: the kernel's build folder and its source, out of a distribution's packages.
+
+The build folder is put together of three packages (flavour, common headers, kbuild programs), whose own links lead to
+places of an installed system. Of the source only the folders are kept that modules of a guest come from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+from txop.guest_image.cache import default_cache, new_folder
+from txop.guest_image.error import GuestError, MissingForGuest
+from txop.guest_image.packages.apt import Progress
+from txop.guest_image.packages.lock import Lock, LockedPackage
+from txop.guest_image.packages.store import PackageStore
+
+SOURCE_FOLDERS = (
+    "drivers/net/ethernet/qualcomm/rmnet",
+    "drivers/net/usb",
+    "drivers/net/wireless",
+    "drivers/net/wwan",
+    "drivers/usb/class",
+    "drivers/usb/usbip",
+    "net/mac80211",
+    "net/wireless",
+)
+"""Of the kernel's source, those that are unpacked."""
+
+_SELECTION = "source-1"
+
+
+def build_folder(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> Path:
+    """The folder that modules of a lock's kernel are built with (``make -C``). Raises :class:`GuestError`."""
+    folder = cache or default_cache()
+    store = PackageStore.of(lock, folder, progress)
+    flavour = _package(lock, f"linux-headers-{lock.release}")
+    common = _package(lock, f"linux-headers-{lock.release.removesuffix('-amd64')}-common")
+    kbuild = _package(lock, "linux-kbuild-")
+    place = folder / "kernels" / f"build_{flavour.sha256[:16]}_{common.sha256[:16]}_{kbuild.sha256[:16]}"
+    if not place.is_dir():
+        parts = [store.unpacked(package, lambda _: True, "all") for package in (common, flavour, kbuild)]
+        progress("putting the kernel's build folder together")
+        with new_folder(place) as work:
+            _merge(_only(parts[0] / "usr/src"), work, ())
+            # the flavour's Makefile names the common one's place on an installed system; its vmlinux is for BTF,
+            # which modules here have none of
+            _merge(_only(parts[1] / "usr/src"), work, ("Makefile", "vmlinux"))
+            for name in ("scripts", "tools"):
+                _merge(_only(parts[2] / "usr/lib") / name, work / name, ())
+    return place
+
+
+def source_folder(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> Path:
+    """The folder with :data:`SOURCE_FOLDERS` of the source of a lock's kernel. Raises :class:`GuestError`."""
+    folder = cache or default_cache()
+    package = _package(lock, "linux-source-")
+    place = folder / "kernels" / f"{_SELECTION}_{package.sha256[:24]}"
+    if not place.is_dir():
+        store = PackageStore.of(lock, folder, progress)
+        packed = store.unpacked(package, lambda name: name.startswith("usr/src/linux-source-"), "source")
+        tar = next(iter(sorted(packed.glob("usr/src/linux-source-*.tar.xz"))), None)
+        if tar is None:
+            raise GuestError(f"{package.name} has no source archive")
+        progress(f"unpacking the source of {lock.release}")
+        with new_folder(place) as work:
+            _unpack_source(tar, work)
+        shutil.rmtree(packed, ignore_errors=True)
+    return place
+
+
+def folder_of_module(source: Path, module: str) -> tuple[Path, str]:
+    """Where a module is made: its folder, relative to the source, and the configuration symbol it is made for.
+
+    Found by the line of a Makefile, ``obj-$(CONFIG_RTL8XXXU) += rtl8xxxu.o``. Raises :class:`GuestError`.
+    """
+    wanted = re.escape(module).replace("_", "[-_]")
+    line = re.compile(rf"^obj-\$\((CONFIG_[A-Z0-9_]+)\)\s*[+:]?=(?:.*\s)?{wanted}\.o(?:\s|$)", re.MULTILINE)
+    for makefile in sorted(source.rglob("Makefile")):
+        match = line.search(makefile.read_text(encoding="utf-8", errors="replace").replace("\\\n", " "))
+        if match:
+            return makefile.parent.relative_to(source), match[1]
+    raise GuestError(
+        f"the kernel's source has no module {module} in {', '.join(SOURCE_FOLDERS)}",
+        what_to_do="give its source with --source",
+    )
+
+
+def _unpack_source(tar: Path, work: Path) -> None:
+    if shutil.which("xz") is None:
+        raise MissingForGuest("there is no xz", what_to_do="install the package xz-utils")
+    process = subprocess.Popen(["xz", "-dc", "-T0", str(tar)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    try:
+        with tarfile.open(fileobj=process.stdout, mode="r|") as files:
+            for member in files:
+                name = member.name.partition("/")[2]
+                if not member.isreg() or ".." in name.split("/") or not name.startswith(_PREFIXES):
+                    continue
+                content = files.extractfile(member)
+                place = work / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                assert content is not None
+                with place.open("wb") as out:
+                    shutil.copyfileobj(content, out, 1 << 18)
+    except (tarfile.TarError, EOFError) as error:
+        raise GuestError(f"{tar.name} is damaged: {error}") from None
+    finally:
+        process.kill()
+        process.communicate()
+
+
+_PREFIXES = tuple(f"{folder}/" for folder in SOURCE_FOLDERS)
+
+
+def _merge(source: Path, target: Path, left_out: tuple[str, ...]) -> None:
+    """Link the files of a folder into another; links to what other packages have are left out."""
+    for folder, folders, names in os.walk(source):
+        below = Path(folder).relative_to(source)
+        place = target / below
+        place.mkdir(parents=True, exist_ok=True)
+        folders[:] = sorted(name for name in folders if not (Path(folder) / name).is_symlink())
+        for name in names:
+            path = Path(folder) / name
+            if str(below / name) not in left_out and not path.is_symlink() and not (place / name).exists():
+                os.link(path, place / name)
+
+
+def _only(folder: Path) -> Path:
+    """The one folder in a folder."""
+    found = sorted(path for path in folder.iterdir() if path.is_dir() and path.name.startswith("linux-"))
+    if len(found) != 1:
+        raise GuestError(f"{folder} should hold one folder of a kernel, and has {len(found)}")
+    return found[0]
+
+
+def _package(lock: Lock, name: str) -> LockedPackage:
+    package = next(
+        (one for one in lock.of_role("build") if one.name == name or (name[-1] == "-" and one.name.startswith(name))),
+        None,
+    )
+    if package is None:
+        raise GuestError(f"the lock has no package {name}", what_to_do="make it anew with `txop guest build --update`")
+    return package

@@ -1,0 +1,177 @@
+"""Lock files: which packages a guest is made of, each with version and hash.
+
+Two machines with the same lock make the same image, byte for byte. The file is TOML; this module writes it itself, one
+package a line, so that a change of one package is a change of one line.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from txop.guest_image.error import GuestError
+
+FORMAT = "txop-guest-lock"
+FORMAT_VERSION = 1
+
+MAX_BYTES = 1 << 20
+"""Of a lock file."""
+
+ROLES = ("image", "build", "compiler")
+"""``image``: what is in the image; ``build``: the kernel's headers, programs and source, which a module is built from;
+``compiler``: what it is built with, on every machine the same. Locks of earlier versions have no compiler."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9+.-]{1,127}")
+_VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+~:-]{0,127}")
+_ARCHITECTURE = re.compile(r"[a-z0-9-]{2,32}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_DAY = re.compile(r"20\d\d-[01]\d-[0-3]\d", re.ASCII)
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~-]{0,63}")
+
+
+class LockError(GuestError):
+    """A lock file that cannot be used."""
+
+
+@dataclass(frozen=True, order=True)
+class LockedPackage:
+    """One package, pinned."""
+
+    name: str
+    version: str
+    architecture: str
+    sha256: str
+    size_bytes: int
+    role: str
+
+    def __post_init__(self) -> None:
+        """Raise :class:`ValueError` for what cannot be a package."""
+        for value, pattern, what in (
+            (self.name, _NAME, "package name"),
+            (self.version, _VERSION, "version"),
+            (self.architecture, _ARCHITECTURE, "architecture"),
+            (self.sha256, _SHA256, "SHA-256"),
+        ):
+            if not pattern.fullmatch(str(value)):
+                raise ValueError(f"{value!r} is no {what}")
+        if type(self.size_bytes) is not int or self.size_bytes <= 0:
+            raise ValueError(f"{self.size_bytes!r} is no size in bytes")
+        if self.role not in ROLES:
+            raise ValueError(f"{self.role!r} is no role: {' or '.join(ROLES)}")
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The packages of one guest."""
+
+    kernel: str
+    """Series, as in ``6.12``."""
+    release: str
+    """``uname -r``, as in ``6.12.117+deb12-amd64``."""
+    distribution: str
+    """As in ``debian-12``."""
+    packages: tuple[LockedPackage, ...]
+    """In order of role and name."""
+    pinned: str | None = None
+    """The day on which the archive offered these, UTC, as in ``2026-11-22``."""
+
+    def of_role(self, role: str) -> tuple[LockedPackage, ...]:
+        """The packages of one of :data:`ROLES`."""
+        return tuple(package for package in self.packages if package.role == role)
+
+    def find(self, prefix: str) -> LockedPackage | None:
+        """The first package whose name starts so."""
+        return next((package for package in self.packages if package.name.startswith(prefix)), None)
+
+
+def lock_text(lock: Lock) -> str:
+    """The lock as the contents of a file."""
+    rows = [
+        "# Packages that a guest is made of. Made by `txop guest build --update`; commit it, do not edit it.",
+        f'format = "{FORMAT}"',
+        f"version = {FORMAT_VERSION}",
+        f'kernel = "{lock.kernel}"',
+        f'release = "{lock.release}"',
+        f'distribution = "{lock.distribution}"',
+        *([f'pinned = "{lock.pinned}"'] if lock.pinned is not None else []),
+    ]
+    for role in ROLES:
+        rows += ["", f"{role} = ["]
+        rows += [
+            f'  {{ name = "{p.name}", version = "{p.version}", architecture = "{p.architecture}", '
+            f'size = {p.size_bytes}, sha256 = "{p.sha256}" }},'
+            for p in sorted(lock.of_role(role))
+        ]
+        rows.append("]")
+    return "\n".join(rows) + "\n"
+
+
+def read_lock(text: str, where: str) -> Lock:
+    """The lock in the contents of a file; ``where`` is its name. Raises :class:`LockError`."""
+    try:
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise LockError(f"{where}: {error}", what_to_do="make it anew with `txop guest build --update`") from None
+    if document.get("format") != FORMAT:
+        raise LockError(f"{where} is no lock file of a guest")
+    if document.get("version") != FORMAT_VERSION:
+        raise LockError(
+            f"{where} has version {document.get('version')!r} of its format; this txop knows {FORMAT_VERSION}",
+            what_to_do="make it anew with `txop guest build --update`",
+        )
+    labels = {}
+    for key in ("kernel", "release", "distribution"):
+        value = document.get(key)
+        if not isinstance(value, str) or not _LABEL.fullmatch(value):
+            raise LockError(f"{where}: {key} = {value!r} is none")
+        labels[key] = value
+    pinned = document.get("pinned")
+    if pinned is not None and not (isinstance(pinned, str) and _DAY.fullmatch(pinned)):
+        raise LockError(f"{where}: pinned = {pinned!r} is no day, as in 2026-11-22")
+    packages = [
+        _package(entry, role, f"{where}, {role} number {number}")
+        for role in ROLES
+        for number, entry in enumerate(_list(document.get(role, []), f"{where}, {role}"), 1)
+    ]
+    names = [package.name for package in packages]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise LockError(f"{where} has {', '.join(twice)} more than once")
+    return Lock(labels["kernel"], labels["release"], labels["distribution"], in_order(packages), pinned)
+
+
+def load_lock(path: Path) -> Lock:
+    """Read a lock file. Raises :class:`LockError` or :class:`OSError`."""
+    with path.open("rb") as source:
+        data = source.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise LockError(f"{path} is larger than a lock file can be")
+    try:
+        return read_lock(data.decode("utf-8"), str(path))
+    except UnicodeDecodeError:
+        raise LockError(f"{path} is no text") from None
+
+
+def in_order(packages: Iterable[LockedPackage]) -> tuple[LockedPackage, ...]:
+    """By role, then by name."""
+    return tuple(sorted(packages, key=lambda package: (ROLES.index(package.role), package.name)))
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise LockError(f"{where} is no list")
+    return value
+
+
+def _package(entry: Any, role: str, where: str) -> LockedPackage:
+    keys = {"name", "version", "architecture", "size", "sha256"}
+    if not isinstance(entry, dict) or entry.keys() != keys:
+        raise LockError(f"{where} must have exactly {', '.join(sorted(keys))}")
+    try:
+        name, version, architecture, sha256 = (str(entry[key]) for key in ("name", "version", "architecture", "sha256"))
+        return LockedPackage(name, version, architecture, sha256, entry["size"], role)
+    except ValueError as error:
+        raise LockError(f"{where}: {error}") from None

@@ -1,0 +1,173 @@
+"""Making a lock: the newest packages that the archive offers, and of those that they depend on, the ones that count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from txop.guest_image import recipe
+from txop.guest_image.cache import default_cache
+from txop.guest_image.compiler import compiler_files, kbuild_programs
+from txop.guest_image.error import GuestError
+from txop.guest_image.libraries import libraries_of
+from txop.guest_image.packages.apt import Apt, NotOffered, Progress
+from txop.guest_image.packages.archive import IMAGE_DISTRIBUTION, current_archive
+from txop.guest_image.packages.control import IndexEntry
+from txop.guest_image.packages.lock import Lock, LockedPackage, in_order
+from txop.guest_image.packages.store import FileTree, PackageStore
+
+MAX_PACKAGES = 1000
+
+_GCC = re.compile(r"(?:linux-compiler-)?(gcc-\d+)(?:-x86)?")
+_RELEASE = re.compile(r"linux-image-(\d+\.\d+[0-9A-Za-z.+~-]*-amd64)$")
+
+
+def resolve(
+    series: str,
+    *,
+    distribution: str = IMAGE_DISTRIBUTION,
+    cache: Path | None = None,
+    progress: Progress = lambda _: None,
+) -> Lock:
+    """What the archive has now for a guest with a kernel of a series.
+
+    Raises:
+        GuestError: It lacks something.
+        MissingForGuest: This machine has no APT.
+    """
+    folder = cache or default_cache()
+    apt = Apt(folder / "apt", current_archive(distribution))
+    progress(f"fetching package lists of {distribution}")
+    apt.refresh()
+    image, release = _kernel(apt, series)
+    progress(f"looking for what {release} needs")
+    programs = _with_dependencies(apt, [*recipe.PROGRAMS, *recipe.FILES, *recipe.LIBRARY_PACKAGES])
+    build = _with_version(
+        apt,
+        {
+            f"linux-headers-{release}": image.version,
+            f"linux-headers-{release.removesuffix('-amd64')}-common": image.version,
+            f"linux-kbuild-{_kbuild(apt, release)}": None,
+            recipe.KernelPackages.of(series).source: image.version,
+        },
+    )
+    store = PackageStore(folder, progress, distribution)
+    named = {*recipe.PROGRAMS, *recipe.FILES}
+    counted = _that_count(store, [_pin(entry, "image") for entry in programs], named)
+    built_with = [_pin(entry, "build") for entry in build]
+    compiler = _compiler(apt, store, release, counted, built_with, progress)
+    pins = [_pin(image, "image"), *counted, *built_with, *compiler]
+    today = datetime.now(UTC).date().isoformat()
+    return Lock(series, release, distribution, in_order(pins), today)
+
+
+def _compiler(
+    apt: Apt,
+    store: PackageStore,
+    release: str,
+    image: list[LockedPackage],
+    build: list[LockedPackage],
+    progress: Progress,
+) -> list[LockedPackage]:
+    """What a release's modules are compiled with: of packages that no image has, those whose files count."""
+    headers = apt.show([f"linux-headers-{release}"])[f"linux-headers-{release}"][0]
+    named = next((match[1] for name in headers.depends if (match := _GCC.fullmatch(name))), None)
+    if named is None:
+        raise NotOffered(f"the headers of {release} do not say which compiler they are for")
+    compiler = recipe.Compiler(named)
+    progress(f"looking for what {named} needs")
+    entries = _with_dependencies(apt, compiler.programs)
+    others = {package.name for package in image}
+    packages = [_pin(entry, "compiler") for entry in entries if entry.name not in others]
+    store.fetch(packages)
+    kbuild = next(package for package in build if package.name.startswith("linux-kbuild-"))
+    folders = {package: compiler_files(store, package) for package in (*image, *packages)}
+    tree = FileTree([*folders.values(), store.unpacked(kbuild, lambda _: True, "all")])
+    programs = [*compiler.files(), *kbuild_programs(tree)]
+    used = {place for name in libraries_of(tree, programs) if (place := tree.find(name)) is not None}
+    return [
+        package
+        for package in packages
+        if package.name in compiler.programs or any(place.is_relative_to(folders[package]) for place in used)
+    ]
+
+
+def _kernel(apt: Apt, series: str) -> tuple[IndexEntry, str]:
+    metas = recipe.KernelPackages.of(series).meta
+    offered = apt.show(metas)
+    for meta in metas:
+        for entry in offered.get(meta, [])[:1]:
+            for name in entry.depends:
+                match = _RELEASE.fullmatch(name)
+                if match and (match[1] + ".").startswith(tuple(f"{series}{sign}" for sign in ".-+")):
+                    images = [image for image in apt.show([name]).get(name, []) if image.version == entry.version]
+                    if images:
+                        return images[0], match[1]
+    raise NotOffered(
+        f"the archive of this machine has no kernel {series} ({' and '.join(metas)} name none)",
+        what_to_do="give another series, or a kernel of your own with --kernel-file and --modules-dir",
+    )
+
+
+def _kbuild(apt: Apt, release: str) -> str:
+    """The part of a release that names its kbuild package: ``6.1`` or ``6.12.117+deb12``."""
+    headers = apt.show([f"linux-headers-{release}"]).get(f"linux-headers-{release}", [])
+    for name in headers[0].depends if headers else ():
+        if name.startswith("linux-kbuild-"):
+            return name.removeprefix("linux-kbuild-")
+    raise NotOffered(f"the archive has no headers for the kernel {release}")
+
+
+def _with_version(apt: Apt, wanted: dict[str, str | None]) -> list[IndexEntry]:
+    offered = apt.show(wanted)
+    entries = []
+    for name, version in wanted.items():
+        of_it = [entry for entry in offered.get(name, []) if version in (None, entry.version)]
+        if not of_it:
+            raise NotOffered(f"the archive has no {name}" + (f" in version {version}" if version else ""))
+        entries.append(of_it[0])
+    return entries
+
+
+def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
+    """The newest of packages, and of all they depend on, in the order in which they are found."""
+    found: dict[str, IndexEntry | None] = {}
+    waiting = list(dict.fromkeys(names))
+    needed = set(waiting)
+    while waiting and len(found) < MAX_PACKAGES:
+        offered = apt.show(waiting)
+        following: dict[str, None] = {}
+        for name in waiting:
+            entry = next(iter(offered.get(name, [])), None)
+            found[name] = entry
+            if entry is None and name in needed:
+                raise NotOffered(f"the archive has no package {name}")
+            following.update(dict.fromkeys(entry.depends if entry else ()))
+        waiting = [name for name in following if name not in found]
+    return [entry for entry in found.values() if entry is not None]
+
+
+def _that_count(store: PackageStore, packages: list[LockedPackage], named: set[str]) -> list[LockedPackage]:
+    """Of packages those whose files are in an image: the named ones, and those whose libraries these need."""
+    store.fetch(packages)
+    folders = {package: store.unpacked(package, recipe.is_runtime, recipe.RUNTIME_SELECTION) for package in packages}
+    tree = FileTree(list(folders.values()))
+    programs = [name for names in recipe.PROGRAMS.values() for name in names]
+    if missing := [name for name in programs if tree.find(name) is None]:
+        raise GuestError(f"no package has {', '.join(missing)}")
+    libraries = libraries_of(tree, programs, recipe.LIBRARIES)
+    used = {place for name in libraries if (place := tree.find(name)) is not None}
+    counted = []
+    for package, folder in folders.items():
+        if package.name in named or any(place.is_relative_to(folder) for place in used):
+            counted.append(package)
+    return counted
+
+
+def _pin(entry: IndexEntry, role: str) -> LockedPackage:
+    try:
+        return LockedPackage(entry.name, entry.version, entry.architecture, entry.sha256, entry.size_bytes, role)
+    except ValueError as error:
+        raise GuestError(f"the archive's index has something odd: {error}") from None

@@ -1,0 +1,1 @@
+"""Trials in guests: what a driver does when a device fails, comes, goes, or lasts."""

@@ -1,0 +1,105 @@
+"""The kernel log of a trial: which of its lines say what went wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from txop.core.visible import visible
+from txop.klog import name_faults
+from txop.klog.forms import LineParser
+from txop.klog.record import Kind
+
+MAX_BYTES = 16 << 20
+CRASHES = frozenset(
+    {"kernel-oops", "kernel-bug", "kernel-panic", "kernel-memory-checker", "kernel-out-of-memory", "kernel-locking"}
+)
+"""Rules of :mod:`txop.klog` after which the kernel is not to be trusted any more."""
+HANGS = frozenset({"kernel-hung-task", "kernel-soft-lockup", "kernel-rcu-stall"})
+WARNS = frozenset({"kernel-warning", "kernel-atomic-sleep"})
+
+_NUMBERS = re.compile(r"0x[0-9a-f]+|[0-9a-f]{2}(?::[0-9a-f]{2})+|\d+")
+_MAX_LINE = 500
+
+
+@dataclass(frozen=True)
+class KernelLine:
+    """One message."""
+
+    time_s: float
+    level: int | None
+    """0 (emergency) to 7 (debug); ``None``: not said."""
+    text: str
+
+    @property
+    def form(self) -> str:
+        """The message without its numbers: what is the same in two runs."""
+        return _NUMBERS.sub("#", self.text)
+
+
+def read_kernel_lines(data: bytes) -> list[KernelLine]:
+    """The messages in ``dmesg -r``, ``dmesg`` or a console.
+
+    >>> read_kernel_lines(b"<4>[   12.500000] usb 1-1: no")[0]
+    KernelLine(time_s=12.5, level=4, text='usb 1-1: no')
+    """
+    parser = LineParser()
+    records = (parser.parse(row) for row in data[:MAX_BYTES].decode("utf-8", "replace").splitlines())
+    return [
+        KernelLine(record.time_s, record.level, visible(record.message[:_MAX_LINE]))
+        for record in records
+        if record.kind is Kind.KERNEL and record.time_s is not None
+    ]
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What a kernel log says of trouble."""
+
+    keys: frozenset[str]
+    """Rules of :mod:`txop.klog` of severity error that name something in it."""
+    line: KernelLine | None
+    """The line that says most; ``None``: none says anything that it would not say without faults."""
+    serious: bool
+    """The line is a warning or an error."""
+
+
+def trouble(lines: list[KernelLine], usual: frozenset[str] = frozenset()) -> Trouble:
+    """What a log says. ``usual``: forms of lines that say nothing, as a run without faults has them."""
+    unusual = [line for line in lines if line.form not in usual]
+    report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in unusual)
+    keys = frozenset(fault.key for fault in report.faults if fault.severity == "error")
+    ranked = [(rank, at) for at, line in enumerate(unusual) if (rank := _rank(line)) is not None]
+    if not ranked:
+        return Trouble(keys, None, serious=False)
+    rank, at = min(ranked)
+    return Trouble(keys, unusual[at], serious=rank < _TELLING)
+
+
+_TELLING = 5
+"""Ranks from here on are no warnings."""
+
+
+def _rank(line: KernelLine) -> int | None:
+    """How much a line says, 0 the most; ``None``: nothing."""
+    severity = _severity(line.text)
+    if severity == "error":
+        return 0
+    if line.level is not None and line.level <= 3:
+        return 1
+    if severity == "warning":
+        return 2
+    if line.level == 4:
+        return 3
+    if "fail" in line.text.lower() or "error" in line.text.lower():
+        return 4
+    if severity == "info" or re.search(r"usb |rtl|wlan", line.text):
+        return 5
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _severity(text: str) -> str | None:
+    worst = name_faults([f"[    0.000000] {text}"]).worst()
+    return None if worst is None else str(worst)

@@ -1,0 +1,223 @@
+"""The virtual chip's own counters in a guest: what the driver asked of it and what went over its air, as figures; and
+whether the test's traffic is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.core.metrics import METRICS
+from txop.formats.proc_stat import increase
+from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
+from txop.measure.probes.air_analysis import main_direction
+from txop.measure.probes.windowed import bounded_json
+
+WINDOW_FILE, END_FILE = "chip-window.json", "chip-end.json"
+"""Counters at the start and at the end of the measured window."""
+TOTAL_FILE = "chip.json"
+"""Counters of the whole run, when the chip was turned off."""
+FORMAT = "txop-vusb-statistics"
+SOURCE = "counters of the virtual chip"
+
+LOOKS = {
+    "iw-phy.txt": ("iw", "phy"),
+    "iw-link.txt": ("iw", "dev", "wlan0", "link"),
+    "iw-station.txt": ("iw", "dev", "wlan0", "station", "dump"),
+    "iw-info.txt": ("iw", "dev", "wlan0", "info"),
+}
+"""What iw says after the window, by file."""
+
+FILES = {
+    TOTAL_FILE: "counters of the virtual chip, of the whole run",
+    WINDOW_FILE: "counters of the virtual chip at the start of the window",
+    END_FILE: "counters of the virtual chip at the end of the window",
+    **{name: f"what `{' '.join(argv)}` said after the window" for name, argv in LOOKS.items()},
+    "vusb.log": "log of the virtual chip",
+    "hostapd.log": "log of the access point",
+    "wpa_supplicant.log": "log of wpa_supplicant",
+    "kernel.log": "the kernel log, from the boot on",
+}
+"""What a run in a guest may leave, and what each is."""
+
+LEGACY_MBIT_S = (1.0, 2.0, 5.5, 11.0, 6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
+"""Rates of the descriptors' first twelve codes (Linux rtl8xxxu.h, DESC_RATE_1M to DESC_RATE_54M)."""
+FASTEST_MBIT_S = {20: 72.2, 40: 150.0}
+"""By width in MHz: the fastest rate of one spatial stream, MCS 7 with short guard interval (IEEE 802.11-2020, tables
+19-27 and 19-31)."""
+LITTLE_BYTES = 100_000
+"""Less payload than this is not judged."""
+FULL = 1.01
+"""Share of the time that the air may be used: an exchange that begins within the window may end behind it."""
+
+_KEYS = tuple(key for key in METRICS if key.startswith("chip_"))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What the counters grew by within the window."""
+
+    seconds: float
+    counters: Mapping[str, int]
+    """By path, as in ``device.air.chip.mpdus``; those that went back, because the chip was plugged in anew, are not
+    there."""
+
+    def get(self, path: str) -> int | None:
+        """One of them; ``None`` when it is not known."""
+        return self.counters.get(path)
+
+
+class ChipCounters(Afterwards):
+    """Reads the counters that the guest's script asked the chip for; records nothing itself."""
+
+    name = "virtual chip"
+
+    def read(self, facts: RunFacts) -> Reading:
+        """Figures over the window; the gates are judged in :func:`judge`, which needs the payload."""
+        reading = Reading()
+        reading.files.update({name: what for name, what in FILES.items() if (facts.folder / name).is_file()})
+        grown = growth(facts.folder)
+        if grown is None:
+            for key in _KEYS:
+                reading.put(key, None, SOURCE, "the chip's counters of this window are not there")
+            return reading
+        side = "ap" if main_direction(facts.test, facts.plan.warm_up_s(facts.test)) == "downlink" else "chip"
+        for key, value in _figures(grown, side).items():
+            reading.put(key, value, SOURCE, None if value is not None else "nothing was counted within the window")
+        return reading
+
+
+def growth(folder: Path) -> Growth | None:
+    """What the counters of a run's folder grew by within the window; ``None`` when they were not recorded."""
+    before, after = _counters(folder / WINDOW_FILE), _counters(folder / END_FILE)
+    if before is None or after is None:
+        return None
+    clock = increase(before.get("monotonic_ns"), after.get("monotonic_ns"))
+    if not clock:
+        return None
+    grown = {path: increase(value, after.get(path)) for path, value in before.items()}
+    return Growth(clock / 1e9, {path: value for path, value in grown.items() if value is not None})
+
+
+def judge(facts: RunFacts, payload: Mapping[str, float] | None, width_mhz: float | None) -> list[GateFinding]:
+    """Whether the chip carried the traffic, and whether its air could have.
+
+    Args:
+        facts: Of the run.
+        payload: Bytes that the traffic moved within the window: ``uplink``, ``downlink``; ``None`` without a window.
+        width_mhz: Of the channel; ``None``: not known, the widest counts.
+    """
+    gates = ("chip-traffic", "above-phy")
+    if payload is None:
+        return [GateFinding(gate, "not available", "the run has no measured window", "dut") for gate in gates]
+    moved = sum(payload.values())
+    if moved < LITTLE_BYTES:
+        return []
+    grown = growth(facts.folder)
+    if grown is None:
+        words = "the chip's counters of this window are not there"
+        return [GateFinding(gate, "not available", words, "dut") for gate in gates]
+    # The chip may be asked a little later than the window begins, and knows itself when: rates are compared.
+    seconds = facts.marks.window_s or grown.seconds
+    shared = min(1.0, grown.seconds / seconds)
+    asked = {direction: count * shared for direction, count in payload.items()}
+    return [_passed(grown, asked), _possible(grown, moved / seconds, width_mhz)]
+
+
+def _passed(grown: Growth, payload: Mapping[str, float]) -> GateFinding:
+    """The gate ``chip-traffic``: every byte of payload is in an MPDU that was acknowledged, and in a transfer."""
+    for direction, side, transfers in (("uplink", "chip", "out"), ("downlink", "ap", "in")):
+        bytes_moved = payload.get(direction, 0.0)
+        on_air, on_bus = grown.get(f"device.air.{side}.bytes"), grown.get(f"urbs.{transfers}_bytes")
+        for counted, where in ((on_air, f"on the air ({direction})"), (on_bus, f"on the bus ({transfers})")):
+            if counted is None:
+                return GateFinding("chip-traffic", "not available", f"the chip did not count bytes {where}", "dut")
+            if counted < bytes_moved:
+                words = (
+                    f"iperf3 moved {bytes_moved / 1e6:.2f} MB {direction} in {grown.seconds:.2f} s, and the chip "
+                    f"counted {counted / 1e6:.2f} MB {where}: the traffic took another way"
+                )
+                return GateFinding("chip-traffic", "void", words, "dut")
+    return GateFinding("chip-traffic", "ok", target="dut")
+
+
+def _possible(grown: Growth, bytes_per_s: float, width_mhz: float | None) -> GateFinding:
+    """The gate ``above-phy``: both directions share one air, and no rate on it is faster than the fastest."""
+    fastest = FASTEST_MBIT_S.get(20 if width_mhz is not None and width_mhz <= 20 else 40, 150.0)
+    rate = bytes_per_s * 8 / 1e6
+    used = _airtime_share(grown)
+    if rate > fastest:
+        words = f"{rate:.1f} Mbit/s of payload, more than the {fastest:g} Mbit/s of the fastest modelled rate"
+    elif used is not None and used > FULL:
+        words = f"exchanges took {100 * used:.1f} % of the time on the modelled air"
+    else:
+        return GateFinding("above-phy", "ok", target="dut")
+    return GateFinding("above-phy", "void", words, "dut")
+
+
+def _airtime_share(grown: Growth) -> float | None:
+    """Of the time; a collision counts once."""
+    busy_ns = grown.get("device.air.busy_ns")
+    return None if busy_ns is None else busy_ns / 1e9 / grown.seconds
+
+
+def _figures(grown: Growth, side: str) -> dict[str, float | None]:
+    frames = grown.get("device.tx.frames")
+    used = _airtime_share(grown)
+    accesses = [grown.get(f"device.chip.{kind}") for kind in ("reads", "writes")]
+    known = [count for count in accesses if count is not None]
+    retries, mpdus, ppdus = (grown.get(f"device.air.{side}.{what}") for what in ("retries", "mpdus", "ppdus"))
+    return {
+        "chip_urbs_per_s": _ratio(grown.get("urbs.succeeded"), grown.seconds),
+        "chip_interrupts_per_s": _ratio(grown.get("device.chip.interrupts"), grown.seconds),
+        "chip_register_accesses_per_s": _ratio(sum(known) if len(known) == 2 else None, grown.seconds),
+        "chip_retry_percent": _ratio(retries, mpdus, 100),
+        "chip_ppdu_mpdus": _ratio(mpdus, ppdus),
+        "chip_airtime_percent": None if used is None else 100 * used,
+        "chip_rx_frames_per_urb": _ratio(grown.get("device.rx.delivered"), grown.get("device.rx.transfers")),
+        "chip_rx_overflows_per_s": _ratio(grown.get("device.rx.overflows"), grown.seconds),
+        "chip_aggregate_percent": _ratio(grown.get("device.tx.aggregate"), frames, 100),
+        "chip_rts_percent": _ratio(grown.get("device.tx.rts"), frames, 100),
+        "chip_hardware_rts_percent": _ratio(grown.get("device.tx.hardware_rts"), frames, 100),
+        "chip_rts_rate_mbit_s": _rts_rate(grown),
+    }
+
+
+def _rts_rate(grown: Growth) -> float | None:
+    counts = [grown.get(f"device.tx.rts_rates.{code}") or 0 for code in range(len(LEGACY_MBIT_S))]
+    weighted = sum(count * rate for count, rate in zip(counts, LEGACY_MBIT_S, strict=True))
+    return weighted / sum(counts) if any(counts) else None
+
+
+def _ratio(part: float | None, whole: float | None, scale: float = 1) -> float | None:
+    return None if part is None or not whole else scale * part / whole
+
+
+def _counters(path: Path) -> dict[str, int] | None:
+    """Whole numbers of a file by path; ``None`` for a file that is missing, damaged or something else."""
+    try:
+        document = bounded_json(path)
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        return None
+    found: dict[str, int] = {}
+    _flatten(document, "", found)
+    return found
+
+
+def _flatten(value: object, path: str, into: dict[str, int], depth: int = 0) -> None:
+    pairs: list[tuple[object, object]] = []
+    if isinstance(value, dict):
+        pairs = [*value.items()]
+    elif isinstance(value, list):
+        pairs = [*enumerate(value)]
+    elif isinstance(value, int) and not isinstance(value, bool):
+        into[path] = value
+    if depth < MAX_DEPTH:
+        for key, inner in pairs:
+            _flatten(inner, f"{path}.{key}" if path else str(key), into, depth + 1)
+
+
+MAX_DEPTH = 8
+"""Of the counters' document."""

@@ -1,0 +1,155 @@
+"""The kernel log of the device under test: what it said during the run, and which faults that were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from txop.archive.run_file import Fault
+from txop.core.whole_file import whole_file
+from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
+from txop.plan.model import ModuleCycleTest, SoakTest
+from txop.targets.contract import Target
+
+if TYPE_CHECKING:
+    from txop.klog.report import Fault as Named
+
+BEFORE_FILE = "kernel-log-before.txt"
+"""Before the arm was loaded."""
+LOADED_FILE = "kernel-log-loaded.txt"
+"""Once it was up."""
+AFTER_FILE = "kernel-log-after.txt"
+NEW_FILE = "kernel-log.txt"
+LOADING_FILE = "kernel-log-loading.txt"
+MAX_LOG_BYTES = 16 * 1024 * 1024
+MAX_LINES_KEPT = 5
+ASSOCIATION_LOST = frozenset({"wifi-deauthenticated", "wifi-disassociated", "wifi-connection-lost", "wifi-leaving"})
+"""Rules of :mod:`txop.klog` after which a station is no longer associated."""
+GUEST_INTERFACE = "wlan0"
+"""Under test in a guest; see ``lab.sh``."""
+_SERIOUS = {"faults": frozenset({"error", "critical"}), "load_faults": frozenset({"warning", "error", "critical"})}
+"""What counts, by figure. A calibration that fails while the arm is loaded is a warning to the kernel, and to the
+reader the cause of a bad run."""
+
+
+class KernelLog:
+    """``dmesg`` before the arm is loaded, once it is up, and after the run: the differences are what loading it and the
+    run itself gave. A run whose arm never came up has the first and the last."""
+
+    name = "kernel-log"
+    essential = False
+
+    def __init__(self, target: str = "dut") -> None:
+        self._target = target
+
+    async def before_arm(self, run: RunContext) -> None:
+        """Take the log as it is before the arm is loaded."""
+        await self._take(run, BEFORE_FILE)
+
+    async def prepare(self, run: RunContext) -> None:
+        """Take it once the arm is up."""
+        await self._take(run, LOADED_FILE)
+
+    async def start(self, run: RunContext) -> None:
+        """Nothing."""
+
+    async def stop(self, run: RunContext) -> None:
+        """Take it as it is after."""
+        if (run.folder / BEFORE_FILE).exists():
+            await self._take(run, AFTER_FILE)
+
+    async def _take(self, run: RunContext, file: str) -> None:
+        text = await _dmesg(run.targets.by_name[self._target])
+        if text is not None:
+            (run.folder / file).write_bytes(text)
+
+    def read(self, facts: RunFacts) -> Reading:
+        """The faults named by txop log in what is new: while the arm was loaded and brought up, and after that."""
+        reading = Reading()
+        before, loaded, after = (_text(facts.folder / name) for name in (BEFORE_FILE, LOADED_FILE, AFTER_FILE))
+        last = after if after is not None else loaded
+        if before is None or last is None:
+            for key in ("load_faults", "faults"):
+                reading.put(key, None, "kernel log", "the kernel log could not be read (dmesg needs root)")
+            return reading
+        came_up = facts.marks.idle is not None
+        if came_up and loaded is None:  # an archive of a txop that took the log twice
+            reading.put("load_faults", None, "kernel log", "the log was not taken when the arm was up")
+        else:
+            up = loaded if loaded is not None else last
+            self._read(facts, reading, (before, up), LOADING_FILE, "load_faults", "while the arm was loaded")
+            before = up
+        if came_up:
+            found = self._read(facts, reading, (before, last), NEW_FILE, "faults", "during the run")
+            self._association(facts, reading, found)
+        else:
+            reading.put("faults", None, "kernel log", "the arm never came up: see the faults while loading")
+        return reading
+
+    def _read(
+        self, facts: RunFacts, reading: Reading, logs: tuple[str, str], file: str, key: str, when: str
+    ) -> Sequence[Named]:
+        from txop.klog import difference, name_faults
+
+        lines = difference(*logs)
+        _write(facts.folder / file, "\n".join(lines) + "\n" if lines else "")
+        report = name_faults(lines)
+        found = [
+            Fault(
+                key=fault.key,
+                title=fault.title,
+                severity=str(fault.severity),
+                target=self._target,
+                count=fault.count,
+                lines=list(fault.examples[:MAX_LINES_KEPT]),
+                while_loading=key == "load_faults",
+            )
+            for fault in report.faults
+        ]
+        reading.faults += found
+        serious = sum(fault.count for fault in found if fault.severity in _SERIOUS[key])
+        reading.put(key, float(serious), "kernel log")
+        reading.files[file] = f"what the kernel logged {when}"
+        return report.faults
+
+    def _association(self, facts: RunFacts, reading: Reading, faults: Sequence[Named]) -> None:
+        """The gate ``association-lost``, when the log says so of the interface under test."""
+        machine = facts.plan.target.get(self._target)
+        interface = machine.interface if machine is not None else None
+        if machine is not None and machine.kind == "guest":
+            interface = GUEST_INTERFACE
+        if not facts.plan.gates.association or isinstance(facts.test, ModuleCycleTest):
+            return
+        lost = [fault for fault in faults if fault.key in ASSOCIATION_LOST and fault.device in (None, interface)]
+        if not lost:
+            return
+        words = "; ".join(f"the kernel log says: {fault.title}" for fault in lost[:3])
+        if isinstance(facts.test, SoakTest):
+            reading.warnings.append(f"{self._target}: {words}")
+        else:
+            reading.gates.append(GateFinding("association-lost", "void", words, self._target))
+
+
+def _write(path: Path, text: str) -> None:
+    """Write ``path``, unless it has this text already: an old archive may be read-only."""
+    try:
+        there = path.read_bytes()
+    except OSError:
+        there = None
+    if there != text.encode("utf-8", "surrogatepass"):
+        with whole_file(path) as out:
+            out.write(text)
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+async def _dmesg(target: Target) -> bytes | None:
+    """The kernel log; ``None`` when it cannot be had. BusyBox's dmesg has no options worth having."""
+    ran = await target.run(["dmesg"], timeout_s=20, root=True)
+    return ran.stdout_bytes[-MAX_LOG_BYTES:] if ran.ok else None

@@ -1,0 +1,404 @@
+"""Figures and gates from what ``iw`` printed during a run. Pure: files in, a :class:`Reading` out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from txop.archive.window import counted
+from txop.core.visible import visible
+from txop.formats import iw_interface, iw_station, iw_survey, mac80211_debugfs
+from txop.formats.error import FormatError
+from txop.formats.iw_interface import Interface, Link
+from txop.formats.iw_station import LinkFigures
+from txop.formats.iw_survey import SurveyChannel, channel_use
+from txop.formats.proc_stat import increase
+from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
+from txop.measure.probes import sampler
+from txop.measure.probes.sampler import Sample
+from txop.plan.model import ModuleCycleTest, SoakTest, StationsTest
+
+SAMPLES = "wireless-{}.txt"
+ABOUT = "wireless-{}.json"
+AFTER = "debugfs-{}.txt"
+IW = "iw station dump"
+
+FIGURES = ("retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent")
+STATIONS = frozenset({"managed", "P2P-client"})
+ACCESS_POINTS = frozenset({"AP", "P2P-GO"})
+
+_AIRTIME = re.compile(r"/stations/(?P<address>[0-9a-f]{2}(?::[0-9a-f]{2}){5})/airtime$")
+
+MANY_PACKETS = 10_000
+"""So many packets without one retry are worth a word."""
+TRAFFIC_SHARE = 0.1
+"""A station of an access point with this share of the bytes takes part in the test."""
+
+
+@dataclass
+class Look:
+    """What one turn of the loop saw. ``None``: iw did not tell."""
+
+    at_s: float
+    """From the start of the measured window."""
+    interface: Interface | None = None
+    link: Link | None = None
+    connected: bool | None = None
+    peers: dict[str, LinkFigures] = field(default_factory=dict)
+    """By address."""
+    surveyed: SurveyChannel | None = None
+    """The channel in use."""
+    airtime_us: dict[str, int] = field(default_factory=dict)
+    """Of debugfs, by address of the station: both directions."""
+    problem: str | None = None
+    """Why there is no interface."""
+
+    @property
+    def channel(self) -> tuple[int, float, int | None, float | None] | None:
+        """Number, frequency and width in MHz, centre in MHz."""
+        found = self.interface.channel if self.interface is not None else None
+        return None if found is None else (found.number, found.frequency_mhz, found.width_mhz, found.center1_mhz)
+
+
+def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Reading:
+    """Everything that the samples of ``target`` tell; ``gated``: also what the gates find."""
+    reading = Reading()
+    looks, reason = _looks(facts, target)
+    after = AFTER.format(target)
+    if (facts.folder / after).is_file():
+        reading.files[after] = f"airtime, queues and rate control of {target} (mac80211 debugfs)"
+    window_s = facts.marks.window_s
+    known = [look for look in looks if look.interface is not None]
+    if not reason and window_s is None:
+        reason = "the run did not reach the end of its window"
+    if not reason and len(known) < 2:
+        reason = next((look.problem for look in looks if look.problem), "fewer than two answers of iw")
+    if looks:
+        reading.files[SAMPLES.format(target)] = f"what iw said on {target}"
+    if reason or window_s is None:
+        return _nothing(facts, reading, target, reason, gated=gated)
+    marks = facts.marks
+    loaded_s = (marks.load or 0.0) - (marks.window or 0.0)
+    inside = counted(((look.at_s, look) for look in looks), window_s)
+    loaded = [look for look in looks if loaded_s <= look.at_s < 0] + inside
+    if gated:
+        _gates(facts, reading, target, [look for look in loaded if look.interface is not None])
+    modes = {look.interface.mode for look in known if look.interface is not None}
+    if target == "dut":
+        _figures(reading, looks, inside)
+    if modes & ACCESS_POINTS:
+        _airtime(reading, inside, of_test=isinstance(facts.test, StationsTest))
+    elif target == "dut" and isinstance(facts.test, StationsTest):
+        reading.put("airtime_jain_index", None, IW, "only an access point or a capture can tell the stations' airtime")
+    reading.provenance[target] = {"wireless": _identity(known[-1])}
+    return reading
+
+
+def _looks(facts: RunFacts, target: str) -> tuple[list[Look], str]:
+    try:
+        about = json.loads((facts.folder / ABOUT.format(target)).read_bytes())
+        missing = about.get("missing")
+    except (OSError, ValueError, AttributeError):
+        missing = "nothing was recorded"
+    if missing:
+        return [], visible(str(missing)[:200])
+    try:
+        path = facts.folder / SAMPLES.format(target)
+        return [look_of(at_s, sample) for at_s, sample in sampler.timed(facts, target, path)], ""
+    except OSError:
+        return [], "nothing was recorded"
+
+
+def look_of(at_s: float, sample: Sample) -> Look:
+    """One turn of the loop, parsed."""
+    look = Look(at_s)
+    try:
+        found = iw_interface.parse_interfaces(sample.files.get("/iw/info", ""))
+        look.interface = found[0] if found else None
+    except FormatError as error:
+        look.problem = error.what
+    with suppress(FormatError):
+        if (text := sample.files.get("/iw/link", "")).strip():
+            look.link = iw_interface.parse_link(text)
+            look.connected = look.link is not None
+    with suppress(FormatError):
+        look.peers = {each.address: each.figures for each in iw_station.parse(sample.files.get("/iw/station", ""))}
+    with suppress(FormatError):
+        surveys = iw_survey.parse(sample.files.get("/iw/survey", ""))
+        mhz = look.channel[1] if look.channel is not None else None
+        look.surveyed = next((s for s in surveys if s.in_use or (mhz is not None and s.frequency_mhz == mhz)), None)
+    for path, text in sample.files.items():
+        if (station := _AIRTIME.search(path)) is not None:
+            with suppress(FormatError):
+                airtime = mac80211_debugfs.parse_airtime(text)
+                look.airtime_us[station["address"]] = airtime.rx_us + airtime.tx_us
+    return look
+
+
+def _identity(look: Look) -> dict[str, object]:
+    """Link and channel, for the run's record."""
+    about, link, channel = look.interface, look.link, look.channel
+    ssid = link.ssid if link is not None else about.ssid if about is not None else None
+    found: dict[str, object] = {
+        "mode": about.mode if about is not None else None,
+        "address": about.address if about is not None else None,
+        "tx_power_dbm": about.tx_power_dbm if about is not None else None,
+        "bssid": link.bssid if link is not None else None,
+        "ssid": visible(ssid.decode("utf-8", "replace")) if ssid is not None else None,
+        "stations": len(look.peers) if about is not None and about.mode in ACCESS_POINTS else None,
+    }
+    if channel is not None:
+        found |= {"channel": channel[0], "frequency_mhz": channel[1], "width_mhz": channel[2]}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+# Figures -------------------------------------------------------------------------------------------------------------
+
+
+def _figures(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
+    with_peers = [look for look in inside if look.peers]
+    if len(with_peers) < 2:
+        why = "fewer than two looks within the window" if len(inside) < 2 else "iw named no peer within the window"
+        for key in FIGURES[:4]:
+            reading.put(key, None, IW, why)
+    else:
+        percent, problem = _retry_percent(with_peers[0].peers, with_peers[-1].peers)
+        reading.put("retry_percent", percent, IW, problem)
+        sent = _packets_sent(with_peers[0].peers, with_peers[-1].peers)
+        if percent == 0 and sent >= MANY_PACKETS:
+            reading.warnings.append(f"the driver counted no retry in {sent} packets; many do not count them at all")
+        _of_peer(reading, looks, inside)
+    series = [
+        (after.at_s, percent)
+        for before, after in pairwise(looks)
+        if (percent := _retry_percent(before.peers, after.peers)[0]) is not None
+    ]
+    if series:
+        reading.series["retry_percent"] = [(round(t, 3), round(percent, 3)) for t, percent in series]
+    _busy(reading, looks, inside)
+
+
+def _retry_percent(
+    before: Mapping[str, LinkFigures], after: Mapping[str, LinkFigures]
+) -> tuple[float | None, str | None]:
+    """Retries in percent of packets and retries, over all peers that were there both times; or why not."""
+    both = [(figures, after[address]) for address, figures in before.items() if address in after]
+    if not both:
+        return None, "the peer was another one at the end"
+    if any(now.tx_retries is None or now.tx_packets is None for _, now in both):
+        return None, "the driver does not count retries"
+    grown = [(increase(was.tx_retries, now.tx_retries), increase(was.tx_packets, now.tx_packets)) for was, now in both]
+    retries = [retry for retry, _ in grown if retry is not None]
+    packets = [packet for _, packet in grown if packet is not None]
+    if len(retries) < len(both) or len(packets) < len(both):
+        return None, "the driver's counters went back"
+    attempts = sum(retries) + sum(packets)
+    return (100 * sum(retries) / attempts, None) if attempts else (None, "nothing was sent")
+
+
+def _packets_sent(before: Mapping[str, LinkFigures], after: Mapping[str, LinkFigures]) -> int:
+    both = [(was, after[address]) for address, was in before.items() if address in after]
+    return sum(increase(was.tx_packets, now.tx_packets) or 0 for was, now in both)
+
+
+def _of_peer(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
+    """Signal and rates: of the access point, or of the only peer."""
+    for key in ("signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s"):
+        points: Points = [
+            (round(look.at_s, 3), value)
+            for look in looks
+            if (peer := _peer(look)) is not None and (value := _value(key, peer)) is not None
+        ]
+        if points:
+            reading.series[key] = points
+        values = [value for look in inside if (peer := _peer(look)) is not None for value in [_value(key, peer)]]
+        known = [value for value in values if value is not None]
+        why = "the driver does not tell" if values else "there are several peers"
+        reading.put(key, sum(known) / len(known) if known else None, IW, None if known else why)
+
+
+def _peer(look: Look) -> LinkFigures | None:
+    if look.link is not None and look.link.bssid in look.peers:
+        return look.peers[look.link.bssid]
+    return next(iter(look.peers.values())) if len(look.peers) == 1 else None
+
+
+def _value(key: str, peer: LinkFigures) -> float | None:
+    if key == "signal_dbm":
+        return peer.signal_dbm if peer.signal_dbm is not None else peer.signal_average_dbm
+    rate = peer.tx_rate if key == "tx_bitrate_mbit_s" else peer.rx_rate
+    return None if rate is None else rate.mbit_s
+
+
+def _busy(reading: Reading, looks: Sequence[Look], inside: Sequence[Look]) -> None:
+    source = "iw survey dump"
+    points: Points = []
+    surveyed = [look for look in looks if look.surveyed is not None]
+    for before, after in pairwise(surveyed):
+        use = _use(before, after)
+        if use is not None:
+            points.append((round((before.at_s + after.at_s) / 2, 3), round(use, 2)))
+    if points:
+        reading.series["channel_busy_percent"] = points
+    within = [look for look in inside if look.surveyed is not None]
+    if not surveyed:
+        reading.put("channel_busy_percent", None, source, "the driver has no survey of the channel in use")
+    elif len(within) < 2:
+        reading.put("channel_busy_percent", None, source, "fewer than two surveys within the window")
+    else:
+        percent = _use(within[0], within[-1])
+        why = None if percent is not None else "the driver does not count busy time, or its counters went back"
+        reading.put("channel_busy_percent", percent, source, why)
+
+
+def _use(before: Look, after: Look) -> float | None:
+    if before.surveyed is None or after.surveyed is None:
+        return None
+    use = channel_use(before.surveyed, after.surveyed)
+    return None if use is None or use.busy_share is None else 100 * use.busy_share
+
+
+def _airtime(reading: Reading, inside: Sequence[Look], *, of_test: bool) -> None:
+    """Jain's index of the airtime that the stations of an access point had."""
+    from txop.measure.traffic.iperf3_reading import jain
+
+    for source, of in (("mac80211 debugfs", _debugfs_airtime), (f"{IW} (tx and rx duration)", _reported_airtime)):
+        shares = _grown(inside, of)
+        if len(shares) >= 2 and sum(shares) > 0:
+            reading.put("airtime_jain_index", jain(shares), source)
+            return
+    if of_test:
+        reading.put("airtime_jain_index", None, IW, "the driver does not count the airtime of its stations")
+
+
+def _debugfs_airtime(look: Look) -> Mapping[str, int | None]:
+    return look.airtime_us
+
+
+def _reported_airtime(look: Look) -> Mapping[str, int | None]:
+    return {
+        address: None if peer.tx_duration_us is None or peer.rx_duration_us is None
+        else peer.tx_duration_us + peer.rx_duration_us
+        for address, peer in look.peers.items()
+    }  # fmt: skip
+
+
+def _grown(inside: Sequence[Look], of: Callable[[Look], Mapping[str, int | None]]) -> list[float]:
+    """How much each station's counter grew within the window; empty when one of them cannot be told."""
+    told = [each for look in inside if (each := of(look))]
+    if len(told) < 2:
+        return []
+    grown = [increase(value, told[-1].get(address)) for address, value in told[0].items()]
+    known = [float(value) for value in grown if value is not None]
+    return known if len(known) == len(grown) else []
+
+
+# Gates ---------------------------------------------------------------------------------------------------------------
+
+
+def _gates(facts: RunFacts, reading: Reading, target: str, looks: Sequence[Look]) -> None:
+    if facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
+        finding = _association(looks, target)
+        if finding.state == "void" and isinstance(facts.test, SoakTest):
+            reading.warnings.append(f"{target}: {finding.words}")
+            finding = GateFinding("association-lost", "not available", "a soak goes on without it", target)
+        reading.gates.append(finding)
+    if facts.plan.gates.channel:
+        reading.gates.append(_channel(looks, target))
+
+
+def _association(looks: Sequence[Look], target: str) -> GateFinding:
+    gate = "association-lost"
+    modes = {look.interface.mode for look in looks if look.interface is not None}
+    if len(looks) < 2:
+        return GateFinding(gate, "not available", "fewer than two looks at the link", target)
+    words: str | None
+    if modes <= STATIONS:
+        words = _station_lost(looks)
+    elif modes <= ACCESS_POINTS:
+        words = _peer_lost(looks)
+    elif any(look.connected for look in looks):
+        words = _station_lost(looks)
+    else:
+        shown = ", ".join(sorted(visible(str(mode)) for mode in modes))
+        return GateFinding(gate, "not available", f"an interface of type {shown} has no association", target)
+    return GateFinding(gate, "ok", target=target) if words is None else GateFinding(gate, "void", words, target)
+
+
+def _station_lost(looks: Sequence[Look]) -> str | None:
+    first: str | None = None
+    since: int | None = None
+    for look in looks:
+        if look.connected is None:
+            continue
+        if look.link is None:
+            return f"not associated {look.at_s:+.0f} s from the start of the window"
+        if first is not None and look.link.bssid != first:
+            return f"it moved from {first} to {look.link.bssid} {look.at_s:+.0f} s from the start of the window"
+        first = look.link.bssid
+        peer = look.peers.get(first)
+        connected_s = peer.connected_s if peer is not None else None
+        if connected_s is not None:
+            if since is not None and connected_s < since:
+                return f"it associated anew {look.at_s:+.0f} s from the start of the window"
+            since = connected_s
+    return None
+
+
+def _peer_lost(looks: Sequence[Look]) -> str | None:
+    """Of an access point: whether a station with part of the traffic left or came anew."""
+    moved: dict[str, int] = {}
+    for before, after in pairwise(looks):
+        for address, peer in after.peers.items():
+            was = before.peers.get(address)
+            for key in ("tx_bytes", "rx_bytes"):
+                grown = increase(getattr(was, key, None), getattr(peer, key))
+                moved[address] = moved.get(address, 0) + (grown or 0)
+    total = sum(moved.values())
+    takes_part = {address for address, count in moved.items() if total and count >= TRAFFIC_SHARE * total}
+    for before, after in pairwise(looks):
+        for address in sorted(takes_part & before.peers.keys()):
+            now = after.peers.get(address)
+            if now is None:
+                return f"station {address} was gone {after.at_s:+.0f} s from the start of the window"
+            was_s, now_s = before.peers[address].connected_s, now.connected_s
+            if was_s is not None and now_s is not None and now_s < was_s:
+                return f"station {address} associated anew {after.at_s:+.0f} s from the start of the window"
+    return None
+
+
+def _channel(looks: Sequence[Look], target: str) -> GateFinding:
+    gate = "channel-changed"
+    known = [(look.at_s, channel) for look in looks if (channel := look.channel) is not None]
+    if not known:
+        return GateFinding(gate, "not available", "iw does not tell the channel", target)
+    first = known[0][1]
+    for at_s, channel in known[1:]:
+        if channel != first:
+            words = f"from {_shown(first)} to {_shown(channel)} {at_s:+.0f} s from the start of the window"
+            return GateFinding(gate, "void", words, target)
+    return GateFinding(gate, "ok", target=target)
+
+
+def _shown(channel: tuple[int, float, int | None, float | None]) -> str:
+    number, mhz, width_mhz, center_mhz = channel
+    width = f", {width_mhz} MHz wide" if width_mhz is not None else ""
+    center = f" around {center_mhz:g} MHz" if center_mhz is not None else ""
+    return f"channel {number} ({mhz:g} MHz{width}{center})"
+
+
+def _nothing(facts: RunFacts, reading: Reading, target: str, reason: str, *, gated: bool) -> Reading:
+    if target == "dut":
+        for key in FIGURES:
+            reading.put(key, None, IW, reason)
+        if isinstance(facts.test, StationsTest):
+            reading.put("airtime_jain_index", None, IW, reason)
+    if gated and facts.plan.gates.association and not isinstance(facts.test, ModuleCycleTest):
+        reading.gates.append(GateFinding("association-lost", "not available", reason, target))
+    if gated and facts.plan.gates.channel:
+        reading.gates.append(GateFinding("channel-changed", "not available", reason, target))
+    return reading

@@ -1,0 +1,172 @@
+"""Round-trip times of a run from what ping or irtt printed: one series, quantiles over the measured window.
+
+Times between probes are those of the stamps. The first one is placed by its stamp where the target has this machine's
+clock; elsewhere it is taken to be sent at the start of the load, as a target's clock need not agree with this one's.
+A probe that was lost is an infinite round trip, never one left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from txop.archive.window import inside
+from txop.formats import irtt, ping
+from txop.formats.error import FormatError
+from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
+from txop.measure.probes.clock_steps import clock_steps
+from txop.measure.probes.windowed import ON_THIS_MACHINE
+from txop.measure.traffic.stamps import Placed, Stamped, place
+
+CLOCK_JUMP_S = 1.0
+"""A step of a target's wall clock by more voids the run, as one of this machine's does."""
+LATEST_START_S = 10.0
+"""A stamp that says that the first probe was sent later than this after the start of the load is not believed."""
+STARVED_SHARE = 0.5
+"""A probe that sent less than this share of what it should have was starved of CPU."""
+
+_KEYS = (("rtt_p50_ms", 0.50), ("rtt_p95_ms", 0.95), ("rtt_p99_ms", 0.99))
+_MAX_LOST = 1_000_000
+
+
+def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
+    """Figures of ping's output, of any program called ping."""
+    reading = Reading(files={file: "output of ping"})
+    try:
+        result = ping.parse(_bytes(facts.folder / file))
+    except _NoOutput:
+        return _nothing(facts, Reading(), "there was no ping", void=False)
+    except FormatError as error:
+        return _nothing(facts, reading, f"ping: {error.what}")
+    probes: list[tuple[float, float | None]] = []
+    known: list[tuple[int, float]] = []
+    first = result.first_sequence
+    usable = [r for r in result.replies if not (r.duplicate or r.corrupted or r.rtt_ms is None)]
+    stamped = [
+        Stamped(reply.sequence, reply.time_unix_s - reply.rtt_ms / 1e3, reply.rtt_ms)
+        for reply in sorted(usable, key=lambda reply: reply.sequence)
+        if reply.time_unix_s is not None and reply.rtt_ms is not None
+    ]
+    station = getattr(facts.test, "station", "dut")
+    placed = place(stamped, first, interval_s, [step for _, step in clock_steps(facts, station)])
+    for reply in usable:
+        sent = placed.sent_s.get(reply.sequence, (reply.sequence - first) * interval_s)
+        if reply.sequence not in placed.spoiled:
+            probes.append((sent, reply.rtt_ms))
+        known.append((reply.sequence, sent))
+    known.sort()
+    _told(reading, placed, station)
+    for n, sequence in enumerate(result.lost_sequences()):
+        if n >= _MAX_LOST:
+            break
+        probes.append((_sent(sequence, known, first, interval_s), None))
+    first_s = _first_s(facts, station, stamped, placed)
+    probes = sorted(((sent + first_s, rtt) for sent, rtt in probes), key=lambda probe: probe[0])
+    return _figures(facts, reading, probes, interval_s, "ping")
+
+
+def _first_s(facts: RunFacts, station: str, stamped: Sequence[Stamped], placed: Placed) -> float:
+    """When the first probe was sent, seconds from the start of the load: a program takes its time to start."""
+    machine, load = facts.plan.target.get(station), facts.marks.load
+    if machine is None or machine.kind not in ON_THIS_MACHINE or load is None or not stamped or placed.steps:
+        return 0.0
+    probe = stamped[0]
+    late_s = probe.sent_s - facts.marks.wall_minus_monotonic_s - load - placed.sent_s[probe.sequence]
+    return late_s if 0 <= late_s <= LATEST_START_S else 0.0
+
+
+def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
+    """Figures of irtt's JSON."""
+    reading = Reading(files={file: "JSON of irtt"})
+    try:
+        result = irtt.parse(_bytes(facts.folder / file))
+    except _NoOutput:
+        return _nothing(facts, Reading(), "there was no irtt", void=False)
+    except FormatError as error:
+        return _nothing(facts, reading, f"irtt: {error.what}")
+    sent = [trip.sent_monotonic_s for trip in result.round_trips if trip.sent_monotonic_s is not None]
+    start = min(sent, default=0.0)
+    probes: list[tuple[float, float | None]] = [
+        (
+            trip.sequence * interval_s if trip.sent_monotonic_s is None else trip.sent_monotonic_s - start,
+            trip.rtt_ms,
+        )
+        for trip in result.round_trips
+    ]
+    if result.timer_misses:
+        reading.warnings.append(f"irtt missed {result.timer_misses} of its own timers: its host was busy")
+    return _figures(facts, reading, probes, interval_s, "irtt")
+
+
+def _told(reading: Reading, placed: Placed, station: str) -> None:
+    """Say the steps of the station's clock within the run: the cause of a void run when they are large."""
+    if not placed.steps:
+        return
+    words = ", ".join(f"{step_s:+.1f} s" for _, step_s in placed.steps[:5])
+    said = f"the clock of {station} was set by {words} during the run; its probes are placed by their numbers"
+    if placed.spoiled:
+        said += f", and {len(placed.spoiled)} under way at the time left out"
+    reading.warnings.append(f"ping: {said}")
+    if max(abs(step_s) for _, step_s in placed.steps) > CLOCK_JUMP_S:
+        reading.gates.append(GateFinding("clock-jumped", "void", f"the clock of {station} was set by {words}", station))
+
+
+class _NoOutput(Exception):  # noqa: N818
+    """The tool was never started."""
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _NoOutput from error
+
+
+def _sent(sequence: int, known: Sequence[tuple[int, float]], first: int, interval_s: float) -> float:
+    """When a lost probe was sent: counted from the nearest one before it that was answered."""
+    from bisect import bisect_right
+
+    at = bisect_right(known, (sequence, math.inf)) - 1
+    base_sequence, base = known[at] if at >= 0 else (first, 0.0)
+    return base + (sequence - base_sequence) * interval_s
+
+
+def _nothing(facts: RunFacts, reading: Reading, problem: str, *, void: bool = True) -> Reading:
+    """No figures. A probe that ran and gave none voids the run: it may have been starved, as the load may have been."""
+    for key, _ in _KEYS:
+        reading.put(key, None, "latency probe", problem)
+    reading.put("probe_loss_percent", None, "latency probe", problem)
+    if facts.plan.gates.probe:
+        reading.gates.append(GateFinding("probe-starved", "void" if void else "not available", problem))
+    return reading
+
+
+def _figures(
+    facts: RunFacts, reading: Reading, probes: Sequence[tuple[float, float | None]], interval_s: float, source: str
+) -> Reading:
+    from txop.stats.spread import quantile
+
+    marks = facts.marks
+    if marks.load is None or marks.window is None or marks.end is None:
+        return _nothing(facts, reading, "the run did not reach the end of its window")
+    shift_s = marks.load - marks.window
+    window_s = marks.end - marks.window
+    points: Points = [(round(sent + shift_s, 4), rtt) for sent, rtt in probes]
+    reading.series["rtt_ms"] = points
+    probed = [math.inf if rtt is None else rtt for rtt in inside(points, window_s)]
+    if not probed:
+        return _nothing(facts, reading, f"{source} sent nothing within the window")
+    for key, probability in _KEYS:
+        reading.put(key, quantile(probed, probability), source)
+    reading.put("probe_loss_percent", 100 * sum(map(math.isinf, probed)) / len(probed), source)
+    if facts.plan.gates.probe:
+        expected = window_s / interval_s
+        if len(probed) < STARVED_SHARE * expected:
+            words = f"{source} sent {len(probed)} probes in the window where {expected:.0f} were due"
+            reading.gates.append(GateFinding("probe-starved", "void", words))
+        else:
+            reading.gates.append(GateFinding("probe-starved", "ok"))
+    if reading.metrics["rtt_p99_ms"].value is not None and len(probed) < 100:
+        reading.warnings.append(f"{source}: the 99th percentile of {len(probed)} probes is their largest")
+    return reading

@@ -1,0 +1,217 @@
+"""How many runs a plan makes, and how long they take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.guest.chips import NEEDS_BUILD
+from txop.plan import guest_time
+from txop.plan.model import Arm, GuestSpec, ModuleCycleTest, Plan, Test
+from txop.plan.named_file import named_file
+
+
+@dataclass(frozen=True)
+class Range:
+    """Seconds: at least, as a rule, at most as long as nothing is lost or void."""
+
+    low: float
+    expected: float
+    high: float
+
+    def __add__(self, other: Range) -> Range:
+        return Range(self.low + other.low, self.expected + other.expected, self.high + other.high)
+
+    def __mul__(self, times: int) -> Range:
+        return Range(self.low * times, self.expected * times, self.high * times)
+
+
+MODULE = Range(2.0, 5.0, 30.0)
+"""Removing and loading modules, and waiting for the interface. A judgement, not a measurement."""
+FIRMWARE = Range(0.2, 1.0, 5.0)
+"""Putting a firmware file in place and back."""
+COMMAND = Range(0.05, 0.5, 10.0)
+"""One free command."""
+ASSOCIATION = Range(1.0, 4.0, 30.0)
+"""wpa_supplicant until the link is up."""
+DHCP = Range(0.5, 3.0, 20.0)
+"""Until an address is there."""
+READY = Range(0.1, 1.5, 10.0)
+"""Until the peer answers."""
+EMULATED = Range(0.2, 1.0, 5.0)
+"""Setting an emulated link up."""
+COLLECT = Range(0.5, 2.0, 10.0)
+"""Starting and stopping tools, fetching their output."""
+RECOVERY_SHARE = 0.2
+"""Of ``recover_s`` that a module cycle takes as a rule."""
+
+
+@dataclass(frozen=True)
+class RunCount:
+    """What a campaign amounts to. Builds, voided runs and their repeats are not in it."""
+
+    runs: int
+    blocks: int
+    arms: int
+    tests: int
+    loads: int
+    """How often an arm is loaded."""
+    builds: int
+    """Modules that are built first: on machines one for each arm with a build, for guests those not built before."""
+    seconds_low: float
+    seconds_expected: float
+    seconds_high: float
+    per_run_s: dict[str, float]
+    """Expected time per run by what it is spent on."""
+    cut_by_budget: bool
+    """The time budget ends the campaign before its blocks are done, as expected."""
+    blocks_in_budget: int | None
+    """Blocks that the budget allows, as expected; ``None`` without one."""
+
+
+def count(plan: Plan, folder: Path | None = None) -> RunCount:
+    """Count the runs of a plan and estimate their time.
+
+    Args:
+        plan: The plan.
+        folder: What file names in it are relative to. ``None``: of guests' drivers none is taken as built before.
+
+    Measured time (warm-up, window, idle, gap) is the plan's own; what lies between is estimated with the ranges of this
+    module.
+    """
+    if plan.guest is not None:
+        return _count_guests(plan, plan.guest, folder)
+    blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
+    loads_per_arm = tests if plan.design.reload == "run" else 1
+    total = Range(0, 0, 0)
+    parts = {"measured": 0.0, "warm-up": 0.0, "idle": 0.0, "gap": 0.0, "load": 0.0, "collect": 0.0}
+    for arm in plan.arm:
+        load = _load(plan, arm)
+        total += load * (loads_per_arm * blocks)
+        parts["load"] += load.expected * loads_per_arm
+        for test in plan.test:
+            window = _window(test)
+            fixed = plan.warm_up_s(test) + plan.design.idle_s + plan.design.gap_s
+            total += (window + Range(fixed, fixed, fixed) + COLLECT) * blocks
+            parts["measured"] += window.expected
+            parts["warm-up"] += plan.warm_up_s(test)
+            parts["idle"] += plan.design.idle_s
+            parts["gap"] += plan.design.gap_s
+            parts["collect"] += COLLECT.expected
+    runs = blocks * arms * tests
+    budget = plan.design.time_budget_s
+    per_block = total.expected / blocks
+    return RunCount(
+        runs=runs,
+        blocks=blocks,
+        arms=arms,
+        tests=tests,
+        loads=blocks * arms * loads_per_arm,
+        builds=sum(arm.build is not None for arm in plan.arm),
+        seconds_low=total.low,
+        seconds_expected=total.expected,
+        seconds_high=total.high,
+        per_run_s={part: seconds / (arms * tests) for part, seconds in parts.items() if seconds},
+        cut_by_budget=budget is not None and total.expected > budget,
+        blocks_in_budget=None if budget is None else min(blocks, int(budget // per_block) + 1),
+    )
+
+
+def _count_guests(plan: Plan, spec: GuestSpec, folder: Path | None) -> RunCount:
+    """Every run boots a guest; several may do so at once. Images and drivers are made once, before."""
+    blocks, arms, tests = plan.design.blocks, len(plan.arm), len(plan.test)
+    at_once = guest_time.guests_at_once(plan)
+    runs = {test.name: Range(*guest_time.expected(plan, test)) for test in plan.test}
+    one_arm, twice = Range(0, 0, 0), Range(0, 0, 0)
+    for test in plan.test:
+        one_arm += runs[test.name]
+        twice += runs[test.name] * sum(guest_time.is_checked(plan, test, block + 1) for block in range(blocks))
+    in_block = one_arm * arms
+    # the last run of a block may be alone on the machine
+    rounds = math.ceil(arms * tests / at_once) / (arms * tests)
+    low, usual, high = (seconds * rounds for seconds in (in_block.low, in_block.expected, in_block.high))
+    again = twice * arms
+    total = Range(low, usual, high) * blocks
+    total += Range(again.low * rounds, again.expected * rounds, again.high * rounds)
+    per_run = usual / (arms * tests)
+    budget = plan.design.time_budget_s
+    return RunCount(
+        runs=blocks * arms * tests,
+        blocks=blocks,
+        arms=arms,
+        tests=tests,
+        loads=blocks * arms * tests,
+        builds=_guest_builds(plan, spec, folder),
+        seconds_low=total.low,
+        seconds_expected=total.expected,
+        seconds_high=total.high,
+        per_run_s={
+            "guest": per_run,
+            **(
+                {"second run, to check exactness": again.expected * rounds / (blocks * arms * tests)}
+                if twice.high
+                else {}
+            ),
+        },
+        cut_by_budget=budget is not None and total.expected > budget,
+        blocks_in_budget=None if budget is None else min(blocks, int(budget // max(1e-9, usual)) + 1),
+    )
+
+
+def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
+    """How many drivers have to be built: one for all arms that have the same, and none that is in the cache."""
+    wanted: dict[tuple[object, ...], bool] = {}
+    for arm in plan.arm:
+        guest = spec.varied(arm.guest)
+        if not (arm.patches or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD):
+            continue
+        files = tuple(patch.file for patch in arm.patches if patch.file is not None)
+        key = (guest.kernel, guest.lock, guest.driver, guest.source, guest.reverse, files)
+        if key not in wanted:
+            wanted[key] = folder is not None and _is_cached(guest, files, folder)
+    return sum(not cached for cached in wanted.values())
+
+
+def _is_cached(guest: GuestSpec, files: tuple[str, ...], folder: Path) -> bool:
+    # here, as building knows of plans
+    from txop.guest.driver import DriverBuild, patch_files, was_built
+    from txop.guest_image.error import GuestError
+    from txop.guest_image.locks import find_lock
+
+    try:
+        lock = find_lock(guest.kernel, named_file(folder, guest.lock) if guest.lock is not None else None)
+        patches = patch_files([named_file(folder, name) for name in files])
+        source = named_file(folder, guest.source) if guest.source is not None else None
+        return was_built(DriverBuild(guest.driver, patches, guest.reverse, source), lock)
+    except (GuestError, OSError, RuntimeError):  # what is wrong with them is said elsewhere
+        return False
+
+
+def _window(test: Test) -> Range:
+    if not isinstance(test, ModuleCycleTest):
+        return Range(test.duration_s, test.duration_s, test.duration_s)
+    cycle = Range(
+        test.pause_s + MODULE.low,
+        test.pause_s + MODULE.expected + RECOVERY_SHARE * test.recover_s,
+        test.pause_s + MODULE.high + test.recover_s,
+    )
+    cycles = cycle * test.cycles
+    return Range(*(max(test.duration_s, seconds) for seconds in (cycles.low, cycles.expected, cycles.high)))
+
+
+def _load(plan: Plan, arm: Arm) -> Range:
+    total = READY
+    if plan.link is not None:
+        total += EMULATED
+    if arm.module is not None or arm.build is not None or arm.remove:
+        total += MODULE
+    if arm.firmware is not None:
+        total += FIRMWARE
+    bring_up = plan.bring_up
+    if bring_up.wpa_supplicant is not None:
+        total += ASSOCIATION
+    if bring_up.dhcp:
+        total += DHCP
+    commands = len(arm.load) + len(arm.unload) + len(arm.verify.commands) + len(bring_up.commands) + len(bring_up.down)
+    return total + COMMAND * (commands + (arm.qdisc is not None))

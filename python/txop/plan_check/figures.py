@@ -1,0 +1,106 @@
+"""Which figures each test of a plan can give, and which of them are judged."""
+
+from __future__ import annotations
+
+import re
+
+from txop.core.metrics import METRICS
+from txop.measure.traffic.flows import flows_of
+from txop.plan.model import CommandTest, ModuleCycleTest, Plan, Test
+
+_LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
+_BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
+_TCP = ("tcp_retransmits_per_s", "tcp_rtt_ms")
+_AIR = tuple(key for key in METRICS if key.startswith("air_"))
+_BUS = (
+    "usb_out_urbs_per_s", "usb_in_urbs_per_s", "usb_interrupt_urbs_per_s", "usb_out_datagrams_per_urb",
+    "usb_in_datagrams_per_urb", "usb_out_turnaround_us",
+)  # fmt: skip
+_CHIP = tuple(key for key in METRICS if key.startswith("chip_"))
+"""Of a virtual chip, in a guest."""
+_TRIAL = ("faults", "kernel_warnings", "hung_tasks")
+_CYCLES = (
+    "cycles", "cycles_failed", "recovery_s", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
+    "kmemleak_objects",
+)  # fmt: skip
+_FAULT = ("recovered", "silence_s", "struck")
+"""Of trials in a guest."""
+_HOST = (
+    "cpu_busy_percent", "cpu_idle_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
+    "softirqs_net_per_s", "idle_cpu_percent", "idle_context_switches_per_s",
+)  # fmt: skip
+_RADIO = (
+    "retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent",
+    "airtime_jain_index",
+)  # fmt: skip
+
+
+def figures_of(plan: Plan, test: Test) -> list[str]:
+    """Metrics that runs of ``test`` can have, in the order of :data:`~txop.core.metrics.METRICS`, a command's own last.
+
+    >>> from txop.plan.model import Arm, LatencyTest
+    >>> idle = LatencyTest(name="idle", kind="latency")
+    >>> plan = Plan(title="", target={"dut": {"kind": "local"}}, arm=[Arm(name="a")], test=[idle])
+    >>> figures_of(plan, idle)[:2]
+    ['rtt_p50_ms', 'rtt_p95_ms']
+    """
+    if plan.guest_trial(test):
+        trial = {"load_time_s", *_TRIAL, *(_CYCLES if isinstance(test, ModuleCycleTest) else _FAULT)}
+        return [key for key in METRICS if key in trial]
+    found = {"load_time_s", *_HOST, *_RADIO}
+    if plan.collect.kernel_log:
+        found.update(("faults", "load_faults"))
+    if plan.collect.air:
+        found.update(_AIR)
+    if plan.collect.usbmon:
+        found.update(_BUS)
+    if any(target.kind == "guest" for target in plan.target.values()):
+        found.update(_CHIP)
+    if test.latency != "none":
+        found.update(_LATENCY)
+    flows = flows_of(test, plan.warm_up_s(test))
+    directions = {flow.direction for flow in flows}
+    found.update(_BOTH_WAYS if len(directions) > 1 else ("throughput_mbit_s",) if flows else ())
+    if any(flow.protocol == "tcp" for flow in flows):
+        found.update(_TCP)
+    if any(flow.protocol == "udp" for flow in flows):
+        found.update(("udp_loss_percent", "udp_jitter_ms"))
+    if len(flows) > 1:
+        found.add("jain_index")
+    if flows or isinstance(test, ModuleCycleTest):
+        found.update(("cpu_total_s_per_gbit", "cpu_s_per_gbit"))
+    if isinstance(test, ModuleCycleTest):
+        found.update(("throughput_mbit_s", "cycles", "cycles_failed", "recovery_s"))
+    own = own_figures(test) if isinstance(test, CommandTest) else []
+    return [key for key in METRICS if key in found] + [key for key in own if key not in found]
+
+
+def own_figures(test: CommandTest) -> list[str]:
+    """Figures that a command is known to bring: the named groups of its pattern, and those it gives a direction."""
+    groups: list[str] = []
+    if test.pattern is not None:
+        try:
+            groups = list(re.compile(test.pattern).groupindex)
+        except (re.error, OverflowError, RecursionError):
+            groups = []
+    return list(dict.fromkeys([*groups, *test.higher_is_better, *test.lower_is_better]))
+
+
+def primary_of(plan: Plan) -> list[str]:
+    """Figures judged together, as ``TEST.METRIC``: the plan's own, or by the default rule."""
+    if plan.design.primary:
+        return list(dict.fromkeys(plan.design.primary))
+    return [f"{test.name}.{key}" for test in plan.test for key in _default(plan, test)]
+
+
+def _default(plan: Plan, test: Test) -> tuple[str, ...]:
+    if isinstance(test, CommandTest):
+        return tuple(dict.fromkeys([*test.higher_is_better, *test.lower_is_better]))
+    if plan.guest_trial(test):
+        return ("cycles_failed", "kernel_warnings") if isinstance(test, ModuleCycleTest) else ("recovered",)
+    there = figures_of(plan, test)
+    if "throughput_mbit_s" in there:
+        return ("throughput_mbit_s",)
+    if _BOTH_WAYS[0] in there:
+        return _BOTH_WAYS
+    return ("rtt_p50_ms",) if "rtt_p50_ms" in there else ()

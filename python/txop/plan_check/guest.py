@@ -1,0 +1,88 @@
+"""What cannot be in a guest of a plan: found before the first one is booted."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+
+from txop.guest.chips import STOCK_DRIVERS
+from txop.guest.fault_check import check_faults
+from txop.guest.shipped_faults import find_faults
+from txop.guest_image.error import GuestError
+from txop.guest_image.locks import find_lock
+from txop.plan.load import LoadedPlan
+from txop.plan.locate import Path
+from txop.plan.model import Arm, GuestSpec
+from txop.plan_check.guest_chip import chip_of
+
+Found = Iterator[tuple[Path, str, str | None]]
+Place = Callable[..., Path]
+"""Takes names of keys: where the first of these that an arm sets stands, else the first of them for all arms."""
+
+
+def wrong_chips(loaded: LoadedPlan) -> Found:
+    """Chips, parameters and drivers of arms that cannot be."""
+    for arm, spec, place in _specs(loaded):
+        wrong = _chip_problem(spec)
+        if wrong is not None and spec.parameters and _chip_problem(spec.model_copy(update={"parameters": {}})) is None:
+            yield place("parameters"), *wrong
+        elif wrong is not None:
+            yield place("security", "ap"), *wrong
+        if spec.source is None and not arm.patches and spec.driver not in STOCK_DRIVERS[spec.device]:
+            known = " and ".join(STOCK_DRIVERS[spec.device])
+            yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
+
+
+def wrong_guests(loaded: LoadedPlan) -> Found:
+    """Kernels, sources and fault scripts of arms that cannot be. Files that are not there are left to
+    :mod:`txop.plan_check.files`."""
+    for _, spec, place in _specs(loaded):
+        key = "kernel" if spec.lock is None else "lock"
+        lock = None if spec.lock is None else loaded.file(spec.lock)
+        try:
+            if lock is None or lock.is_file():
+                find_lock(spec.kernel, lock)
+        except (GuestError, OSError) as error:
+            yield place(key), getattr(error, "what", str(error)), getattr(error, "what_to_do", None)
+        if spec.source is not None:
+            source = loaded.file(spec.source)
+            if source.is_dir() and not any((source / name).is_file() for name in ("Makefile", "Kbuild")):
+                yield place("source"), f"{source} has no Makefile to build a module with", None
+        if spec.faults is not None:
+            yield from _script(loaded, spec.faults, spec.ap, place("faults"))
+
+
+def _specs(loaded: LoadedPlan) -> Iterator[tuple[Arm, GuestSpec, Place]]:
+    plan = loaded.plan
+    if plan.guest is None:
+        return
+    for index, arm in enumerate(plan.arm):
+        own = set(arm.guest.model_fields_set) if arm.guest is not None else set()
+
+        def place(*names: str, own: set[str] = own, index: int = index) -> Path:
+            mine = next((name for name in names if name in own), None)
+            return ("guest", names[0]) if mine is None else ("arm", index, "guest", mine)
+
+        yield arm, plan.guest.varied(arm.guest), place
+
+
+def _chip_problem(spec: GuestSpec) -> tuple[str, str | None] | None:
+    try:
+        chip_of(spec)
+    except GuestError as error:
+        return error.what, error.what_to_do
+    return None
+
+
+def _script(loaded: LoadedPlan, name: str, ap: str, path: Path) -> Found:
+    file = loaded.file(name)
+    if not file.is_file():
+        return
+    try:
+        script = find_faults(str(file))
+        tomllib.loads(script.text)
+        check_faults([script], ap)
+    except GuestError as error:
+        yield path, error.what, error.what_to_do
+    except (ValueError, RecursionError) as error:
+        yield path, f"{name}: {error}", "examples of fault scripts are in examples/faults"

@@ -1,0 +1,188 @@
+"""What makes the answer of a plan weaker than its author may think. Nothing here keeps a plan from being run."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from collections.abc import Iterator
+
+from txop.plan.load import LoadedPlan
+from txop.plan.locate import Path
+from txop.plan.model import Arm, CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest
+from txop.plan_check.changes import comparisons
+from txop.plan_check.count import count
+from txop.plan_check.figures import primary_of
+from txop.stats.limits import EXACT_PAIRS
+
+Found = Iterator[tuple[Path, str, str | None]]
+"""Key, what to know, what to do."""
+
+SHORT_WINDOW_S = 5.0
+MANY_PRIMARY = 5
+
+
+def hazards(loaded: LoadedPlan) -> Found:
+    """Every hazard of a plan."""
+    for part in (_design, _tests, _targets, _arms, _guests):
+        yield from part(loaded)
+
+
+def fewest_blocks(confidence: float, comparisons: int = 1) -> int:
+    """Blocks that can show anything at all: with fewer, even an arm that wins in every block proves nothing, since that
+    happens by chance with probability 2 / 2^n. ``comparisons``: so many are judged together (Holm), and the clearest of
+    them has to be that much clearer.
+
+    >>> fewest_blocks(0.95), fewest_blocks(0.95, 20)
+    (6, 10)
+    """
+    return math.ceil(round(math.log2(2 * comparisons / (1 - confidence)), 9))
+
+
+def _design(loaded: LoadedPlan) -> Found:
+    design = loaded.plan.design
+    fewest = fewest_blocks(design.confidence)
+    if len(loaded.plan.arm) > 1 and design.blocks < fewest:
+        percent = f"{100 * design.confidence:g} %"
+        once = "one block shows what is possible, not what is so" if design.blocks == 1 else "no verdict is possible"
+        said = f"{once}: at {percent} confidence it takes {fewest} blocks or more"
+        yield ("design", "blocks"), said, f"set blocks to {max(10, fewest)}"
+    primary = primary_of(loaded.plan)
+    judged = max(1, comparisons(loaded.plan, len(primary)))
+    together = fewest_blocks(design.confidence, judged)
+    if fewest <= design.blocks < together and len(loaded.plan.arm) > 1:
+        direct = judged - max(1, len(primary)) * (len(loaded.plan.arm) - 1)
+        of_pairs = f" ({direct} of them of arms that differ by one change)" if direct else ""
+        said = f"{judged} comparisons are judged together{of_pairs}, which can give a verdict from {together} blocks on"
+        yield ("design", "blocks"), said, f"set blocks to {together}, or name fewer primary figures"
+    if loaded.plan.design.blocks > EXACT_PAIRS:
+        said = f"beyond {EXACT_PAIRS} pairs p-values and intervals are those of the normal approximation"
+        yield ("design", "blocks"), said, None
+    if not primary:
+        yield ("design", "primary"), "there is no figure to judge", "give a command's figures a direction"
+    if len(primary) > MANY_PRIMARY and len(loaded.plan.arm) > 1:
+        said = f"{len(primary)} figures are judged together, so each one has to be the clearer (Holm)"
+        yield ("design", "primary"), said, "name the few that the decision hangs on"
+    if not any(math.isclose(design.confidence, known) for known in (0.9, 0.95, 0.99)):
+        yield ("design", "confidence"), "the smallest detectable effect is known for 0.90, 0.95 and 0.99 only", None
+    for key in ("cpu_s_per_gbit", "idle_cpu_percent", "idle_context_switches_per_s"):
+        if design.idle_s == 0 and any(name.endswith(f".{key}") for name in primary):
+            yield ("design", "idle_s"), f"without an idle phase there is no {key}", "set idle_s to 5"
+    counted = count(loaded.plan)
+    if counted.cut_by_budget and counted.blocks_in_budget is not None:
+        said = f"the campaign will probably end after {counted.blocks_in_budget} of {design.blocks} blocks"
+        yield ("design", "time_budget_s"), said, None
+
+
+def _tests(loaded: LoadedPlan) -> Found:
+    for index, test in enumerate(loaded.plan.test):
+        if isinstance(test, CommandTest | ModuleCycleTest | FaultTrialTest):
+            continue
+        warm_up_s = loaded.plan.warm_up_s(test)
+        if test.duration_s < SHORT_WINDOW_S:
+            said = f"{test.duration_s:g} s are short: rate control and TCP take seconds to settle"
+            yield ("test", index, "duration_s"), said, None
+        if warm_up_s > test.duration_s:
+            said = f"the warm-up ({warm_up_s:g} s) is longer than the measured window ({test.duration_s:g} s)"
+            yield ("test", index, "duration_s"), said, None
+        if warm_up_s == 0 and test.kind != "latency":
+            yield (
+                ("test", index, "warm_up_s"),
+                "without a warm-up, slow start and rate adaptation are measured too",
+                None,
+            )
+
+
+_EXAMPLE_NETWORKS = tuple(
+    ipaddress.ip_network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")
+)
+"""Addresses for documentation: RFC 5737, RFC 3849."""
+
+
+def _targets(loaded: LoadedPlan) -> Found:
+    plan = loaded.plan
+    dut, peer = plan.target.get("dut"), plan.target.get("peer")
+    if dut is not None and peer is not None and dut.kind == peer.kind:
+        same = dut.kind == "local"
+        if dut.kind == "namespace" and peer.kind == "namespace":
+            same = dut.name == peer.name
+        if dut.kind == "ssh" and peer.kind == "ssh":
+            same = (dut.host, dut.port) == (peer.host, peer.port)
+        if same:
+            said = "is the machine of the device under test: its own traffic never leaves it"
+            yield ("target", "peer"), said, "put one of them into a network namespace, or use another machine"
+    used = {"dut", "peer", "sniffer"}
+    for test in plan.test:
+        used |= {test.station, *(test.stations if isinstance(test, StationsTest) else ())}
+        used |= {test.on} if isinstance(test, CommandTest) else set()
+    used |= {arm.qdisc.target for arm in plan.arm if arm.qdisc is not None}
+    for name, target in plan.target.items():
+        if name not in used:
+            yield ("target", name), "no test uses it", None
+        for key, text in (("address", target.address), ("host", getattr(target, "host", None))):
+            if text is not None and _is_example(text):
+                yield ("target", name, key), f"{text} is an address for examples", "put in your own"
+    gates = [name for name in ("association", "channel", "route") if getattr(plan.gates, name)]
+    if dut is not None and dut.interface is None and dut.kind not in ("emulated", "guest") and gates:
+        said = f"is missing, so these gates cannot be checked: {', '.join(gates)}"
+        yield ("target", "dut", "interface"), said, "name the interface under test"
+
+
+def _is_example(text: str) -> bool:
+    try:
+        address = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return False
+    return any(address in network for network in _EXAMPLE_NETWORKS)
+
+
+def _arms(loaded: LoadedPlan) -> Found:
+    plan = loaded.plan
+    if len(plan.arm) == 1:
+        yield ("arm", 0), "there is one arm, so nothing is compared", None
+    described = {"name", "title", "description", "link"}
+    contents: dict[str, str] = {}
+    for index, arm in enumerate(plan.arm):
+        content = arm.model_dump_json(exclude=described)
+        if content in contents and not plan.environment.get("aa"):
+            said = f'does the same as "{contents[content]}": whatever differs between them is noise'
+            yield ("arm", index), said, None
+        contents.setdefault(content, arm.name)
+        if _is_free(arm) and not arm.verify.commands and not _verifiable(arm):
+            said = "nothing can tell whether it is really in place"
+            yield ("arm", index), said, "add verify.commands: each must exit with 0 when it is"
+
+
+CAPTURE_MB_PER_S = 6.0
+"""What the chip's captures may take of a guest's memory: measured at 40 Mbit/s, frames and URBs."""
+CAPTURE_SHARE = 0.5
+"""Of the guest's memory, beyond which a capture is worth a word."""
+
+
+def _guests(loaded: LoadedPlan) -> Found:
+    plan = loaded.plan
+    if plan.guest is None:
+        return
+    if plan.collect.air or plan.collect.usbmon:
+        for index, test in enumerate(plan.test):
+            seconds = plan.design.idle_s + plan.warm_up_s(test) + test.duration_s
+            needed_mb = CAPTURE_MB_PER_S * seconds
+            if (
+                not isinstance(test, CommandTest)
+                and not plan.guest_trial(test)
+                and test.kind != "latency"
+                and (needed_mb > CAPTURE_SHARE * plan.guest.memory_mb)
+            ):
+                said = f"its captures may take {needed_mb:.0f} MB of the guest's memory of {plan.guest.memory_mb} MB"
+                yield ("test", index, "duration_s"), said, "set memory_mb of [guest] higher, or the test shorter"
+    if plan.guest.mode == "fast" and (plan.guest.parallel or 1) > 1:
+        said = "in fast mode guests at once are in each other's figures"
+        yield ("guest", "parallel"), said, 'take it out, or use mode = "exact"'
+
+
+def _is_free(arm: Arm) -> bool:
+    return bool(arm.load) and not (arm.module or arm.build or arm.qdisc or arm.emulated is not None)
+
+
+def _verifiable(arm: Arm) -> bool:
+    verify = arm.verify
+    return any((verify.srcversion, verify.build_id, verify.version, verify.driver, verify.parameters))

@@ -1,0 +1,65 @@
+"""Tables of the fields of a report, with their units, made from its models (:class:`txop.present.document.Model`)."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from txop.present.document import Model
+
+_UNITS = {
+    "_us": "µs", "_mbit_s": "Mbit/s", "mbit_s": "Mbit/s", "_dbm": "dBm", "_mhz": "MHz", "_bytes": "bytes",
+    "bytes": "bytes",
+    "_unix_s": "s", "percent": "%", "share": "fraction", "in_window": "fraction", "confidence": "fraction",
+    "bytes_sent": "bytes", "snap_lengths": "bytes", "offset": "bytes", "variation": "ratio", "distance": "bits",
+    "bitmap_bits": "bits",
+}  # fmt: skip
+
+
+def models_of(module: str, names: Sequence[str] = ()) -> Iterator[tuple[type[Model], dict[str, str]]]:
+    """The models in ``module`` with the descriptions of their fields, in its order: all of them, or those named."""
+    loaded = importlib.import_module(module)
+    tree = ast.parse(Path(str(loaded.__file__)).read_text(encoding="utf-8"))
+    for node in tree.body:
+        item = getattr(loaded, node.name) if isinstance(node, ast.ClassDef) else None
+        if isinstance(node, ast.ClassDef) and isinstance(item, type) and issubclass(item, Model):
+            if names and node.name not in names:
+                continue
+            yield item, field_texts(node)
+
+
+def field_texts(node: ast.ClassDef) -> dict[str, str]:
+    """What is written under the annotated fields of a class, by their names."""
+    found = {}
+    for statement, following in zip(node.body, node.body[1:], strict=False):
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            text = following.value if isinstance(following, ast.Expr) else None
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                found[statement.target.id] = " ".join(text.value.split())
+    return found
+
+
+def model_table(item: type[Model], docs: dict[str, str]) -> str:
+    """The Markdown table of a model: a row for each field with its type, its unit, and what it means."""
+    lines = [f"### {item.__name__}", "", " ".join((item.__doc__ or "").split()), "",
+             "| field | type | unit | meaning |", "| --- | --- | --- | --- |"]  # fmt: skip
+    for name in item.model_fields:
+        kind = _kind(item, name)
+        lines.append(f"| `{name}` | {kind} | {_unit(name, kind)} | {docs[name].replace('|', chr(92) + '|')} |")
+    return "\n".join([*lines, ""])
+
+
+def _kind(item: type[Model], name: str) -> str:
+    annotation = str(item.__annotations__[name])
+    text = annotation.replace(" | None", " or null").replace("str", "text").replace("int", "integer")
+    text = text.replace("bool", "true/false").replace("float", "number")
+    return text.replace("list[", "list of ").replace("]", "")
+
+
+def _unit(name: str, kind: str) -> str:
+    for suffix, unit in _UNITS.items():
+        if name == suffix or (suffix.startswith("_") and name.endswith(suffix)) or name.endswith("_" + suffix):
+            return unit
+    return "count" if kind.startswith("integer") and name not in ("version", "number", "channel", "tid") else ""

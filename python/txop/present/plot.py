@@ -1,0 +1,172 @@
+"""Vega-Lite charts as static SVG that follows the colours of the page around it, in light, dark and print.
+
+A chart names its colours with :data:`INK`, which are placeholders; :func:`svg` swaps them for CSS variables of the page
+(``present/page.py`` gives them values). Marks carry their values as native tooltips, so no script is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from importlib import resources
+from typing import Any, Literal
+
+from markupsafe import Markup
+
+from txop.core.visible import visible
+
+INK: dict[str, str] = {
+    name: f"#0a{number:02x}0b"
+    for number, name in enumerate(
+        (
+            "text",
+            "faint",
+            "grid",
+            "good",
+            "bad",
+            "warn",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "shade",
+            "eight",
+            "nine",
+            "ten",
+        )
+    )
+}
+"""Placeholder colour by name; ``var(--plot-NAME)`` in the finished SVG."""
+
+SERIES = ("one", "two", "three", "four", "five", "six", "seven")
+"""Names of the inks for series without a meaning of their own."""
+
+_CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": "DejaVu Sans",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": INK["text"], "titleColor": INK["text"], "domainColor": INK["faint"], "tickColor": INK["faint"],
+        "gridColor": INK["grid"], "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "tickSize": 4,
+        "labelLimit": 320,
+    },
+    "legend": {"labelColor": INK["text"], "titleColor": INK["text"], "labelFontSize": 11, "titleFontSize": 11,
+               "orient": "top",
+               "title": None, "labelLimit": 420, "symbolSize": 80, "columns": 3, "offset": 6},
+    "header": {"labelColor": INK["text"], "titleColor": INK["text"], "labelFontSize": 11},
+    "text": {"color": INK["text"], "fontSize": 11},
+    "title": {"color": INK["text"], "fontSize": 12, "fontWeight": "normal", "anchor": "start"},
+}  # fmt: skip
+
+_SVG = "http://www.w3.org/2000/svg"
+_COLOR = re.compile(r"#0a([0-9a-f]{2})0b")
+_NAMES = tuple(INK)
+
+
+def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Chart data with every text made visible; a chart's data must come through here."""
+    return [{key: visible(value) if isinstance(value, str) else value for key, value in row.items()} for row in rows]
+
+
+def svg(spec: dict[str, Any], *, ident: str, label: str) -> Markup:
+    """``spec`` (Vega-Lite, as :meth:`altair.Chart.to_dict` gives it) as an SVG element for an HTML page.
+
+    Args:
+        spec: The chart; its data must be inline.
+        ident: Prefix for the ids inside the SVG, unique on the page.
+        label: What the plot shows, for readers who cannot see it.
+    """
+    import vl_convert
+
+    merged = {**spec, "config": _CONFIG, "background": None}
+    text = vl_convert.vegalite_to_svg(json.dumps(merged, allow_nan=False), allowed_base_urls=[])
+    root = ET.fromstring(text)  # noqa: S314 - written by vl-convert just now
+    _tidy(root, ident, label)
+    ET.register_namespace("", _SVG)
+    out = ET.tostring(root, encoding="unicode", short_empty_elements=False)
+    out = out.replace(f' xmlns="{_SVG}"', "")
+    return Markup(_COLOR.sub(_variable, out))  # noqa: S704 - serialised by ElementTree, which escapes
+
+
+Theme = Literal["light", "dark"]
+
+
+def standalone(spec: dict[str, Any], theme: Theme = "light") -> dict[str, Any]:
+    """``spec`` with the colours of the page in place of inks and with a background: a chart that needs no page.
+
+    The colours are those of ``shell.css``.
+    """
+    colors = _colors(theme)
+    whole = {**spec, "config": {**_CONFIG, "background": colors["back"]}, "background": colors["back"], "padding": 12}
+
+    def literal(match: re.Match[str]) -> str:
+        index = int(match.group(1), 16)
+        return colors[f"plot-{_NAMES[index]}"] if index < len(_NAMES) else match.group()
+
+    found: dict[str, Any] = json.loads(_COLOR.sub(literal, json.dumps(whole, allow_nan=False)))
+    return found
+
+
+def _colors(theme: Theme) -> dict[str, str]:
+    """The colours of a theme by the names of their CSS variables."""
+    text = resources.files("txop.present").joinpath("shell.css").read_text(encoding="utf-8")
+    light, dark = re.findall(r":root \{(.*?)\}", text, re.DOTALL)[:2]
+    return dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light if theme == "light" else dark))
+
+
+def _variable(match: re.Match[str]) -> str:
+    index = int(match.group(1), 16)
+    return f"var(--plot-{_NAMES[index]})" if index < len(_NAMES) else match.group()
+
+
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+
+
+def _rounded(match: re.Match[str]) -> str:
+    return f"{float(match.group()):.1f}".removesuffix(".0")
+
+
+def _drop_invisible(parent: ET.Element) -> None:
+    """Remove paths that draw nothing, and groups that hold nothing."""
+    for child in list(parent):
+        _drop_invisible(child)
+        local = child.tag.rpartition("}")[2]
+        empty_path = local == "path" and (not child.get("d") or child.get("display") == "none")
+        if empty_path or (local == "g" and len(child) == 0 and not child.get("id")):
+            parent.remove(child)
+            continue
+        for name in ("pointer-events", "opacity"):
+            if child.get(name) == ("none" if name == "pointer-events" else "1"):
+                del child.attrib[name]
+
+
+def _tidy(root: ET.Element, ident: str, label: str) -> None:
+    """Prefix ids, turn mark labels into tooltips, and drop what only a stand-alone file or an editor needs."""
+    _drop_invisible(root)
+    for element in root.iter():
+        for name, value in list(element.attrib.items()):
+            local = name.rpartition("}")[2]
+            if local in ("d", "transform", "x2", "y2"):
+                element.set(name, _LONG_NUMBER.sub(_rounded, value))
+            if local == "id":
+                element.set(name, f"{ident}-{value}")
+            elif value.startswith("url(#"):
+                element.set(name, value.replace("url(#", f"url(#{ident}-"))
+            elif local == "font-family":
+                del element.attrib[name]  # the page's own
+            elif local == "href":
+                element.set(name, value if value.startswith("#") else "")
+        spoken = element.attrib.pop("aria-label", None)
+        for name in [n for n in element.attrib if n.startswith("aria-") or n in ("role", "class")]:
+            del element.attrib[name]
+        if spoken and element.tag.endswith(("path", "rect", "text", "line")):
+            title = ET.SubElement(element, f"{{{_SVG}}}title")
+            title.text = spoken
+    root.set("role", "img")
+    root.set("aria-label", visible(label))
+    root.attrib.pop("version", None)
+    root.attrib.pop("height", None)  # follows from the width and the view box

@@ -1,2 +1,0 @@
-"""What drives traffic through the device under test: each tool one module, and :mod:`txop.traffic.flows` saying which
-flows a test has."""
