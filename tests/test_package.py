@@ -35,3 +35,15 @@ def test_the_native_stub_declares_exactly_what_the_module_has():
     stub = ast.parse((Path(txop.__file__).parent / "_native.pyi").read_text(encoding="utf-8"))
     declared = {node.name for node in stub.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     assert declared == {name for name in dir(_native) if not name.startswith("__")}
+
+
+def test_no_link_of_the_repository_dangles():
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    listed = subprocess.run(["git", "ls-files"], cwd=root, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("NOT CHECKED: this is no git checkout, or git is missing")
+    links = [root / name for name in listed.stdout.splitlines() if (root / name).is_symlink()]
+    assert links
+    assert [link for link in links if not link.exists()] == []
