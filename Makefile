@@ -98,6 +98,7 @@ lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one 
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini
 	$(BIN)/lint-imports --no-logo
 
 format: $(PACKAGES) ## put Rust and Python files into their standard form

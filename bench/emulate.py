@@ -12,7 +12,8 @@ import re
 import statistics
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from txop.emulate import EmulatedNetwork
@@ -110,7 +111,7 @@ async def veth() -> AsyncIterator[Prefixes]:
 
 
 @contextlib.contextmanager
-def serving(prefix: list[str]):
+def serving(prefix: list[str]) -> Iterator[None]:
     """An iperf3 server."""
     server = subprocess.Popen([*prefix, "iperf3", "-s", "--forceflush"], stdout=subprocess.PIPE, text=True)
     try:
@@ -158,7 +159,11 @@ def round_trip_us(prefixes: Prefixes, seconds: int) -> float:
 
 async def measure(options: argparse.Namespace, scenario: Path) -> int:
     """All of it, printed."""
-    ways = {"veth": veth, "bare": lambda: bare(options.forwarder), "txop": lambda: emulator(scenario)}
+    ways: dict[str, Callable[[], AbstractAsyncContextManager[Prefixes]]] = {
+        "veth": veth,
+        "bare": lambda: bare(options.forwarder),
+        "txop": lambda: emulator(scenario),
+    }
     tcp: dict[str, list[float]] = {name: [] for name in ways}
     trips: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(options.rounds):

@@ -51,7 +51,11 @@ def ours(text: str, folder: Path) -> tuple[float, float]:
     path.write_text(text)
     before = time.process_time()
     done = simulate(str(path), threads=1)
-    return 13 / (time.process_time() - before), done.points[0].runs[0].goodput_mbit_s
+    speed = 13 / (time.process_time() - before)
+    goodput = done.points[0].runs[0].goodput_mbit_s
+    if goodput is None:
+        sys.exit("the scenario has no goodput: there is nothing to compare")
+    return speed, goodput
 
 
 def theirs(python: Path, case: str) -> tuple[float, float]:

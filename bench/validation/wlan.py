@@ -72,9 +72,9 @@ def one_station() -> list[Case]:
     return cases
 
 
-def legacy_goodput(run: Run) -> float:
-    """As of frames without IP and UDP headers: 1472 bytes of payload stand for 1500."""
-    return run.goodput_mbit_s * 1500 / 1472
+def legacy_goodput(run: Run) -> float | None:
+    """Goodput as if frames had no IP and UDP headers: 1472 bytes of payload stand for 1500."""
+    return None if run.goodput_mbit_s is None else run.goodput_mbit_s * 1500 / 1472
 
 
 def contention() -> list[Case]:

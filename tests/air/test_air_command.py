@@ -242,6 +242,6 @@ def test_ctrl_c_cannot_lose_the_report_while_a_snapshot_is_shown(report):
     assert "Waiting for frames" in str(latest.__rich__())
     for _ in range(3):
         latest.put(report.model_dump_json().encode())
-    console = Console(width=400, file=io.StringIO())
-    console.print(latest)
-    assert f"{report.frames:,} frames" in console.file.getvalue()
+    shown = io.StringIO()
+    Console(width=400, file=shown).print(latest)
+    assert f"{report.frames:,} frames" in shown.getvalue()

@@ -70,7 +70,8 @@ def test_chosen_pair_is_explained(specimens):
 
 
 def test_follow_reports_what_has_come_until_the_pipe_ends(specimens, tmp_path):
-    pipe, parts = tmp_path / "pipe", []
+    pipe = tmp_path / "pipe"
+    parts: list[air.AirReport] = []
     os.mkfifo(pipe)
     data = (specimens / "healthy.capture").read_bytes()
 

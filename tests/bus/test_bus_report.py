@@ -119,7 +119,7 @@ def test_round_trip_keeps_every_field(make_trace):
 
 def test_models_have_exactly_the_fields_of_the_analyzer():
     text = (ROOT / "crates/bus/src/report.rs").read_text(encoding="utf-8")
-    structs = {}
+    structs: dict[str, dict[str, bool]] = {}
     for match in re.finditer(r"derive\([^)]*Serialize[^)]*\)\]\s*pub struct (\w+) \{\n(.*?)\n\}", text, re.S):
         fields = re.findall(r"^\s*pub (\w+): (.*),$", match[2], re.M)
         structs[match[1]] = {name: kind.startswith("Option<") for name, kind in fields}
@@ -127,9 +127,9 @@ def test_models_have_exactly_the_fields_of_the_analyzer():
     models["Report"] = models.pop("BusReport")
     assert set(models) == set(structs)
     assert len(structs) == 17
-    for name, fields in structs.items():
+    for name, optional in structs.items():
         mine = {n: "None" in str(models[name].__annotations__[n]) for n in models[name].model_fields}
-        assert mine == fields, name
+        assert mine == optional, name
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_a_line_that_did_not_fit_spoils_no_later_one(tmp_path):
             def write(data):
                 return whole.write(data[:20])
 
-        journal._file = Full()
+        journal._file = Full()  # type: ignore[assignment] # has what the journal uses
         with pytest.raises(OSError, match="No space left") as caught:
             journal.write("run-finished", run="001-old-tx")
         assert caught.value.errno == errno.ENOSPC
@@ -242,12 +242,17 @@ def test_deleted_runs_are_missing_and_done_again(bench):
     assert len(counting(archive, "tx").runs) == 6
 
 
+def a_pipe_in_place_of(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
         (lambda layout: layout.plan.unlink(), "plan.toml cannot be read: No such file"),
         (lambda layout: layout.plan.write_text("a = " + "[" * 100_000), "plan.toml cannot be read"),
-        (lambda layout: (layout.plan.unlink(), os.mkfifo(layout.plan)), "no ordinary file"),
+        (lambda layout: a_pipe_in_place_of(layout.plan), "no ordinary file"),
         (lambda layout: layout.identity.write_text("[" * 60_000), "not an archive"),
         (lambda layout: layout.identity.write_text('{"format": "txop-archive", "version": 99}'), "newer txop"),
         (lambda layout: layout.plan.write_text('title = "x"'), "cannot be read: target"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,8 @@ def test_damage_is_reported_and_the_rest_compared(run, copied):
 
 def test_hostile_journals_and_runs_are_survived(run, copied, change):
     with (copied / "journal.jsonl").open("a") as journal:
-        for value in ([], {}, None, 1e308, "\x1b[2J"):
+        values: tuple[Any, ...] = ([], {}, None, 1e308, "\x1b[2J")
+        for value in values:
             event = {"event": "run-finished", "at": "x", "monotonic_s": 1, "run": value, "block": value}
             journal.write(json.dumps(event) + "\n")
             journal.write(json.dumps({**event, "event": "connected", "target": value, "provenance": value}) + "\n")

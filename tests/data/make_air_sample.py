@@ -394,7 +394,9 @@ class Sample:
         keys = ("capability", "claimed", "claimed_detail", "seen", "seen_detail", "note")
         word = {True: "yes", False: "no", None: "not_available"}
         used = {True: 81_240, False: 0, None: None}
-        filled = [{**dict(zip(keys, row, strict=True)), "claimed": word[row[1]], "seen": used[row[3]]} for row in rows]
+        filled: list[dict[str, Any]] = [
+            {**dict(zip(keys, row, strict=True)), "claimed": word[row[1]], "seen": used[row[3]]} for row in rows
+        ]
         for row in filled:
             row["note"] = said(row["note"], frames=(81_240.0, "count", 81_240)) if row["note"] else None
         sources = {"ap": "beacon or probe response", "station": "association request"}

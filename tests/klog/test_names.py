@@ -64,7 +64,9 @@ def test_802_11_codes_mean_what_wireshark_says(table, field, least):
     """Each of our codes exists there, and most share a significant word with Wireshark's text for it."""
     theirs = wireshark(field)
     alike = total = 0
-    for code, (name, says) in _tables()[table].items():
+    for code, entry in _tables()[table].items():
+        assert isinstance(entry, list)
+        name, says = entry
         text = theirs.get(int(code), "").lower()
         if not text or text == "reserved":
             continue

@@ -227,7 +227,7 @@ def test_nothing_but_that_function_runs_apt_get():
         assert not re.search(r"^[^#\"]*\bapt-get (-|update|install)", text, re.MULTILINE), script.name
 
 
-OFFERS = {
+OFFERS: dict[str, tuple[dict[str, str | None], str]] = {
     "Debian 12": ({"cargo": "0.66.0+ds1-1", "cargo-web": "1.85.0+dfsg3-1", "rustup": None}, "cargo-web rustc-web"),
     "Debian 13": ({"cargo": "1.85.1+dfsg1-1", "rustup": "1.27.1-3"}, "cargo rustc"),
     "Ubuntu 24.04": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -56,14 +57,15 @@ def test_the_templates_of_the_known_stories_are_there():
 def test_the_schema_refuses_what_the_models_refuse(validator, good):
     raw = tomllib.loads(good)
     assert validator.is_valid(raw)
-    for change in (
+    changes: tuple[dict[str, Any], ...] = (
         {"descripton": ""},
         {"title": 3},
         {"arm": []},
         {"design": {"blocks": 0}},
         {"target": {"dut": {"kind": "locale"}}},
         {"test": [{"name": "x", "kind": "udp-tx"}]},
-    ):
+    )
+    for change in changes:
         assert not validator.is_valid({**raw, **change}), change
 
 

@@ -70,6 +70,12 @@ KINDS = (
 )
 
 
+def gone(holder: subprocess.Popen[bytes]) -> None:
+    """End what holds a namespace."""
+    holder.kill()
+    holder.wait()
+
+
 @pytest.fixture(params=KINDS)
 def place(request: pytest.FixtureRequest, tmp_path: Path, busybox_sshd: Callable[..., Server]) -> Iterator[Place]:
     """One place of every kind."""
@@ -102,7 +108,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, busybox_sshd: Callable
                 recorder,
                 folder,
                 running_here,
-                lambda: (holder.kill(), holder.wait(), None)[2],
+                lambda: gone(holder),
             )
         finally:
             holder.kill()

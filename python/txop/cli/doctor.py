@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -87,7 +87,7 @@ def summary(diagnosis: Diagnosis) -> str:
     return "Everything is there."
 
 
-def as_json(diagnosis: Diagnosis) -> dict[str, object]:
+def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
     """The diagnosis as one JSON document."""
     return {
         "format": FORMAT,
