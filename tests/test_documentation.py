@@ -12,7 +12,7 @@ import typer
 from txop.cli.app import build
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("crates/*/README.md")])
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 
@@ -47,7 +47,7 @@ def _understood(arguments: list[str]) -> None:
         context = command.make_context(name, rest, parent=context)
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_in_documents_are_understood(document):
     for line in _commands(document.read_text(encoding="utf-8")):
         try:
@@ -58,7 +58,7 @@ def test_commands_in_documents_are_understood(document):
             pytest.fail(f"{document.name}: {line}: {error}")
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_between_documents_lead_somewhere(document):
     missing = [
         link for link in _LINK.findall(document.read_text(encoding="utf-8")) if not (document.parent / link).exists()

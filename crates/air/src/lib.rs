@@ -1,9 +1,4 @@
-//! What an 802.11 capture says: stations, exchanges, Block Ack, ghosts, airtime, and where the goodput went.
-//!
-//! Two stages run side by side. The first reads records, decodes each into a fixed-size [`frame::Frame`] and counts the
-//! networks; the second, [`Analyzer`], walks through the frames in order and keeps counters of bounded size. Before the
-//! second stage starts, the time stamps of the first frames are calibrated ([`calibrate`]), because what a driver
-//! stamps is not what the standard says. The result is one [`report::Report`].
+#![doc = include_str!("../README.md")]
 
 mod aggregation;
 mod analyzer;

@@ -1,7 +1,4 @@
-//! What a USB capture says: transfers per endpoint, devices, what they carry and how well it is aggregated.
-//!
-//! Records of usbmon (binary and text), USBPcap and UsbSnoop become [`event::Event`]s; one [`Analyzer`] walks through
-//! them in order and keeps counters of bounded size. The result is one [`report::Report`].
+#![doc = include_str!("../README.md")]
 
 mod analyzer;
 mod class;

@@ -1,25 +1,4 @@
-//! Capture files and streams to records, and back.
-//!
-//! [`Reader`] takes pcap and pcapng, plain or in gzip or zstd, from a file, a pipe or a file that still grows, and lends
-//! one [`Record`] after the other without copying it. What a file is, its first bytes tell, never its name. A capture
-//! that is cut off or damaged gives every record before the damage and then one [`Damage`], which says at which byte
-//! it broke and what was expected there.
-//!
-//! [`PcapWriter`] and [`PcapngWriter`] write the same formats.
-//!
-//! ```
-//! use txop_capture::{PcapSettings, PcapWriter, Reader};
-//! use wire::linktype::LinkType;
-//!
-//! let mut writer = PcapWriter::new(Vec::new(), PcapSettings::nanos(LinkType::IEEE802_11))?;
-//! writer.write(1_700_000_000_000_000_001, 10, &[0xd4, 0, 0, 0, 2, 0, 0, 0, 0, 1])?;
-//! let mut reader = Reader::from_read(std::io::Cursor::new(writer.into_inner()))?;
-//! while let Some(record) = reader.next()? {
-//!     assert_eq!((record.number, record.time_ns), (1, Some(1_700_000_000_000_000_001)));
-//!     assert_eq!(record.data.len(), 10);
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+#![doc = include_str!("../README.md")]
 
 mod damage;
 mod decompress;

@@ -1,17 +1,4 @@
-//! The link engine in real time: a TUN device for each host, and between them any [`link::Link`].
-//!
-//! [`emulate`] makes the devices (each in a network namespace of its own, when one is named) and moves packets between them
-//! on one thread, at the times that the link says. Whatever the hosts run is real: their TCP, their programs. Packets go to
-//! the host that has their destination address. The devices take no super-packets (no TSO, no checksum offload), so the link
-//! sees what would be on the air or the bus, packet by packet, and its queues are the only place where packets wait or are
-//! dropped.
-//!
-//! The DSCP of a packet decides its access category, its addresses and ports its flow queue, and its ECN field whether a
-//! queue marks or drops it. What a link frees is not seen by the host: the kernel counts a packet as sent when the device
-//! gives it to the emulator, so TCP small queues do not hold a sender back.
-//!
-//! A packet that is delivered late was delivered late by this machine, not by the link: how late is counted, and it never
-//! adds up, because the link goes on from the time that was due. [`Timing`] says by rule whether a run is valid.
+#![doc = include_str!("../README.md")]
 
 mod datagram;
 mod delays;

@@ -1,8 +1,4 @@
-//! The bindings: the Python module `txop._native`.
-//!
-//! Thin on purpose. Paths and options come in, JSON goes out; the meaning of both belongs to the crates behind it and to
-//! the typed Python objects in front of it. The interpreter lock is released while Rust works, Ctrl-C is noticed within
-//! a tenth of a second, and every error becomes a Python exception with a message fit for a user.
+#![doc = include_str!("../README.md")]
 
 mod air_analysis;
 mod bus;

@@ -1,12 +1,4 @@
-//! The random source: ChaCha with eight rounds (D. J. Bernstein, "ChaCha, a variant of Salsa20", 2008).
-//!
-//! The key is the seed (little endian, then zeros), the nonce is who draws ([`Stream`]) and which of them (the index), so
-//! each (seed, stream, index) is a key stream of its own: that neighbouring seeds, or two consumers of one seed, have
-//! nothing to do with each other is what the cipher is made for. Generators whose seeds are positions of one sequence, or
-//! whose streams differ by an increment, need care with neighbouring seeds, and users count seeds up.
-//!
-//! That a seed always gives the same run, and the same bytes, is part of what the crates above promise. The cipher is
-//! fixed, and so is how numbers are made of it: here, not in a dependency that may change it between versions.
+#![doc = include_str!("../README.md")]
 
 mod stream;
 

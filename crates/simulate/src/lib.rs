@@ -1,7 +1,4 @@
-//! Scenarios in virtual time: one run, or every combination of a sweep with several seeds, in parallel.
-//!
-//! The same scenario and seed give the same [`Run`], on any number of threads. Results are the JSON document
-//! `txop-simulate` ([docs/simulate.md](../../../docs/simulate.md)).
+#![doc = include_str!("../README.md")]
 
 mod batch;
 mod monitor_tap;
