@@ -70,8 +70,18 @@ def emulate(tmp_path: Path) -> Emulate:
     return run
 
 
+HERE = "TXOP_STARTED_BY_TEST"
+
+
+@pytest.fixture(autouse=True)
+def _started_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What this process starts is known by its environment: somebody else may be using txop on this machine."""
+    monkeypatch.setenv(HERE, str(os.getpid()))
+
+
 def _marked() -> set[int]:
-    """Processes of emulations."""
+    """Processes of emulations that this process started."""
+    ours = f"{HERE}={os.getpid()}".encode()
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -79,7 +89,7 @@ def _marked() -> set[int]:
             is_dead = (process / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
         except OSError:
             continue
-        if f"{VARIABLE}=".encode() in environment and not is_dead:
+        if ours in environment.split(b"\0") and f"{VARIABLE}=".encode() in environment and not is_dead:
             found.add(int(process.name))
     return found
 
