@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from txop.simulate.model import Run, Simulation
-from txop.stats.steady import ramp
+from txop.stats.ramp import ramp
 
 
 def unsettled(run: Run) -> Iterator[str]:
@@ -18,7 +18,9 @@ def unsettled(run: Run) -> Iterator[str]:
         if window and (found := ramp(window)) is not None:
             yield (
                 f"{flow.name} had not settled: {found.first:.1f} Mbit/s in the first third of the window and "
-                f"{found.last:.1f} in the last (p = {found.p:.2g}, {len(window)} intervals, seed {run.seed}). "
+                f"{found.last:.1f} in the last "
+                f"({found.standard_errors:.2g} standard errors, p = {found.p:.2g}, {len(window)} intervals, "
+                f"seed {run.seed}). "
                 "Lengthen run.warm_up_s."
             )
 

@@ -22,8 +22,6 @@ MAX_TREND_BATCHES = 60
 BATCH_LENGTHS = 6
 """Length of a trend batch in autocorrelation times (the samples beyond the first that say nothing new)."""
 TREND_P = 0.01
-RAMP_SHARE = 0.1
-"""Share of the mean: a smaller difference between the first third of a window and its last is no ramp."""
 
 
 @dataclass(frozen=True)
@@ -166,45 +164,6 @@ def trend(series: ArrayLike) -> Trend | None:
 
     found = kendalltau(np.arange(batches), means)
     return Trend(float(found.statistic), float(found.pvalue), batches)
-
-
-@dataclass(frozen=True)
-class Ramp:
-    """A window that lies on a rise or a fall."""
-
-    first: float
-    """Mean of its first third."""
-    last: float
-    """Mean of its last third."""
-    p: float
-    """Kendall's test: of batch means, or of the samples themselves where they are too few for batches."""
-
-
-def ramp(series: ArrayLike) -> Ramp | None:
-    """Whether a window had not settled; ``None``: it had, or there are fewer than 6 samples.
-
-    The last third differs from the first by more than a tenth of the mean, and Kendall's test finds a trend (p < 0.01):
-    in batches (:func:`trend`), or, where too few of those are independent, in the samples. A steep ramp is one long
-    correlation, so the second case must not say nothing. False alarms: docs/statistics.md.
-
-    Raises:
-        ValueError: no samples, too many, or one that is not finite.
-    """
-    x = finite(series, "series", at_most=MAX_SAMPLES)
-    if x.size < MIN_TREND_BATCHES:
-        return None
-    third = x.size // 3
-    first, last = float(x[:third].mean()), float(x[-third:].mean())
-    if abs(last - first) <= RAMP_SHARE * abs(float(x.mean())):
-        return None
-    found = trend(x)
-    if found is not None:
-        p = found.p
-    else:
-        from scipy.stats import kendalltau
-
-        p = float(kendalltau(np.arange(x.size), x).pvalue)
-    return Ramp(first, last, p) if p < TREND_P else None
 
 
 def effective_sample_size(series: ArrayLike) -> float:

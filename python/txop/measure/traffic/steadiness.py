@@ -29,7 +29,8 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
     """
     import numpy as np
 
-    from txop.stats.steady import MAX_SD_SHARE, assess, ramp
+    from txop.stats.ramp import ramp
+    from txop.stats.steady import MAX_SD_SHARE, assess
 
     known = sorted((t, rate) for t, rate in points if rate is not None)
     rates = np.asarray([rate for _, rate in known])
@@ -56,7 +57,8 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
     if not said and not drifts and (risen := ramp(rates[warm_up:])) is not None:
         said.append(
             f"not settled: {risen.first:.1f} Mbit/s in the first third of the window, {risen.last:.1f} in the last "
-            f"(p = {risen.p:.1g}, {rates.size - warm_up} intervals); lengthen the warm-up"
+            f"({risen.standard_errors:.2g} standard errors, p = {risen.p:.1g}, {rates.size - warm_up} intervals); "
+            "lengthen the warm-up"
         )
     if drifts and found.trend is not None:
         kept = rates[warm_up:]
