@@ -115,7 +115,7 @@ def one(results: Path, scenario: str, seed: int, *, record: bool) -> int:
     """The guest itself, in a process of its own."""
     if not record:
         qemu.RECORD = "align=off"  # what is so anyway
-    chip = Chip(options=("--air", "/txop/out/air.pcapng", "--usb", "/txop/out/usb.pcap"))
+    chip = Chip(options=("--air", "/txop/out/air.pcapng", "--usb", "/txop/out/usb.pcapng"))
     overlay = Overlay(script=SCENARIOS[scenario], environment=chip.variables(), files={IN_GUEST: find_chips()})
     computer = qemu.Computer(mode=qemu.Mode.EXACT, seed=seed)
     image = build_image(find_lock("6.12"))

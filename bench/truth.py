@@ -155,7 +155,7 @@ def measured(files: Path, *, up: bool) -> Measured:
     answered = sum(row.acked + row.block_acked for row in exchanges)
     gaps = [row.gap_us for row in exchanges if row.gap_us is not None]
     gap = max(gaps, key=lambda spread: spread.n, default=None)
-    ends = bus.analyze(files / "usb.pcap").endpoints
+    ends = bus.analyze(files / "usb.pcapng").endpoints
     busiest = {
         way: max(
             (end for end in ends if end.transfer == "bulk" and end.direction == way),
@@ -208,7 +208,7 @@ async def boot(guest: Guest, image: Image, program: Path, results: Path, limit: 
     """The guest's figures; from ``results``, if the same guest has left them there."""
     run = guest.run
     chip = Chip(
-        driver=run.driver, options=run.options, air="air.pcapng", usb="usb.pcap", usb_snap_bytes=200, bus_first=True
+        driver=run.driver, options=run.options, air="air.pcapng", usb="usb.pcapng", usb_snap_bytes=200, bus_first=True
     )
     script = SCRIPT.format(seconds=SECONDS, reverse="" if guest.direction == "up" else "-R")
     said = [script, repr(chip), str(SHIFT), str(guest.seed), image.release, qemu_version()]
@@ -238,7 +238,7 @@ async def boot(guest: Guest, image: Image, program: Path, results: Path, limit: 
             raise SystemExit(f"{name} ended with {ended.status}: {(folder / 'stderr').read_text()[-500:]}")
         found = measured(folder / "files", up=guest.direction == "up")
         kept.write_text(json.dumps({"inputs": digest.hexdigest(), "measured": asdict(found)}, indent=1) + "\n")
-        for capture in ("air.pcapng", "usb.pcap"):
+        for capture in ("air.pcapng", "usb.pcapng"):
             (folder / "files" / capture).unlink()
         return found
 

@@ -58,7 +58,7 @@ def test_the_demo_measures_explains_compares_and_reports(txop, tmp_path):
         assert link.mpdu_retry.percent == pytest.approx(side.retry_percent, abs=0.5)
         # And txop bus finds the URBs that it counted.
         counted = status.counters["dut"]["usb"]
-        completions = {each.address: each.completions for each in bus.analyze(folder / "usb.pcap").endpoints}
+        completions = {each.address: each.completions for each in bus.analyze(folder / "usb.pcapng").endpoints}
         assert status.usb.dropped == 0
         assert (completions["0x02"], completions["0x81"]) == (counted["out_urbs"], counted["in_urbs"])
         assert run.metrics["usb_out_datagrams_per_urb"].value == 1

@@ -99,7 +99,7 @@ def agreement(files: Path) -> list[str]:
     return [
         *(f"up: {each}" for each in differences(report, chip, ap, collisions, from_ap=False)),
         *(f"down: {each}" for each in differences(report, ap, chip, collisions, from_ap=True)),
-        *bus_differences(files / "usb.pcap", counters["urbs"]),
+        *bus_differences(files / "usb.pcapng", counters["urbs"]),
     ]
 
 
@@ -116,7 +116,7 @@ def test_the_recordings_of_a_guest_agree_with_its_counters(
         driver=driver,
         security=security,
         air="air.pcapng",
-        usb="usb.pcap",
+        usb="usb.pcapng",
         options=("--loss", "0.05"),
     )
     overlay = Overlay(script=SCRIPT, environment=chip.variables(), files={IN_GUEST: chips}, modules=modules)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from txop.cli.guest_device import chip_of
 from txop.guest.chips import DEVICES, DRIVERS, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
 from txop.guest_image.error import GuestError
 
@@ -17,9 +18,15 @@ def test_every_device_has_a_stock_driver() -> None:
 def test_captures_and_faults_become_options(tmp_path: Path) -> None:
     script = tmp_path / "faults.toml"
     script.write_text("")
-    chip = Chip(air="air.pcapng", usb="usb.pcap", usb_snap_bytes=256, faults=script, options=("--signal", "-70"))
-    wanted = f"--air {OUT}/air.pcapng --usb {OUT}/usb.pcap --usb-snap 256 --faults {FAULTS} --signal -70"
+    chip = Chip(air="air.pcapng", usb="usb.pcapng", usb_snap_bytes=256, faults=script, options=("--signal", "-70"))
+    wanted = f"--air {OUT}/air.pcapng --usb {OUT}/usb.pcapng --usb-snap 256 --faults {FAULTS} --signal -70"
     assert chip.variables()["LAB_OPTIONS"] == wanted
+
+
+def test_what_a_device_captures_is_named_by_its_format() -> None:
+    chip = chip_of("rtl8188cus", None, None, None, None, None, "hostapd", 20, air=True, usb=True)
+    assert chip is not None
+    assert (chip.air, chip.usb) == ("air.pcapng", "usb.pcapng")
 
 
 def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

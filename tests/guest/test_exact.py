@@ -32,7 +32,7 @@ dut iperf3 -c 10.80.210.1 -t {seconds} -J >/txop/out/iperf3.json || exit
 dut ping -c 3 -i 0.2 10.80.210.1 || exit
 cat /proc/interrupts /proc/stat; date; head -c 100 /dev/urandom | sha256sum
 '''
-chip = Chip(options=("--air", "/txop/out/air.pcapng", "--usb", "/txop/out/usb.pcap"))
+chip = Chip(options=("--air", "/txop/out/air.pcapng", "--usb", "/txop/out/usb.pcapng"))
 overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: find_chips()})
 computer = Computer(mode=Mode.EXACT, seed=int(seed))
 ended = asyncio.run(
@@ -46,7 +46,7 @@ REPEATS = "TXOP_EXACT_REPEATS"
 HARNESS = Path(__file__).resolve().parents[2] / "bench" / "exact.py"
 
 LEFT = ("console", "stdout", "events", "files/kernel.log", "files/chip.json", "files/iperf3.json",
-        "files/air.pcapng", "files/usb.pcap", "files/hostapd.log", "files/wpa_supplicant.log")  # fmt: skip
+        "files/air.pcapng", "files/usb.pcapng", "files/hostapd.log", "files/wpa_supplicant.log")  # fmt: skip
 
 
 def start(
@@ -100,7 +100,7 @@ def test_two_exact_guests_are_identical_to_the_byte_in_different_surroundings(
     one, other = (everything(tmp_path / name) for name in "ab")
     assert set(LEFT) <= one.keys()
     # an empty file is identical too: all of this has to be there
-    assert all(len(one[name]) > 100_000 for name in ("files/air.pcapng", "files/usb.pcap"))
+    assert all(len(one[name]) > 100_000 for name in ("files/air.pcapng", "files/usb.pcapng"))
     assert b"associated" in one["events"]
     assert b" 0% packet loss" in one["stdout"]
     sent = json.loads(one["files/iperf3.json"])["end"]["sum_received"]["bytes"]
@@ -131,7 +131,7 @@ def test_every_run_is_identical_and_another_seed_is_not(
     for name in ("0-b", "1-a", "1-b"):
         assert differing(first, everything(tmp_path / name)) == []
     other = everything(tmp_path / "other")
-    assert {"files/air.pcapng", "files/usb.pcap", "files/iperf3.json", "stdout"} <= set(differing(first, other))
+    assert {"files/air.pcapng", "files/usb.pcapng", "files/iperf3.json", "stdout"} <= set(differing(first, other))
 
 
 def repeated(*options: str) -> tuple[int, str]:

@@ -33,7 +33,7 @@ def test_a_function_is_connected_and_carries(
     image: Image, chips: Path, tmp_path: Path, device: str, options: tuple[str, ...], interface: str
 ) -> None:
     del chips
-    chip = Chip(device, DRIVERS[device], options=options, usb="usb.pcap")
+    chip = Chip(device, DRIVERS[device], options=options, usb="usb.pcapng")
     overlay = Overlay(script=SCRIPT, environment=chip.variables(), files=chip.files())
     ended = asyncio.run(run_guest(image, overlay, Computer(), results=tmp_path, wall_limit_s=400))
     assert ended.status == 0, (tmp_path / "stderr").read_text()
@@ -41,4 +41,4 @@ def test_a_function_is_connected_and_carries(
     assert "20 received" in (tmp_path / "stdout").read_text()
     counted = json.loads((tmp_path / "files/counters.json").read_text())["urbs"]
     assert min(counted["out_bytes"], counted["in_bytes"]) > 20 * 84
-    assert (tmp_path / "files/usb.pcap").stat().st_size > 20 * 2 * 64
+    assert (tmp_path / "files/usb.pcapng").stat().st_size > 20 * 2 * 64

@@ -297,7 +297,7 @@ impl Accounts {
         if let (Some(management), true) = (management, frame.usable()) {
             self.claims.management(frame, management);
             self.floods.frame(frame, at_ns);
-            self.authentication(frame, management);
+            self.usage(frame, management);
             self.agreement(frame, management);
         }
         link
@@ -346,13 +346,22 @@ impl Accounts {
         (row, repeats)
     }
 
-    /// By which algorithm a station proves who it is.
-    fn authentication(&mut self, frame: &Frame, management: &Management) {
-        let (Some(ta), FixedFields::Authentication { algorithm, .. }) = (frame.ta(), management.fixed) else { return };
+    /// What a station uses that only the body of a management frame tells.
+    fn usage(&mut self, frame: &Frame, management: &Management) {
+        let Some(ta) = frame.ta() else { return };
+        if !matches!(management.fixed, FixedFields::Authentication { .. } | FixedFields::Action(_)) {
+            return;
+        }
         let row = self.stations.row(ta);
-        if let Some(station) = self.stations.table.get_mut(row) {
-            station.usage.authentications += 1;
-            station.usage.sae_authentications += u64::from(algorithm == SAE);
+        let Some(station) = self.stations.table.get_mut(row) else { return };
+        match &management.fixed {
+            // By which algorithm it proves who it is.
+            FixedFields::Authentication { algorithm, .. } => {
+                station.usage.authentications += 1;
+                station.usage.sae_authentications += u64::from(*algorithm == SAE);
+            }
+            FixedFields::Action(action) => station.usage.action(frame, action),
+            _ => {}
         }
     }
 

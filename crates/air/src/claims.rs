@@ -139,12 +139,13 @@ impl Claims {
         self.ap(address)?.capabilities.ssid.map(|ssid| ssid.to_string())
     }
 
-    /// The channel an access point names: DS parameter set, else HT operation.
+    /// The channel an access point names: DS parameter set, HT operation, else (in 6 GHz) HE operation.
     pub fn channel(&self, address: MacAddr) -> Option<u16> {
         let capabilities = &self.ap(address)?.capabilities;
         capabilities
             .dsss_channel
             .or_else(|| capabilities.ht_operation.map(|operation| operation.primary_channel))
+            .or_else(|| capabilities.he_operation?.six_ghz.map(|[primary_channel, ..]| primary_channel))
             .map(u16::from)
     }
 

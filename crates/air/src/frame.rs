@@ -10,6 +10,7 @@ use wire::ieee80211::{self as mac, Bitmap, BlockAck, BlockAckReq, Header, MacAdd
 use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
 
+use crate::ciphers::Ciphers;
 use crate::few::Few;
 use crate::network::{is_counted, Networks, Recall};
 use crate::repeats::{Repeats, Said};
@@ -207,6 +208,7 @@ pub struct Decoder {
     radio: wire::radio::Decoder,
     fcs: wire::fcs::Checker,
     repeats: Repeats,
+    ciphers: Ciphers,
     networks: Networks,
 }
 
@@ -278,7 +280,7 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     // What follows is added in place: a copy of what was just written would wait for it.
     let Some(frame) = frames.last_mut() else { return };
     let networks = &mut decoder.networks;
-    match read_body(frame, body, padding, details, &mut decoder.repeats) {
+    match read_body(frame, body, padding, details, (&mut decoder.repeats, &mut decoder.ciphers)) {
         Some((management, recall)) => {
             let ssid = management.capabilities.ssid.as_ref().map(|ssid| ssid.as_bytes());
             networks.repeat(frame, ssid, recall);
@@ -346,7 +348,7 @@ fn read_body<'a>(
     body: &[u8],
     padding: usize,
     details: &mut Vec<Detail>,
-    repeats: &'a mut Repeats,
+    (repeats, ciphers): (&'a mut Repeats, &mut Ciphers),
 ) -> Option<(&'a mac::Management, &'a mut Recall)> {
     use mac::FrameType;
     if frame.is_foreign() {
@@ -360,7 +362,9 @@ fn read_body<'a>(
     match fc.frame_type() {
         FrameType::Data if fc.carries_data() => {
             let on_air = (frame.mpdu_len as usize).saturating_sub(4 + frame.header.header_len.saturating_sub(padding));
-            if let Some(data) = mac::body::DataBody::divide(&frame.header, body, on_air, None) {
+            let is_usable = frame.fcs != Fcs::Bad;
+            let cipher = if fc.protected() { ciphers.of(&frame.header, body, is_usable) } else { None };
+            if let Some(data) = mac::body::DataBody::divide(&frame.header, body, on_air, cipher) {
                 frame.payload_len = data.payload_len as u32;
                 frame.is_wep = data.cipher == Some(mac::Cipher::Wep);
                 frame.is_eapol = data.ethertype == Some(EAPOL);

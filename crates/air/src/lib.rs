@@ -5,6 +5,7 @@ mod analyzer;
 mod block_ack;
 pub mod calibrate;
 pub mod capability;
+mod ciphers;
 mod claims;
 mod clock;
 mod copies;

@@ -78,6 +78,8 @@ pub struct Network {
     pub data: u64,
     /// Probe requests and responses.
     pub probes: u64,
+    /// What the receiver was tuned to, MHz, at the first frame that tells.
+    pub frequency_mhz: Option<u16>,
     /// Address and member row of the latest frame's source and destination.
     recent: [Option<(u64, u32)>; 2],
 }
@@ -206,6 +208,9 @@ impl Networks {
             self.overflow += 1;
             return None;
         };
+        if let Some(network) = self.rows.get_mut(row as usize) {
+            network.frequency_mhz = network.frequency_mhz.or(frame.radio.frequency_mhz);
+        }
         let generation = self.generation;
         // Some frames do not match even the row they make (Wireshark makes one for each of them).
         let is_settled = before == (generation, self.rows.len());
@@ -323,7 +328,8 @@ impl Networks {
         }
         let row = self.rows.len() as u32;
         let recent = [None; 2];
-        self.rows.push(Network { bssid, ssid, packets: 0, retries: 0, beacons: 0, data: 0, probes: 0, recent });
+        let (packets, retries, beacons, data, probes, frequency_mhz) = (0, 0, 0, 0, 0, None);
+        self.rows.push(Network { bssid, ssid, packets, retries, beacons, data, probes, frequency_mhz, recent });
         remember(self.by_bssid.entry(bssid.as_u64()).or_default(), row);
         remember(self.by_ssid.entry(ssid).or_default(), row);
         Some(row)
@@ -373,6 +379,7 @@ impl Networks {
         if let Some(bssid) = bssid {
             forget(self.by_bssid.get_mut(&network.bssid.as_u64()), row);
             network.bssid = bssid;
+            network.frequency_mhz = None; // it was that of a station that looked for any network
             remember(self.by_bssid.entry(bssid.as_u64()).or_default(), row);
         }
         if let Some(ssid) = ssid {

@@ -440,7 +440,11 @@ pub fn networks(networks: &Networks, claims: &Claims, is_ghost: &dyn Fn(u64) -> 
             Bss {
                 bssid: network.bssid.to_string(),
                 ssid: (!network.ssid.as_bytes().is_empty()).then(|| network.ssid.display()),
-                channel: claims.channel(network.bssid),
+                channel: claims.channel(network.bssid).or_else(|| {
+                    // Who probes for any network names no channel of one.
+                    let heard_mhz = network.frequency_mhz.filter(|_| !network.bssid.is_group())?;
+                    Band::channel_number(heard_mhz)
+                }),
                 packets: network.packets,
                 retries: network.retries,
                 retry_percent: RetryCount::new(network.packets, network.retries).percent,

@@ -1,6 +1,6 @@
 //! Which capabilities the traffic itself uses, per transmitter and per receiver.
 
-use wire::ieee80211::FrameType;
+use wire::ieee80211::{Action, FrameKind, FrameType};
 use wire::phy::{Bandwidth, Mode};
 
 use crate::frame::Frame;
@@ -54,9 +54,9 @@ pub struct Usage {
     pub data: u64,
     /// QoS data frames sent by TID.
     pub tids: [u64; 16],
-    /// Unicast robust management frames (deauthentication, disassociation, action) sent protected.
+    /// Unicast robust management frames (deauthentication, disassociation, action frames of robust categories) sent protected.
     pub protected_management: u64,
-    /// Such frames sent at all.
+    /// Such frames sent at all. What category an encrypted action frame has can't be seen; only robust ones are encrypted.
     pub robust_management: u64,
     /// Authentication frames sent.
     pub authentications: u64,
@@ -154,13 +154,26 @@ impl Usage {
                     }
                 }
             }
-            // Deauthentication, disassociation and action frames are the robust ones (11.13).
-            FrameType::Management if matches!(fc.subtype(), 10 | 12 | 13) && !frame.header.receiver().is_group() => {
-                self.robust_management += 1;
-                self.protected_management += u64::from(fc.protected());
+            // Deauthentication and disassociation frames are robust (11.13); so are action frames of most categories, which is
+            // for `action` to tell, unless they are encrypted.
+            FrameType::Management if !frame.header.receiver().is_group() => {
+                let is_robust = match fc.kind() {
+                    FrameKind::Deauthentication | FrameKind::Disassociation => true,
+                    FrameKind::Action => fc.protected(),
+                    _ => false,
+                };
+                self.robust_management += u64::from(is_robust);
+                self.protected_management += u64::from(is_robust && fc.protected());
             }
             _ => {}
         }
+    }
+
+    /// What an unencrypted action frame with this address as transmitter says.
+    pub fn action(&mut self, frame: &Frame, action: &Action) {
+        let is_unicast = !frame.header.receiver().is_group();
+        self.robust_management +=
+            u64::from(is_unicast && matches!(frame.header.fc.kind(), FrameKind::Action) && action.is_robust());
     }
 
     /// A frame with this address as receiver.

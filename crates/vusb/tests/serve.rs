@@ -100,7 +100,7 @@ impl Server {
 #[test]
 fn a_host_imports_the_device_and_comes_back() {
     let folder = tempfile::tempdir().unwrap();
-    let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcap"));
+    let (statistics, usb) = (folder.path().join("stats.json"), folder.path().join("usb.pcapng"));
     let (mut server, port) = Server::start(&statistics, &["--usb".as_ref(), usb.as_os_str()]);
     let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
     assert_eq!(import(&mut connect(), "9-9"), [0x01, 0x11, 0, 3, 0, 0, 0, 4]);

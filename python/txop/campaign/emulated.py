@@ -17,7 +17,7 @@ from txop.emulate import EmulatedPair, EmulationError
 from txop.emulate.scenario import laid_over
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
-from txop.measure.probes.bus_capture import BUS_FILES
+from txop.measure.probes.bus_capture import MADE_FILE
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.measure.probes.provenance import provenance
 from txop.plan.model import Arm, BringUp, Plan, Test
@@ -74,7 +74,7 @@ class EmulatedLaboratory:
         begun = time.monotonic()
         scenario = scenario_of(self._plan, arm, folder.name)
         air = folder / CAPTURE_FILE if self._plan.collect.air else None
-        usb = folder / BUS_FILES[0] if self._plan.collect.usbmon and has_usb(scenario) else None
+        usb = folder / MADE_FILE if self._plan.collect.usbmon and has_usb(scenario) else None
         self._arm, self._link = LoadedArm(folder, restore=False), LinkUp(folder, folder)
         try:
             await self._made.change(scenario, air=air, usb=usb)

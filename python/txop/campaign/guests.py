@@ -30,7 +30,7 @@ from txop.guest_image.locks import find_lock
 from txop.guest_image.overlay import Overlay
 from txop.measure.instrument import Afterwards, Early, Instrument, Marks, Reading, RunContext, RunFacts
 from txop.measure.probes.air_analysis import CAPTURE_FILE
-from txop.measure.probes.bus_capture import BUS_FILES
+from txop.measure.probes.bus_capture import MADE_FILE
 from txop.measure.probes.guest_trial import FOLDER
 from txop.plan import guest_time
 from txop.plan.guest_time import Spent, guests_at_once, is_checked
@@ -230,7 +230,7 @@ class GuestLaboratory:
         return replace(
             chip_of(spec),
             air=CAPTURE_FILE if self._plan.collect.air else None,
-            usb=BUS_FILES[0] if self._plan.collect.usbmon else None,
+            usb=MADE_FILE if self._plan.collect.usbmon else None,
             usb_snap_bytes=self._plan.collect.snap_bytes,
             faults=self._file(spec.faults) if spec.faults is not None else None,
         )

@@ -63,7 +63,7 @@ AccessPoint = Annotated[
 ]
 Width = Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")]
 AirFlag = Annotated[bool, typer.Option("--air", help="With --device: capture its air; air.pcapng in --output.")]
-UsbFlag = Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcap in --output.")]
+UsbFlag = Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcapng in --output.")]
 TraceFlag = Annotated[
     bool,
     typer.Option("--trace", help="With --device: write down what the driver does; trace.jsonl in --output."),
@@ -90,7 +90,7 @@ def chip_of(
     from txop.guest.chips import DRIVERS, Chip
     from txop.guest.fault_check import check_options
     from txop.measure.probes.air_analysis import CAPTURE_FILE
-    from txop.measure.probes.bus_capture import BUS_FILES
+    from txop.measure.probes.bus_capture import MADE_FILE
 
     if device is None:
         if driver is not None or parameter or faults is not None or device_option or air or usb or trace:
@@ -110,7 +110,7 @@ def chip_of(
             options=options,
             ap=ap,
             air=CAPTURE_FILE if air else None,
-            usb=BUS_FILES[0] if usb else None,
+            usb=MADE_FILE if usb else None,
             trace="trace.jsonl" if trace else None,
             faults=None if faults is None else _checked(faults, ap),
             plug_only=plug_only,

@@ -121,7 +121,7 @@ pub fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         Some(rsn) if rsn.mfp_capable() => (true, Some("capable".to_owned())),
         _ => (false, None),
     });
-    let what = "unicast deauthentication, disassociation and action frames it sent".to_owned();
+    let what = "unicast robust management frames it sent".to_owned();
     let seen = Seen::Frames(usage.protected_management, usage.robust_management, what);
     // Before keys are there, and towards a peer without it, such frames are not protected.
     let peers = subject.peers.sent_to(|c| c.rsn.is_some_and(Rsn::mfp_capable));

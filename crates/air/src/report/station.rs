@@ -151,7 +151,7 @@ pub struct Bss {
     pub bssid: String,
     /// SSID, made safe for display; `None` when no frame named it.
     pub ssid: Option<String>,
-    /// Channel by DS parameter set or HT operation, else by the receiver.
+    /// Channel by DS parameter set, HT operation or (in 6 GHz) HE operation, else the one that the receiver was tuned to.
     pub channel: Option<u16>,
     /// All frames of the row (Wireshark's definition, beacons included).
     pub packets: u64,

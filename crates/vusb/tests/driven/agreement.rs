@@ -266,7 +266,7 @@ fn the_analyzers_find_what_the_chip_counted() {
     ];
     let mut problems = Vec::new();
     for case in cases {
-        let (air, usb) = (folder.path().join("air.pcapng"), folder.path().join("usb.pcap"));
+        let (air, usb) = (folder.path().join("air.pcapng"), folder.path().join("usb.pcapng"));
         let (chip, urbs) = play(&case, &air, &usb);
         let counters = *chip.air();
         let report = analyze(&air);

@@ -120,6 +120,25 @@ impl Action {
         };
         Some(known.unwrap_or(Self::Other { category, action }))
     }
+
+    /// Its category is robust: with management frame protection such frames are sent protected ([`is_robust`]).
+    pub const fn is_robust(&self) -> bool {
+        match self {
+            Self::AddbaRequest(_) | Self::AddbaResponse(_) | Self::Delba(_) => true,
+            // Of Spectrum Management; the extended form is a Public one.
+            Self::ChannelSwitch(switch) => switch.operating_class.is_none(),
+            Self::NotifyChannelWidth { .. } | Self::SmPowerSave(_) | Self::OperatingModeNotification(_) => false,
+            Self::Other { category, .. } => is_robust(*category),
+        }
+    }
+}
+
+/// Whether a category of Action frames is robust (IEEE Std 802.11-2020, table 9-51; 30 to 37 from IEEE Std 802.11ax-2021,
+/// 802.11az-2022 and 802.11be-2024). Reserved categories and those of errors (128 and above) are not.
+pub const fn is_robust(category: u8) -> bool {
+    // Not robust: Public 4, HT 7, Unprotected WNM 11, Self-protected 15, Unprotected DMG 20, VHT 21, S1G 22, HE 30, EHT 36,
+    // Vendor-specific 127. TDLS (12) goes in data frames, 17 is reserved for the Wi-Fi Alliance.
+    matches!(category, 0..=3 | 5 | 6 | 8..=10 | 13 | 14 | 16 | 18 | 19 | 23..=27 | 31 | 33 | 34 | 37 | 126)
 }
 
 fn read_addba_request(fields: &[u8]) -> Option<AddbaRequest> {
@@ -178,6 +197,17 @@ mod tests {
         assert_eq!(Action::read(&[4, 4, 1, 81, 11, 3]), Some(Action::ChannelSwitch(switch(Some(81)))));
         assert_eq!(Action::read(&[7, 0, 0]), Some(Action::NotifyChannelWidth { any_width: false }));
         assert_eq!(Action::read(&[21, 2, 0x12]), Some(Action::OperatingModeNotification(OperatingMode(0x12))));
+    }
+
+    #[test]
+    fn public_ht_and_vht_actions_are_not_robust() {
+        let robust = |body: &[u8]| Action::read(body).unwrap().is_robust();
+        assert!(robust(&[3, 0, 9, 0x17, 0x10, 0, 0, 0x30, 0x12]) && robust(&[3, 2, 0, 0x58, 39, 0]) && robust(&[3]));
+        assert!(robust(&[0, 4, 37, 3, 1, 11, 3]) && robust(&[10, 7]) && robust(&[5, 0]) && robust(&[126, 0]));
+        assert!(!robust(&[4, 4, 1, 81, 11, 3]), "Public, Extended Channel Switch Announcement");
+        assert!(!robust(&[7, 0, 0]) && !robust(&[21, 2, 0x12]) && !robust(&[21, 0]), "HT, VHT");
+        assert!(!robust(&[127, 0x00, 0x17, 0xf2]) && !robust(&[30, 0]) && !robust(&[36, 0]), "vendor, HE, EHT");
+        assert!(!robust(&[131, 0]), "an error returns the frame");
     }
 
     #[test]

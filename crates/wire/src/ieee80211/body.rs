@@ -53,7 +53,8 @@ impl Cipher {
     /// - Otherwise second byte equal to `(first | 0x20) & 0x7f`, as TKIP requires: TKIP.
     /// - Otherwise `None`: damaged, or cut before the fourth byte.
     ///
-    /// One TKIP frame in 256 (TSC0 = 0) is taken for CCMP.
+    /// One TKIP frame in 256 (TSC0 = 0) is taken for CCMP: for these [`Cipher::is_doubtful`] holds, and only other frames
+    /// under the same key tell.
     #[inline]
     pub const fn guess(body: &[u8]) -> Option<Self> {
         match body {
@@ -62,6 +63,12 @@ impl Cipher {
             [first, second, _, _, ..] if *second == (*first | 0x20) & 0x7f => Some(Self::Tkip),
             _ => None,
         }
+    }
+
+    /// The header is one of both CCMP and TKIP, as those of one TKIP frame in 256 and of one CCMP frame in 256 are.
+    #[inline]
+    pub const fn is_doubtful(body: &[u8]) -> bool {
+        matches!(body, [first, second, 0, key_id, ..] if *key_id & 0x20 != 0 && *second == (*first | 0x20) & 0x7f)
     }
 
     /// The name used on certificates and in configuration files.
@@ -315,6 +322,8 @@ mod tests {
         assert_eq!(Cipher::guess(&[0x81, 0x21, 7, 0x20]), Some(Cipher::Tkip), "WEPSeed[1]");
         assert_eq!(Cipher::guess(&[0x81, 0x55, 7, 0x20]), None, "neither");
         assert_eq!(Cipher::guess(&[1, 0, 0]), None);
+        assert!(Cipher::is_doubtful(&[0x81, 0x21, 0, 0x20]) && !Cipher::is_doubtful(&[0x81, 0x21, 0, 0]));
+        assert!(!Cipher::is_doubtful(&[0x81, 0x21, 7, 0x20]) && !Cipher::is_doubtful(&[0x81, 0x55, 0, 0x20]));
     }
 
     #[test]

@@ -67,6 +67,10 @@ pub mod akm {
     pub const SUITE_B_192: u8 = 12;
     /// OWE.
     pub const OWE: u8 = 18;
+    /// FT with PSK, SHA-384.
+    pub const FT_PSK_SHA384: u8 = 19;
+    /// PSK, SHA-384.
+    pub const PSK_SHA384: u8 = 20;
     /// SAE with a group-dependent hash.
     pub const SAE_EXT: u8 = 24;
     /// FT over SAE with a group-dependent hash.
@@ -171,7 +175,11 @@ impl Rsn {
 
     /// Offers PSK in any form: WPA2-Personal (in a WPA element: WPA-Personal).
     pub const fn psk(self) -> bool {
-        self.akm.contains(akm::PSK) || self.akm.contains(akm::FT_PSK) || self.akm.contains(akm::PSK_SHA256)
+        self.akm.contains(akm::PSK)
+            || self.akm.contains(akm::FT_PSK)
+            || self.akm.contains(akm::PSK_SHA256)
+            || self.akm.contains(akm::FT_PSK_SHA384)
+            || self.akm.contains(akm::PSK_SHA384)
     }
 
     /// Offers OWE: Enhanced Open.
@@ -219,6 +227,22 @@ mod tests {
         assert!(rsn.psk() && rsn.sae() && !rsn.enterprise() && rsn.mfp_capable() && !rsn.mfp_required());
         assert_eq!(rsn.pairwise.single_cipher(), Some(Cipher::Ccmp128));
         assert!(rsn.group_management.contains(6) && !rsn.truncated);
+    }
+
+    #[test]
+    fn every_suite_belongs_to_one_family() {
+        // Table 9-151 of IEEE Std 802.11-2020 and what later amendments add; 7, 10 and 21 (TDLS, AP peer key, PASN) are for
+        // no association.
+        let families = |kind: u8| {
+            let rsn = Rsn { akm: SuiteSet { bits: 1 << kind, unknown: false }, ..Rsn::default() };
+            [rsn.psk(), rsn.sae(), rsn.enterprise(), rsn.owe()].iter().position(|is_named| *is_named)
+        };
+        let of = |family: usize| (1..=25).filter(|kind| families(*kind) == Some(family)).collect::<Vec<_>>();
+        assert_eq!(of(0), [2, 4, 6, 19, 20], "PSK");
+        assert_eq!(of(1), [8, 9, 24, 25], "SAE");
+        assert_eq!(of(2), [1, 3, 5, 11, 12, 13, 14, 15, 16, 17, 22, 23], "802.1X");
+        assert_eq!(of(3), [18], "OWE");
+        assert_eq!((1..=25).filter(|kind| families(*kind).is_none()).collect::<Vec<_>>(), [7, 10, 21]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ NAME = "usb"
 WHAT = "USB capture"
 BUS_FILES = ("usb.pcap", "usb.pcapng", "usbmon.txt")
 """Where the capture of a run may be: binary, or usbmon's text."""
+MADE_FILE = BUS_FILES[1]
+"""What the links and virtual chips of txop write, which is pcapng."""
 TEXT_FILE = BUS_FILES[-1]
 SETTLE_S = 0.5
 

@@ -1,0 +1,83 @@
+//! Captures made frame by frame, for what no preset shows.
+
+#![allow(dead_code, reason = "no test uses all of it")]
+
+use capture::{PcapSettings, PcapWriter, Reader};
+use txop_air::report::Report;
+use wire::linktype::LinkType;
+
+pub type Address = [u8; 6];
+pub const BROADCAST: Address = [0xff; 6];
+
+/// Frames with radiotap headers, 10 ms from one to the next.
+pub struct Handmade {
+    mhz: u16,
+    records: Vec<Vec<u8>>,
+}
+
+impl Handmade {
+    /// Heard on a channel with this centre frequency.
+    pub fn on(mhz: u16) -> Self {
+        Self { mhz, records: Vec::new() }
+    }
+
+    /// The receiver goes to another channel.
+    pub fn tune(&mut self, mhz: u16) {
+        self.mhz = mhz;
+    }
+
+    /// A frame: Frame Control, addresses 1 to 3, and what follows the Sequence Control field. At 6 Mb/s, -50 dBm.
+    pub fn frame(&mut self, fc: u16, addresses: [Address; 3], body: &[u8]) {
+        let signal: i8 = -50;
+        let mut record = vec![0, 0, 15, 0, 0x2e, 0, 0, 0, 0, 12];
+        record.extend(self.mhz.to_le_bytes());
+        record.extend(if self.mhz < 3_000 { [0xc0, 0x00] } else { [0x40, 0x01] });
+        record.extend(signal.to_le_bytes());
+        record.extend(fc.to_le_bytes());
+        record.extend([0, 0]);
+        addresses.iter().for_each(|address| record.extend(address));
+        record.extend((((self.records.len() as u16) & 0xfff) << 4).to_le_bytes());
+        record.extend(body);
+        self.records.push(record);
+    }
+
+    /// A beacon with this Capability Information and these elements.
+    pub fn beacon(&mut self, bssid: Address, info: u16, elements: &[u8]) {
+        let mut body = (self.records.len() as u64 * 102_400).to_le_bytes().to_vec();
+        body.extend(100u16.to_le_bytes());
+        body.extend(info.to_le_bytes());
+        body.extend(elements);
+        self.frame(0x0080, [BROADCAST, bssid, bssid], &body);
+    }
+
+    /// A data frame from a station to its access point.
+    pub fn uplink(&mut self, station: Address, bssid: Address, body: &[u8]) {
+        self.frame(0x0108, [bssid, station, bssid], body);
+    }
+
+    /// An Action frame from `from` to `to`.
+    pub fn action(&mut self, from: Address, to: Address, bssid: Address, body: &[u8]) {
+        self.frame(0x00d0, [to, from, bssid], body);
+    }
+
+    /// The pcap file.
+    pub fn file(&self) -> Vec<u8> {
+        let settings = PcapSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
+        let mut writer = PcapWriter::new(Vec::new(), settings).expect("memory");
+        for (number, record) in self.records.iter().enumerate() {
+            writer.write(number as i64 * 10_000_000, record.len() as u32, record).expect("memory");
+        }
+        writer.into_inner()
+    }
+
+    /// What txop makes of it.
+    pub fn report(&self) -> Report {
+        let reader = Reader::from_read(std::io::Cursor::new(self.file())).expect("a capture");
+        txop_air::analyze_reader(reader, "handmade".to_owned(), Default::default(), &mut ()).expect("a report")
+    }
+}
+
+/// One element.
+pub fn element(id: u8, data: &[u8]) -> Vec<u8> {
+    [&[id, data.len() as u8], data].concat()
+}
