@@ -11,6 +11,7 @@ pub mod body;
 pub mod capabilities;
 pub mod codes;
 pub mod control;
+pub mod eapol;
 pub mod elements;
 pub mod header;
 pub mod management;
