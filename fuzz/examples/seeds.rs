@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     avs(&mut seeds);
     usb(&mut seeds)?;
+    decrypt(&mut seeds);
     compressed(&mut seeds)?;
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     for ((target, name), bytes) in &seeds {
@@ -107,6 +108,32 @@ fn avs(seeds: &mut Seeds) {
     let fields: [u32; 16] = [0x8021_1001, 64, 0, 1_000, 0, 0, 8, 6, 540, 0, 0, 2, -60i32 as u32, -95i32 as u32, 0, 5];
     let bytes = fields.iter().flat_map(|field| field.to_be_bytes()).collect();
     seeds.insert(("avs", "ofdm".to_owned()), bytes);
+}
+
+/// A key, messages 1 and 2 of a handshake (whose MIC is wrong), and a protected frame.
+fn decrypt(seeds: &mut Seeds) {
+    let frame = |fc: [u8; 2], addresses: [u8; 2], body: &[u8]| {
+        let [receiver, sender] = addresses.map(|last| [2, 0, 0, 0, 0, last]);
+        [&fc[..], &[0, 0], &receiver, &sender, &[2, 0, 0, 0, 0, 1], &[0, 0], body].concat()
+    };
+    let message = |information: [u8; 2], data: &[u8]| {
+        let len = (95 + data.len()) as u8;
+        let mut body = vec![0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e, 2, 3, 0, len, 2, information[0], information[1], 0, 16];
+        body.resize(8 + 98, 1);
+        body.push(data.len() as u8);
+        body[8 + 97] = 0;
+        body.extend(data);
+        body
+    };
+    let rsn = [48, 20, 1, 0, 0, 15, 172, 4, 1, 0, 0, 15, 172, 4, 1, 0, 0, 15, 172, 2, 0, 0];
+    let chunks = [
+        format!("pmk {}", "5a".repeat(32)).into_bytes(),
+        frame([0x08, 0x02], [2, 1], &message([0x00, 0x8a], &[])),
+        frame([0x08, 0x01], [1, 2], &message([0x01, 0x0a], &rsn)),
+        frame([0x08, 0x41], [1, 2], &[1, 0, 0, 0x20, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+    ];
+    let bytes = chunks.iter().flat_map(|chunk| [&(chunk.len() as u16).to_be_bytes()[..], chunk].concat()).collect();
+    seeds.insert(("decrypt", "handshake".to_owned()), bytes);
 }
 
 /// A small pcap and a small pcapng in gzip and in zstd.

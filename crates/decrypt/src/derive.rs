@@ -1,0 +1,348 @@
+//! From a passphrase to the keys of a session (12.7.1): PSK, PTK, and what a key management makes of them.
+
+use aes::Aes128;
+use cmac::Cmac;
+use hmac::{Hmac, Mac};
+use sha1::Sha1;
+use sha2::{Sha256, Sha384, Sha512};
+use wire::ieee80211::eapol::EapolKey;
+use wire::ieee80211::{Cipher, MacAddr, SuiteSet};
+use zeroize::Zeroizing;
+
+/// Rounds of PBKDF2 (J.4.1).
+const ITERATIONS: u32 = 4096;
+const LABEL: &[u8] = b"Pairwise key expansion";
+/// Descriptor version of HMAC-SHA-1 and AES key wrap.
+const VERSION_SHA1: u8 = 2;
+/// Descriptor version of AES-CMAC and AES key wrap.
+const VERSION_CMAC: u8 = 3;
+
+/// The PSK of a passphrase in a network (J.4.1).
+pub(crate) fn psk(passphrase: &[u8], ssid: &[u8]) -> Zeroizing<Vec<u8>> {
+    let mut key = Zeroizing::new(vec![0; 32]);
+    // It fails on a key that HMAC cannot take, and there is none.
+    let _ = pbkdf2::pbkdf2::<Hmac<Sha1>>(passphrase, ssid, ITERATIONS, &mut key);
+    key
+}
+
+/// Authentication and key management that a station chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Akm {
+    /// 802.1X.
+    Dot1x,
+    /// PSK.
+    Psk,
+    /// 802.1X, SHA-256.
+    Dot1xSha256,
+    /// PSK, SHA-256.
+    PskSha256,
+    /// SAE.
+    Sae,
+    /// Suite B, 128 bits.
+    SuiteB,
+    /// Suite B, 192 bits.
+    SuiteB192,
+    /// OWE.
+    Owe,
+    /// SAE with a group-dependent hash.
+    SaeExt,
+    /// Another one, whose keys are not derived here; its suite type.
+    Other(u8),
+}
+
+/// The hash that a PTK is derived with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hash {
+    Sha1,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+/// The code that an EAPOL-Key frame is authenticated with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MicCode {
+    HmacSha1,
+    AesCmac,
+    HmacSha256,
+    HmacSha384,
+    HmacSha512,
+}
+
+/// How a key management derives and uses its keys (table 12-10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scheme {
+    hash: Hash,
+    mic: MicCode,
+    kck_len: usize,
+    kek_len: usize,
+}
+
+impl Akm {
+    /// The only one of a set, which is what a station's own element has.
+    pub fn of(set: SuiteSet) -> Option<Self> {
+        if set.unknown || set.bits.count_ones() != 1 {
+            return None;
+        }
+        Some(match set.bits.trailing_zeros() as u8 {
+            1 => Self::Dot1x,
+            2 => Self::Psk,
+            5 => Self::Dot1xSha256,
+            6 => Self::PskSha256,
+            8 => Self::Sae,
+            11 => Self::SuiteB,
+            12 => Self::SuiteB192,
+            18 => Self::Owe,
+            24 => Self::SaeExt,
+            other => Self::Other(other),
+        })
+    }
+
+    /// A passphrase and the SSID are all it takes.
+    pub const fn takes_passphrase(self) -> bool {
+        matches!(self, Self::Psk | Self::PskSha256)
+    }
+
+    /// How its keys are derived from a PMK of `pmk_len` bytes, with descriptors of `version`; `None` when they are not: another
+    /// length or version, TKIP's descriptors, fast transition, FILS.
+    pub(crate) fn scheme(self, pmk_len: usize, version: u8) -> Option<Scheme> {
+        let by_length = || {
+            Some(match pmk_len {
+                32 => Scheme { hash: Hash::Sha256, mic: MicCode::HmacSha256, kck_len: 16, kek_len: 16 },
+                48 => Scheme { hash: Hash::Sha384, mic: MicCode::HmacSha384, kck_len: 24, kek_len: 32 },
+                64 => Scheme { hash: Hash::Sha512, mic: MicCode::HmacSha512, kck_len: 32, kek_len: 32 },
+                _ => return None,
+            })
+        };
+        let usual = |hash, mic| Some(Scheme { hash, mic, kck_len: 16, kek_len: 16 });
+        match (self, version, pmk_len) {
+            (Self::Dot1x | Self::Psk, VERSION_SHA1, 32) => usual(Hash::Sha1, MicCode::HmacSha1),
+            (Self::Dot1xSha256 | Self::PskSha256, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
+            (Self::Sae, 0, 32) => usual(Hash::Sha256, MicCode::AesCmac),
+            (Self::SuiteB, 0, 32) => usual(Hash::Sha256, MicCode::HmacSha256),
+            (Self::SuiteB192, 0, 48) => by_length(),
+            (Self::Owe | Self::SaeExt, 0, _) => by_length(),
+            _ => None,
+        }
+    }
+
+    /// Its keys are derived here at all, with descriptors of `version`.
+    pub(crate) fn is_known(self, version: u8) -> bool {
+        [32, 48, 64].into_iter().any(|len| self.scheme(len, version).is_some())
+    }
+}
+
+impl std::fmt::Display for Akm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Dot1x => "802.1X",
+            Self::Psk => "PSK",
+            Self::Dot1xSha256 => "802.1X SHA-256",
+            Self::PskSha256 => "PSK SHA-256",
+            Self::Sae => "SAE",
+            Self::SuiteB => "Suite B 128",
+            Self::SuiteB192 => "Suite B 192",
+            Self::Owe => "OWE",
+            Self::SaeExt => "SAE (group-dependent hash)",
+            Self::Other(3) => "FT 802.1X",
+            Self::Other(4) => "FT PSK",
+            Self::Other(9) => "FT SAE",
+            Self::Other(25) => "FT SAE (group-dependent hash)",
+            Self::Other(kind) => return write!(f, "AKM suite {kind}"),
+        })
+    }
+}
+
+/// What the two ends of a pair bring in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    pub(crate) authenticator: MacAddr,
+    pub(crate) supplicant: MacAddr,
+    pub(crate) anonce: [u8; 32],
+    pub(crate) snonce: [u8; 32],
+}
+
+/// The keys of a pair.
+pub(crate) struct Ptk {
+    scheme: Scheme,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+/// Bytes of a temporal key; `None` for ciphers that are not decrypted here.
+pub(crate) const fn key_len(cipher: Cipher) -> Option<usize> {
+    match cipher {
+        Cipher::Ccmp128 | Cipher::Gcmp128 => Some(16),
+        Cipher::Ccmp256 | Cipher::Gcmp256 => Some(32),
+        Cipher::Wep | Cipher::Tkip => None,
+    }
+}
+
+impl Ptk {
+    /// Derives it (12.7.1.3).
+    pub(crate) fn derive(scheme: Scheme, pmk: &[u8], ends: &Ends, key_len: usize) -> Self {
+        let (a, s) = (ends.authenticator.0, ends.supplicant.0);
+        let mut context = [0; 76];
+        let parts: [&[u8]; 4] = [
+            a.as_slice().min(&s),
+            a.as_slice().max(&s),
+            ends.anonce.as_slice().min(&ends.snonce),
+            ends.anonce.as_slice().max(&ends.snonce),
+        ];
+        let mut at = 0;
+        for part in parts {
+            if let Some(place) = context.get_mut(at..at + part.len()) {
+                place.copy_from_slice(part);
+            }
+            at += part.len();
+        }
+        let len = scheme.kck_len + scheme.kek_len + key_len;
+        let mut bytes = Zeroizing::new(vec![0; len]);
+        match scheme.hash {
+            Hash::Sha1 => prf(pmk, &context, &mut bytes),
+            Hash::Sha256 => kdf::<Hmac<Sha256>>(pmk, &context, &mut bytes),
+            Hash::Sha384 => kdf::<Hmac<Sha384>>(pmk, &context, &mut bytes),
+            Hash::Sha512 => kdf::<Hmac<Sha512>>(pmk, &context, &mut bytes),
+        }
+        Self { scheme, bytes }
+    }
+
+    fn kck(&self) -> &[u8] {
+        self.bytes.get(..self.scheme.kck_len).unwrap_or_default()
+    }
+
+    fn kek(&self) -> &[u8] {
+        self.bytes.get(self.scheme.kck_len..self.scheme.kck_len + self.scheme.kek_len).unwrap_or_default()
+    }
+
+    /// The temporal key.
+    pub(crate) fn temporal_key(&self) -> &[u8] {
+        self.bytes.get(self.scheme.kck_len + self.scheme.kek_len..).unwrap_or_default()
+    }
+
+    /// The MIC of an EAPOL-Key frame is right.
+    pub(crate) fn authenticates(&self, key: &EapolKey<'_>) -> bool {
+        // As many bytes of the code as the KCK has (table 12-10).
+        if key.mic.len() != self.scheme.kck_len {
+            return false;
+        }
+        match self.scheme.mic {
+            MicCode::HmacSha1 => is_right::<Hmac<Sha1>>(self.kck(), key),
+            MicCode::AesCmac => is_right::<Cmac<Aes128>>(self.kck(), key),
+            MicCode::HmacSha256 => is_right::<Hmac<Sha256>>(self.kck(), key),
+            MicCode::HmacSha384 => is_right::<Hmac<Sha384>>(self.kck(), key),
+            MicCode::HmacSha512 => is_right::<Hmac<Sha512>>(self.kck(), key),
+        }
+    }
+
+    /// Key Data of a frame that [`Ptk::authenticates`] found right; `None` when it is not
+    /// encrypted or cannot be unwrapped.
+    pub(crate) fn unwrap(&self, key: &EapolKey<'_>) -> Option<Zeroizing<Vec<u8>>> {
+        if !key.information.encrypted() {
+            return None;
+        }
+        let clear = match self.kek().len() {
+            16 => aes_kw::KekAes128::try_from(self.kek()).ok()?.unwrap_vec(key.data),
+            _ => aes_kw::KekAes256::try_from(self.kek()).ok()?.unwrap_vec(key.data),
+        };
+        clear.ok().map(Zeroizing::new)
+    }
+}
+
+fn is_right<M: Mac + hmac::digest::KeyInit>(kck: &[u8], key: &EapolKey<'_>) -> bool {
+    let Ok(mut code) = <M as Mac>::new_from_slice(kck) else { return false };
+    key.authenticated().for_each(|part| code.update(part));
+    code.verify_truncated_left(key.mic).is_ok()
+}
+
+/// PRF (12.7.1.2).
+fn prf(key: &[u8], context: &[u8], out: &mut [u8]) {
+    for (counter, chunk) in out.chunks_mut(20).enumerate() {
+        let Ok(mut mac) = <Hmac<Sha1> as Mac>::new_from_slice(key) else { return };
+        for part in [LABEL, &[0], context, &[counter as u8]] {
+            mac.update(part);
+        }
+        let block = mac.finalize().into_bytes();
+        chunk.iter_mut().zip(block).for_each(|(place, byte)| *place = byte);
+    }
+}
+
+/// KDF (12.7.1.6.2).
+fn kdf<M: Mac + hmac::digest::KeyInit>(key: &[u8], context: &[u8], out: &mut [u8]) {
+    let bits = (out.len() * 8) as u16;
+    for (counter, chunk) in (1u16..).zip(out.chunks_mut(M::output_size())) {
+        let Ok(mut mac) = <M as Mac>::new_from_slice(key) else { return };
+        for part in [&counter.to_le_bytes(), LABEL, context, &bits.to_le_bytes()] {
+            mac.update(part);
+        }
+        let block = mac.finalize().into_bytes();
+        chunk.iter_mut().zip(block).for_each(|(place, byte)| *place = byte);
+    }
+}
+
+#[cfg(test)]
+impl Ptk {
+    /// The MIC of an EAPOL-Key frame.
+    pub(crate) fn mic(&self, key: &EapolKey<'_>) -> Vec<u8> {
+        fn code<M: Mac + hmac::digest::KeyInit>(kck: &[u8], key: &EapolKey<'_>) -> Vec<u8> {
+            let mut code = <M as Mac>::new_from_slice(kck).unwrap();
+            key.authenticated().for_each(|part| code.update(part));
+            code.finalize().into_bytes().to_vec()
+        }
+        let mut mic = match self.scheme.mic {
+            MicCode::HmacSha1 => code::<Hmac<Sha1>>(self.kck(), key),
+            MicCode::AesCmac => code::<Cmac<Aes128>>(self.kck(), key),
+            MicCode::HmacSha256 => code::<Hmac<Sha256>>(self.kck(), key),
+            MicCode::HmacSha384 => code::<Hmac<Sha384>>(self.kck(), key),
+            MicCode::HmacSha512 => code::<Hmac<Sha512>>(self.kck(), key),
+        };
+        mic.truncate(self.scheme.kck_len);
+        mic
+    }
+
+    /// Key Data as it is sent.
+    pub(crate) fn wrap(&self, data: &[u8]) -> Vec<u8> {
+        match self.kek().len() {
+            16 => aes_kw::KekAes128::try_from(self.kek()).unwrap().wrap_vec(data).unwrap(),
+            _ => aes_kw::KekAes256::try_from(self.kek()).unwrap().wrap_vec(data).unwrap(),
+        }
+    }
+
+    pub(crate) fn mic_len(&self) -> usize {
+        self.scheme.kck_len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// J.4.2: the three passphrases that the standard maps.
+    #[test]
+    fn passphrases_of_the_standard() {
+        let mapped = |passphrase: &str, ssid: &[u8]| hex(&psk(passphrase.as_bytes(), ssid));
+        assert_eq!(mapped("password", b"IEEE"), "f42c6fc52df0ebef9ebb4b90b38a5f902e83fe1b135a70e23aed762e9710a12e");
+        assert_eq!(
+            mapped("ThisIsAPassword", b"ThisIsASSID"),
+            "0dc0d6eb90555ed6419756b9a15ec3e3209b63df707dd508d14581f8982721af"
+        );
+        assert_eq!(
+            mapped(&"a".repeat(32), &[b'Z'; 32]),
+            "becb93866bb8c3832cb777c2f559807c8c59afcb6eae734885001300a981cc62"
+        );
+    }
+
+    #[test]
+    fn a_key_management_that_is_not_alone_is_none() {
+        let set = |bits| SuiteSet { bits, unknown: false };
+        assert_eq!(Akm::of(set(1 << 2)), Some(Akm::Psk));
+        assert_eq!(Akm::of(set(1 << 4)).map(|akm| akm.to_string()), Some("FT PSK".to_owned()));
+        assert_eq!(Akm::of(set(1 << 2 | 1 << 8)), None);
+        assert_eq!(Akm::of(SuiteSet { bits: 4, unknown: true }), None);
+        assert!(!Akm::Psk.is_known(1), "TKIP's descriptors");
+        assert!(!Akm::Other(4).is_known(2));
+    }
+}

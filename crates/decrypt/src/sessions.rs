@@ -1,0 +1,273 @@
+//! All pairs and groups of a capture.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use wire::ieee80211::eapol::EapolKey;
+use wire::ieee80211::{Cipher, Header, MacAddr};
+
+use crate::key_file::Keys;
+use crate::pair::{Candidates, Delivered, Pair};
+use crate::protect::TemporalKey;
+
+/// Pairs of stations kept.
+const MAX_PAIRS: usize = 2_048;
+/// Senders of group-addressed frames kept.
+const MAX_GROUPS: usize = 1_024;
+/// Networks whose SSID is kept.
+const MAX_NETWORKS: usize = 4_096;
+/// Group keys kept of a sender, latest first.
+const MAX_GROUP_KEYS: usize = 4;
+/// Derivations in a capture: some seconds of work, and more handshakes than any has in earnest.
+const BUDGET: u64 = 1 << 19;
+
+/// Why a protected data MPDU was not decrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Undecrypted {
+    /// No key of its pair was known when it came; [`Pair::state`] says why.
+    NoKey,
+    /// Keys of its pair were known, and its MIC matches under none: another session's, or damaged.
+    OtherKey,
+    /// Group-addressed, and no group key of its sender was known.
+    NoGroupKey,
+    /// TKIP or WEP.
+    Cipher,
+    /// The capture has not all of it.
+    Cut,
+    /// There was no room for another pair of stations.
+    TooMany,
+}
+
+/// Protected data MPDUs, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All of them.
+    pub protected: u64,
+    /// Decrypted: their MIC matches.
+    pub decrypted: u64,
+    /// Decrypted ones among them whose packet number is not above all before, and that are no retries.
+    pub behind: u64,
+    /// No key known when it came.
+    pub no_key: u64,
+    /// Under none of the known keys.
+    pub other_key: u64,
+    /// No group key known when it came.
+    pub no_group_key: u64,
+    /// TKIP or WEP.
+    pub cipher: u64,
+    /// Cut by the snap length.
+    pub cut: u64,
+    /// No room for the pair.
+    pub too_many: u64,
+}
+
+impl Counts {
+    fn add(&mut self, outcome: Result<bool, Undecrypted>) {
+        self.protected += 1;
+        match outcome {
+            Ok(behind) => {
+                self.decrypted += 1;
+                self.behind += u64::from(behind);
+            }
+            Err(Undecrypted::NoKey) => self.no_key += 1,
+            Err(Undecrypted::OtherKey) => self.other_key += 1,
+            Err(Undecrypted::NoGroupKey) => self.no_group_key += 1,
+            Err(Undecrypted::Cipher) => self.cipher += 1,
+            Err(Undecrypted::Cut) => self.cut += 1,
+            Err(Undecrypted::TooMany) => self.too_many += 1,
+        }
+    }
+}
+
+/// Group-addressed frames of one sender.
+#[derive(Default)]
+struct Group {
+    keys: VecDeque<TemporalKey>,
+    cipher: Option<Cipher>,
+    counts: Counts,
+}
+
+/// The handshakes of a capture, and what can be decrypted with them. `Debug` prints no key.
+pub struct Sessions {
+    keys: Arc<Keys>,
+    networks: HashMap<u64, Vec<u8>>,
+    pairs: HashMap<(u64, u64), Pair>,
+    groups: HashMap<u64, Group>,
+    total: Counts,
+    budget: u64,
+    clear: Vec<u8>,
+}
+
+impl std::fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Sessions({} pairs)", self.pairs.len())
+    }
+}
+
+/// Two addresses in one order.
+fn unordered(a: MacAddr, b: MacAddr) -> (u64, u64) {
+    let (a, b) = (a.as_u64(), b.as_u64());
+    (a.min(b), a.max(b))
+}
+
+impl Sessions {
+    /// Without any handshake yet.
+    pub fn new(keys: Arc<Keys>) -> Self {
+        Self {
+            keys,
+            networks: HashMap::new(),
+            pairs: HashMap::new(),
+            groups: HashMap::new(),
+            total: Counts::default(),
+            budget: BUDGET,
+            clear: Vec::new(),
+        }
+    }
+
+    /// A network's name, from a beacon, a probe response or an association request; hidden names tell nothing.
+    pub fn network(&mut self, bssid: MacAddr, ssid: &[u8]) {
+        if ssid.iter().all(|byte| *byte == 0) || ssid.len() > 32 {
+            return;
+        }
+        let has_room = self.networks.len() < MAX_NETWORKS;
+        match self.networks.get_mut(&bssid.as_u64()) {
+            Some(known) if known.as_slice() == ssid => {}
+            Some(known) => *known = ssid.to_vec(),
+            None if has_room => {
+                self.networks.insert(bssid.as_u64(), ssid.to_vec());
+            }
+            None => {}
+        }
+    }
+
+    /// The name of a network, where it was heard.
+    pub fn ssid(&self, bssid: MacAddr) -> Option<&[u8]> {
+        self.networks.get(&bssid.as_u64()).map(Vec::as_slice)
+    }
+
+    /// Takes an EAPOL packet (what follows its EtherType) out of a data frame with this header.
+    pub fn eapol(&mut self, header: &Header, packet: &[u8]) {
+        let Some(key) = EapolKey::parse(packet) else { return };
+        let (Some(sender), receiver) = (header.addr2, header.addr1) else { return };
+        let authenticator = if key.information.ack() { sender } else { receiver };
+        let keys = Arc::clone(&self.keys);
+        let ssid = self.networks.get(&authenticator.as_u64()).cloned();
+        let mut budget = self.budget;
+        let Some(pair) = self.pair(header) else { return };
+        let mut candidates = Candidates { pmks: &keys.pmks, ssid: ssid.as_deref(), budget: &mut budget };
+        let delivered = pair.learn(sender, receiver, &key, &mut candidates);
+        self.budget = budget;
+        if let Some(delivered) = delivered {
+            self.install(delivered);
+        }
+    }
+
+    fn install(&mut self, delivered: Delivered) {
+        let address = delivered.authenticator.as_u64();
+        if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&address) {
+            self.groups.retain(|_, group| !group.keys.is_empty());
+            if self.groups.len() >= MAX_GROUPS {
+                return;
+            }
+        }
+        let group = self.groups.entry(address).or_default();
+        group.cipher = delivered.cipher;
+        if let Some(key) = delivered.key.filter(|key| !group.keys.iter().any(|known| known.is_same(key))) {
+            group.keys.push_front(key);
+            group.keys.truncate(MAX_GROUP_KEYS);
+        }
+    }
+
+    /// The pair of a frame, made if there is room.
+    fn pair(&mut self, header: &Header) -> Option<&mut Pair> {
+        let (ra, ta) = (header.addr1, header.addr2?);
+        let key = unordered(ra, ta);
+        if self.pairs.len() >= MAX_PAIRS && !self.pairs.contains_key(&key) {
+            // Addresses that only damage or a flood made up.
+            self.pairs.retain(|_, pair| !pair.is_expendable());
+            if self.pairs.len() >= MAX_PAIRS {
+                return None;
+            }
+        }
+        let ends = if header.fc.to_ds() { (ra, ta) } else { (ta, ra) };
+        Some(self.pairs.entry(key).or_insert_with(|| Pair::new(ends)))
+    }
+
+    /// Decrypts a protected data MPDU. `body`: what lies between MAC header and FCS, `None` when the capture has not all of
+    /// it. What comes back is what followed the security header: LLC and packet, or A-MSDU subframes.
+    ///
+    /// # Errors
+    /// Why it was not decrypted.
+    pub fn decrypt(&mut self, header: &Header, body: Option<&[u8]>) -> Result<&[u8], Undecrypted> {
+        let mut clear = std::mem::take(&mut self.clear);
+        let outcome = if header.addr1.is_group() {
+            self.open_group(header, body, &mut clear)
+        } else {
+            match self.pair(header) {
+                Some(pair) => {
+                    let outcome = match body {
+                        None => Err(Undecrypted::Cut),
+                        Some(body) => match (Cipher::guess(body), pair.cipher()) {
+                            (Some(Cipher::Wep), _) | (Some(Cipher::Tkip), None) | (_, Some(Cipher::Tkip)) => {
+                                Err(Undecrypted::Cipher)
+                            }
+                            _ => pair.open(header, body, &mut clear),
+                        },
+                    };
+                    pair.counts.add(outcome);
+                    outcome
+                }
+                None => Err(Undecrypted::TooMany),
+            }
+        };
+        self.clear = clear;
+        self.total.add(outcome);
+        outcome.map(|_| self.clear.as_slice())
+    }
+
+    fn open_group(&mut self, header: &Header, body: Option<&[u8]>, clear: &mut Vec<u8>) -> Result<bool, Undecrypted> {
+        let sender = header.addr2.unwrap_or(MacAddr::ZERO).as_u64();
+        if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&sender) {
+            return Err(Undecrypted::TooMany);
+        }
+        let group = self.groups.entry(sender).or_default();
+        let outcome = match body {
+            None => Err(Undecrypted::Cut),
+            Some(body) => match (Cipher::guess(body), group.cipher) {
+                (Some(Cipher::Wep), _) | (Some(Cipher::Tkip), None) | (_, Some(Cipher::Tkip | Cipher::Wep)) => {
+                    Err(Undecrypted::Cipher)
+                }
+                _ => group.open(header, body, clear),
+            },
+        };
+        group.counts.add(outcome);
+        outcome
+    }
+
+    /// All protected data MPDUs.
+    pub fn total(&self) -> &Counts {
+        &self.total
+    }
+
+    /// Pairs of stations, in no order.
+    pub fn pairs(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.values()
+    }
+
+    /// Senders of protected group-addressed frames, in no order.
+    pub fn groups(&self) -> impl Iterator<Item = (MacAddr, &Counts)> {
+        self.groups.iter().map(|(address, group)| (MacAddr::from_u64(*address), &group.counts))
+    }
+}
+
+impl Group {
+    fn open(&mut self, header: &Header, body: &[u8], clear: &mut Vec<u8>) -> Result<bool, Undecrypted> {
+        for key in &mut self.keys {
+            if key.open(header, body, clear) {
+                return Ok(key.is_behind(header, body));
+            }
+        }
+        Err(if self.keys.is_empty() { Undecrypted::NoGroupKey } else { Undecrypted::OtherKey })
+    }
+}

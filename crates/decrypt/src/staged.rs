@@ -1,0 +1,278 @@
+//! Handshakes on a stage: what a capture may miss, repeat, or get wrong.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use wire::ieee80211::{Cipher, Header, MacAddr};
+
+use crate::derive::{key_len, Akm, Ends, Ptk};
+use crate::protect::sealing::seal;
+use crate::{Counts, Keys, Pair, Sessions, State, Undecrypted};
+
+const AP: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xa]);
+const STATION: MacAddr = MacAddr([2, 0, 0, 0, 0, 0xb]);
+const GTK: [u8; 32] = [0x77; 32];
+
+/// A network with its keys.
+struct Stage {
+    akm: Akm,
+    suite: u8,
+    version: u8,
+    cipher: Cipher,
+    cipher_suite: u8,
+    pmk: Vec<u8>,
+    anonce: [u8; 32],
+    snonce: [u8; 32],
+}
+
+fn psk_stage(passphrase: &str) -> Stage {
+    let pmk = crate::derive::psk(passphrase.as_bytes(), b"stage").to_vec();
+    Stage {
+        akm: Akm::Psk,
+        suite: 2,
+        version: 2,
+        cipher: Cipher::Ccmp128,
+        cipher_suite: 4,
+        pmk,
+        anonce: [0xa1; 32],
+        snonce: [0x51; 32],
+    }
+}
+
+impl Stage {
+    fn ptk(&self) -> Ptk {
+        let scheme = self.akm.scheme(self.pmk.len(), self.version).unwrap();
+        let ends = Ends { authenticator: AP, supplicant: STATION, anonce: self.anonce, snonce: self.snonce };
+        Ptk::derive(scheme, &self.pmk, &ends, key_len(self.cipher).unwrap())
+    }
+
+    fn rsn(&self) -> Vec<u8> {
+        let c = self.cipher_suite;
+        vec![48, 20, 1, 0, 0, 15, 172, c, 1, 0, 0, 15, 172, c, 1, 0, 0, 15, 172, self.suite, 0, 0]
+    }
+
+    fn packet(&self, information: u16, nonce: [u8; 32], data: &[u8]) -> Vec<u8> {
+        let ptk = self.ptk();
+        let information = information | u16::from(self.version);
+        let mut bytes = vec![2, 3, 0, 0, 2];
+        bytes.extend(information.to_be_bytes());
+        bytes.extend([0, 16, 0, 0, 0, 0, 0, 0, 0, 1]);
+        bytes.extend(nonce);
+        bytes.resize(81 + ptk.mic_len(), 0);
+        bytes.extend((data.len() as u16).to_be_bytes());
+        bytes.extend(data);
+        let len = (bytes.len() - 4) as u16;
+        bytes[2..4].copy_from_slice(&len.to_be_bytes());
+        if information & 0x100 != 0 {
+            let mic = ptk.mic(&wire::ieee80211::eapol::EapolKey::parse(&bytes).unwrap());
+            bytes[81..81 + mic.len()].copy_from_slice(&mic);
+        }
+        bytes
+    }
+
+    /// Message 1 to 4, or 5: the group key handshake.
+    fn message(&self, number: u8) -> (Header, Vec<u8>) {
+        let (to_station, to_ap) = (header(0x02, STATION, AP), header(0x01, AP, STATION));
+        let mut gtk = vec![221, 6 + key_len(self.cipher).unwrap() as u8, 0, 15, 172, 1, 1, 0];
+        gtk.extend(&GTK[..key_len(self.cipher).unwrap()]);
+        let data = [self.rsn(), gtk.clone()].concat();
+        let padded = |mut data: Vec<u8>| {
+            data.push(0xdd);
+            data.resize(data.len().next_multiple_of(8), 0);
+            self.ptk().wrap(&data)
+        };
+        match number {
+            1 => (to_station, self.packet(0x0088, self.anonce, &[])),
+            2 => (to_ap, self.packet(0x0108, self.snonce, &self.rsn())),
+            3 => (to_station, self.packet(0x13c8, self.anonce, &padded(data))),
+            4 => (to_ap, self.packet(0x0308, [0; 32], &[])),
+            _ => (to_station, self.packet(0x1380, [0; 32], &padded(gtk))),
+        }
+    }
+
+    /// What follows from these messages, in this order, with these keys.
+    fn seen(&self, messages: &[u8], keys: &str) -> Sessions {
+        let mut sessions = Sessions::new(Arc::new(Keys::parse(keys.as_bytes()).unwrap()));
+        sessions.network(AP, b"stage");
+        for number in messages {
+            let (header, packet) = self.message(*number);
+            sessions.eapol(&header, &packet);
+        }
+        sessions
+    }
+
+    fn data(&self, sessions: &mut Sessions) -> Result<Vec<u8>, Undecrypted> {
+        let header = header(0x41, AP, STATION);
+        let body = seal(self.cipher, self.ptk().temporal_key(), &header, 7, b"packet");
+        sessions.decrypt(&header, Some(&body)).map(<[u8]>::to_vec)
+    }
+
+    fn group_data(&self, sessions: &mut Sessions) -> Result<Vec<u8>, Undecrypted> {
+        let header = header(0x42, MacAddr::BROADCAST, AP);
+        let body = seal(self.cipher, &GTK, &header, 7, b"to all");
+        sessions.decrypt(&header, Some(&body)).map(<[u8]>::to_vec)
+    }
+}
+
+fn header(fc1: u8, receiver: MacAddr, sender: MacAddr) -> Header {
+    let mut bytes = vec![0x08, fc1, 0, 0];
+    for address in [receiver, sender, AP] {
+        bytes.extend(address.0);
+    }
+    bytes.extend([0, 0]);
+    Header::parse(&bytes, false).unwrap()
+}
+
+fn only(sessions: &Sessions) -> &Pair {
+    sessions.pairs().next().unwrap()
+}
+
+const KEYS: &str = "psk stage \"good passphrase\"";
+
+#[test]
+fn two_nonces_and_a_mic_are_enough() {
+    let stage = psk_stage("good passphrase");
+    for messages in [&[1u8, 2, 3, 4][..], &[1, 2], &[2, 3], &[1, 1, 2, 2, 3, 3, 4], &[4, 1, 2]] {
+        let mut sessions = stage.seen(messages, KEYS);
+        assert_eq!(only(&sessions).state(), State::Keys, "{messages:?}");
+        assert_eq!(stage.data(&mut sessions).unwrap(), b"packet", "{messages:?}");
+        assert_eq!(only(&sessions).handshakes(), 1);
+        let knows_group = messages.contains(&3);
+        assert_eq!(stage.group_data(&mut sessions).is_ok(), knows_group, "{messages:?}");
+    }
+    let mut sessions = stage.seen(&[1, 2, 5], KEYS);
+    assert_eq!(stage.group_data(&mut sessions).unwrap(), b"to all", "a group key handshake");
+}
+
+#[test]
+fn what_is_missing_is_told_apart() {
+    let stage = psk_stage("good passphrase");
+    for messages in [&[1u8, 3, 4][..], &[2], &[2, 4], &[1], &[3]] {
+        let mut sessions = stage.seen(messages, KEYS);
+        assert_eq!(only(&sessions).state(), State::Incomplete, "{messages:?}");
+        assert_eq!(stage.data(&mut sessions), Err(Undecrypted::NoKey));
+    }
+    let mut sessions = stage.seen(&[], KEYS);
+    assert_eq!(stage.data(&mut sessions), Err(Undecrypted::NoKey));
+    assert_eq!(only(&sessions).state(), State::NoHandshake);
+    assert_eq!(stage.group_data(&mut sessions), Err(Undecrypted::NoGroupKey));
+
+    let sessions = stage.seen(&[1, 2, 2, 3, 4], "psk stage \"wrong passphrase\"");
+    assert_eq!((only(&sessions).state(), only(&sessions).mismatches()), (State::WrongKey, 1));
+    let sessions = stage.seen(&[1, 2, 3, 4], "psk other \"good passphrase\"");
+    assert_eq!(only(&sessions).state(), State::NoKeyForNetwork);
+
+    let tkip = Stage { cipher_suite: 2, ..psk_stage("good passphrase") };
+    assert_eq!(only(&tkip.seen(&[1, 2], KEYS)).state(), State::UnsupportedCipher);
+    let fast_transition = Stage { suite: 4, ..psk_stage("good passphrase") };
+    assert_eq!(only(&fast_transition.seen(&[1, 2], KEYS)).state(), State::UnsupportedAkm);
+}
+
+#[test]
+fn a_key_file_with_keys_of_other_networks_does_no_harm() {
+    let stage = psk_stage("good passphrase");
+    let digits = "ab".repeat(32);
+    let keys = format!("psk other \"other passphrase\"\npmk {digits}\npsk stage \"old passphrase\"\n{KEYS}");
+    assert_eq!(only(&stage.seen(&[1, 2], &keys)).state(), State::Keys);
+}
+
+#[test]
+fn after_a_new_handshake_both_sessions_decrypt() {
+    let (first, second) = (psk_stage("good passphrase"), Stage { anonce: [3; 32], ..psk_stage("good passphrase") });
+    let mut sessions = first.seen(&[1, 2, 3, 4], KEYS);
+    for number in [1, 2, 3, 4] {
+        let (header, packet) = second.message(number);
+        sessions.eapol(&header, &packet);
+    }
+    assert_eq!(only(&sessions).handshakes(), 2);
+    assert!(first.data(&mut sessions).is_ok() && second.data(&mut sessions).is_ok());
+    let stranger = Stage { anonce: [4; 32], ..psk_stage("good passphrase") };
+    assert_eq!(stranger.data(&mut sessions), Err(Undecrypted::OtherKey));
+    let counts = Counts { protected: 3, decrypted: 2, other_key: 1, ..Counts::default() };
+    assert_eq!(*only(&sessions).counts(), counts);
+}
+
+#[test]
+fn a_passphrase_is_not_enough_for_sae() {
+    let stage = sae();
+    let sessions = stage.seen(&[1, 2, 3, 4], KEYS);
+    assert_eq!(only(&sessions).state(), State::PmkNeeded);
+}
+
+fn sae() -> Stage {
+    Stage { akm: Akm::Sae, suite: 8, version: 0, pmk: vec![0x5a; 32], ..psk_stage("good passphrase") }
+}
+
+/// Every key management on its own PMK: that derivation and use agree with themselves. Against others: tests/oracle_tshark.rs.
+#[test]
+fn every_key_management_with_its_pmk() {
+    let wide = |cipher, cipher_suite, stage: Stage| Stage { cipher, cipher_suite, ..stage };
+    let stages = [
+        sae(),
+        Stage { akm: Akm::Dot1x, suite: 1, version: 2, ..sae() },
+        Stage { akm: Akm::Dot1xSha256, suite: 5, version: 3, ..sae() },
+        Stage { akm: Akm::PskSha256, suite: 6, version: 3, ..sae() },
+        Stage { akm: Akm::SuiteB, suite: 11, ..wide(Cipher::Gcmp128, 8, sae()) },
+        Stage { akm: Akm::SuiteB192, suite: 12, pmk: vec![0x5a; 48], ..wide(Cipher::Gcmp256, 9, sae()) },
+        Stage { akm: Akm::SuiteB192, suite: 12, pmk: vec![0x5a; 48], ..wide(Cipher::Ccmp256, 10, sae()) },
+        Stage { akm: Akm::Owe, suite: 18, ..sae() },
+        Stage { akm: Akm::Owe, suite: 18, pmk: vec![0x5a; 64], ..sae() },
+        Stage { akm: Akm::SaeExt, suite: 24, pmk: vec![0x5a; 48], ..wide(Cipher::Gcmp256, 9, sae()) },
+    ];
+    for stage in stages {
+        let digits = "5a".repeat(stage.pmk.len());
+        let mut sessions = stage.seen(&[1, 2, 3, 4], &format!("pmk {digits}"));
+        assert_eq!(only(&sessions).akm(), Some(stage.akm));
+        assert_eq!(stage.data(&mut sessions).unwrap(), b"packet", "{:?}", stage.akm);
+        assert_eq!(stage.group_data(&mut sessions).unwrap(), b"to all", "{:?}", stage.akm);
+    }
+}
+
+#[test]
+fn a_flood_of_strangers_does_not_push_keys_out_or_grow() {
+    let stage = psk_stage("good passphrase");
+    let mut sessions = stage.seen(&[1, 2, 3, 4], KEYS);
+    for number in 0..20_000u64 {
+        let stranger = MacAddr::from_u64(0x0400_0000_0000 + number);
+        let _ =
+            sessions.decrypt(&header(0x41, AP, stranger), Some(&[0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+        let _ = sessions.decrypt(&header(0x42, MacAddr::BROADCAST, stranger), None);
+        sessions.network(stranger, b"many");
+        let (_, packet) = stage.message(1);
+        sessions.eapol(&header(0x02, stranger, AP), &packet);
+        assert!(sessions.pairs().count() <= 2_048 && sessions.groups().count() <= 1_024);
+    }
+    assert!(stage.data(&mut sessions).is_ok());
+    assert_eq!(sessions.total().protected, 40_001);
+}
+
+#[test]
+fn debug_tells_no_key() {
+    let sessions = psk_stage("good passphrase").seen(&[1, 2, 3], KEYS);
+    assert_eq!(format!("{sessions:?}"), "Sessions(1 pairs)");
+    assert_eq!(format!("{:?}", only(&sessions)), format!("Pair({AP} {STATION} Keys)"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn damaged_messages_neither_panic_nor_prove_anything(number in 1u8..6, at: prop::sample::Index, bit in 0u8..8, cut in 0usize..20) {
+        let stage = Stage { pmk: vec![0x5a; 32], ..psk_stage("good passphrase") };
+        let digits = "5a".repeat(32);
+        let mut sessions = Sessions::new(Arc::new(Keys::parse(format!("pmk {digits}").as_bytes()).unwrap()));
+        let (header, mut packet) = stage.message(number);
+        let at = at.index(packet.len());
+        packet[at] ^= 1 << bit;
+        packet.truncate(packet.len() - cut);
+        for other in 1..6 {
+            let (other_header, other_packet) = stage.message(other);
+            if other == number {
+                sessions.eapol(&header, &packet);
+            } else if other != 2 && other != 3 {
+                sessions.eapol(&other_header, &other_packet);
+            }
+        }
+        // Without messages 2 and 3, or with the one of them that is damaged, there is no proof.
+        prop_assert!(!sessions.pairs().any(|pair| pair.state() == State::Keys), "byte {at}");
+    }
+}
