@@ -14,7 +14,7 @@ from txop.air.compare import different_pairs
 from txop.air.tables import TABLES
 from txop.cli import air, app
 from txop.cli.air_live import LatestSummary
-from txop.cli.errors import ExitCode, UserError
+from txop.core.errors import ExitCode, UserError
 
 ADDRESS = "08:be:ac:0b:14:c4"
 

@@ -17,7 +17,7 @@ import typer
 
 from txop.cli import app as program_module
 from txop.cli.console import PLAIN
-from txop.cli.errors import ExitCode, UserError
+from txop.core.errors import ExitCode, UserError
 
 ESCAPE = "\x1b"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from txop.emulate import EmulatedPair, ScenarioError, check_scenario
+from txop.emulate import EmulatedPair, check_scenario
+from txop.simulate import ScenarioError
 
 
 def test_defaults_are_filled_in() -> None:
@@ -33,8 +34,8 @@ def test_a_wrong_scenario_is_refused_by_key(scenario: dict[str, object], key: st
     for refuse in (check_scenario, EmulatedPair):
         with pytest.raises(ScenarioError) as refused:
             refuse(scenario)
-        assert refused.value.key == key
-        assert refused.value.problem.startswith(problem)
+        assert refused.value.where == key
+        assert refused.value.what.startswith(problem)
 
 
 def test_the_emulator_refuses_a_wrong_file(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ delete = "x"
 @pytest.mark.parametrize(
     ("content", "reverse", "message"),
     [
-        (SCRIPT, True, r"x.toml: an edit script cannot be taken back$"),
+        (SCRIPT, True, r"x.toml: an edit script cannot be taken back\. It does not"),
         (SCRIPT.replace(b"delete", b"remove"), False, r"x.toml: line 6, edit\[0\].remove: "),
         (b"--- a/x\n", False, "x.toml: it is not TOML"),
         (None, False, "x.toml: No such file"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.cli.errors import ExitCode
+from txop.core.errors import ExitCode
 from txop.klog import LogReport, shipped_rules
 from txop.klog import report as models
 

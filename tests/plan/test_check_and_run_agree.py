@@ -20,6 +20,7 @@ from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
 from txop.plan_check.guest_chip import chip_of
+from txop.simulate import ScenarioError
 
 LINK = """\
 title = "t"
@@ -126,7 +127,7 @@ def refused_links(loaded: LoadedPlan) -> bool:
     for variant in ({}, *(arm.emulated or {} for arm in plan.arm)):
         try:
             EmulatedPair(laid_over(plan.link or {}, variant))
-        except EmulationError:
+        except (EmulationError, ScenarioError):
             return True
     return False
 

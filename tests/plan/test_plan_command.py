@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 
 from txop.cli import app as program_module
-from txop.cli.errors import ExitCode
 from txop.cli.plan_overview import duration
+from txop.core.errors import ExitCode
 from txop.plan.draft import Answers, DraftArm, Machine, draft
 from txop.plan.load import load_plan
 from txop.plan.noise import Noise, remember

@@ -24,19 +24,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from txop.archive.regular import read_regular
+from txop.core.errors import UserError
 from txop.core.whole_file import whole_file
 
 ARCHIVE_VERSION = 1
 
 
-class ArchiveError(Exception):
-    """An archive cannot be used as asked. ``what`` says why, ``what_to_do`` the way out."""
+class ArchiveError(UserError):
+    """An archive cannot be used as asked."""
 
     def __init__(self, what: str, *, where: Path, what_to_do: str | None = None) -> None:
-        super().__init__(f"{where}: {what}")
-        self.what = what
-        self.where = where
-        self.what_to_do = what_to_do
+        super().__init__(what, where=str(where), what_to_do=what_to_do)
 
 
 class Layout:

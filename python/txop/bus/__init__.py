@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from txop.bus.analysis import analyze, analyze_json
 from txop.bus.model import BusReport
-from txop.present.document import FormatError
+from txop.formats.error import FormatError
 
 __all__ = ["BusReport", "FormatError", "analyze", "analyze_json"]

@@ -21,6 +21,7 @@ from txop.measure.probes.bus_capture import MADE_FILE
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.measure.probes.provenance import provenance
 from txop.plan.model import Arm, BringUp, Plan, Test
+from txop.simulate.error import ScenarioError
 from txop.targets.contract import Listener, TargetError, TargetLost, Targets
 from txop.targets.prefix import PrefixTarget
 
@@ -52,10 +53,10 @@ class EmulatedLaboratory:
                 base, air_snap_bytes=snap_bytes, usb_snap_bytes=snap_bytes, limit_bytes=limit_bytes
             )
             await self._pair.__aenter__()
-        except EmulationError as error:
+        except (EmulationError, ScenarioError) as error:
             self._pair = None
             advice = f"; {error.what_to_do}" if error.what_to_do else ""
-            raise TargetError("dut", f"{error.what}{advice}") from None
+            raise TargetError("dut", f"{error.clause}{advice}") from None
         ends = (
             ("dut", self._pair.dut_prefix, EmulatedPair.dut_address),
             ("peer", self._pair.peer_prefix, EmulatedPair.peer_address),
@@ -83,8 +84,8 @@ class EmulatedLaboratory:
             if self._plan.bring_up != BringUp():
                 await self._link.up(self.targets, self._plan, self.peer_address)
             verified = await self._arm.verify(self.targets, arm, self._plan)
-        except EmulationError as error:
-            raise ArmError("arm-load-failed", str(error)) from None
+        except (EmulationError, ScenarioError) as error:
+            raise ArmError("arm-load-failed", error.clause) from None
         except TargetLost:
             raise
         except TargetError as error:
@@ -107,7 +108,7 @@ class EmulatedLaboratory:
         try:
             status = await self._made.stop()
         except (EmulationError, TargetLost) as error:
-            return [*problems, f"the emulated link: {error}"]
+            return [*problems, f"the emulated link: {error.what}"]
         with whole_file(folder / STATUS_FILE) as out:
             out.write(status.model_dump_json(indent=1) + "\n")
         return problems

@@ -12,10 +12,10 @@ import typer
 from txop.cli import console
 from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
 from txop.cli.console import JsonFlag
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.air import AirReport

@@ -22,8 +22,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from txop.cli import console, version
-from txop.cli.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.cli.help import epilog
+from txop.core.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.core.visible import visible
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from txop.cli import console
-from txop.cli.errors import UserError
+from txop.core.errors import UserError
 
 STDIN = "-"
 """Standard input as a capture, standard output for CSV."""

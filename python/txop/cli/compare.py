@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 from txop.stats.limits import MAX_BLOCKS
 
 if TYPE_CHECKING:
@@ -130,18 +129,16 @@ def _compare(
     from txop.compare.archive import compare as compare_arms
     from txop.compare.two import compare_two
 
-    with archive_errors():
-        if second is None:
-            return compare_arms(_read(first), baseline, include_void=include_void, without=without)
-        return compare_two(_read(first), _read(second), baseline)
+    if second is None:
+        return compare_arms(_read(first), baseline, include_void=include_void, without=without)
+    return compare_two(_read(first), _read(second), baseline)
 
 
 def _named(result: CompareResult, names: Sequence[str], archive: Path) -> list[Figure]:
     """Some figures of a result."""
     from txop.compare.archive import narrowed
 
-    with archive_errors():
-        return narrowed(result.figures, result.not_available, names, archive) if names else []
+    return narrowed(result.figures, result.not_available, names, archive) if names else []
 
 
 def _narrowed(result: CompareResult, metrics: Sequence[str] | None, archive: Path) -> CompareResult:

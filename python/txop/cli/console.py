@@ -23,7 +23,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from txop.cli.errors import ExitCode
+from txop.core.errors import ExitCode
 from txop.core.visible import visible
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of tables.")]

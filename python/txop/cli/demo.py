@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.archive_errors import archive_errors
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import UserError
 from txop.cli.help import epilog
 from txop.cli.plan_problems import read_plan
 from txop.cli.run import carry_on
+from txop.core.errors import UserError
 from txop.core.whole_file import whole_file
 
 TEMPLATE = "emulated-driver-patches"
@@ -81,7 +80,7 @@ def _clear(archive: Path) -> None:
         raise UserError(
             "is there, and no archive of an earlier demo", where=str(archive), what_to_do="choose another --output"
         )
-    with archive_errors(), ArchiveLock(Layout(archive)):
+    with ArchiveLock(Layout(archive)):
         for path in sorted(archive.iterdir(), key=lambda path: path.name == "archive.json"):  # it goes last
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)

@@ -8,8 +8,8 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
     from rich.table import Table

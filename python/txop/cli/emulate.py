@@ -12,8 +12,8 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode, MissingTool, UserError
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, MissingTool, UserError
 
 if TYPE_CHECKING:
     from txop.emulate.network import EmulatedNetwork
@@ -93,7 +93,7 @@ def emulate(
         )
     if shell and command:
         raise UserError("--shell runs a shell, and there is a command too", what_to_do="leave one of them out")
-    from txop.emulate import Captures, EmulationError, MissingForEmulation, ScenarioError, load_scenario
+    from txop.emulate import Captures, load_scenario
     from txop.emulate.command import shell as of_user
     from txop.emulate.session import Wanted, carry_out
 
@@ -104,22 +104,15 @@ def emulate(
         snap_bytes=_WHOLE if whole else 128,
         limit_bytes=None if max_capture_mb is None else max_capture_mb * 1_000_000,
     )
-    try:
-        wanted = Wanted(
-            load_scenario(scenario, [_assigned(text, "--set wlan.ap.mcs=3") for text in settings or ()]),
-            captures,
-            argv=argv,
-            at=at or "1",
-            background=[_beside(text) for text in background or ()],
-            stdout_to_stderr=json,
-        )
-        done = carry_out(wanted, lambda network: _ready(network, argv, at or "1", quiet=quiet))
-    except ScenarioError as error:
-        raise UserError(str(error)) from None
-    except MissingForEmulation as error:
-        raise MissingTool(error.what, what_to_do=error.what_to_do) from None
-    except EmulationError as error:
-        raise UserError(error.what, what_to_do=error.what_to_do) from None
+    wanted = Wanted(
+        load_scenario(scenario, [_assigned(text, "--set wlan.ap.mcs=3") for text in settings or ()]),
+        captures,
+        argv=argv,
+        at=at or "1",
+        background=[_beside(text) for text in background or ()],
+        stdout_to_stderr=json,
+    )
+    done = carry_out(wanted, lambda network: _ready(network, argv, at or "1", quiet=quiet))
     if json:
         console.write_json(_document(done, argv))
     elif not quiet:

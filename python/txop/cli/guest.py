@@ -13,9 +13,9 @@ import typer
 
 from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.guest_image.packages.lock import Lock

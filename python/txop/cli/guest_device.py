@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli.errors import UserError
 from txop.cli.guest_completion import devices, drivers
 from txop.cli.guest_options import told
+from txop.core.errors import UserError
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip

@@ -13,8 +13,8 @@ import typer
 from txop.cli import console
 from txop.cli.console import safe_text
 from txop.cli.ending import Ending
-from txop.cli.errors import ExitCode, MissingTool, UserError
 from txop.cli.guest_completion import kernels
+from txop.core.errors import UserError
 
 if TYPE_CHECKING:
     from txop.guest_image.image import Image
@@ -52,7 +52,6 @@ def told() -> Iterator[Ending]:
     """Turn what goes wrong with a guest into what the user reads. Signals end the block in order."""
     from txop.guest.running import GuestFailed
     from txop.guest_image.cache import default_cache, room
-    from txop.guest_image.error import GuestError, MissingForGuest
 
     ending = Ending()
     try:
@@ -62,16 +61,12 @@ def told() -> Iterator[Ending]:
         if ending.number in (None, signal.SIGINT):
             raise
         raise SystemExit(128 + ending.number) from None
-    except MissingForGuest as error:
-        raise MissingTool(error.what, what_to_do=error.what_to_do) from None
     except GuestFailed as error:
         if error.console:
             note("The console of the guest, where it went wrong:")
             for row in error.console.splitlines():
                 note(f"  {row}")
-        raise UserError(error.what, what_to_do=error.what_to_do, exit_code=ExitCode.VERDICT_NO) from None
-    except GuestError as error:
-        raise UserError(error.what, what_to_do=error.what_to_do) from None
+        raise
 
 
 def the_image(

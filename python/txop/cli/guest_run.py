@@ -14,7 +14,6 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.ending import Ending
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.guest_device import (
     AccessPoint,
     AirFlag,
@@ -32,6 +31,7 @@ from txop.cli.guest_device import (
 )
 from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.guest.chips import Chip

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.klog import Fault, LogReport, Moment, RuleSet

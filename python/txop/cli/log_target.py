@@ -6,7 +6,7 @@ import asyncio
 import io
 from pathlib import Path
 
-from txop.cli.errors import ExitCode, UserError
+from txop.core.errors import ExitCode, UserError
 from txop.targets.contract import Silence, Target, TargetError
 
 TIMEOUT_S = 60.0

@@ -9,10 +9,9 @@ from typing import Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 
 
 def register(app: typer.Typer) -> None:
@@ -44,9 +43,8 @@ def note(
 
     if not text.strip():
         raise UserError("the remark is empty")
-    with archive_errors():
-        read = read_archive(archive)
-        add_remark(read, text.strip(), arm=arm, run=run)
+    read = read_archive(archive)
+    add_remark(read, text.strip(), arm=arm, run=run)
     if as_json:
         remarks = [asdict(remark) for remark in remarks_of(read_journal(read.layout.journal).events)]
         console.write_json({"format": "txop-remarks", "version": 1, "remarks": remarks})

@@ -9,8 +9,8 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 
 FORMAT_VERSION = 1
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from txop.cli import console
-from txop.cli.errors import UserError
+from txop.core.errors import UserError
 
 if TYPE_CHECKING:
     from txop.plan.load import LoadedPlan

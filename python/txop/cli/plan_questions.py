@@ -11,7 +11,7 @@ from typing import Any
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from txop.cli.errors import UserError
+from txop.core.errors import UserError
 from txop.plan.draft import TEST_NAMES, Answers, DraftArm, Machine, draft
 from txop.plan.explain import did_you_mean, explain
 from txop.plan.load import parse_plan

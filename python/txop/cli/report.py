@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.archive_errors import archive_errors
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
@@ -104,9 +103,8 @@ def _compared(root: Path, baseline: str | None) -> tuple[Archive, CompareResult]
     from txop.archive.reader import read_archive
     from txop.compare.archive import compare
 
-    with archive_errors():
-        archive = read_archive(root)
-        return archive, compare(archive, baseline)
+    archive = read_archive(root)
+    return archive, compare(archive, baseline)
 
 
 def _default_name(format_name: str) -> str:

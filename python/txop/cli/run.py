@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.archive_errors import archive_errors
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
-from txop.cli.errors import ExitCode, UserError
 from txop.cli.help import epilog
 from txop.cli.plan_problems import print_problems, read_plan
+from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
@@ -88,8 +87,7 @@ def run(
     loaded, checked = read_plan(plan)
     if not quiet:
         print_problems(console.stderr(), str(plan), checked.warnings, style="yellow")
-    with archive_errors():
-        prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
+    prepared = session.begin(loaded, output, Overrides(blocks=blocks, aa=aa))
     return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
 
 
@@ -103,8 +101,7 @@ def resume(
     """Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
     from txop.campaign import session
 
-    with archive_errors():
-        prepared = session.reopen(archive)
+    prepared = session.reopen(archive)
     return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
 
 
@@ -119,7 +116,6 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
         screen.print(safe_text(f"Archive: {prepared.layout.root}"), soft_wrap=True)
     try:
         with (
-            archive_errors(),
             LiveReporter(screen, prepared.plan, quiet=quiet) as reporter,
             Ending(lambda: reporter.notice(_IMPATIENT)) as ending,
         ):
@@ -161,12 +157,11 @@ def conclude(root: Path, *, report: bool, as_json: bool) -> int:
     from txop.cli.compare import show
     from txop.compare.archive import compare
 
-    with archive_errors():
-        archive = read_archive(root)
-        if not archive.runs:
-            console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
-            return ExitCode.VERDICT_NO
-        result = compare(archive)
+    archive = read_archive(root)
+    if not archive.runs:
+        console.stderr().print(safe_text("No run came to its end: there is nothing to compare."), soft_wrap=True)
+        return ExitCode.VERDICT_NO
+    result = compare(archive)
     try:  # the result is shown whatever becomes of the files, and the files are there whoever reads stdout
         rebuild(archive)
         _remember_noise(archive, result)

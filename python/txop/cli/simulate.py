@@ -11,8 +11,8 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import UserError
 from txop.cli.help import epilog
+from txop.core.errors import UserError
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -130,37 +130,31 @@ def _run(
     usb: Path | None,
     waterfall: bool,
 ) -> bytes:
-    from txop.simulate import ScenarioError, simulate_json
+    from txop.simulate import simulate_json
 
     _check_name(name)
-    try:
-        with _ProgressBar() as bar:
-            return simulate_json(
-                name,
-                settings=settings,
-                sweeps=sweeps,
-                seeds=seeds,
-                threads=threads,
-                air=air,
-                usb=usb,
-                waterfall=waterfall,
-                progress=bar.advance,
-            )
-    except ScenarioError as error:
-        raise UserError(str(error)) from error
+    with _ProgressBar() as bar:
+        return simulate_json(
+            name,
+            settings=settings,
+            sweeps=sweeps,
+            seeds=seeds,
+            threads=threads,
+            air=air,
+            usb=usb,
+            waterfall=waterfall,
+            progress=bar.advance,
+        )
 
 
 def _check_captures(scenario: str, settings: list[tuple[str, str]], pcap: Path | None, usb: Path | None) -> None:
     """Refuse a capture of something that the link does not have, rather than write an empty file."""
     if pcap is None and usb is None:
         return
-    from txop.simulate import ScenarioError, check
+    from txop.simulate import check
 
     _check_name(scenario)
-    try:
-        found = check(scenario, settings=settings)
-    except ScenarioError as error:
-        raise UserError(str(error)) from error
+    found = check(scenario, settings=settings)
     if pcap is not None and "wlan" not in found:
         raise UserError("--pcap captures the air, and this link has none", what_to_do="leave it out, or use --usb")
     wlan = found.get("wlan", {})

@@ -13,8 +13,8 @@ from rich.table import Table
 from txop.cli import console
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.errors import UserError
 from txop.cli.help import epilog
+from txop.core.errors import UserError
 from txop.core.whole_file import replacement
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]

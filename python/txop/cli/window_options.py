@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli.errors import UserError
+from txop.core.errors import UserError
 
 if TYPE_CHECKING:
     from txop.present.window import Window

@@ -9,7 +9,7 @@ Addresses, in namespaces that nothing else can see: the server (behind the acces
 first host at the near ends 10.80.208.2, and so on, all in one /20, on the interface ``link0``.
 """
 
-from txop.emulate.error import EmulationError, MissingForEmulation, ScenarioError
+from txop.emulate.error import EmulationError, MissingForEmulation
 from txop.emulate.hosts import Host
 from txop.emulate.network import Captures, EmulatedNetwork
 from txop.emulate.pair import EmulatedPair
@@ -25,7 +25,6 @@ __all__ = [
     "Host",
     "LinkScenario",
     "MissingForEmulation",
-    "ScenarioError",
     "check_scenario",
     "load_scenario",
 ]

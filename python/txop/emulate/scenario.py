@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from txop import _native
-from txop.emulate.error import ScenarioError
+from txop.simulate.error import ScenarioError
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def check_scenario(scenario: Mapping[str, Any]) -> dict[str, Any]:
     >>> check_scenario({"dut": {"mcs": 99}})
     Traceback (most recent call last):
       ...
-    txop.emulate.error.ScenarioError: dut.mcs: 99 is not in the range from 0 to 31
+    txop.simulate.error.ScenarioError: dut.mcs: 99 is not in the range from 0 to 31.
     """
     try:
         checked: dict[str, Any] = json.loads(_native.check_link_scenario(scenario_json(scenario)))

@@ -20,6 +20,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from txop.core.errors import ExitCode
 from txop.guest.console import excerpt
 from txop.guest.qemu import PORTS, Computer, arguments, check_qemu
 from txop.guest.results import MAX_EVENTS_BYTES, MAX_FILES_BYTES, Event, read_events, unpack_files
@@ -61,7 +62,7 @@ class GuestFailed(GuestError):  # noqa: N818 - the guest failed
     """A guest that ended otherwise than it should. ``console``: the part of its console that may say why."""
 
     def __init__(self, what: str, console: str = "", *, cause: Cause) -> None:
-        super().__init__(what)
+        super().__init__(what, exit_code=ExitCode.VERDICT_NO)
         self.console = console
         self.cause = cause
 

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from txop.emulate.error import EmulationError, ScenarioError
+from txop.emulate.error import EmulationError
 from txop.emulate.pair import EmulatedPair
 from txop.emulate.scenario import laid_over
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
+from txop.simulate.error import ScenarioError
 
 MAX_WRONG = 20
 """So many wrong keys of a link are told; each is taken out to find the next."""
@@ -54,8 +55,8 @@ def _wrong(link: Mapping[str, Any]) -> Found:
             EmulatedPair(left)
             return
         except ScenarioError as error:
-            path = _path(error.key)
-            yield path, error.problem, None
+            path = _path(error.where or "")
+            yield path, error.what, None
             if not _take_out(left, path):
                 return
         except EmulationError as error:

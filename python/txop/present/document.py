@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from txop.formats.error import FormatError
+
 
 class Model(BaseModel):
     """Read-only, and tolerant of fields that a newer analyzer adds within the same layout version."""
@@ -25,10 +27,6 @@ def _all_fields(model: type[Model]) -> set[str]:
     if found is None:
         found = _FIELDS[model] = set(model.model_fields)
     return found
-
-
-class FormatError(ValueError):
-    """A JSON document that is none of a known format and version."""
 
 
 class Head(Model):

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from txop.present.document import FormatError
-from txop.simulate.engine import ScenarioError, check, simulate, simulate_json
+from txop.formats.error import FormatError
+from txop.simulate.engine import check, simulate, simulate_json
+from txop.simulate.error import ScenarioError
 from txop.simulate.model import Simulation
 from txop.simulate.shipped import Shipped, shipped
 

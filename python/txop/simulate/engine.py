@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from txop.simulate.error import ScenarioError
 from txop.simulate.model import Simulation
 from txop.simulate.settled import warnings
 from txop.simulate.shipped import Library
@@ -16,10 +17,6 @@ Progress = Callable[[int, int], None]
 
 Settings = Sequence[tuple[str, str]]
 """Dotted keys and TOML values to set over the scenario."""
-
-
-class ScenarioError(ValueError):
-    """A scenario, setting or sweep that cannot be; the message names the place, the key and what it may be."""
 
 
 def check(name: str, *, settings: Settings = ()) -> dict[str, Any]:

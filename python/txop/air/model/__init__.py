@@ -44,7 +44,8 @@ from txop.air.model.station import (
 )
 from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Summary
 from txop.air.model.timing import StampHypothesis, Timing
-from txop.present.document import FormatError, Model
+from txop.formats.error import FormatError
+from txop.present.document import Model
 from txop.present.sentence import Figure, Sentence
 
 __all__ = [

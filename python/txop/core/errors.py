@@ -1,6 +1,8 @@
-"""What goes wrong, said so that the reader knows what to do next; and what the exit codes mean.
+"""The base of errors that users read, and what the exit codes mean.
 
-Any layer may raise :class:`UserError`; only :mod:`txop.cli.app` prints it.
+Packages derive their own from :class:`UserError`; only :mod:`txop.cli.app` prints it, and ends with its exit code.
+``TargetError``, ``ArmError`` and ``FormatError`` are not derived from it: no user reads them as they are, what catches
+them says what they mean for a run.
 """
 
 from __future__ import annotations
@@ -66,9 +68,13 @@ class UserError(Exception):
         self.what_to_do = what_to_do
         self.exit_code = exit_code
 
+    @property
+    def clause(self) -> str:
+        """Place and problem, to be put into a sentence: ``notes.txt, byte 0: not a capture file``."""
+        return f"{self.where}: {self.what}" if self.where else self.what
+
     def __str__(self) -> str:
-        prefix = f"{self.where}: " if self.where else ""
-        text = f"{prefix}{_sentence(self.what)}"
+        text = _sentence(self.clause)
         if self.what_to_do:
             text += f" {_sentence(self.what_to_do[:1].upper() + self.what_to_do[1:])}"
         return text
