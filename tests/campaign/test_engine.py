@@ -41,6 +41,9 @@ def test_reload_arm_loads_once_per_arm_and_block(make_bench, plan_text):
     bench.go()
     assert bench.laboratory.steps.count("remove") == 6
     assert sum(step.startswith("place") for step in bench.laboratory.steps) == 6
+    loads = [run.metrics["load_time_s"] for run in read_archive(bench.layout.root).runs]
+    assert sorted(load.value for load in loads if load.value is not None) == [0.1] * 6
+    assert {load.reason for load in loads if load.value is None} == {"an earlier run of the block loaded it"}
 
 
 def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):

@@ -140,6 +140,46 @@ def test_a_driver_that_a_fault_silences_is_a_result_beside_its_control(tmp_path:
     assert runs["silent"].warnings[0].startswith("fails cleanly")
 
 
+def test_faults_while_loading_are_counted_with_their_log_in_void_runs_too(tmp_path: Path) -> None:
+    # RTL8XXXU_DEBUG_EFUSE and RTL8XXXU_DEBUG_REG_WRITE: without them the driver keeps a block that fails to itself
+    arms = """
+[[arm]]
+name = "no-firmware"
+[arm.guest]
+driver = "rtl8xxxu"
+faults = "txop:faults/firmware-upload.toml"
+parameters = { debug = 8193 }
+[[arm]]
+name = "no-calibration"
+[arm.guest]
+driver = "rtl8xxxu"
+faults = "txop:faults/rx-iqk.toml"
+"""
+    text = PLAN.replace("[[test]]", arms + "[[test]]", 1)
+    archive = carried_out(tmp_path / "x", text.replace("mips = 500", 'mips = 500\ncheck_exact = "none"'))
+    runs = {run.arm: run for run in archive.runs}
+    states = {name: (run.state, [void.gate for void in run.void]) for name, run in runs.items()}
+    assert states == {"whole": ("valid", []), "no-calibration": ("valid", []),
+                      "no-firmware": ("void", ["arm-load-failed"])}  # fmt: skip
+    wanted = {"whole": {}, "no-firmware": {"rtl8xxxu-firmware-block": 6, "probe-failed": 1},
+              "no-calibration": {"rtl8xxxu-iqk-failed": 2}}  # fmt: skip
+    for name, run in runs.items():
+        serious = [fault for fault in run.faults if fault.severity in ("warning", "error", "critical")]
+        assert {fault.key: fault.count for fault in serious} == wanted[name]
+        assert all(fault.while_loading for fault in serious)
+        assert run.metrics["load_faults"].value == sum(wanted[name].values())
+    logs = {name: (archive.layout.run(run.run) / "kernel-log-loading.txt").read_text() for name, run in runs.items()}
+    assert logs["no-firmware"].count("rtl8xxxu_writeN: Failed to write block at addr: 1c00 size: 0080") == 6
+    assert "probe with driver rtl8xxxu failed with error -11" in logs["no-firmware"]
+    assert logs["no-calibration"].count("rtl8xxxu_iqk_path_a: Path A RX IQK failed!") == 2
+    # what never came up has neither a time to load nor faults after it
+    for key, reason in (("load_time_s", "it never came up"), ("faults", "the arm never came up")):
+        figure = runs["no-firmware"].metrics[key]
+        assert figure.value is None
+        assert reason in (figure.reason or "")
+    assert runs["no-calibration"].metrics["faults"].value == 0
+
+
 def test_ctrl_c_leaves_no_guest_and_no_file(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN.replace("blocks = 1", "blocks = 9"))
     argv = [sys.executable, "-c", "from txop.cli.entry import main; main()", "run", "plan.toml", "-j", "2", "-o", "out"]

@@ -224,7 +224,9 @@ class Campaign:
             placed=None if every_run or first else self._placed,
         )
         self._placed = (
-            None if every_run or last or outcome.arm_failed or outcome.lost else Placed(0.0, outcome.file.verified)
+            None
+            if every_run or last or outcome.arm_failed or outcome.lost
+            else Placed(None, outcome.file.verified, no_seconds="an earlier run of the block loaded it")
         )
         sync_folder(self._layout.runs)
         sync_folder(self._layout.run(label.run))

@@ -94,7 +94,7 @@ class GuestLaboratory:
     async def place(self, arm: Arm, folder: Path) -> Placed:
         """Choose the arm: it is loaded when the guest of a run boots."""
         del folder
-        return Placed(0.0, dict(self._ready[arm.name].facts))
+        return Placed(None, dict(self._ready[arm.name].facts), clock="clock of the guest")
 
     async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
         """See :class:`~txop.campaign.laboratory.RunsByItself`."""

@@ -28,12 +28,13 @@ class Placed:
     """An arm that is in place."""
 
     seconds: float | None
-    """From the start of the load until it was up and verified; ``None``: it never came up, which a trial of faults may
-    find."""
+    """From the start of the load until it was up and verified; ``None``: see ``no_seconds``."""
     verified: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     clock: str = "clock of this machine"
     """By which ``seconds`` are counted."""
+    no_seconds: str = "it never came up"
+    """Why there are none: a trial of faults may find that, or an earlier run put the arm in place."""
 
 
 class Laboratory(Protocol):

@@ -251,8 +251,8 @@ def _conclude(
     """Make ``run.json`` and ``series.json`` of what the instruments read."""
     reading = Reading().merge(readings)
     if course.placed is not None:
-        load_s = course.placed.seconds
-        reading.put("load_time_s", load_s, course.placed.clock, None if load_s is not None else "it never came up")
+        placed = course.placed
+        reading.put("load_time_s", placed.seconds, placed.clock, placed.no_seconds if placed.seconds is None else None)
     join(facts, reading)
     reading.gates = settle([*reading.gates, *judge(facts, reading)])
     gates = _gate_table(reading.gates)
