@@ -54,7 +54,7 @@ def txop(program: Path, plain_environment: dict[str, str]) -> RunTxop:
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
-            "timeout": 120,
+            "timeout": 600,  # a guard against hangs, generous because the machine may be busy
             "encoding": "utf-8",
             **options,
         }

@@ -118,7 +118,7 @@ NAMES = sorted(PARSERS)
 
 
 def survives(name: str, data: bytes, *, seconds: float = 5.0) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     try:
         PARSERS[name][0](data)
     except FormatError as error:
@@ -127,7 +127,7 @@ def survives(name: str, data: bytes, *, seconds: float = 5.0) -> None:
         message = "read"
     assert message
     assert message.isprintable()
-    assert time.monotonic() - started < seconds, name
+    assert time.process_time() - started < seconds, name
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -215,10 +215,10 @@ UNITS = [
 @pytest.mark.parametrize("name", NAMES)
 def test_long_repetitions_take_linear_time(name: str) -> None:
     """20 kB each: what is quadratic takes tens of seconds."""
-    started = time.monotonic()
+    started = time.process_time()
     for unit in UNITS:
         survives(name, PARSERS[name][1][0][:60] + unit * (20_000 // len(unit)))
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.slow
