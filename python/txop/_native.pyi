@@ -12,6 +12,8 @@ def analyze_air(
     path: str | os.PathLike[str],
     *,
     pair: tuple[str, str] | None = None,
+    bssid: str | None = None,
+    channel: int | None = None,
     start: tuple[bool, int] | None = None,
     end: tuple[bool, int] | None = None,
     progress: Callable[[int, int | None], None] | None = None,

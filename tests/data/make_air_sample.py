@@ -508,6 +508,7 @@ class Sample:
                 if late
                 else None,
                 "window": None,
+                "selection": None,
                 "limits": [
                     {
                         "code": "no-snr",
@@ -681,6 +682,10 @@ class Sample:
                 "busy_us": 23.9e6,
                 "observed_us": SPAN_US,
                 "busy_share": 23.9e6 / SPAN_US,
+                "bss_us": None,
+                "bss_share": None,
+                "bss_busy_share": None,
+                "bss_kinds": None,
                 "busy_share_low": 23.8e6 / SPAN_US,
                 "busy_share_high": 24.3e6 / SPAN_US,
                 "kinds": {
@@ -704,6 +709,7 @@ class Sample:
                         "busy_share": 0.75 + 0.05 * self.random.random() - (0.68 if 49 < k < 53 and late else 0),
                         "data_share": 0.5 if not (49 < k < 53 and late) else 0.0,
                         "retry_share": 0.16 * (1 - q) + 0.01,
+                        "bss_share": None,
                     }
                     for k in range(int(SPAN_US / BIN_US))
                 ],

@@ -22,6 +22,7 @@ use crate::medium::Medium;
 use crate::network::Networks;
 use crate::ppdu::{Assembler, Control, Ppdu};
 use crate::report::{self, Report};
+use crate::selection::{NotThere, Selection};
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
 use crate::table::Table;
@@ -43,6 +44,8 @@ pub struct Options {
     pub pair: Option<(MacAddr, MacAddr)>,
     /// The part of the capture that is counted; all of it when `None`.
     pub window: Option<capture::Window>,
+    /// The network or channel that is looked at; everything by default.
+    pub selection: Selection,
 }
 
 /// Analyses a capture batch by batch.
@@ -111,7 +114,8 @@ impl Analyzer {
         if self.running.is_some() {
             return;
         }
-        let main_interface = busiest_interface(first(&self.waiting));
+        let selection = self.options.selection;
+        let main_interface = busiest_interface(first(&self.waiting), selection);
         let is_main = |frame: &&Frame| frame.interface == main_interface;
         let mut calibration = calibrate(first(&self.waiting).filter(is_main));
         if calibration.fcs_is_invented {
@@ -120,10 +124,10 @@ impl Analyzer {
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }
         if self.waiting.iter().any(|batch| batch.place.is_some()) {
-            let running = Running::new(calibration.clone(), main_interface);
+            let running = Running::new(calibration.clone(), main_interface, selection);
             self.whole = Some(Box::new(Whole { running, counts: Counts::default() }));
         }
-        let mut running = Running::new(calibration, main_interface);
+        let mut running = Running::new(calibration, main_interface, selection);
         for batch in self.waiting.drain(..) {
             running.placed(&batch, &mut self.counts);
             if let Some(whole) = &mut self.whole {
@@ -135,10 +139,19 @@ impl Analyzer {
         self.running = Some(running);
     }
 
+    /// What was chosen and is not there; to be asked when all frames are in.
+    pub fn not_there(&self) -> Option<NotThere> {
+        let Selection { bssid, channel } = self.options.selection;
+        let tally = &self.counts.tally;
+        channel
+            .and_then(|channel| NotThere::channel(channel, &self.counts.heard_on(), tally.without_channel))
+            .or_else(|| bssid.filter(|_| tally.wlan > 0).and_then(|bssid| NotThere::bssid(bssid, &self.networks)))
+    }
+
     /// The report of everything so far. Ends the calibration phase.
     pub fn report(&mut self, source: &summary::Source) -> Report {
         self.start(drop);
-        let audit = self.whole.as_mut().map(|whole| whole.audit());
+        let audit = self.whole.as_mut().map(|whole| whole.audit(&self.options.selection));
         match &mut self.running {
             Some(running) => {
                 let mut report = running.report(&self.options, &self.counts, &self.networks, source);
@@ -164,12 +177,14 @@ struct Whole {
 
 impl Whole {
     /// Claimed and used, of the frames so far.
-    fn audit(&mut self) -> Vec<CapabilityAudit> {
+    fn audit(&mut self, selection: &Selection) -> Vec<CapabilityAudit> {
         self.running.finish();
         let Accounts { stations, claims, links, .. } = &self.running.accounts;
         let ghosts = ghost::find(stations, self.counts.fcs_known());
         let ghosts: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
-        capability::audit(claims, stations, links, &|address| ghosts.contains(&address))
+        let ends = selection.ends(links);
+        let is_left_out = |address: u64| ghosts.contains(&address) || !has(ends.as_ref(), address);
+        capability::audit(claims, stations, links, &is_left_out)
     }
 }
 
@@ -205,12 +220,15 @@ struct Accounts {
     floods: Floods,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
+    selection: Selection,
+    /// Frames that name the chosen network.
+    bss_frames: u64,
     /// Rows of aggregation counters that may still be made.
     aggregates_left: usize,
 }
 
 impl Running {
-    fn new(calibration: Calibration, main_interface: u32) -> Self {
+    fn new(calibration: Calibration, main_interface: u32, selection: Selection) -> Self {
         let gaps = calibration.gaps_usable();
         Self {
             clock: Clock::new(calibration.source),
@@ -221,6 +239,8 @@ impl Running {
                 stations: Stations::new(),
                 links: Table::new(MAX_LINKS),
                 flows: Flows::new(),
+                selection,
+                bss_frames: 0,
                 distrust_control_rates: calibration.control_rates == Some(false),
                 aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
@@ -242,6 +262,10 @@ impl Running {
 
     fn batch(&mut self, batch: &Batch, counts: &mut Counts) {
         for frame in &batch.frames {
+            if self.accounts.selection.channel.is_some_and(|channel| channel.excludes(frame)) {
+                self.elsewhere(frame, batch, counts);
+                continue;
+            }
             let at = self.clock.position(frame);
             let is_main = frame.interface == self.main_interface;
             let index = (frame.interface as usize).min(MAX_INTERFACES - 1);
@@ -257,6 +281,24 @@ impl Running {
                 assembler.note_link(frame, row, accounts.links.generation(), repeats);
             }
         }
+    }
+
+    /// A frame on a channel that was not chosen.
+    #[cold]
+    fn elsewhere(&mut self, frame: &Frame, batch: &Batch, counts: &mut Counts) {
+        let accounts = &mut self.accounts;
+        accounts.learn(frame, batch, Place::After);
+        // A frame without a channel was sent by the capturing machine, on whatever channel it is.
+        let Some(mhz) = frame.radio.frequency_mhz.filter(|_| frame.interface == self.main_interface) else { return };
+        counts.left_for.add(mhz, 1);
+        if accounts.medium.is_away() {
+            return;
+        }
+        if let Some(Lane { assembler, matcher }) = self.lanes.get_mut(frame.interface as usize) {
+            assembler.finish(&mut |ppdu| accounts.ppdu(ppdu, matcher, true));
+            matcher.interrupted(&mut accounts.links);
+        }
+        accounts.medium.away();
     }
 
     #[cold]
@@ -327,6 +369,11 @@ impl Accounts {
         let key = (ta.as_u64(), ra.as_u64());
         let row = links.row(key, || Link::new(ta, ra, at_ns));
         let Some(link) = links.get_mut(row) else { return (row, frame.header.fc.retry()) };
+        if self.selection.bssid.is_some() && frame.usable() {
+            let bssid = frame.header.bssid();
+            link.is_chosen |= self.selection.takes(ta, ra, bssid);
+            self.bss_frames += u64::from(bssid == self.selection.bssid);
+        }
         let repeats = link.frame(frame, at_ns, is_main);
         match link.station_rows.filter(|rows| rows.generation == stations.table.generation()) {
             Some(rows) => {
@@ -398,6 +445,13 @@ impl Accounts {
         if is_main {
             self.listener.ppdu(ppdu, role);
         }
+        let is_chosen = self.selection.bssid.is_some() && role != Role::Damaged && {
+            let of = match role {
+                Role::Response { link, .. } | Role::CtsResponse { link } => Some(link),
+                _ => link,
+            };
+            self.selection.has_ppdu(of, ppdu.ra, &self.links)
+        };
         match matcher
             .answered
             .as_ref()
@@ -407,9 +461,9 @@ impl Accounts {
             _ if !is_main => self.response(role),
             Some(mode) => {
                 let at_rule = ppdu.at_mode(mode);
-                self.medium.ppdu(&at_rule, role, link, &mut self.links, &mut self.stations);
+                self.medium.ppdu(&at_rule, role, link, is_chosen, &mut self.links, &mut self.stations);
             }
-            None => self.medium.ppdu(ppdu, role, link, &mut self.links, &mut self.stations),
+            None => self.medium.ppdu(ppdu, role, link, is_chosen, &mut self.links, &mut self.stations),
         }
         match role {
             Role::Data if !ppdu.ra.is_group() => self.data(ppdu, link),
@@ -497,6 +551,25 @@ impl Running {
         accounts.medium.finish(&mut accounts.links);
     }
 
+    /// What was chosen, for the head of the report. `bss`: the rows of the network.
+    fn selection(&self, selection: &Selection, counts: &Counts, bss: &[report::Bss]) -> Option<report::Selection> {
+        let Selection { bssid, channel } = selection;
+        if bssid.is_none() && channel.is_none() {
+            return None;
+        }
+        let frequency_mhz = channel.and_then(|_| counts.main_channel());
+        Some(report::Selection {
+            bssid: bssid.map(|bssid| bssid.to_string()),
+            ssid: bssid.and_then(|_| bss.iter().find_map(|row| row.ssid.clone())),
+            bss_frames: bssid.map(|_| self.accounts.bss_frames),
+            channel: frequency_mhz.and_then(wire::phy::Band::channel_number),
+            frequency_mhz,
+            frames: counts.tally.wlan,
+            frames_elsewhere: counts.tally.elsewhere.iter().map(|(_, frames)| frames).sum(),
+            frames_without_channel: counts.tally.without_channel,
+        })
+    }
+
     fn report(&mut self, options: &Options, counts: &Counts, networks: &Networks, source: &summary::Source) -> Report {
         self.finish();
         let accounts = &self.accounts;
@@ -509,7 +582,9 @@ impl Running {
         let ghost_addresses: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
         let is_ghost = |address: u64| ghost_addresses.contains(&address);
 
-        let mut rows: Vec<&Link> = links.iter().map(|(_, link)| link).collect();
+        let selection = &options.selection;
+        let mut rows: Vec<&Link> =
+            links.iter().map(|(_, link)| link).filter(|link| selection.has(link, links)).collect();
         rows.sort_by(|a, b| (b.mpdus, b.frames).cmp(&(a.mpdus, a.frames)).then((a.ta, a.ra).cmp(&(b.ta, b.ra))));
         let pair = options.pair.or_else(|| busiest(&rows));
         let totals = medium.totals();
@@ -519,7 +594,7 @@ impl Running {
             }
             None => Vec::new(),
         };
-        let block_acks = flows.report();
+        let mut block_acks = flows.report();
         let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair);
         let disorder = limits::disorder(counts);
         if let Some(limit) = &disorder {
@@ -538,9 +613,19 @@ impl Running {
             span_ns: accounts.listener.span_ns(),
             hearing: &hearing,
         };
+        if selection.bssid.is_some() {
+            let chosen: HashSet<(String, String)> =
+                rows.iter().map(|link| (link.ta.to_string(), link.ra.to_string())).collect();
+            block_acks.retain(|flow| chosen.contains(&(flow.originator.clone(), flow.recipient.clone())));
+        }
         let timely = untimely(&known).is_none();
         let rated = timely && medium.duration_known_share().is_some_and(|share| share > 0.5);
-        let summary = summary::build(counts, source, limits(&known));
+        let bss = summary::networks(networks, claims, &is_ghost)
+            .into_iter()
+            .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
+            .collect::<Vec<_>>();
+        let chosen_part = self.selection(selection, counts, &bss);
+        let summary = summary::build(counts, source, chosen_part, limits(&known));
         let grounds = waterfall::Grounds {
             grouped,
             stamped: counts.stamped() > 0,
@@ -586,6 +671,9 @@ impl Running {
         station_rows.sort_by(|(a, x), (b, y)| {
             (y.airtime.total(), y.sent, y.received).cmp(&(x.airtime.total(), x.sent, x.received)).then(a.cmp(b))
         });
+        let ends = selection.ends(links);
+        station_rows.retain(|(address, _)| has(ends.as_ref(), *address));
+        let is_left_out = |address: u64| is_ghost(address) || !has(ends.as_ref(), address);
         let members = summary::members(networks);
 
         let mut report = Report {
@@ -604,7 +692,7 @@ impl Running {
                     summary::station(MacAddr::from_u64(*address), station, is_ghost(*address), claims, &members, rated)
                 })
                 .collect(),
-            bss: summary::networks(networks, claims, &is_ghost),
+            bss,
             links: link_rows,
             ghost_effect: summary::ghost_effect(counts, stations, &ghosts),
             ghosts: ghost::report(&ghosts, stations),
@@ -619,10 +707,10 @@ impl Running {
                     })
                 })
                 .collect(),
-            airtime: medium.report(timely),
+            airtime: medium.report(timely, selection.bssid.is_some()),
             waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
             waterfalls,
-            capabilities: capability::audit(claims, stations, links, &is_ghost),
+            capabilities: capability::audit(claims, stations, links, &is_left_out),
             steadiness: chosen
                 .iter()
                 .filter(|link| timely && link.mpdus > 0)
@@ -639,15 +727,24 @@ impl Running {
     }
 }
 
+/// Is `address` one of those; `None`: all are.
+fn has(addresses: Option<&HashSet<u64>>, address: u64) -> bool {
+    addresses.is_none_or(|addresses| addresses.contains(&address))
+}
+
 /// The frames that the calibration looks at: the same ones, however the records came in batches.
 fn first(batches: &[Batch]) -> impl Iterator<Item = &Frame> + Clone {
     batches.iter().flat_map(|batch| &batch.frames).take(CALIBRATION_FRAMES)
 }
 
-/// The interface with the most frames.
-fn busiest_interface<'a>(frames: impl Iterator<Item = &'a Frame>) -> u32 {
+/// The interface with the most frames, of those on the chosen channel where there are any.
+fn busiest_interface<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, selection: Selection) -> u32 {
     let mut interfaces = Few::<u32, MAX_INTERFACES>::default();
-    frames.for_each(|frame| interfaces.add(frame.interface, 1));
+    let chosen = |frame: &&Frame| selection.channel.is_none_or(|channel| !channel.excludes(frame));
+    frames.clone().filter(chosen).for_each(|frame| interfaces.add(frame.interface, 1));
+    if interfaces.len() == 0 {
+        frames.for_each(|frame| interfaces.add(frame.interface, 1));
+    }
     interfaces.iter().max_by_key(|(interface, frames)| (*frames, std::cmp::Reverse(*interface))).map_or(0, |(i, _)| i)
 }
 

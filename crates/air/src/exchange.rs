@@ -140,6 +140,13 @@ impl Matcher {
         Self { pending: None, gaps_usable: spread_ns.is_some(), late_ns, control_rates, grouped, answered: None }
     }
 
+    /// The receiver went to another channel: whether the latest PPDU was answered is not known.
+    pub fn interrupted(&mut self, links: &mut Links) {
+        if let Some(pending) = self.pending.take().filter(|pending| pending.generation == links.generation()) {
+            forget(&pending, links);
+        }
+    }
+
     /// Classifies the next PPDU and updates the counters of the links involved.
     pub fn ppdu(&mut self, ppdu: &Ppdu, link: Option<u32>, links: &mut Links, claims: &Claims) -> Role {
         self.answered = None;

@@ -14,6 +14,7 @@ use crate::ciphers::Ciphers;
 use crate::few::Few;
 use crate::network::{is_counted, Networks, Recall};
 use crate::repeats::{Repeats, Said};
+use crate::selection::Channels;
 
 /// What is known of the frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +175,10 @@ pub struct Tally {
     pub file_position: u64,
     /// Records per link type.
     pub link_types: Few<u32, 64>,
+    /// Where a channel was chosen: frames on other ones, which are in none of the other counts.
+    pub elsewhere: Channels,
+    /// Where a channel was chosen: frames that do not tell theirs; likewise.
+    pub without_channel: u64,
 }
 
 /// The largest MPDU of any format has 11,454 bytes (IEEE 802.11-2020, table 9-25); some room for odd receivers.

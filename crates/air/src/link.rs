@@ -205,6 +205,8 @@ pub struct Link {
     pub series: Series<FlowSum>,
     /// Sequence numbers captured lately, by TID; at most 17.
     copies: Vec<(Option<u8>, Copies)>,
+    /// One of its frames belongs to the chosen network.
+    pub is_chosen: bool,
     /// Where its ends are counted, once known.
     pub station_rows: Option<StationRows>,
 }
@@ -248,6 +250,7 @@ impl Link {
             aggregates: Vec::new(),
             series: Series::new(FLOW_BIN_NS),
             copies: Vec::new(),
+            is_chosen: false,
             station_rows: None,
         }
     }

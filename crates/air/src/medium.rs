@@ -40,6 +40,8 @@ pub struct BusySum {
     pub data: i64,
     /// Retries.
     pub retry: i64,
+    /// PPDUs of the chosen network.
+    pub chosen: i64,
 }
 
 impl AddAssign for BusySum {
@@ -47,6 +49,7 @@ impl AddAssign for BusySum {
         self.busy += other.busy;
         self.data += other.data;
         self.retry += other.retry;
+        self.chosen += other.chosen;
     }
 }
 
@@ -74,6 +77,7 @@ struct Turn {
     /// First transmissions and retries of data in it, ns.
     data: i64,
     retry: i64,
+    is_chosen: bool,
 }
 
 /// Airtime of one PHY.
@@ -104,6 +108,8 @@ pub struct Medium {
     gaps_usable: bool,
     cursor_ns: Option<i64>,
     frequency_mhz: Option<u16>,
+    /// Frames on a channel that is not analysed were heard since the latest PPDU.
+    was_away: bool,
     observed_ns: i64,
     unobserved_ns: i64,
     idle_ns: i64,
@@ -113,6 +119,8 @@ pub struct Medium {
     stray_ns: i64,
     kinds: AirtimeNs,
     busy_ns: i64,
+    chosen_ns: i64,
+    chosen_kinds: AirtimeNs,
     uncertainty_ns: i64,
     with_duration: u64,
     without_duration: u64,
@@ -134,6 +142,7 @@ impl Medium {
             gaps_usable,
             cursor_ns: None,
             frequency_mhz: None,
+            was_away: false,
             observed_ns: 0,
             unobserved_ns: 0,
             idle_ns: 0,
@@ -143,6 +152,8 @@ impl Medium {
             stray_ns: 0,
             kinds: AirtimeNs::default(),
             busy_ns: 0,
+            chosen_ns: 0,
+            chosen_kinds: AirtimeNs::default(),
             uncertainty_ns: 0,
             with_duration: 0,
             without_duration: 0,
@@ -156,8 +167,26 @@ impl Medium {
         }
     }
 
+    /// The receiver was on another channel: the time until the next PPDU is not observed.
+    pub fn away(&mut self) {
+        self.was_away = true;
+    }
+
+    /// Is it known already that the receiver went away?
+    pub fn is_away(&self) -> bool {
+        self.was_away
+    }
+
     /// Accounts for the next PPDU. `link` is the row of its (TA, RA), where it has a TA.
-    pub fn ppdu(&mut self, ppdu: &Ppdu, role: Role, link: Option<u32>, links: &mut Links, stations: &mut Stations) {
+    pub fn ppdu(
+        &mut self,
+        ppdu: &Ppdu,
+        role: Role,
+        link: Option<u32>,
+        is_chosen: bool,
+        links: &mut Links,
+        stations: &mut Stations,
+    ) {
         let Some(duration) = ppdu.duration_ns else {
             self.without_duration += ppdu.mpdus.len() as u64;
             self.untimed_ns = self.untimed_ns.saturating_add(longest_ns(ppdu));
@@ -166,12 +195,16 @@ impl Medium {
         self.with_duration += ppdu.mpdus.len() as u64;
         let kinds = split_kinds(ppdu, role, duration);
         self.count_airtime(ppdu, role, link, kinds, links, stations);
+        if is_chosen {
+            self.chosen_kinds += kinds;
+        }
 
         // A hardware stamp says when this PPDU began, so the one before it had ended by then, whatever its claimed rate
         // and length make of its duration. By the capture clock only the order is sure: PPDUs queue up instead.
         self.settle(ppdu.exact_start.then_some(ppdu.start_ns), links);
-        let hopped = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
-        if hopped {
+        let tuned = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
+        let hopped = tuned || std::mem::take(&mut self.was_away);
+        if tuned {
             self.frequency_mhz = ppdu.frequency_mhz;
         }
         let cursor = *self.cursor_ns.get_or_insert(ppdu.start_ns);
@@ -217,7 +250,8 @@ impl Medium {
         let (ta, ra) = (ppdu.ta, ppdu.ra);
         let data = if kinds.kind == AirtimeKind::Data { kinds.first } else { 0 };
         let retry = kinds.retry;
-        self.turn = Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, duration, data, retry });
+        self.turn =
+            Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, duration, data, retry, is_chosen });
     }
 
     /// Accounts for the PPDU that has the air, which ends by `limit_ns` at the latest.
@@ -236,10 +270,12 @@ impl Medium {
                 kind => (kind as f64 * ns as f64 / turn.duration.max(1) as f64) as i64,
             };
             self.busy_ns += visible;
+            self.chosen_ns += if turn.is_chosen { visible } else { 0 };
             self.busy.add_interval(turn.start_ns, end, |ns| BusySum {
                 busy: ns,
                 data: share(turn.data, ns),
                 retry: share(turn.retry, ns),
+                chosen: if turn.is_chosen { ns } else { 0 },
             });
         }
     }
@@ -424,8 +460,8 @@ impl Medium {
         (covered > 0).then(|| (busy / covered as f64).min(1.0))
     }
 
-    /// Section 6. `timely`: the capture's times can be used.
-    pub fn report(&self, timely: bool) -> report::Airtime {
+    /// Section 6. `timely`: the capture's times can be used; `has_choice`: a network was chosen.
+    pub fn report(&self, timely: bool, has_choice: bool) -> report::Airtime {
         let us = |ns: i64| ns as f64 / 1000.0;
         let known = timely && self.with_duration > 0;
         let width = self.busy.width_ns();
@@ -434,6 +470,12 @@ impl Medium {
             observed_us: known.then(|| us(self.observed_ns)),
             busy_share: (known && self.observed_ns > 0).then(|| self.busy_ns as f64 / self.observed_ns as f64),
             kinds: known.then(|| self.kinds.report()),
+            bss_us: (known && has_choice).then(|| us(self.chosen_ns)),
+            bss_share: (known && has_choice && self.observed_ns > 0)
+                .then(|| self.chosen_ns as f64 / self.observed_ns as f64),
+            bss_busy_share: (known && has_choice && self.busy_ns > 0)
+                .then(|| self.chosen_ns as f64 / self.busy_ns as f64),
+            bss_kinds: (known && has_choice).then(|| self.chosen_kinds.report()),
             busy_share_low: self.busy_bounds().filter(|_| known).map(|(low, _)| low),
             busy_share_high: self.busy_bounds().filter(|_| known).map(|(_, high)| high),
             frames_without_duration: self.without_duration,
@@ -459,6 +501,7 @@ impl Medium {
                         busy_share: share(bin.busy),
                         data_share: share(bin.data),
                         retry_share: share(bin.retry),
+                        bss_share: has_choice.then(|| share(bin.chosen)),
                     }
                 })
                 .collect(),

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use capture::{Damage, OpenError, Place, Placing, Reader, Record, Window};
 
 use crate::analyzer::{Analyzer, Options};
+use crate::elsewhere::Elsewhere;
 use crate::frame::{Batch, Decoder, RawRecord};
 use crate::report::Report;
+use crate::selection::{Channel, NotThere};
 use crate::summary::Source;
 
 /// Frames handed over at once.
@@ -34,6 +36,8 @@ pub enum Error {
     },
     /// A window was asked for, and no record of the capture has a time.
     NoTimes,
+    /// A network or a channel was chosen that the capture does not have.
+    NotThere(NotThere),
     /// The caller asked to stop.
     Stopped,
 }
@@ -48,6 +52,7 @@ impl std::fmt::Display for Error {
                  interface"
             ),
             Self::NoTimes => f.write_str("its records have no time, so none can be said to lie in a window"),
+            Self::NotThere(what) => what.fmt(f),
             Self::Stopped => f.write_str("stopped"),
         }
     }
@@ -97,7 +102,7 @@ pub fn analyze(
     let (opened, started) = sync_channel::<Result<Option<u64>, OpenError>>(1);
     let name = path.display().to_string();
     let path = path.to_owned();
-    let window = options.window;
+    let (window, channel) = (options.window, options.selection.channel);
     let is_watched = stop.is_some();
     // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
     std::thread::spawn(move || {
@@ -109,7 +114,7 @@ pub fn analyze(
             }
         };
         let _ = opened.send(Ok(reader.total_bytes()));
-        read(&mut reader, name, window, is_watched, &frames, &empty);
+        read(&mut reader, name, window, channel, is_watched, &frames, &empty);
     });
     let total = loop {
         match started.recv_timeout(TICK) {
@@ -141,8 +146,8 @@ pub fn analyze_reader(
     let (frames, stage_two) = sync_channel::<Message>(BATCHES);
     let (back, empty) = channel::<Batch>();
     let total = reader.total_bytes();
-    let window = options.window;
-    std::thread::spawn(move || read(&mut reader, name, window, false, &frames, &empty));
+    let (window, channel) = (options.window, options.selection.channel);
+    std::thread::spawn(move || read(&mut reader, name, window, channel, false, &frames, &empty));
     second_stage(&stage_two, &back, Analyzer::new(options), total, None, progress)
 }
 
@@ -159,6 +164,8 @@ struct FirstStage<'a> {
     decoder: Decoder,
     /// For records outside the window: what the networks of the window count is counted by `decoder` alone.
     outside: Decoder,
+    /// Where a channel was chosen: for records of the others.
+    elsewhere: Option<Box<Elsewhere>>,
     batch: Batch,
     spare: Vec<Batch>,
     flushed: Instant,
@@ -174,6 +181,7 @@ fn read(
     reader: &mut Reader,
     path: String,
     window: Option<Window>,
+    channel: Option<Channel>,
     is_watched: bool,
     frames: &SyncSender<Message>,
     empty: &Receiver<Batch>,
@@ -183,6 +191,7 @@ fn read(
         empty,
         decoder: Decoder::default(),
         outside: Decoder::default(),
+        elsewhere: channel.map(|channel| Box::new(Elsewhere::new(channel))),
         batch: Batch::default(),
         spare: Vec::new(),
         flushed: Instant::now(),
@@ -193,7 +202,8 @@ fn read(
     };
     let mut placing = window.map(Placing::new);
     let damage = match &mut placing {
-        None => stage.whole(reader),
+        None if stage.elsewhere.is_none() => stage.whole(reader),
+        None => stage.channel(reader),
         Some(placing) => stage.part(reader, placing),
     };
     let Ok(damage) = damage else { return };
@@ -236,6 +246,27 @@ impl FirstStage<'_> {
         }
     }
 
+    /// Reads all records and tells those of a channel from the others.
+    fn channel(&mut self, reader: &mut Reader) -> Result<Option<Damage>, Gone> {
+        loop {
+            match reader.next() {
+                Ok(Some(record)) => self.decode(&raw(&record)),
+                Ok(None) => return Ok(None),
+                Err(damage) => return Ok(Some(damage)),
+            }
+            self.hand_over_when_due(reader)?;
+        }
+    }
+
+    /// Decodes a record that is counted, if it is of the channel that was chosen.
+    #[inline]
+    fn decode(&mut self, record: &RawRecord<'_>) {
+        let elsewhere = self.elsewhere.as_mut().is_some_and(|elsewhere| elsewhere.took(record, &mut self.batch));
+        if !elsewhere {
+            self.decoder.decode(record, &mut self.batch);
+        }
+    }
+
     /// Reads all records and tells those of a window from the others: a batch is of one place.
     fn part(&mut self, reader: &mut Reader, placing: &mut Placing) -> Result<Option<Damage>, Gone> {
         self.batch.place = Some(Place::Before);
@@ -256,8 +287,11 @@ impl FirstStage<'_> {
                 self.hand_over()?;
                 self.batch.place = Some(place);
             }
-            let decoder = if place == Place::Inside { &mut self.decoder } else { &mut self.outside };
-            decoder.decode(&raw(&record), &mut self.batch);
+            if place == Place::Inside {
+                self.decode(&raw(&record));
+            } else {
+                self.outside.decode(&raw(&record), &mut self.batch);
+            }
             self.hand_over_when_due(reader)?;
         }
     }
@@ -345,6 +379,9 @@ fn second_stage(
         return Err(Error::NoTimes);
     }
     let report = analyzer.report(&source);
+    if let Some(what) = analyzer.not_there() {
+        return Err(Error::NotThere(what));
+    }
     if report.frames == 0 && report.summary.not_wlan > 0 {
         let names: Vec<String> =
             report.summary.link_types.iter().map(|link| format!("{} ({})", link.number, link.name)).collect();

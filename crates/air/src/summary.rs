@@ -7,16 +7,16 @@ use wire::linktype::LinkType;
 use wire::phy::{Band, Mode};
 
 use crate::claims::Claims;
-use crate::few::Few;
 use crate::frame::{Frame, Tally, MAX_EXAMPLES};
 use crate::ghost;
 use crate::limits::{limit, DISORDER_NS};
 use crate::link::Link;
 use crate::network::{Member, Networks};
 use crate::report::{
-    Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount,
+    Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount, Selection,
     Station as StationRow, Summary, Window, WiresharkStation,
 };
+use crate::selection::Channels;
 use crate::sentence::{sentence, Figure};
 use crate::station::{Station, Stations};
 
@@ -24,8 +24,6 @@ use crate::station::{Station, Stations};
 const MAX_CLOCKS: usize = 64;
 /// A channel with less than one frame in so many is a neighbour's.
 const CHANNEL_SHARE: u64 = 50;
-/// Channels listed.
-const MAX_CHANNELS: usize = 256;
 
 /// What the reader knows of the file.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +67,9 @@ pub struct Counts {
     latest_ns: Vec<i64>,
     disordered: u64,
     farthest_back_ns: i64,
-    channels: Few<u16, MAX_CHANNELS>,
+    channels: Channels,
+    /// Frames on channels that were not chosen, on the interface of the chosen one.
+    pub left_for: Channels,
     own: u64,
     /// Frames with a known modulation.
     rated: u64,
@@ -101,6 +101,10 @@ impl Counts {
         for (link, count) in tally.link_types.iter() {
             sum.link_types.add(link, count);
         }
+        for (mhz, count) in tally.elsewhere.iter() {
+            sum.elsewhere.add(mhz, count);
+        }
+        sum.without_channel += tally.without_channel;
     }
 
     /// Is this record earlier than one before it on its interface?
@@ -146,11 +150,25 @@ impl Counts {
         self.with_ampdu_status
     }
 
-    /// Channels that a noticeable share of the frames was heard on; a strong neighbour is no hop.
+    /// Channels that a noticeable share of the frames was heard on, counted or not; a strong neighbour is no hop. Of an
+    /// interface that stays elsewhere all the time, frames that are not counted do not take part.
     pub fn channels(&self) -> u64 {
-        let total: u64 = self.channels.iter().map(|(_, frames)| frames).sum();
-        let most = self.channels.iter().filter(|(_, frames)| frames * CHANNEL_SHARE >= total).count() as u64;
-        most.max(u64::from(self.channels.len() > 0))
+        let heard = || self.channels.iter().chain(self.left_for.iter());
+        let total: u64 = heard().map(|(_, frames)| frames).sum();
+        let most = heard().filter(|(_, frames)| frames * CHANNEL_SHARE >= total).count() as u64;
+        most.max(u64::from(heard().next().is_some()))
+    }
+
+    /// Frames by channel, counted or not.
+    pub fn heard_on(&self) -> Channels {
+        let mut all = self.channels.clone();
+        self.tally.elsewhere.iter().for_each(|(mhz, frames)| all.add(mhz, frames));
+        all
+    }
+
+    /// The channel of most counted frames, MHz.
+    pub fn main_channel(&self) -> Option<u16> {
+        self.channels.most()
     }
 
     /// The highest interface number.
@@ -212,7 +230,7 @@ fn band_name(band: Band) -> &'static str {
 }
 
 /// Section 1.
-pub fn build(counts: &Counts, source: &Source, limits: Vec<Limit>) -> Summary {
+pub fn build(counts: &Counts, source: &Source, selection: Option<Selection>, limits: Vec<Limit>) -> Summary {
     let mut channels: Vec<(u16, u64)> = counts.channels.iter().collect();
     channels.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     Summary {
@@ -260,6 +278,7 @@ pub fn build(counts: &Counts, source: &Source, limits: Vec<Limit>) -> Summary {
             .as_ref()
             .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
         window: source.window.as_ref().map(window),
+        selection,
         limits,
     }
 }

@@ -6,7 +6,7 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -60,19 +60,24 @@ impl air::Progress for Relay {
 /// was read is returned, also when the `KeyboardInterrupt` came up inside `progress` or `snapshot` (a second one is
 /// raised). While following, `snapshot(json)` is called with a report of what there is so far every `snapshot_seconds`.
 ///
+/// `bssid`: of stations, links and what is explained only those of this network; `channel`: only frames on this channel
+/// (its number, or the MHz of its centre) are counted.
+///
 /// `start`, `end`: only records from then on and before then are counted: `(since_first_record, nanoseconds)`, else since
 /// 1970.
 ///
-/// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture, `ValueError` when
-/// `pair` is not two MAC addresses or `snapshot_seconds` is not a time.
+/// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture or
+/// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is none, or `snapshot_seconds` is not a time.
 #[pyfunction]
-#[pyo3(signature = (path, *, pair=None, start=None, end=None, progress=None, follow=false, snapshot=None,
+#[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, start=None, end=None, progress=None, follow=false, snapshot=None,
     snapshot_seconds=1.0))]
 #[allow(clippy::too_many_arguments)] // keywords in Python
 pub(crate) fn analyze_air<'py>(
     py: Python<'py>,
     path: PathBuf,
     pair: Option<(String, String)>,
+    bssid: Option<String>,
+    channel: Option<u16>,
     start: End,
     end: End,
     progress: Option<Py<PyAny>>,
@@ -81,7 +86,9 @@ pub(crate) fn analyze_air<'py>(
     snapshot_seconds: f64,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pair = pair.map(|(from, to)| Ok::<_, PyErr>((address(&from)?, address(&to)?))).transpose()?;
-    let options = air::Options { pair, window: window(start, end) };
+    let bssid = bssid.map(|bssid| address(&bssid)).transpose()?;
+    let selection = air::Selection { bssid, channel: channel.map(air::Channel::from) };
+    let options = air::Options { pair, window: window(start, end), selection };
     let every = Duration::try_from_secs_f64(snapshot_seconds)
         .map_err(|_| PyValueError::new_err(format!("{snapshot_seconds} is not a number of seconds")))?;
 
@@ -91,7 +98,7 @@ pub(crate) fn analyze_air<'py>(
         follow: follow.then(|| capture::Follow::until(Arc::new(AtomicBool::new(false)))),
         ..capture::Options::default()
     };
-    let (news, mut inbox) = channel();
+    let (news, mut inbox) = mpsc::channel();
     let mut relay = Relay {
         news: news.clone(),
         stop: Arc::clone(&stop),

@@ -11,6 +11,9 @@ from txop.core.moment import Moment, check_order, end_of
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
 
+_HIGHEST_CHANNEL = 0xFFFF
+"""MHz; a link header has 16 bits for it."""
+
 STDIN = "-"
 """The path that means standard input."""
 
@@ -19,6 +22,8 @@ def analyze(
     path: str | os.PathLike[str],
     *,
     pair: tuple[str, str] | None = None,
+    bssid: str | None = None,
+    channel: int | None = None,
     from_: Moment | None = None,
     to: Moment | None = None,
     progress: Progress | None = None,
@@ -30,6 +35,9 @@ def analyze(
     Args:
         path: The capture.
         pair: The two addresses between which the goodput is to be explained, both directions; default: the busiest.
+        bssid: Report only the stations, links, waterfall and steadiness of this network. What is said of the channel
+            (busy, frames, floods) stays of all on it, and the network's part of it is named.
+        channel: Count only frames on this channel: its number, or the MHz of its centre.
         from_: Count only records from then on; see :data:`~txop.core.moment.Moment`. What stations claim and use of
             capabilities is taken from the whole capture all the same.
         to: Count only records before then.
@@ -39,11 +47,21 @@ def analyze(
 
     Raises:
         OSError: the file cannot be opened or read.
-        ValueError: it is not a capture of a known kind, ``pair`` is not two MAC addresses, or ``from_`` and ``to`` are
-            not a window.
+        ValueError: it is not a capture of a known kind, it has nothing of ``bssid`` or ``channel``, ``pair`` is not two
+            MAC addresses, or ``from_`` and ``to`` are not a window.
     """
     shown = None if snapshot is None else lambda document: snapshot(AirReport.parse(document))
-    document = analyze_json(path, pair=pair, from_=from_, to=to, progress=progress, follow=follow, snapshot=shown)
+    document = analyze_json(
+        path,
+        pair=pair,
+        bssid=bssid,
+        channel=channel,
+        from_=from_,
+        to=to,
+        progress=progress,
+        follow=follow,
+        snapshot=shown,
+    )
     return AirReport.parse(document)
 
 
@@ -51,6 +69,8 @@ def analyze_json(
     path: str | os.PathLike[str],
     *,
     pair: tuple[str, str] | None = None,
+    bssid: str | None = None,
+    channel: int | None = None,
     from_: Moment | None = None,
     to: Moment | None = None,
     progress: Progress | None = None,
@@ -62,6 +82,16 @@ def analyze_json(
 
     start, end = end_of(from_), end_of(to)
     check_order(start, end)
+    if channel is not None and not 1 <= channel <= _HIGHEST_CHANNEL:
+        raise ValueError(f"{channel} is neither the number of a channel nor its MHz")
     return _native.analyze_air(
-        os.fspath(path), pair=pair, start=start, end=end, progress=progress, follow=follow, snapshot=snapshot
+        os.fspath(path),
+        pair=pair,
+        bssid=bssid,
+        channel=channel,
+        start=start,
+        end=end,
+        progress=progress,
+        follow=follow,
+        snapshot=snapshot,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -25,8 +26,18 @@ if TYPE_CHECKING:
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 Pair = tuple[str, str] | None
-Ends = tuple[str | None, str | None]
-"""The ends of the window, as written."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a capture that is looked at, as written."""
+
+    from_: str | None = None
+    to: str | None = None
+    bssid: str | None = None
+    channel: int | None = None
+
+
 R = TypeVar("R", "AirReport", "Outline")
 
 
@@ -41,6 +52,10 @@ def register(app: typer.Typer) -> None:
                 ("txop air capture.pcapng --html report.html --open", "one page with plots"),
                 ("txop air capture.pcapng --table stations --csv -", "one table as CSV"),
                 ("txop air capture.pcapng --from +2.5 --to +4.5", "only the window of the measurement"),
+                (
+                    "txop air capture.pcapng --bssid 08:be:ac:0b:14:c4",
+                    "one network, beside the others on its channel",
+                ),
                 ("tcpdump -i mon0 -U -w - | txop air --follow -", "live"),
             ],
             [
@@ -48,6 +63,9 @@ def register(app: typer.Typer) -> None:
                 " steadiness.",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
                 " taken from the whole capture; every other figure is of the window.",
+                "With --bssid, what is said of the channel (busy, frames, floods) stays of everybody on it, and the"
+                " network's share of it is named. With --channel, frames on others are left out, and time there is"
+                " not observed.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],
@@ -74,6 +92,17 @@ def air(
     pair: Annotated[str | None, typer.Option(metavar="TA,RA", help="Explain this pair instead of the busiest.")] = None,
     station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None,
     ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
+    bssid: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MAC",
+            help="Report the stations, waterfall, airtime and steadiness of this network; busy stays of all.",
+        ),
+    ] = None,
+    channel: Annotated[
+        int | None,
+        typer.Option(min=1, max=0xFFFF, metavar="N", help="Count only frames on this channel: its number, or its MHz."),
+    ] = None,
     from_: FromOption = None,
     to: ToOption = None,
     follow: Annotated[
@@ -92,8 +121,8 @@ def air(
     from txop.air.model import AirReport, Outline
 
     reports: list[AirReport] = []
-    window = (from_, to)
-    documents = iter([_follow(files[0], chosen, window)]) if follow else _analyze(files, chosen, window)
+    part = Part(from_, to, _address(bssid), channel)
+    documents = iter([_follow(files[0], chosen, part)]) if follow else _analyze(files, chosen, part)
     for document in documents:  # one at a time: a document takes as much memory as its report
         if json and len(files) == 1:
             outline = _read(Outline, document)
@@ -118,20 +147,20 @@ def air(
     return _warn(reports, following=follow)
 
 
-def _analyze(files: Sequence[str], pair: Pair, window: Ends = (None, None)) -> Iterator[bytes]:
+def _analyze(files: Sequence[str], pair: Pair, part: Part = Part()) -> Iterator[bytes]:
     from txop.air import analyze_json
 
     for name in files:
         try:
             with ReadingBar(name) as bar:
-                document = analyze_json(name, pair=pair, from_=window[0], to=window[1], progress=bar.advance)
+                document = analyze_json(name, pair=pair, **asdict(part), progress=bar.advance)
         except ValueError as error:
             raise _unreadable(name, error) from error
         yield document
         del document
 
 
-def _follow(name: str, pair: Pair, window: Ends) -> bytes:
+def _follow(name: str, pair: Pair, part: Part) -> bytes:
     """Read a growing capture until Ctrl-C or the end of the pipe, with a live summary on stderr."""
     from rich.live import Live
 
@@ -141,7 +170,7 @@ def _follow(name: str, pair: Pair, window: Ends) -> bytes:
     latest = LatestSummary()
     try:
         with Live(latest, console=console.stderr(), refresh_per_second=4, transient=True):
-            return analyze_json(name, pair=pair, from_=window[0], to=window[1], follow=True, snapshot=latest.put)
+            return analyze_json(name, pair=pair, **asdict(part), follow=True, snapshot=latest.put)
     except ValueError as error:
         raise _unreadable(name, error) from error
 
@@ -206,6 +235,7 @@ def _show(
     brief: bool,
 ) -> None:
     from txop.air.view import headline, sections
+    from txop.air.view.selection import chosen
     from txop.cli.air_headline import print_headline
     from txop.cli.terminal_report import draw, print_sections
     from txop.present.window import described
@@ -223,6 +253,8 @@ def _show(
             out.print(console.safe_text(f"{letter(index)}  {report.path}", "bold"))
             if report.summary.window is not None:
                 out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
+            if (what := chosen(report)) is not None:
+                out.print(console.safe_text(f"   Chosen: {what}"))
             first = headline(report)
             for flow in first.flows[:1]:
                 out.print(console.safe_text(f"   {flow.title}: {flow.sentence}", "dim"))
@@ -233,6 +265,9 @@ def _show(
     report = reports[0]
     if report.summary.window is not None:
         out.print(console.safe_text(f"Window: {described(report.summary.window)}", "bold"))
+        out.print()
+    if (what := chosen(report)) is not None:
+        out.print(console.safe_text(f"Chosen: {what}", "bold"))
         out.print()
     if not only or "waterfall" in only:
         print_headline(out, headline(report, station))

@@ -21,6 +21,14 @@ pub struct Airtime {
     pub busy_share_high: Option<f64>,
     /// By kind.
     pub kinds: Option<AirtimeKinds>,
+    /// The part of `busy_us` in which the chosen network sends, its stations included; `None` when none was chosen.
+    pub bss_us: Option<f64>,
+    /// `bss_us / observed_us`.
+    pub bss_share: Option<f64>,
+    /// `bss_us / busy_us`.
+    pub bss_busy_share: Option<f64>,
+    /// Airtime of the chosen network by kind.
+    pub bss_kinds: Option<AirtimeKinds>,
     /// Frames whose duration is not known.
     pub frames_without_duration: u64,
     /// Half-width of the uncertainty of `busy_us` (unknown preambles, LDPC symbols, ...), µs.
@@ -55,6 +63,8 @@ pub struct BusyBin {
     pub data_share: f64,
     /// Share of retries.
     pub retry_share: f64,
+    /// Share of the chosen network; `None` when none was chosen.
+    pub bss_share: Option<f64>,
 }
 
 /// One cause with its share of the observed time.

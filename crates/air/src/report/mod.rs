@@ -117,6 +117,8 @@ pub struct Summary {
     pub damage: Option<DamageNote>,
     /// The window that the figures are of; `None` when they are of the whole capture.
     pub window: Option<Window>,
+    /// The network or channel that was chosen; `None` when the figures are of all.
+    pub selection: Option<Selection>,
     /// What this capture cannot tell.
     pub limits: Vec<Limit>,
 }
@@ -146,6 +148,33 @@ pub struct Window {
     pub capture_first_unix_s: Option<f64>,
     /// Latest time of a record of the capture.
     pub capture_last_unix_s: Option<f64>,
+}
+
+/// The network or the channel that the figures are of.
+///
+/// A network has the tables that name stations (`stations` to `aggregation`, without `ghosts`), `waterfalls`,
+/// `capabilities` and `steadiness` to itself; a station that was in several is counted in all of them. `frames`,
+/// `summary`, `hearing`, `floods`, the ghosts and what `airtime` says of the channel stay of everybody on it, and the
+/// `bss_...` fields of `airtime` are the network's part. A channel has everything to itself but the calibration of the
+/// time stamps and what stations claim.
+#[derive(Clone, Debug, Serialize)]
+pub struct Selection {
+    /// The network.
+    pub bssid: Option<String>,
+    /// The name that it gives itself most often; safe to print.
+    pub ssid: Option<String>,
+    /// Frames that name this network and are not known to be damaged (data, management, PS-Poll, CF-End).
+    pub bss_frames: Option<u64>,
+    /// Number of the channel.
+    pub channel: Option<u16>,
+    /// Centre of the chosen channel, MHz.
+    pub frequency_mhz: Option<u16>,
+    /// Frames counted: those of the channel, where one was chosen, else all.
+    pub frames: u64,
+    /// Frames on other channels, which are left out.
+    pub frames_elsewhere: u64,
+    /// Frames that do not tell their channel, which are left out where one was chosen.
+    pub frames_without_channel: u64,
 }
 
 /// Records of one link type.

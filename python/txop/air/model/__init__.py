@@ -42,7 +42,7 @@ from txop.air.model.station import (
     Station,
     WiresharkStation,
 )
-from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Summary
+from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Selection, Summary
 from txop.air.model.timing import StampHypothesis, Timing
 from txop.formats.error import FormatError
 from txop.present.document import Model
@@ -85,6 +85,7 @@ __all__ = [
     "PositionRow",
     "RateRow",
     "RetryCount",
+    "Selection",
     "Sentence",
     "Spread",
     "StampHypothesis",

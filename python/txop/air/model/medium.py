@@ -23,6 +23,14 @@ class Airtime(Model):
     """The most that it can be: frames without a known duration as long as they can have been."""
     kinds: AirtimeKinds | None
     """By kind."""
+    bss_us: float | None = None
+    """The part of `busy_us` in which the chosen network sends, its stations included; Null when none was chosen."""
+    bss_share: float | None = None
+    """`bss_us / observed_us`."""
+    bss_busy_share: float | None = None
+    """`bss_us / busy_us`."""
+    bss_kinds: AirtimeKinds | None = None
+    """Airtime of the chosen network by kind."""
     frames_without_duration: int
     """Frames whose duration is not known."""
     uncertainty_us: float | None
@@ -57,6 +65,8 @@ class BusyBin(Model):
     """Share of data (first transmissions)."""
     retry_share: float
     """Share of retries."""
+    bss_share: float | None = None
+    """Share of the chosen network; Null when none was chosen."""
 
 
 class WaterfallStep(Model):

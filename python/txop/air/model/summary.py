@@ -68,6 +68,34 @@ class LinkTypeCount(Model):
     """Records."""
 
 
+class Selection(Model):
+    """The network or the channel that the figures are of.
+
+    A network has the tables that name stations (`stations` to `aggregation`, without `ghosts`), `waterfalls`,
+    `capabilities` and `steadiness` to itself; a station that was in several is counted in all of them. `frames`,
+    `summary`, `hearing`, `floods`, the ghosts and what `airtime` says of the channel stay of everybody on it, and the
+    `bss_...` fields of `airtime` are the network's part. A channel has everything to itself but the calibration of the
+    time stamps and what stations claim.
+    """
+
+    bssid: str | None
+    """The network."""
+    ssid: str | None
+    """The name that it gives itself most often."""
+    bss_frames: int | None
+    """Frames that name this network and are not known to be damaged (data, management, PS-Poll, CF-End)."""
+    channel: int | None
+    """Number of the channel."""
+    frequency_mhz: int | None
+    """Centre of the chosen channel, MHz."""
+    frames: int
+    """Frames counted: those of the channel, where one was chosen, else all."""
+    frames_elsewhere: int
+    """Frames on other channels, which are left out."""
+    frames_without_channel: int
+    """Frames that do not tell their channel, which are left out where one was chosen."""
+
+
 class Summary(Model):
     """1. What the capture is, and what it cannot tell."""
 
@@ -108,5 +136,7 @@ class Summary(Model):
     window: Window | None = None
     """The window that the figures are of; Null when they are of the whole capture. Of the whole capture are always the
     calibration of the time stamps, what stations claim, and `capabilities` with all it says of use."""
+    selection: Selection | None = None
+    """The network or channel that was chosen; Null when the figures are of all."""
     limits: list[Limit]
     """What this capture cannot tell."""

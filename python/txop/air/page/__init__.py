@@ -13,6 +13,7 @@ from txop.air.page.causes import ink
 from txop.air.page.plots import draw, waterfall
 from txop.air.view import Facts, Grid, Plot, Section, headline, sections
 from txop.air.view.sections.summary import span
+from txop.air.view.selection import chosen
 from txop.air.view.side_by_side import grid, letter
 from txop.present import format as fmt
 from txop.present.blocks import Block
@@ -71,6 +72,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         fmt=fmt,
         span=span(report),
         window=described(report.summary.window) if report.summary.window is not None else None,
+        chosen=chosen(report),
         rows_shown=ROWS_SHOWN,
         rows_max=ROWS_MAX,
     )
@@ -87,6 +89,7 @@ def comparison_page(reports: Sequence[AirReport]) -> str:
             "flow": head.flows[0] if head.flows else None,
             "unavailable": head.unavailable,
             "window": described(report.summary.window) if report.summary.window is not None else None,
+            "chosen": chosen(report),
         }
         for n, (report, head) in enumerate(zip(reports, heads, strict=True))
     ]

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from txop.air.model import AirReport, Waterfall
+from txop.air.model import AirReport, BusyBin, Waterfall
 from txop.air.page.causes import ink
 from txop.air.view.names import called, direction
 from txop.air.view.sections.airtime import KINDS
@@ -212,22 +212,27 @@ def _airtime(report: AirReport, _: int) -> Drawing | None:
     return Drawing(_spec(chart, 640, 20 * len(stations)), "Airtime by transmitter and kind.", wide=True)
 
 
+def _busy_parts(point: BusyBin) -> tuple[tuple[str, float], ...]:
+    if point.bss_share is not None:
+        return ("chosen network", point.bss_share), ("everybody else", max(0.0, point.busy_share - point.bss_share))
+    rest = max(0.0, point.busy_share - point.data_share - point.retry_share)
+    return ("data", point.data_share), ("retries", point.retry_share), ("everything else", rest)
+
+
 def _busy(report: AirReport, _: int) -> Drawing | None:
     series = report.airtime.series
     if len(series) < 2:
         return None
+    inks = ("one", "bad", "six") if series[0].bss_share is None else ("one", "six")
     rows: list[dict[str, Any]] = []
     for point in series:
         at = point.start_us / 1e6
-        rest = max(0.0, point.busy_share - point.data_share - point.retry_share)
-        for number, (kind, value) in enumerate(
-            (("data", point.data_share), ("retries", point.retry_share), ("everything else", rest))
-        ):
+        for number, (kind, value) in enumerate(_busy_parts(point)):
             rows.append({"s": at, "kind": kind, "share": value, "order": number})
     chart = alt.Chart(_values(rows)).mark_area(interpolate="step-after").encode(
         x=alt.X("s:Q", title="time, s", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
         y=alt.Y("share:Q", title="busy", axis=alt.Axis(format="~%"), stack="zero"),
-        color=_legend({"data": "one", "retries": "bad", "everything else": "six"}, "kind"),
+        color=_legend(dict(zip((kind for kind, _ in _busy_parts(series[0])), inks, strict=True)), "kind"),
         order="order:Q",
     )  # fmt: skip
     return Drawing(_spec(chart, FULL, 120), "Busy share of the channel over time.", wide=True)

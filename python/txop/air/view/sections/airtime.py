@@ -28,6 +28,7 @@ def section(report: AirReport, options: Options) -> Section:
         return Section("airtime", 6, "Airtime", [Facts([Fact("Airtime", "not available", "airtime")])], why)
     facts = [
         Fact("Channel busy", _busy(report), "busy"),
+        *_network(report),
         Fact("Frames without a known duration", fmt.count(air.frames_without_duration)),
     ]
     blocks: list[Block] = [Facts(facts), _stations(report, options), Plot("airtime"), _phys(report)]
@@ -44,6 +45,23 @@ def _busy(report: AirReport) -> str:
     if low is None or high is None or fmt.share(low) == fmt.share(high):
         return told
     return f"{told}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
+
+
+def _network(report: AirReport) -> list[Fact]:
+    """The part of the chosen network, and what is left to the others."""
+    air = report.airtime
+    if air.bss_us is None or air.busy_us is None:
+        return []
+    others = air.busy_us - air.bss_us
+    part = None if air.observed_us is None or air.observed_us <= 0 else others / air.observed_us
+    return [
+        Fact(
+            "Chosen network",
+            f"{fmt.share(air.bss_share)} of the time ({fmt.duration_us(air.bss_us)}), {fmt.share(air.bss_busy_share)}"
+            " of the busy time",
+        ),
+        Fact("Everybody else", f"{fmt.share(part)} of the time ({fmt.duration_us(others)})"),
+    ]
 
 
 def _stations(report: AirReport, options: Options) -> Grid:
@@ -88,4 +106,5 @@ def _phys(report: AirReport) -> Grid:
         (Cell(p.phy), cells.count(p.ppdus), cells.time_us(p.airtime_us), cells.ratio(p.airtime_us, total))
         for p in report.airtime.by_phy
     ]
-    return Grid("By PHY", columns, rows, unit_of_rows="PHYs")
+    whose = "By PHY" if report.airtime.bss_us is None else "By PHY, all networks"
+    return Grid(whose, columns, rows, unit_of_rows="PHYs")

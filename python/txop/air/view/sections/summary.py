@@ -6,6 +6,7 @@ import datetime
 
 from txop.air.model import AirReport
 from txop.air.view.options import Options
+from txop.air.view.selection import chosen
 from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
@@ -50,6 +51,7 @@ def _facts(report: AirReport) -> list[Fact]:
         ),
         Fact("Frames", fmt.count(report.frames), "frames"),
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
+        *([] if (part := chosen(report)) is None else [Fact("Chosen", part)]),
         Fact("Time span", span(report)),
         Fact(
             "Link type",

@@ -1,0 +1,173 @@
+//! A network or a channel of a capture against what is known of it.
+
+use std::io::Cursor;
+
+use capture::{PcapSettings, PcapWriter, Reader};
+use serde_json::Value;
+use specimen::Scene;
+use txop_air::report::Report;
+use txop_air::{analyze_reader, Error, Options, Selection};
+use wire::ieee80211::MacAddr;
+use wire::linktype::LinkType;
+
+const SECOND: i64 = 1_000_000_000;
+const FIRST: MacAddr = MacAddr([2, 0, 0, 0, 0xaa, 1]);
+const SECOND_BSS: MacAddr = MacAddr([2, 0, 0, 0, 0xbb, 1]);
+
+type Records = Vec<(i64, Vec<u8>)>;
+
+/// The records of a network with this BSSID, on this channel.
+fn network(bssid: MacAddr, frequency_mhz: u16) -> Records {
+    let mut scene = Scene::preset("healthy").expect("a preset");
+    scene.seconds = 1.0;
+    scene.frequency_mhz = frequency_mhz;
+    scene.bss.address = bssid;
+    scene.bss.ssid = format!("net {}", bssid.0[4]).into_bytes();
+    for (station, number) in scene.stations.iter_mut().zip(16..) {
+        station.address = MacAddr([2, 0, 0, 0, bssid.0[4], number]);
+    }
+    let mut bytes = Vec::new();
+    specimen::write(&scene, &mut bytes).expect("a capture");
+    let mut reader = Reader::from_read(Cursor::new(bytes)).expect("a capture");
+    let mut records = Vec::new();
+    while let Some(record) = reader.next().expect("no damage") {
+        records.push((record.time_ns.expect("a time"), record.data.to_vec()));
+    }
+    records
+}
+
+/// Quarters of a second of the first network and of the second one, in turn.
+fn in_turn(first: &Records, second: &Records) -> Records {
+    let start = first[0].0;
+    let quarter = |at: i64| ((at - start) / (SECOND / 4)) % 2;
+    let of_first = first.iter().filter(|(at, _)| quarter(*at) == 0);
+    let of_second = second.iter().filter(|(at, _)| quarter(*at) == 1);
+    let mut all: Records = of_first.chain(of_second).cloned().collect();
+    all.sort_by_key(|(at, _)| *at);
+    all
+}
+
+fn analyze(records: &Records, selection: Selection) -> Result<Report, Error> {
+    let settings = PcapSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
+    let mut writer = PcapWriter::new(Vec::new(), settings).expect("a file header");
+    for (time_ns, data) in records {
+        writer.write(*time_ns, data.len() as u32, data).expect("memory");
+    }
+    let reader = Reader::from_read(Cursor::new(writer.into_inner())).expect("a capture");
+    analyze_reader(reader, "test".to_owned(), Options { selection, ..Options::default() }, &mut ())
+}
+
+fn of_bss(bssid: MacAddr) -> Selection {
+    Selection { bssid: Some(bssid), channel: None }
+}
+
+fn of_channel(channel: u16) -> Selection {
+    Selection { bssid: None, channel: Some(channel.into()) }
+}
+
+/// Without record numbers.
+fn json(report: &Report) -> Value {
+    let mut value = serde_json::to_value(report).expect("JSON");
+    for flow in value["block_acks"].as_array_mut().expect("a table") {
+        flow.as_object_mut().expect("an object").remove("examples");
+    }
+    value
+}
+
+/// The rows of a table that have the address of a network's own, or of one of its stations, in `key`; without probe requests,
+/// which are to nobody's network.
+fn rows_of(report: &Value, table: &str, key: &str, bssid: MacAddr) -> Vec<Value> {
+    let marks = format!("02:00:00:00:{:02x}:", bssid.0[4]);
+    let rows = report[table].as_array().expect("a table").iter();
+    rows.filter(|row| row[key].as_str().expect("an address").starts_with(&marks))
+        .filter(|row| row["bssid"].as_str() != Some("ff:ff:ff:ff:ff:ff"))
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn a_network_keeps_its_rows_and_the_channel_stays_busy_with_all() {
+    let all = in_turn(&network(FIRST, 2_437), &network(SECOND_BSS, 2_437));
+    let whole = analyze(&all, Selection::default()).expect("a report");
+    let of_whole = json(&whole);
+    let mut networks_us = 0.0;
+    for (bssid, other) in [(FIRST, SECOND_BSS), (SECOND_BSS, FIRST)] {
+        let report = analyze(&all, of_bss(bssid)).expect("a report");
+        let part = json(&report);
+        for (table, key) in [
+            ("links", "ta"),
+            ("exchanges", "ta"),
+            ("aggregation", "ta"),
+            ("block_acks", "originator"),
+            ("bss", "bssid"),
+            ("capabilities", "address"),
+        ] {
+            let rows = part[table].as_array().expect("a table");
+            assert!(!rows.is_empty(), "{table}");
+            assert_eq!(*rows, rows_of(&of_whole, table, key, bssid), "{table}");
+        }
+        assert!(rows_of(&part, "stations", "address", other).is_empty());
+        assert_eq!(rows_of(&part, "stations", "address", bssid), rows_of(&of_whole, "stations", "address", bssid));
+
+        let air = &report.airtime;
+        assert_eq!((air.busy_us, air.observed_us), (whole.airtime.busy_us, whole.airtime.observed_us));
+        let (bss_us, busy_us) = (air.bss_us.expect("a part"), air.busy_us.expect("a time"));
+        assert!(bss_us > 0.3 * busy_us && bss_us < 0.7 * busy_us, "{bss_us} of {busy_us}");
+        let in_bins: f64 = air.series.iter().map(|bin| bin.bss_share.expect("a share") * air.bin_us).sum();
+        assert!((in_bins - bss_us).abs() < 1.0, "{in_bins} in bins, {bss_us} in all");
+        networks_us += bss_us;
+
+        let fall = &report.waterfalls[0];
+        assert_eq!(fall.ta.parse::<MacAddr>().expect("an address").0[4], bssid.0[4]);
+        let others = fall.steps.iter().find(|step| step.cause == "other_stations").expect("a step");
+        assert!(others.us > 0.2 * busy_us, "the other network does not vanish: {} of {busy_us}", others.us);
+        assert_eq!(report.steadiness[0].ta, fall.ta);
+
+        let chosen = report.summary.selection.expect("a selection");
+        assert_eq!((chosen.bssid, chosen.ssid), (Some(bssid.to_string()), Some(format!("net {}", bssid.0[4]))));
+        assert_eq!((chosen.frames, report.frames), (all.len() as u64, all.len() as u64));
+    }
+    let busy_us = whole.airtime.busy_us.expect("a time");
+    // What is left are probe requests.
+    assert!(networks_us < busy_us && networks_us > 0.995 * busy_us, "{networks_us} and {busy_us}");
+    assert!(whole.airtime.bss_us.is_none() && whole.summary.selection.is_none());
+}
+
+#[test]
+fn a_channel_is_analysed_as_if_the_sniffer_had_been_away_from_it() {
+    let first = network(FIRST, 2_437);
+    let hopped = in_turn(&first, &network(SECOND_BSS, 2_462));
+    let start = first[0].0;
+    let here: Records = first.iter().filter(|(at, _)| ((at - start) / (SECOND / 4)) % 2 == 0).cloned().collect();
+    let alone = analyze(&here, Selection::default()).expect("a report");
+    for channel in [6, 2_437] {
+        let report = analyze(&hopped, of_channel(channel)).expect("a report");
+        let (part, alone) = (json(&report), json(&alone));
+        for table in ["stations", "links", "bss", "exchanges", "block_acks", "aggregation"] {
+            assert_eq!(part[table], alone[table], "{table}");
+        }
+        assert_eq!((report.frames, &part["summary"]["channels"]), (here.len() as u64, &alone["summary"]["channels"]));
+        let away = report.waterfalls[0].steps.iter().find(|step| step.cause == "unobserved").expect("a step");
+        assert!((away.us / 250_000.0 - 1.0).abs() < 0.1, "{} us away, of a quarter of a second", away.us);
+        assert_eq!(part["airtime"]["busy_us"], alone["airtime"]["busy_us"]);
+        assert!(report.summary.limits.iter().any(|limit| limit.code == "hopping"));
+        let chosen = report.summary.selection.expect("a selection");
+        assert_eq!((chosen.channel, chosen.frequency_mhz), (Some(6), Some(2_437)));
+        assert_eq!(chosen.frames_elsewhere, (hopped.len() - here.len()) as u64);
+    }
+}
+
+#[test]
+fn what_is_not_there_is_an_error_that_names_what_is() {
+    let hopped = in_turn(&network(FIRST, 2_437), &network(SECOND_BSS, 2_462));
+    let said = |selection| match analyze(&hopped, selection) {
+        Err(error @ Error::NotThere(_)) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let channel = said(of_channel(36));
+    assert!(channel.contains("channel 6, 2437 MHz (") && channel.contains("channel 11, 2462 MHz ("), "{channel}");
+    let bssid = said(of_bss(MacAddr([2, 0, 0, 0, 0xcc, 1])));
+    assert!(bssid.contains("02:00:00:00:aa:01 \"net 170\" (") && bssid.contains("02:00:00:00:bb:01"), "{bssid}");
+    let both = said(Selection { channel: Some(11.into()), ..of_bss(FIRST) });
+    assert!(!both.contains("02:00:00:00:aa:01 ") && both.contains("02:00:00:00:bb:01"), "{both}");
+}

@@ -1,0 +1,51 @@
+"""The network or channel that a report is of, in words."""
+
+from __future__ import annotations
+
+from txop.air.model import AirReport, Selection
+from txop.present import format as fmt
+
+
+def chosen(report: AirReport) -> str | None:
+    """What was chosen, how much of the capture it is, and what is said of all; ``None``: nothing was."""
+    selection = report.summary.selection
+    if selection is None:
+        return None
+    return "; ".join(part for part in (_channel(selection), _network(report, selection)) if part)
+
+
+def network(selection: Selection) -> str:
+    """The chosen network with its name."""
+    return f'{selection.bssid} "{selection.ssid}"' if selection.ssid else str(selection.bssid)
+
+
+def _channel(selection: Selection) -> str:
+    if selection.frequency_mhz is None:
+        return ""
+    number = "" if selection.channel is None else f"channel {selection.channel}, "
+    read = selection.frames + selection.frames_elsewhere + selection.frames_without_channel
+    left_out = [
+        f"{fmt.count(frames)} {where}"
+        for frames, where in (
+            (selection.frames_elsewhere, "on other channels"),
+            (selection.frames_without_channel, "without a channel"),
+        )
+        if frames
+    ]
+    outside = f" ({' and '.join(left_out)} left out)" if left_out else ""
+    share = f"{fmt.count(selection.frames)} of {fmt.count(read)} frames"
+    return f"{number}{selection.frequency_mhz} MHz: {share}{outside}"
+
+
+def _network(report: AirReport, selection: Selection) -> str:
+    if selection.bssid is None or selection.bss_frames is None:
+        return ""
+    air = report.airtime
+    counted = f"{fmt.count(selection.bss_frames)} of {fmt.count(selection.frames)} frames"
+    named = f"network {network(selection)}: named in {counted}"
+    if air.bss_share is None:
+        return f"{named}. Its share of the time is not available"
+    return (
+        f"{named}. It has {fmt.share(air.bss_share)} of the time observed; busy ({fmt.share(air.busy_share)}) and the"
+        " counts of the summary are of all frames on the channel"
+    )
