@@ -351,7 +351,10 @@ class Server:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
         listed = subprocess.run(["ldd", path], capture_output=True, text=True)
-        for library in re.findall(r"(/\S+) \(0x", listed.stdout) if listed.returncode == 0 else []:
+        libraries = re.findall(r"(/\S+) \(0x", listed.stdout) if listed.returncode == 0 else []
+        # glibc opens this one when a thread is cancelled, as iperf3 does from 3.16 on; no program names it.
+        unnamed = [str(Path(each).with_name("libgcc_s.so.1")) for each in libraries if "/libc.so" in each]
+        for library in [*libraries, *(each for each in unnamed if Path(each).exists())]:
             place = self.root / library[1:]
             if not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)

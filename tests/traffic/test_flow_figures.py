@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from instrument_bench import CAPTURED, facts_of, gate_states, make_plan, values
 from txop.measure.instrument import Reading
 from txop.measure.traffic.flows import Flow, flows_of
-from txop.measure.traffic.iperf3 import client_argv, client_file, interval_s, listening_ports, server_file
+from txop.measure.traffic.iperf3 import client_argv, client_file, end_file, interval_s, listening_ports, server_file
 from txop.measure.traffic.iperf3_reading import jain, read_flows
 from txop.plan.model import Plan
 
@@ -42,7 +42,8 @@ def put(folder: Path, number: int, client: str | None, server: str | None) -> No
 
 def reading_of(plan: Plan, folder: Path) -> Reading:
     flows = flows_of(plan.test[0], plan.warm_up_s(plan.test[0]))
-    return read_flows(facts_of(plan, folder), flows, {f.number: (client_file(f), server_file(f)) for f in flows})
+    files = {flow.number: (client_file(flow), server_file(flow), end_file(flow)) for flow in flows}
+    return read_flows(facts_of(plan, folder), flows, files)
 
 
 def changed(text: str, change: Change) -> str:
@@ -160,6 +161,13 @@ def test_a_client_that_failed_voids_the_run_with_its_words(tmp_path, client, ser
     assert words in reading.gates[0].words
     assert values(reading)["throughput_mbit_s"] is None
     assert reading.metrics["throughput_mbit_s"].reason
+
+
+def test_a_client_that_died_says_how(tmp_path):
+    (tmp_path / "iperf3-0-client-end.txt").write_text("it ended by SIGABRT: libgcc_s.so.1 must be installed\n")
+    reading = read(tmp_path, "", captured("v3.12-tcp-server"))
+    assert gate_states(reading) == {"traffic-failed": "void"}
+    assert "flow 0 (tx): it ended by SIGABRT: libgcc_s.so.1 must be installed" in reading.gates[0].words
 
 
 def test_a_server_without_report_leaves_the_clients_word(tmp_path):

@@ -182,6 +182,7 @@ def test_a_killed_end_is_a_failure_of_the_traffic(hosts, tmp_path, option):
     reading = go(hosts, tmp_path, 'kind = "tcp-tx"\nduration_s = 2\nwarm_up_s = 0\n', meanwhile=murder)
     assert gate_states(reading) == {"traffic-failed": "void"}
     assert "iperf3 client of flow 0 (tx)" in reading.gates[0].words
+    assert ("it ended by SIGKILL" in reading.gates[0].words) is (option == "-c")
     assert values(reading)["throughput_mbit_s"] is None
 
 
@@ -278,7 +279,8 @@ def test_tools_that_are_missing(hosts, tmp_path):
         ("echo '{ this is no JSON'", "cut off or damaged"),
         pytest.param("head -c 300000 /dev/urandom", "iperf3", marks=pytest.mark.slow),
         pytest.param("sleep 60", "iperf3 client of flow 0", marks=pytest.mark.slow),
-        pytest.param("exit 3", "iperf3 client of flow 0", marks=pytest.mark.slow),
+        pytest.param("exit 3", "it ended with status 3", marks=pytest.mark.slow),
+        ("echo some library is missing >&2; kill -ABRT $$", "it ended by SIGABRT: some library is missing"),
     ],
 )
 def test_a_client_that_is_not_iperf3_voids_the_run(hosts, tmp_path, script, words, monkeypatch):

@@ -82,8 +82,10 @@ pub struct Usage {
     pub received_ldpc: u64,
     /// See `received_ldpc`.
     pub received_ldpc_known: u64,
-    /// HT greenfield frames received.
+    /// HT greenfield frames received; the denominator is `received_greenfield_known`.
     pub received_greenfield: u64,
+    /// HT frames received whose header says which preamble was used.
+    pub received_greenfield_known: u64,
     /// A-MSDUs received.
     pub received_amsdus: u64,
     /// Frames received in HT, VHT, HE or EHT format.
@@ -191,6 +193,7 @@ impl Usage {
         self.received_ldpc += u64::from(ldpc == Some(true));
         self.received_ldpc_known += u64::from(ldpc.is_some());
         self.received_greenfield += u64::from(greenfield == Some(true));
+        self.received_greenfield_known += u64::from(greenfield.is_some());
         self.received_amsdus += u64::from(frame.amsdu_subframes > 0);
     }
 

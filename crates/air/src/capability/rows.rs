@@ -435,10 +435,16 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let ldpc_row = row("LDPC", claim, seen, Some(occasion));
     rows.push(with_sent(ldpc_row, usage.ldpc, usage.ldpc_known));
 
-    let claim = subject.claim(|c| (c.ht.is_some_and(|ht| ht.greenfield()), None));
+    // As is this one (IEEE Std 802.11-2020, 9.4.2.55.2): whether it sends greenfield PPDUs is up to what its peers receive.
+    let claim = subject.claim(|c| {
+        let greenfield = c.ht.is_some_and(|ht| ht.greenfield());
+        (greenfield, greenfield.then(|| "receives it".to_owned()))
+    });
     let silent = "the receiver does not report the preamble";
-    let seen = subject.reported(usage.greenfield, usage.greenfield_known, usage.ht, silent, "HT frames it sent");
-    rows.push(with_received(row("Greenfield Preamble", claim, seen, None), usage.received_greenfield));
+    let known = usage.received_greenfield_known;
+    let seen = subject.reported(usage.received_greenfield, known, usage.received_high, silent, "HT frames to it");
+    let greenfield = row("Greenfield Preamble", claim, seen, None);
+    rows.push(with_sent(greenfield, usage.greenfield, usage.greenfield_known));
 }
 
 /// A row that counts frames sent, with the frames received: these may show the use that the others do not.

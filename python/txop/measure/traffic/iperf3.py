@@ -6,15 +6,17 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from txop.core.visible import visible
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.traffic.flows import Flow, flows_of
 from txop.measure.traffic.iperf3_reading import read_flows
 from txop.plan.model import SoakTest, Test
-from txop.targets.contract import Running, Target, TargetError
+from txop.targets.contract import Ran, Running, Target, TargetError
 
 FIRST_PORT = 5210
 """Port of flow 0; one above the other for the next ones. Not iperf3's own 5201, where a user's server may listen."""
@@ -41,6 +43,28 @@ def client_file(flow: Flow) -> str:
 def server_file(flow: Flow) -> str:
     """Raw output of the server."""
     return f"iperf3-{flow.number}-server.json"
+
+
+def end_file(flow: Flow) -> str:
+    """How the client ended, when it failed without a word in its output: one line of text."""
+    return f"iperf3-{flow.number}-client-end.txt"
+
+
+def how_it_failed(ran: Ran) -> str | None:
+    """How a client failed that has no error in its JSON, in words; ``None``: it did not, or says itself why.
+
+    >>> how_it_failed(Ran(134, stderr_bytes=b"libgcc_s.so.1 must be installed for pthread_exit to work\\n"))
+    'it ended by SIGABRT: libgcc_s.so.1 must be installed for pthread_exit to work'
+    >>> how_it_failed(Ran(1)) is None
+    True
+    """
+    if ran.status in (0, 1):
+        return None
+    number = ran.status - 128
+    known = {each.value: each.name for each in signal.Signals}
+    how = f"it ended by {known[number]}" if number in known else f"it ended with status {ran.status}"
+    said = visible(ran.stderr.strip().splitlines()[-1][:300]) if ran.stderr.strip() else ""
+    return f"{how}: {said}" if said else how
 
 
 def interval_s(seconds: float) -> int:
@@ -97,7 +121,7 @@ class Iperf3Traffic:
         self._flows = flows_of(test, warm_up_s)
         self._long = isinstance(test, SoakTest)
         self._servers: list[Running] = []
-        self._clients: list[Running] = []
+        self._clients: dict[Flow, Running] = {}
         self._later: list[asyncio.Task[None]] = []
 
     async def prepare(self, run: RunContext) -> None:
@@ -136,10 +160,8 @@ class Iperf3Traffic:
         program = await iperf3_of(station)
         output = await self._output(station, program)
         argv = client_argv(program, flow, run.peer_address, FIRST_PORT + flow.number, output)
-        self._clients.append(
-            await station.start(
-                argv, stdout=run.folder / client_file(flow), limit_bytes=MAX_OUTPUT_BYTES, max_seconds=run.seconds_left
-            )
+        self._clients[flow] = await station.start(
+            argv, stdout=run.folder / client_file(flow), limit_bytes=MAX_OUTPUT_BYTES, max_seconds=run.seconds_left
         )
 
     async def _output(self, target: Target, program: str) -> str:
@@ -157,7 +179,10 @@ class Iperf3Traffic:
             task.cancel()
         late = await asyncio.gather(*self._later, return_exceptions=True)
         reached = run.marks.end is not None
-        ends = [*(await _end_all(self._clients, FINISH_TIMEOUT_S if reached else 0.0))]
+        ends = await _end_all([*self._clients.values()], FINISH_TIMEOUT_S if reached else 0.0)
+        for flow, ran in zip(self._clients, ends, strict=True):
+            if isinstance(ran, Ran) and (words := how_it_failed(ran)) is not None:
+                (run.folder / end_file(flow)).write_text(words + "\n", encoding="utf-8")
         ends += await _end_all(self._servers, SERVER_TIMEOUT_S if reached and self._clients else 0.0)
         for error in [*late, *ends]:
             if isinstance(error, Exception):
@@ -166,7 +191,9 @@ class Iperf3Traffic:
     def read(self, facts: RunFacts) -> Reading:
         """See :mod:`txop.measure.traffic.iperf3_reading`."""
         return read_flows(
-            facts, self._flows, {flow.number: (client_file(flow), server_file(flow)) for flow in self._flows}
+            facts,
+            self._flows,
+            {flow.number: (client_file(flow), server_file(flow), end_file(flow)) for flow in self._flows},
         )
 
 

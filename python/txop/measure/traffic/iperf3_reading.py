@@ -54,12 +54,13 @@ class FlowReading:
         return min(rates) / 1e6 if rates else None
 
 
-def read_flows(facts: RunFacts, flows: Sequence[Flow], files: Mapping[int, tuple[str, str]]) -> Reading:
-    """Figures of all flows of a run; ``files``: names of the client's and the server's output, by flow number."""
+def read_flows(facts: RunFacts, flows: Sequence[Flow], files: Mapping[int, tuple[str, str, str]]) -> Reading:
+    """Figures of all flows of a run; ``files``: names of the client's and the server's output, and of the word on how
+    the client ended, by flow number."""
     readings = [_read_flow(facts.folder, flow, *files[flow.number]) for flow in flows]
     reading = Reading()
     for flow in flows:
-        client, server = files[flow.number]
+        client, server, _ = files[flow.number]
         reading.files[client] = f"iperf3 client on {flow.station}, {flow.direction}"
         reading.files[server] = f"iperf3 server on the peer, {flow.direction}"
     for each in readings:
@@ -76,7 +77,7 @@ def read_flows(facts: RunFacts, flows: Sequence[Flow], files: Mapping[int, tuple
     return reading
 
 
-def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str) -> FlowReading:
+def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str, end_file: str) -> FlowReading:
     client, client_problem = _parsed(folder / client_file)
     server, server_problem = _parsed(folder / server_file)
     to_server = flow.direction == "tx"
@@ -84,6 +85,7 @@ def _read_flow(folder: Path, flow: Flow, client_file: str, server_file: str) -> 
     problem = None
     if client is None or client.error is not None or not client.complete:
         said = client_problem if client is None else client.error or "it did not reach its end"
+        said = _end_of(folder / end_file) or said
         problem = f"iperf3 client of flow {flow.number} ({flow.direction}): {said}"
     by_client = client.flow(direction) if client is not None else None
     by_server = server.flow(direction) if server is not None else None
@@ -150,6 +152,14 @@ def _end(flow: Reported | None, side: str) -> EndFigures | None:
     if flow is None:
         return None
     return flow.sender if side == "sender" else flow.receiver
+
+
+def _end_of(path: Path) -> str | None:
+    """How the client ended, where that was written down."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")[:1000].strip() or None
+    except OSError:
+        return None
 
 
 def _parsed(path: Path) -> tuple[Iperf3Result | None, str]:

@@ -70,6 +70,19 @@ fn what_the_receiver_does_not_report_is_not_zero() {
 }
 
 #[test]
+fn what_a_station_receives_is_not_audited_against_what_it_sends() {
+    let claimed = dongle();
+    let usage = Usage { ht: 132, greenfield: 79, greenfield_known: 132, ldpc: 40, ldpc_known: 132, ..Usage::default() };
+    let peers = with_peer(&claimed, 132, 132);
+    let rows = rows(&subject(Some(&claimed), &usage, &peers));
+    for (name, sent) in [("Greenfield Preamble", "79 of 132 frames it sent"), ("LDPC", "40 of 132 frames it sent")] {
+        let row = find(&rows, name);
+        assert_eq!(note(row), None, "{name}");
+        assert!(row.seen_detail.as_ref().is_some_and(|detail| detail.contains(sent)), "{name}: {:?}", row.seen_detail);
+    }
+}
+
+#[test]
 fn without_rates_nothing_is_said_of_the_phy() {
     let claimed = dongle();
     let usage = Usage { data: 10, ..Usage::default() };
