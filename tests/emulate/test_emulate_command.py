@@ -94,7 +94,17 @@ def _marked() -> set[int]:
     return found
 
 
-def _wait_for(condition: Callable[[], bool], seconds: float = 15.0) -> bool:
+def _sleeping() -> set[int]:
+    """Those of :func:`_marked` that are sleep(1)."""
+    found = set()
+    for pid in _marked():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == b"sleep":
+                found.add(pid)
+    return found
+
+
+def _wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end and not condition():
         time.sleep(0.05)
@@ -218,15 +228,21 @@ def test_nothing_stays(tmp_path: Path, how: signal.Signals) -> None:
     try:
         assert program.stdout is not None
         assert program.stdout.readline() == b"started\n"
+        # A signal that comes while dash starts a program would wait for that program's end.
+        assert _wait_for(lambda: len(_sleeping()) == 2)
         assert len(_marked() - before) >= 8  # four holders, the emulator, the program and what it has left
     finally:
         if how == signal.SIGINT:  # from the terminal: to the whole group
             os.killpg(program.pid, how)
         else:
             program.send_signal(how)
-        program.wait(timeout=30)
-        assert program.stdout is not None
-        program.stdout.close()
+        try:
+            program.wait(timeout=60)
+        finally:
+            program.kill()  # what comes here late must not disturb other tests
+            program.wait()
+            assert program.stdout is not None
+            program.stdout.close()
     assert program.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}.get(how, -how)
     assert _wait_for(lambda: not _marked() - before), _marked() - before
 
