@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.guest import qemu
-from txop.guest.chips import IN_GUEST, Chip, find_chips
+from txop.guest.chips import IN_GUEST, VARIABLE, Chip, find_chips
 from txop.guest.exactness import difference
 from txop.guest.running import run_guest
 from txop.guest_image.image import build_image
@@ -203,6 +203,8 @@ def main() -> int:
         return one(options.one, options.scenario, options.seed, record=not options.without_record)
     folder = options.keep or Path(tempfile.mkdtemp(prefix="txop-exact-"))
     folder.mkdir(parents=True, exist_ok=True)
+    # A copy: a build that ends meanwhile would be another guest.
+    os.environ[VARIABLE] = str(shutil.copy2(find_chips(), folder / "txop-vusb"))
     preload = built(folder)
     print(qemu.qemu_version(), "" if preload else "(no C compiler: no pauses within QEMU)")
     doubt = qemu.untested_qemu(qemu.qemu_version())
