@@ -76,6 +76,7 @@ def test_hostile_text_is_inert_on_the_terminal(run, hostile_report, good_report)
         ("a", "--top", "0", "--ghosts"),
         ("a", "b"),
         ("a", "--json"),
+        ("a", "--list"),
         ("a", "--csv", "-", "--table", "bss"),
     ):
         _, out, err = run({"a": hostile_report, "b": good_report}, *arguments)
@@ -245,3 +246,31 @@ def test_ctrl_c_cannot_lose_the_report_while_a_snapshot_is_shown(report):
     shown = io.StringIO()
     Console(width=400, file=shown).print(latest)
     assert f"{report.frames:,} frames" in shown.getvalue()
+
+
+def test_the_list_is_of_access_points_and_nothing_else(run, report):
+    code, out, _ = run({"a": whole(report)}, "a", "--list", columns=160)
+    assert code == 0
+    assert out.split()[:2] == ["Access", "points"]
+    assert "18:0f:76:c5:0a:ea  CHT57196" in out
+    assert "WPA2 Personal" in out
+    assert "(hidden)" in out
+    assert "Where the throughput went" not in out
+    code, out, _ = run({"a": whole(report)}, "a", "--list", "--json")
+    document = json.loads(out)
+    assert code == 0
+    assert list(document) == ["format", "version", "origin", "path", "frames", "access_points"]
+    assert document["access_points"] == [row.model_dump(mode="json") for row in report.access_points]
+
+
+def test_the_list_says_when_there_are_no_access_points(run, report):
+    code, out, _ = run({"a": whole(report).model_copy(update={"access_points": []})}, "a", "--list")
+    assert code == 0
+    assert "No beacons and no probe responses" in out
+
+
+@pytest.mark.parametrize("more", [("--csv", "-"), ("--section", "summary"), ("--follow",), ("b",)])
+def test_the_list_does_not_go_with_other_output(run, report, more):
+    code, _, err = run({"a": whole(report), "b": whole(report)}, "a", "--list", *more)
+    assert code == 2
+    assert "--list" in err

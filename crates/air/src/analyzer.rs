@@ -26,13 +26,19 @@ use crate::selection::{NotThere, Selection};
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
 use crate::table::Table;
-use crate::{capability, steadiness, summary, verdict, waterfall};
+use crate::{access_point, capability, steadiness, summary, verdict, waterfall};
 
 /// Frames looked at before the calibration is fixed.
 const CALIBRATION_FRAMES: usize = 32_768;
 
 /// Authentication algorithm number of SAE (9.4.1.1).
 const SAE: u16 = 3;
+
+/// The same of fast BSS transition.
+const FT: u16 = 2;
+
+/// TWT Setup Command of an agreement (9.4.2.199).
+const TWT_ACCEPT: u8 = 4;
 
 /// Interfaces whose frames are grouped and matched apart; further ones share the last place.
 const MAX_INTERFACES: usize = 64;
@@ -406,9 +412,28 @@ impl Accounts {
             FixedFields::Authentication { algorithm, .. } => {
                 station.usage.authentications += 1;
                 station.usage.sae_authentications += u64::from(*algorithm == SAE);
+                station.usage.ft_authentications += u64::from(*algorithm == FT);
             }
-            FixedFields::Action(action) => station.usage.action(frame, action),
+            FixedFields::Action(action) => {
+                station.usage.action(frame, action);
+                if let wire::ieee80211::Action::TwtSetup(setup) = action {
+                    self.twt(ta, frame.header.receiver(), *setup);
+                }
+            }
             _ => {}
+        }
+    }
+
+    /// An accepted TWT is an agreement of both stations.
+    fn twt(&mut self, responder: MacAddr, requester: MacAddr, setup: wire::ieee80211::TwtSetup) {
+        if setup.is_request || setup.is_broadcast || setup.command != TWT_ACCEPT || requester.is_group() {
+            return;
+        }
+        for end in [responder, requester] {
+            let row = self.stations.row(end);
+            if let Some(station) = self.stations.table.get_mut(row) {
+                station.usage.twt_agreements += 1;
+            }
         }
     }
 
@@ -693,6 +718,10 @@ impl Running {
                 })
                 .collect(),
             bss,
+            access_points: access_point::access_points(claims, stations, links, &is_ghost)
+                .into_iter()
+                .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
+                .collect(),
             links: link_rows,
             ghost_effect: summary::ghost_effect(counts, stations, &ghosts),
             ghosts: ghost::report(&ghosts, stations),
@@ -722,7 +751,7 @@ impl Running {
             floods: accounts.floods.report(),
             hearing,
         };
-        summary::cut_rows(&mut report);
+        summary::cut_rows(&mut report, claims.aps_not_kept);
         report
     }
 }

@@ -1,6 +1,8 @@
 //! Capabilities: what access points and stations claim, and what their traffic uses, in the words of a Wi-Fi Alliance
 //! certificate.
 
+mod amendments;
+mod beamforming;
 mod peers;
 mod rows;
 mod security;
@@ -118,7 +120,9 @@ pub fn forget_rates(audits: &mut [CapabilityAudit]) {
     let of_the_mac = |name: &str| {
         name == "WMM"
             || name == "WEP"
-            || ["Personal", "Enterprise", "OWE", "Protected"].iter().any(|word| name.contains(word))
+            || ["Personal", "Enterprise", "OWE", "Protected", "802.11", "TWT", "Beamform", "Multi-Link"]
+                .iter()
+                .any(|word| name.contains(word))
     };
     for row in audits.iter_mut().flat_map(|audit| &mut audit.rows).filter(|row| !of_the_mac(&row.capability)) {
         row.note = None;

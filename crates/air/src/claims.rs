@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management};
+use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management, Ssid};
 use wire::phy::RateSet;
 
 use crate::frame::Frame;
 
 /// Access points and stations whose claims are kept.
 const MAX_CLAIMS: usize = 2_048;
+/// Names kept of one access point.
+const MAX_SSIDS: usize = 8;
 
 /// What an access point announces.
 #[derive(Clone, Debug)]
@@ -20,12 +22,59 @@ pub struct ApClaim {
     pub info: Option<CapabilityInfo>,
     /// Its elements were captured to the last one: what they leave out is not claimed.
     pub is_whole: bool,
+    /// Names that it gave, in the order of their appearance.
+    pub ssids: Vec<Ssid>,
+    /// Its latest beacon names no SSID; `None` without a beacon.
+    pub is_hidden: Option<bool>,
+    /// What the receiver was tuned to, MHz, at the first of its frames that tells.
+    pub frequency_mhz: Option<u16>,
     /// Beacon interval in units of 1,024 µs.
     pub interval_tu: Option<u16>,
     /// Basic rates, when it names any.
     pub basic_rates: Option<RateSet>,
     /// The frame that was taken in last: the same one again says nothing new.
     latest: Option<Arc<Management>>,
+}
+
+impl ApClaim {
+    fn new(frame: &Frame, facts: &Management) -> Self {
+        let mut claim = Self {
+            capabilities: Box::new(facts.capabilities),
+            info: facts.capability_info(),
+            is_whole: !frame.is_cut,
+            ssids: Vec::new(),
+            is_hidden: None,
+            frequency_mhz: None,
+            interval_tu: interval_tu(facts),
+            basic_rates: basic_rates(&facts.capabilities),
+            latest: None,
+        };
+        claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
+        claim.name(frame, facts);
+        claim
+    }
+
+    /// The channel it names: DS parameter set, HT operation, else (in 6 GHz) HE operation.
+    pub fn channel(&self) -> Option<u16> {
+        let capabilities = &self.capabilities;
+        capabilities
+            .dsss_channel
+            .or_else(|| capabilities.ht_operation.map(|operation| operation.primary_channel))
+            .or_else(|| capabilities.he_operation?.six_ghz.map(|[primary_channel, ..]| primary_channel))
+            .map(u16::from)
+    }
+
+    /// Takes what the frame calls itself, and where it was heard.
+    fn name(&mut self, frame: &Frame, facts: &Management) {
+        self.frequency_mhz = self.frequency_mhz.or(frame.radio.frequency_mhz);
+        let Some(ssid) = facts.capabilities.ssid else { return };
+        if matches!(frame.header.fc.kind(), FrameKind::Beacon) {
+            self.is_hidden = Some(ssid.is_hidden());
+        }
+        if !ssid.is_hidden() && self.ssids.len() < MAX_SSIDS && !self.ssids.contains(&ssid) {
+            self.ssids.push(ssid);
+        }
+    }
 }
 
 /// What a station asks for.
@@ -45,6 +94,8 @@ pub struct StationClaim {
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     aps: HashMap<u64, ApClaim>,
+    /// Beacons and probe responses of access points for which there was no room.
+    pub aps_not_kept: u64,
     stations: HashMap<u64, StationClaim>,
 }
 
@@ -64,6 +115,7 @@ impl Claims {
                     }
                     claim.is_whole = !frame.is_cut;
                     claim.latest = Some(facts.clone());
+                    claim.name(frame, facts);
                     // A beacon of a hidden network names no SSID; what a probe response told stays.
                     let known = claim.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
                     *claim.capabilities = facts.capabilities;
@@ -72,13 +124,9 @@ impl Claims {
                     claim.interval_tu = interval_tu(facts).or(claim.interval_tu);
                     claim.basic_rates = basic_rates(&facts.capabilities).or(claim.basic_rates);
                 } else if self.aps.len() < MAX_CLAIMS {
-                    let basic_rates = basic_rates(&facts.capabilities);
-                    let (mut capabilities, info) = (Box::new(facts.capabilities), facts.capability_info());
-                    capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
-                    let interval_tu = interval_tu(facts);
-                    let is_whole = !frame.is_cut;
-                    let claim = ApClaim { capabilities, info, is_whole, interval_tu, basic_rates, latest: None };
-                    self.aps.insert(key, claim);
+                    self.aps.insert(key, ApClaim::new(frame, facts));
+                } else {
+                    self.aps_not_kept += 1;
                 }
             }
             FrameKind::AssociationRequest | FrameKind::ReassociationRequest | FrameKind::ProbeRequest => {
@@ -139,14 +187,9 @@ impl Claims {
         self.ap(address)?.capabilities.ssid.map(|ssid| ssid.to_string())
     }
 
-    /// The channel an access point names: DS parameter set, HT operation, else (in 6 GHz) HE operation.
+    /// The channel an access point names.
     pub fn channel(&self, address: MacAddr) -> Option<u16> {
-        let capabilities = &self.ap(address)?.capabilities;
-        capabilities
-            .dsss_channel
-            .or_else(|| capabilities.ht_operation.map(|operation| operation.primary_channel))
-            .or_else(|| capabilities.he_operation?.six_ghz.map(|[primary_channel, ..]| primary_channel))
-            .map(u16::from)
+        self.ap(address)?.channel()
     }
 
     /// Basic rates of the BSS that either address announces.

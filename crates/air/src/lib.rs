@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod access_point;
 mod aggregation;
 mod analyzer;
 mod block_ack;

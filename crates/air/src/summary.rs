@@ -308,7 +308,20 @@ const MAX_ROWS: usize = 2_000;
 const MAX_MEMBER_ROWS: usize = 250;
 
 /// Leaves out the rows with the least and says so.
-pub fn cut_rows(report: &mut Report) {
+pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
+    if aps_not_kept > 0 {
+        let kept = Figure::total(report.access_points.len() as u64);
+        let more = sentence!(
+            "{kept} access points are listed; {frames} beacons and probe responses of others are not looked at",
+            kept = kept,
+            frames = Figure::total(aps_not_kept)
+        );
+        report.summary.limits.push(limit(
+            "access-points-not-kept",
+            more,
+            &["access points", "networks", "capabilities"],
+        ));
+    }
     let mut cut = Vec::new();
     let mut note = |what: &str, rows: usize| {
         if rows > MAX_ROWS {
@@ -317,12 +330,14 @@ pub fn cut_rows(report: &mut Report) {
     };
     note("addresses", report.stations.len());
     note("networks", report.bss.len());
+    note("access points", report.access_points.len());
     note("links", report.links.len());
     note("ghosts", report.ghosts.len());
     note("exchanges", report.exchanges.len());
     note("aggregation rows", report.aggregation.len());
     report.stations.truncate(MAX_ROWS);
     report.bss.truncate(MAX_ROWS);
+    report.access_points.truncate(MAX_ROWS);
     report.links.truncate(MAX_ROWS);
     report.ghosts.truncate(MAX_ROWS);
     report.exchanges.truncate(MAX_ROWS);

@@ -62,6 +62,28 @@ pub struct Usage {
     pub authentications: u64,
     /// Of these with SAE.
     pub sae_authentications: u64,
+    /// Of these with fast BSS transition.
+    pub ft_authentications: u64,
+    /// Action frames sent that can be read.
+    pub actions: u64,
+    /// Action frames sent encrypted: what they say can't be told.
+    pub encrypted_actions: u64,
+    /// Of `actions`: radio measurement requests and reports, of links and neighbours too.
+    pub radio_measurements: u64,
+    /// Of `actions`: BSS transition management queries, requests and responses.
+    pub transition_management: u64,
+    /// Of `actions`: fast BSS transition over the distribution system.
+    pub ft_actions: u64,
+    /// Of `actions`: TWT setup frames.
+    pub twt_setups: u64,
+    /// Individual TWT agreements made, by setup frames that accept, either way.
+    pub twt_agreements: u64,
+    /// Of `actions`: compressed beamforming reports (VHT, HE, EHT).
+    pub beamforming_reports: u64,
+    /// Control frames sent that name their transmitter.
+    pub control: u64,
+    /// Of these: NDP announcements, which begin a sounding.
+    pub ndp_announcements: u64,
     /// Data frames sent protected.
     pub protected_data: u64,
     /// Data frames with EAPOL in the clear: key exchange.
@@ -166,6 +188,11 @@ impl Usage {
                 };
                 self.robust_management += u64::from(is_robust);
                 self.protected_management += u64::from(is_robust && fc.protected());
+                self.encrypted_actions += u64::from(fc.protected() && matches!(fc.kind(), FrameKind::Action));
+            }
+            FrameType::Control => {
+                self.control += 1;
+                self.ndp_announcements += u64::from(matches!(fc.kind(), FrameKind::VhtNdpAnnouncement));
             }
             _ => {}
         }
@@ -176,6 +203,16 @@ impl Usage {
         let is_unicast = !frame.header.receiver().is_group();
         self.robust_management +=
             u64::from(is_unicast && matches!(frame.header.fc.kind(), FrameKind::Action) && action.is_robust());
+        self.actions += 1;
+        let counter = match (action, action.category()) {
+            (_, 5) => &mut self.radio_measurements,
+            (_, 6) => &mut self.ft_actions,
+            (Action::TwtSetup(_), _) => &mut self.twt_setups,
+            (Action::Other { action: Some(6..=8), .. }, 10) => &mut self.transition_management,
+            (Action::Other { action: Some(0), .. }, 21 | 30 | 36) => &mut self.beamforming_reports,
+            _ => return,
+        };
+        *counter += 1;
     }
 
     /// A frame with this address as receiver.

@@ -36,6 +36,8 @@ TABLES: dict[str, AirTable] = {
         AirTable("bss", "one row per network", (), model.Bss, plain(lambda r: r.bss)),
         AirTable("bss_members", "the station rows of each network", ("bssid", "ssid"), model.BssMember,
               nested(lambda r: r.bss, ("bssid", "ssid"), "members")),
+        AirTable("access_points", "one row per access point, with its security", (), model.AccessPoint,
+              plain(lambda r: r.access_points)),
         AirTable("links", "one row per transmitter and receiver", (), model.Link, plain(lambda r: r.links)),
         AirTable("link_rates", "rates of each link", ("ta", "ra"), model.RateRow,
               nested(lambda r: r.links, ("ta", "ra"), "rates")),

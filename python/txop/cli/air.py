@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from txop.cli import console
+from txop.cli.air_list import check_list, print_list
 from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.help import epilog
@@ -49,6 +50,10 @@ def register(app: typer.Typer) -> None:
             [
                 ("txop air capture.pcapng", "where the throughput went, then nine sections of tables"),
                 ("txop air before.pcapng after.pcapng", "side by side, what differs most first"),
+                (
+                    "txop air capture.pcapng --list",
+                    "only the access points: channel, width, security, signal, stations",
+                ),
                 ("txop air capture.pcapng --html report.html --open", "one page with plots"),
                 ("txop air capture.pcapng --table stations --csv -", "one table as CSV"),
                 ("txop air capture.pcapng --from +2.5 --to +4.5", "only the window of the measurement"),
@@ -88,9 +93,15 @@ def air(
         list[str] | None, typer.Option(metavar="NAME", help="Only this table for --csv; may be repeated.")
     ] = None,
     section: Annotated[str | None, typer.Option(metavar="NAME,...", help="Show only these sections.")] = None,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="Rows shown of each table; 0 for all.")] = 10,
+    top: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Rows shown of each table, 10 if not given; 0, and --list: all."),
+    ] = None,
     pair: Annotated[str | None, typer.Option(metavar="TA,RA", help="Explain this pair instead of the busiest.")] = None,
     station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the access points with their security, and nothing else.")
+    ] = False,
     ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
     bssid: Annotated[
         str | None,
@@ -118,13 +129,15 @@ def air(
     chosen, only, address = _pair(pair), chosen_sections(section, SECTION_NAMES), _address(station)
     check_window(from_, to)
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
+    if list_:
+        check_list(files, html=html, csv=csv, section=section, follow=follow)
     from txop.air.model import AirReport, Outline
 
     reports: list[AirReport] = []
     part = Part(from_, to, _address(bssid), channel)
     documents = iter([_follow(files[0], chosen, part)]) if follow else _analyze(files, chosen, part)
     for document in documents:  # one at a time: a document takes as much memory as its report
-        if json and len(files) == 1:
+        if json and len(files) == 1 and not list_:
             outline = _read(Outline, document)
             _check_pair(outline, chosen)
             console.write_json(document)
@@ -133,6 +146,9 @@ def air(
         reports.append(_read(AirReport, document))
         _check_pair(reports[-1], chosen)
         del document
+    if list_:
+        print_list(reports[0], json=json, top=top or 0)
+        return _warn(reports, following=follow)
     if address is not None and len(reports) == 1:
         _check_station(reports[0], address)
     if json and len(files) > 1:
@@ -143,7 +159,7 @@ def air(
         _write_page(reports, html, list_ghosts=ghosts, station=address, open_page=open_page)
     if not json and csv != STDIN:
         brief = html is not None or csv is not None
-        _show(reports, only=only, top=top, list_ghosts=ghosts, station=address, brief=brief)
+        _show(reports, only=only, top=10 if top is None else top, list_ghosts=ghosts, station=address, brief=brief)
     return _warn(reports, following=follow)
 
 

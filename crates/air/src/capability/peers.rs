@@ -36,7 +36,7 @@ pub fn claims_generation(capabilities: &Capabilities, generation: usize) -> bool
         2 => capabilities.ht.is_some(),
         3 => capabilities.vht.is_some(),
         4 => capabilities.he.is_some(),
-        _ => capabilities.eht,
+        _ => capabilities.eht.is_some(),
     }
 }
 

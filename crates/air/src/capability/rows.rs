@@ -4,6 +4,8 @@ use serde::Serialize;
 use wire::ieee80211::{AccessCategory, Capabilities};
 use wire::phy::Band;
 
+use super::amendments::amendments;
+use super::beamforming::beamforming;
 use super::peers::{claims_generation, Peers, GENERATIONS, MIN_CONTRADICTION, MIN_OCCASION};
 use super::security::security;
 use crate::sentence::{sentence, Figure, Sentence};
@@ -80,7 +82,9 @@ pub fn rows(subject: &Subject<'_>) -> Vec<CapabilityRow> {
     security(subject, &mut rows);
     modulation(subject, &mut rows);
     rows.push(width(subject));
+    beamforming(subject, &mut rows);
     aggregation(subject, &mut rows);
+    amendments(subject, &mut rows);
     rows.extend((!subject.is_ap).then(|| power_management(subject)));
     rows
 }
@@ -289,7 +293,7 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
         ("n", claims(&|c| c.ht.is_some()), sent.ht),
         ("ac", claims(&|c| c.vht.is_some()), sent.vht),
         ("ax", claims(&|c| c.he.is_some()), sent.he),
-        ("be", claims(&|c| c.eht), sent.eht),
+        ("be", claims(&|c| c.eht.is_some()), sent.eht),
     ];
     let letters = |pick: &dyn Fn(&(&str, bool, u64)) -> bool| {
         all.iter().filter(|entry| pick(entry)).map(|entry| entry.0).collect::<Vec<_>>().join("/")
@@ -543,7 +547,9 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
                 let detail = format!("no element claims sending; receives up to {} bytes", grouped(u64::from(bytes)));
                 (Claim::NotAvailable, Some(detail))
             }
-            None if c.he.is_some() || c.eht => (Claim::NotAvailable, Some("no element claims sending".to_owned())),
+            None if c.he.is_some() || c.eht.is_some() => {
+                (Claim::NotAvailable, Some("no element claims sending".to_owned()))
+            }
             None => (Claim::No, Some("no HT".to_owned())),
         },
     };
@@ -564,7 +570,7 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
 
     let claim = subject.claim(|c| match c.ht {
         Some(ht) => (true, Some(format!("receives up to {} bytes", grouped(u64::from(ht.max_amsdu_bytes()))))),
-        None => (c.he.is_some() || c.eht, None),
+        None => (c.he.is_some() || c.eht.is_some(), None),
     });
     let qos_data: u64 = usage.tids.iter().sum();
     let seen = Seen::Frames(usage.amsdus, qos_data, "QoS data frames it sent".to_owned());

@@ -4,11 +4,13 @@
 //! [`Summary::limits`] says why; every percentage has its numerator and denominator beside it; times are µs since
 //! the first frame unless the name says otherwise; shares are fractions of one.
 
+mod access_point;
 mod exchange;
 mod hearing;
 mod medium;
 mod station;
 
+pub use access_point::*;
 pub use exchange::*;
 pub use hearing::*;
 pub use medium::*;
@@ -52,6 +54,8 @@ pub struct Report {
     pub stations: Vec<Station>,
     /// 2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID).
     pub bss: Vec<Bss>,
+    /// 2. Access points with their security, most beacons first.
+    pub access_points: Vec<AccessPoint>,
     /// 2. Per (transmitter, receiver).
     pub links: Vec<Link>,
     /// 3. Addresses that exist only because of damage.

@@ -1,5 +1,6 @@
 //! The report of real captures against tshark 4.0, which nobody here wrote.
 
+mod access_points;
 mod block_ack;
 mod captures;
 mod counts;
@@ -31,6 +32,17 @@ fn network_rows_agree_with_the_wlan_traffic_window() {
 #[ignore = "slow: tshark on every capture"]
 fn network_rows_agree_with_the_wlan_traffic_window_on_every_capture() {
     over(captures::all(), wlan_traffic::compare);
+}
+
+#[test]
+fn access_points_agree_with_the_elements_that_tshark_dissects() {
+    over(captures::named(&captures::FAST), access_points::compare);
+}
+
+#[test]
+#[ignore = "slow: tshark on every capture"]
+fn access_points_agree_with_the_elements_that_tshark_dissects_on_every_capture() {
+    over(captures::all(), access_points::compare);
 }
 
 /// Figures read off Wireshark's own window.

@@ -72,6 +72,17 @@ pub struct Delba {
     pub reason: ReasonCode,
 }
 
+/// A TWT Setup, by the first TWT element of the frame (9.4.2.199).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TwtSetup {
+    /// Asked for by the requester; else the responder's answer (or offer).
+    pub is_request: bool,
+    /// TWT Setup Command: 0 request, 1 suggest, 2 demand, 3 TWT grouping, 4 accept, 5 alternate, 6 dictate, 7 reject.
+    pub command: u8,
+    /// Negotiation Type 2 or 3: membership in a broadcast TWT, not an agreement of two stations.
+    pub is_broadcast: bool,
+}
+
 /// An Action frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
@@ -92,6 +103,8 @@ pub enum Action {
     SmPowerSave(u8),
     /// VHT, 2.
     OperatingModeNotification(OperatingMode),
+    /// Unprotected S1G, 6.
+    TwtSetup(TwtSetup),
     /// Anything else, and the above where they are cut.
     Other {
         /// Category; the "error" bit 7 included.
@@ -115,21 +128,31 @@ impl Action {
             (4, Some(4)) => ChannelSwitch::read_extended(fields).map(Self::ChannelSwitch),
             (7, Some(0)) => fields.first().map(|width| Self::NotifyChannelWidth { any_width: *width == 1 }),
             (7, Some(1)) => fields.first().copied().map(Self::SmPowerSave),
+            (22, Some(6)) => {
+                Elements::new(fields.get(1..).unwrap_or(&[])).find(216).and_then(read_twt).map(Self::TwtSetup)
+            }
             (21, Some(2)) => fields.first().map(|mode| Self::OperatingModeNotification(OperatingMode(*mode))),
             _ => None,
         };
         Some(known.unwrap_or(Self::Other { category, action }))
     }
 
+    /// The category; its "error" bit 7 included.
+    pub const fn category(&self) -> u8 {
+        match self {
+            Self::AddbaRequest(_) | Self::AddbaResponse(_) | Self::Delba(_) => 3,
+            Self::ChannelSwitch(switch) if switch.operating_class.is_none() => 0,
+            Self::ChannelSwitch(_) => 4,
+            Self::NotifyChannelWidth { .. } | Self::SmPowerSave(_) => 7,
+            Self::OperatingModeNotification(_) => 21,
+            Self::TwtSetup(_) => 22,
+            Self::Other { category, .. } => *category,
+        }
+    }
+
     /// Its category is robust: with management frame protection such frames are sent protected ([`is_robust`]).
     pub const fn is_robust(&self) -> bool {
-        match self {
-            Self::AddbaRequest(_) | Self::AddbaResponse(_) | Self::Delba(_) => true,
-            // Of Spectrum Management; the extended form is a Public one.
-            Self::ChannelSwitch(switch) => switch.operating_class.is_none(),
-            Self::NotifyChannelWidth { .. } | Self::SmPowerSave(_) | Self::OperatingModeNotification(_) => false,
-            Self::Other { category, .. } => is_robust(*category),
-        }
+        is_robust(self.category())
     }
 }
 
@@ -139,6 +162,11 @@ pub const fn is_robust(category: u8) -> bool {
     // Not robust: Public 4, HT 7, Unprotected WNM 11, Self-protected 15, Unprotected DMG 20, VHT 21, S1G 22, HE 30, EHT 36,
     // Vendor-specific 127. TDLS (12) goes in data frames, 17 is reserved for the Wi-Fi Alliance.
     matches!(category, 0..=3 | 5 | 6 | 8..=10 | 13 | 14 | 16 | 18 | 19 | 23..=27 | 31 | 33 | 34 | 37 | 126)
+}
+
+fn read_twt(data: &[u8]) -> Option<TwtSetup> {
+    let (control, request) = (*data.first()?, *data.get(1)?);
+    Some(TwtSetup { is_request: request & 1 != 0, command: request >> 1 & 7, is_broadcast: control >> 2 & 2 != 0 })
 }
 
 fn read_addba_request(fields: &[u8]) -> Option<AddbaRequest> {
@@ -197,6 +225,18 @@ mod tests {
         assert_eq!(Action::read(&[4, 4, 1, 81, 11, 3]), Some(Action::ChannelSwitch(switch(Some(81)))));
         assert_eq!(Action::read(&[7, 0, 0]), Some(Action::NotifyChannelWidth { any_width: false }));
         assert_eq!(Action::read(&[21, 2, 0x12]), Some(Action::OperatingModeNotification(OperatingMode(0x12))));
+    }
+
+    #[test]
+    fn twt_is_agreed_on() {
+        let setup = |bytes: &[u8]| match Action::read(bytes) {
+            Some(Action::TwtSetup(setup)) => (setup.is_request, setup.command, setup.is_broadcast),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(setup(&[22, 6, 1, 216, 3, 0, 0x01, 0]), (true, 0, false));
+        assert_eq!(setup(&[22, 6, 1, 216, 3, 0, 0x08, 0]), (false, 4, false), "accepted");
+        assert_eq!(setup(&[22, 6, 1, 216, 3, 0x0c, 0x0e, 0]), (false, 7, true), "broadcast, rejected");
+        assert_eq!(Action::read(&[22, 6, 1]), Some(Action::Other { category: 22, action: Some(6) }));
     }
 
     #[test]

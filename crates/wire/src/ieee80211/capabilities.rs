@@ -1,7 +1,9 @@
 //! What the elements of one management frame say its sender can do.
 
+use super::eht::reported_links;
 use super::elements::{Element, Elements};
 use super::{EdcaParameters, VhtCapabilities, VhtOperation, Wmm};
+use super::{EhtCapabilities, EhtOperation, LinkIds, MultiLink};
 use super::{HeCapabilities, HeOperation, HtCapabilities, HtOperation, OperatingMode, Rsn, Ssid};
 
 /// Supported rates and extended supported rates, in the order sent.
@@ -129,6 +131,69 @@ impl ExtendedCapabilities {
     pub fn operating_mode_notification(self) -> bool {
         self.bit(62)
     }
+
+    /// TWT requester.
+    pub fn twt_requester(self) -> bool {
+        self.bit(77)
+    }
+
+    /// TWT responder.
+    pub fn twt_responder(self) -> bool {
+        self.bit(78)
+    }
+}
+
+/// The RM Enabled Capabilities element (9.4.2.44): radio measurement; of longer ones the first 5 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RadioMeasurement(pub [u8; 5]);
+
+impl RadioMeasurement {
+    fn read(data: &[u8]) -> Self {
+        let mut bytes = [0; 5];
+        for (to, from) in bytes.iter_mut().zip(data) {
+            *to = *from;
+        }
+        Self(bytes)
+    }
+
+    const fn bit(self, number: usize) -> bool {
+        self.0[number / 8] >> (number % 8) & 1 != 0
+    }
+
+    /// Link measurement.
+    pub const fn link_measurement(self) -> bool {
+        self.bit(0)
+    }
+
+    /// Neighbor report.
+    pub const fn neighbor_report(self) -> bool {
+        self.bit(1)
+    }
+
+    /// Beacon measurement: passive, active, by table.
+    pub const fn beacon_measurement(self) -> [bool; 3] {
+        [self.bit(4), self.bit(5), self.bit(6)]
+    }
+}
+
+/// The Mobility Domain element (9.4.2.46): fast BSS transition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct MobilityDomain {
+    /// The domain.
+    pub id: u16,
+    /// FT Capability and Policy, as sent.
+    pub policy: u8,
+}
+
+impl MobilityDomain {
+    fn read(data: &[u8]) -> Option<Self> {
+        Some(Self { id: super::elements::u16_at(data, 0)?, policy: *data.get(2)? })
+    }
+
+    /// Over the distribution system, not only over the air.
+    pub const fn over_ds(self) -> bool {
+        self.policy & 1 != 0
+    }
 }
 
 /// The fixed part of the TIM element.
@@ -230,10 +295,14 @@ pub struct Capabilities {
     pub he_operation: Option<HeOperation>,
     /// HE 6 GHz Band Capabilities, as sent.
     pub he_6ghz: Option<u16>,
-    /// EHT Capabilities are there.
-    pub eht: bool,
-    /// EHT Operation is there.
-    pub eht_operation: bool,
+    /// EHT Capabilities.
+    pub eht: Option<EhtCapabilities>,
+    /// EHT Operation.
+    pub eht_operation: Option<EhtOperation>,
+    /// Basic Multi-Link.
+    pub multi_link: Option<MultiLink>,
+    /// Links of the sender's own multi-link device that a Reduced Neighbor Report names.
+    pub reported_links: LinkIds,
     /// RSN.
     pub rsn: Option<Rsn>,
     /// RSN Extension: SAE hash-to-element.
@@ -247,9 +316,11 @@ pub struct Capabilities {
     /// The WPS vendor element is there.
     pub wps: bool,
     /// Mobility Domain: fast BSS transition.
-    pub mobility_domain: bool,
-    /// RM Enabled Capabilities: radio measurement.
-    pub radio_measurement: bool,
+    pub mobility_domain: Option<MobilityDomain>,
+    /// RM Enabled Capabilities.
+    pub radio_measurement: Option<RadioMeasurement>,
+    /// The OWE Transition Mode vendor element is there: the network has a twin with OWE, or is it.
+    pub owe_transition: bool,
     /// A channel switch is announced.
     pub channel_switch: Option<ChannelSwitch>,
     /// Elements seen, vendor and unknown ones included.
@@ -292,15 +363,16 @@ impl Capabilities {
             42 => first(&mut self.erp, || data.first().copied().map(Erp)),
             45 => first(&mut self.ht, || HtCapabilities::read(data)),
             48 => first(&mut self.rsn, || Rsn::read(data)),
-            54 => self.mobility_domain = true,
+            54 => first(&mut self.mobility_domain, || MobilityDomain::read(data)),
             60 => first(&mut self.channel_switch, || ChannelSwitch::read_extended(data)),
             61 => first(&mut self.ht_operation, || HtOperation::read(data)),
-            70 => self.radio_measurement = true,
+            70 => first(&mut self.radio_measurement, || Some(RadioMeasurement::read(data))),
             72 => first(&mut self.coexistence_2040, || data.first().copied().map(Coexistence2040)),
             74 => self.obss_scan_parameters = true,
             127 => first(&mut self.extended, || Some(ExtendedCapabilities::read(data))),
             191 => first(&mut self.vht, || VhtCapabilities::read(data)),
             192 => first(&mut self.vht_operation, || VhtOperation::read(data)),
+            201 => self.reported_links.0 |= reported_links(data).0,
             199 => first(&mut self.operating_mode, || data.first().copied().map(OperatingMode)),
             221 => self.read_vendor(data),
             244 => self.sae_h2e |= data.first().is_some_and(|byte| byte & 0x20 != 0),
@@ -313,8 +385,9 @@ impl Capabilities {
             35 => first(&mut self.he, || HeCapabilities::read(data)),
             36 => first(&mut self.he_operation, || HeOperation::read(data)),
             59 => first(&mut self.he_6ghz, || super::elements::u16_at(data, 0)),
-            106 => self.eht_operation = true,
-            108 => self.eht = true,
+            106 => first(&mut self.eht_operation, || EhtOperation::read(data)),
+            107 => first(&mut self.multi_link, || MultiLink::read(data)),
+            108 => first(&mut self.eht, || EhtCapabilities::read(data)),
             _ => {}
         }
     }
@@ -324,6 +397,7 @@ impl Capabilities {
             [0x00, 0x50, 0xf2, 1, rest @ ..] => first(&mut self.wpa, || Rsn::read_wpa(rest)),
             [0x00, 0x50, 0xf2, 2, rest @ ..] => first(&mut self.wmm, || Wmm::read(rest)),
             [0x00, 0x50, 0xf2, 4, ..] => self.wps = true,
+            [0x50, 0x6f, 0x9a, 0x1c, ..] => self.owe_transition = true,
             _ => {}
         }
     }
@@ -364,7 +438,26 @@ mod tests {
         let extended = seen.extended.unwrap();
         assert!(extended.coexistence_2040() && extended.bss_transition() && !extended.operating_mode_notification());
         assert_eq!(seen.elements, 10);
-        assert_eq!((seen.ht, seen.rsn, seen.eht), (None, None, false));
+        assert_eq!((seen.ht, seen.rsn, seen.eht), (None, None, None));
+    }
+
+    #[test]
+    fn radio_measurement_mobility_and_twt() {
+        let bytes = [
+            70, 5, 0x73, 0, 0, 0, 0, 54, 3, 0x34, 0x12, 1, 127, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x40, 221, 4, 0x50,
+            0x6f, 0x9a, 0x1c,
+        ];
+        let seen = read(&bytes);
+        let measurement = seen.radio_measurement.unwrap();
+        assert!(measurement.link_measurement() && measurement.neighbor_report());
+        assert_eq!(measurement.beacon_measurement(), [true, true, true]);
+        let domain = seen.mobility_domain.unwrap();
+        assert_eq!((domain.id, domain.over_ds()), (0x1234, true));
+        let extended = seen.extended.unwrap();
+        assert!(extended.twt_responder() && !extended.twt_requester() && seen.owe_transition);
+        let short = read(&[70, 1, 2, 54, 2, 0, 0]);
+        assert!(short.radio_measurement.is_some_and(RadioMeasurement::neighbor_report));
+        assert_eq!(short.mobility_domain, None);
     }
 
     #[test]

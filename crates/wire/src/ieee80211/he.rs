@@ -41,6 +41,11 @@ impl HeCapabilities {
         self.mac[0] & 4 != 0
     }
 
+    /// Broadcast TWT.
+    pub const fn broadcast_twt(self) -> bool {
+        self.mac[2] & 0x10 != 0
+    }
+
     /// 40 MHz in 2.4 GHz.
     pub const fn width_40_in_2_4_ghz(self) -> bool {
         self.phy_bit(1)
@@ -125,6 +130,19 @@ impl HeOperation {
         Some(Self { parameters, color: *data.get(3)?, basic_mcs_map: u16_at(data, 4)?, six_ghz })
     }
 
+    /// Stations that can are to use TWT.
+    pub const fn twt_required(self) -> bool {
+        self.parameters & 8 != 0
+    }
+
+    /// Channel width in 6 GHz, MHz: 20, 40, 80 or 160 (also for 80+80); `None` in other bands.
+    pub const fn six_ghz_width_mhz(self) -> Option<u16> {
+        match self.six_ghz {
+            Some([_, control, ..]) => Some(20 << (control & 3)),
+            None => None,
+        }
+    }
+
     /// BSS colour, 1..=63; `None` when it is 0 or disabled.
     pub const fn bss_color(self) -> Option<u8> {
         match (self.color & 0x80, self.color & 0x3f) {
@@ -159,6 +177,7 @@ mod tests {
         let data = [0, 0xc0, 0x02, 5, 0xfc, 0xff, 9, 9, 9, 8, 37, 2, 39, 47, 6];
         let operation = HeOperation::read(&data).unwrap();
         assert_eq!((operation.bss_color(), operation.six_ghz), (Some(5), Some([37, 2, 39, 47, 6])));
+        assert_eq!(operation.six_ghz_width_mhz(), Some(80));
         assert_eq!(HeOperation::read(&[0, 0, 0, 0x85, 0, 0]).unwrap().bss_color(), None);
     }
 }

@@ -20,19 +20,24 @@ pub mod sequence;
 pub mod ssid;
 pub mod wmm;
 
+mod eht;
 mod he;
 mod ht;
 mod vht;
 
-pub use action::{Action, AddbaRequest, AddbaResponse, BlockAckParameters, Delba};
+pub use action::{Action, AddbaRequest, AddbaResponse, BlockAckParameters, Delba, TwtSetup};
 pub use address::{MacAddr, ParseMacAddrError};
 pub use block_ack::{
     AckRecord, AckRecords, Bitmap, BlockAck, BlockAckControl, BlockAckReq, BlockAckType, ReqRecord, ReqRecords,
 };
 pub use body::{Amsdu, AmsduSubframe, Cipher, DataBody};
-pub use capabilities::{Capabilities, ChannelSwitch, Coexistence2040, Erp, ExtendedCapabilities, Rates, Tim};
+pub use capabilities::{
+    Capabilities, ChannelSwitch, Coexistence2040, Erp, ExtendedCapabilities, MobilityDomain, RadioMeasurement, Rates,
+    Tim,
+};
 pub use codes::{ReasonCode, StatusCode};
 pub use control::{FrameControl, FrameKind, FrameType};
+pub use eht::{EhtCapabilities, EhtOperation, LinkIds, MultiLink};
 pub use elements::{Element, Elements};
 pub use he::{HeCapabilities, HeOperation};
 pub use header::{AckPolicy, Header, HeaderError, QosControl};

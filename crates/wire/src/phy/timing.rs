@@ -50,6 +50,24 @@ impl Band {
             None
         }
     }
+
+    /// Centre frequency in MHz of a 20 MHz channel of this band, as [`Band::channel_number`] counts them; of 182 to 184, which
+    /// are twice in the band, the one at 4.9 GHz.
+    pub fn frequency_mhz(self, channel: u16) -> Option<u16> {
+        let candidates = match self {
+            Self::Ghz2_4 if channel == 14 => [Some(2_484), None],
+            Self::Ghz2_4 => [channel.checked_mul(5).and_then(|offset| offset.checked_add(2_407)), None],
+            Self::Ghz5 => {
+                [4_000u16, 5_000].map(|start| channel.checked_mul(5).and_then(|offset| offset.checked_add(start)))
+            }
+            Self::Ghz6 if channel == 2 => [Some(5_935), None],
+            Self::Ghz6 => [channel.checked_mul(5).and_then(|offset| offset.checked_add(5_950)), None],
+            Self::Ghz60 => [channel.checked_mul(2_160).and_then(|offset| offset.checked_add(56_160)), None],
+        };
+        let is_it =
+            |mhz: &u16| Self::channel_number(*mhz) == Some(channel) && Self::from_frequency_mhz(*mhz) == Some(self);
+        candidates.into_iter().flatten().find(is_it)
+    }
 }
 
 /// MAC timing of one BSS.
@@ -222,6 +240,14 @@ mod tests {
         }
         for mhz in 0..=u16::MAX {
             assert!(Band::channel_number(mhz).is_none() || Band::from_frequency_mhz(mhz).is_some(), "{mhz}");
+            if let Some((band, channel)) = Band::from_frequency_mhz(mhz).zip(Band::channel_number(mhz)) {
+                let known = match mhz {
+                    5_910..=5_920 => mhz - 1_000,
+                    5_960 => 5_935, // no channel of 20 MHz is there
+                    _ => mhz,
+                };
+                assert_eq!(band.frequency_mhz(channel), Some(known), "{mhz}");
+            }
         }
     }
 

@@ -5,6 +5,7 @@ Null in the document is ``None`` here and means *not available*, never zero.
 
 from __future__ import annotations
 
+from txop.air.model.access_point import AccessPoint
 from txop.air.model.capability import CapabilityAudit, CapabilityRow
 from txop.air.model.exchange import (
     AckVerdict,
@@ -49,6 +50,7 @@ from txop.present.document import Model
 from txop.present.sentence import Figure, Sentence
 
 __all__ = [
+    "AccessPoint",
     "AckVerdict",
     "Aggregation",
     "AirReport",

@@ -25,6 +25,7 @@ _PARTS = (
     ("txop.air.model.hearing", ()),
     ("txop.air.model.timing", ()),
     ("txop.air.model.station", ()),
+    ("txop.air.model.access_point", ()),
     ("txop.air.model.exchange", ()),
     ("txop.air.model.medium", ()),
     ("txop.air.model.capability", ()),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
+from txop.air.model.access_point import AccessPoint
 from txop.air.model.capability import CapabilityAudit
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
 from txop.air.model.hearing import Flood, Hearing
@@ -93,6 +96,8 @@ class AirReport(Model):
     """2. Transmitters and receivers, most airtime (else most frames) first."""
     bss: list[Bss]
     """2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID)."""
+    access_points: list[AccessPoint] = Field(default_factory=list)
+    """2. Access points with their security, most beacons first."""
     links: list[Link]
     """2. Per (transmitter, receiver)."""
     ghosts: list[Ghost]

@@ -148,7 +148,8 @@ class Bss(Model):
     ssid: str | None
     """SSID, made safe for display; `None` when no frame named it."""
     channel: int | None
-    """Channel by DS parameter set or HT operation, else by the receiver."""
+    """Channel by DS parameter set, HT operation or (in 6 GHz) HE operation, else the one that the receiver was
+    tuned to."""
     packets: int
     """All frames of the row (Wireshark's definition, beacons included)."""
     retries: int

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from txop.air.model import AirReport, Bss, Link, RateRow, Station
 from txop.air.view import names
+from txop.air.view.access_points import access_points
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -14,11 +15,14 @@ from txop.present.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
 
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
-    blocks: list[Block] = [_stations(report, options), _networks(report), _links(report, options)]
+    blocks: list[Block] = [_stations(report, options), _networks(report), access_points(report, options)]
+    blocks.append(_links(report, options))
     link = rated_link(report)
     if link is not None:
         blocks += [Plot("rates"), _rates(report, link)]
-    return Section("stations", 2, "Stations and networks", blocks, unavailable(report, "stations", "bss", "links"))
+    return Section(
+        "stations", 2, "Stations and networks", blocks, unavailable(report, "stations", "bss", "access points", "links")
+    )
 
 
 def rated_link(report: AirReport) -> Link | None:

@@ -1,0 +1,69 @@
+"""The list of access points: a table of the report, and all that ``txop air --list`` prints."""
+
+from __future__ import annotations
+
+from txop.air.model import AccessPoint, AirReport
+from txop.air.view.options import Options
+from txop.present import cells
+from txop.present import format as fmt
+from txop.present.blocks import Cell, Column, Grid, Rows
+
+
+def access_points(report: AirReport, options: Options) -> Grid:
+    """One row per access point, most beacons first."""
+    columns = (
+        Column("BSSID", right=False),
+        Column("SSID", right=False),
+        Column("Channel"),
+        Column("MHz", rank=3),
+        Column("Width", rank=2),
+        Column("802.11", rank=2, right=False),
+        Column("Security", right=False),
+        Column("Keys", rank=3, right=False),
+        Column("Ciphers", rank=2, right=False),
+        Column("PMF", rank=2, right=False),
+        Column("Beacons"),
+        Column("Signal", "signal"),
+        Column("n", "signal", 3),
+        Column("Stations"),
+        Column("Seen", "seen", 3, right=False),
+        Column("MLD", rank=3, right=False),
+    )
+    shown = [row for row in report.access_points if options.wants(row.bssid)]
+    return Grid("Access points", columns, Rows(shown, _row), unit_of_rows="access points")
+
+
+def _row(row: AccessPoint) -> tuple[Cell, ...]:
+    signal = row.signal_dbm
+    return (
+        Cell(row.bssid),
+        _names(row),
+        cells.count(row.channel),
+        cells.missing() if row.frequency_mhz is None else Cell(str(row.frequency_mhz), row.frequency_mhz),
+        cells.missing() if row.width_mhz is None else Cell(f"{row.width_mhz} MHz", row.width_mhz),
+        Cell("/".join(row.standards)) if row.standards else cells.missing(),
+        Cell(row.security, tone="bad" if row.security == "WEP" else "") if row.security else cells.missing(),
+        Cell(", ".join(row.key_managements)),
+        Cell(", ".join(row.pairwise_ciphers)),
+        Cell(row.pmf or ""),
+        cells.count(row.beacons),
+        cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
+        cells.missing() if signal is None else cells.count(signal.n),
+        cells.count(row.stations),
+        _seen(row),
+        Cell(row.mld or ""),
+    )
+
+
+def _names(row: AccessPoint) -> Cell:
+    kind = f" [{row.kind}]" if row.kind not in ("ap", None) else ""
+    names = ", ".join(row.ssids)
+    if row.hidden:
+        return Cell((f"{names} (hidden)" if names else "(hidden)") + kind)
+    return Cell(names + kind) if names else cells.missing()
+
+
+def _seen(row: AccessPoint) -> Cell:
+    if row.first_seen_us is None or row.last_seen_us is None:
+        return cells.missing()
+    return Cell(f"{row.first_seen_us / 1e6:,.1f}–{row.last_seen_us / 1e6:,.1f} s", row.first_seen_us)
