@@ -22,6 +22,12 @@ def said(text: str, **figures: tuple[float, str, int]) -> dict[str, Any]:
     return {"text": text, "figures": rows}
 
 
+def event(start_us: float, kind: str, sender: str, receiver: str, **more: Any) -> dict[str, Any]:
+    """An event of one frame, unless ``more`` says otherwise."""
+    row = {"start_us": start_us, "end_us": start_us, "kind": kind, "sender": sender, "receiver": receiver, "bssid": AP}
+    return row | {"from_bssid": None, "frames": 1, "retries": 0, "code": None, "text": None} | more
+
+
 def retry(frames: int, retries: int) -> dict[str, Any]:
     return {"frames": frames, "retries": retries, "percent": 100 * retries / frames if frames else None}
 
@@ -566,6 +572,29 @@ class Sample:
                     **said("deauthentication flood: 1,553 frames in 2.7 s", frames=(1_553.0, "count", 1_553)),
                 }
             ],
+            "events": {
+                "frames": [
+                    {"kind": "association-response", "frames": 1},
+                    {"kind": "handshake-1", "frames": 2},
+                    {"kind": "deauthentication", "frames": 1_553},
+                ],
+                "rows": [
+                    event(0.2e6, "association-response", AP, DUT, code=0, text="success"),
+                    event(0.21e6, "handshake-1", AP, DUT, end_us=0.31e6, frames=2, retries=1),
+                    event(
+                        1e6,
+                        "deauthentication",
+                        OTHER,
+                        "ff:ff:ff:ff:ff:ff",
+                        end_us=3.7e6,
+                        frames=1_553,
+                        code=7,
+                        text="frame sent before association",
+                    ),
+                ],
+                "rows_left_out": 0,
+                "frames_left_out": 0,
+            },
             "stations": stations,
             "bss": [
                 {

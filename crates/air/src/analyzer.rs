@@ -10,6 +10,7 @@ use crate::capability::CapabilityAudit;
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::duplicates::Latest;
+use crate::events::Events;
 use crate::exchange::{Matcher, Role};
 use crate::few::Few;
 use crate::flood::{is_of_a_flood, Floods};
@@ -224,6 +225,7 @@ struct Accounts {
     claims: Claims,
     listener: Listener,
     floods: Floods,
+    events: Events,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
     selection: Selection,
@@ -253,6 +255,7 @@ impl Running {
                 claims: Claims::default(),
                 listener: Listener::default(),
                 floods: Floods::default(),
+                events: Events::default(),
             },
             calibration,
         }
@@ -338,7 +341,14 @@ impl Accounts {
                 None
             }
         };
-        let management = match batch.details.get(frame.detail as usize) {
+        let detail = batch.details.get(frame.detail as usize);
+        if let (Some(detail), true) = (detail, frame.usable()) {
+            let ta = frame.ta().unwrap_or(MacAddr::ZERO);
+            if self.selection.takes(ta, receiver, frame.header.bssid()) {
+                self.events.frame(frame, detail, at_ns);
+            }
+        }
+        let management = match detail {
             Some(Detail::Management(management)) => Some(management),
             _ => None,
         };
@@ -749,6 +759,7 @@ impl Running {
                 })
                 .collect(),
             floods: accounts.floods.report(),
+            events: accounts.events.report(),
             hearing,
         };
         summary::cut_rows(&mut report, claims.aps_not_kept);

@@ -11,6 +11,7 @@ use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
 
 use crate::ciphers::Ciphers;
+use crate::eapol::Eapol;
 use crate::few::Few;
 use crate::network::{is_counted, Networks, Recall};
 use crate::repeats::{Repeats, Said};
@@ -115,6 +116,8 @@ pub enum Detail {
     /// Management frame: elements and fixed fields. A beacon or probe response that repeats what its sender said last
     /// has none; one that repeats something earlier shares its contents, so that timestamp and TIM are those of then.
     Management(Arc<mac::Management>),
+    /// EAPOL in the clear.
+    Eapol(Eapol),
 }
 
 /// Frames on their way from the first stage to the second.
@@ -373,6 +376,9 @@ fn read_body<'a>(
                 frame.payload_len = data.payload_len as u32;
                 frame.is_wep = data.cipher == Some(mac::Cipher::Wep);
                 frame.is_eapol = data.ethertype == Some(EAPOL);
+                if frame.is_eapol {
+                    hand_over(Detail::Eapol(Eapol::read(msdu(&frame.header, body, &data))));
+                }
                 frame.amsdu_subframes = match data.msdus {
                     _ if !frame.header.is_amsdu() => 0,
                     Some(msdus) => msdus,
@@ -400,12 +406,29 @@ fn read_body<'a>(
                     hand_over(Detail::Management(management.clone()));
                     return Some((management, recall));
                 }
-                Said::Again(management, recall) => return Some((management, recall)),
+                Said::Again(management, recall) => {
+                    // Every announcement counts, also where it does not count down.
+                    if management.capabilities.channel_switch.is_some() {
+                        hand_over(Detail::Management(management.clone()));
+                    }
+                    return Some((management, recall));
+                }
             }
         }
         _ => {}
     }
     None
+}
+
+/// What the (first) MSDU of an unprotected frame carries behind its LLC header.
+fn msdu<'a>(header: &Header, body: &'a [u8], data: &mac::body::DataBody) -> &'a [u8] {
+    const LLC_SNAP_LEN: usize = 8;
+    let from = |bytes: &'a [u8], at: usize| bytes.get(at..).unwrap_or_default();
+    let body = from(body, data.mesh_len);
+    if !header.is_amsdu() {
+        return from(body, LLC_SNAP_LEN);
+    }
+    mac::body::Amsdu::new(body, body.len()).next().map_or(&[], |subframe| from(subframe.msdu, LLC_SNAP_LEN))
 }
 
 /// The TIDs of a Block Ack whose bitmap has one bit per MPDU.

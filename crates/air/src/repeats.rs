@@ -72,7 +72,7 @@ pub enum Said<'a> {
     /// New.
     New(Arc<Management>),
     /// Those of an earlier frame of the same sender, which were handed over last of all that it said.
-    Again(&'a Management, &'a mut Recall),
+    Again(&'a Arc<Management>, &'a mut Recall),
     /// Those of an earlier frame of the same sender, which has said something else since.
     Before(&'a Arc<Management>, &'a mut Recall),
 }
@@ -193,7 +193,7 @@ mod tests {
         let beacon = |time, tim: &[u8]| body(time, &[(0, b"lab".to_vec()), (5, tim.to_vec()), (42, vec![1])]);
         let Some(Said::New(first)) = repeats.read(ap, BEACON, &beacon(1, &[0, 2, 0, 0]), true) else { panic!() };
         let again = repeats.read(ap, BEACON, &beacon(2, &[1, 2, 1, 0, 7, 9]), true);
-        assert!(matches!(again, Some(Said::Again(management, _)) if std::ptr::eq(management, &*first)));
+        assert!(matches!(again, Some(Said::Again(management, _)) if Arc::ptr_eq(management, &first)));
         let other = body(3, &[(0, b"bal".to_vec()), (5, vec![0, 2, 0, 0])]);
         let Some(Said::New(other)) = repeats.read(ap, BEACON, &other, true) else { panic!() };
         assert_eq!(other.capabilities.ssid.unwrap().as_bytes(), b"bal");
@@ -234,7 +234,7 @@ mod tests {
                 body.truncate(body.len() - cut);
                 let got = repeats.read(MacAddr::ZERO, BEACON, &body, true).map(|said| match said {
                     Said::New(management) => without_what_changes(*management),
-                    Said::Again(management, _) => without_what_changes(*management),
+                    Said::Again(management, _) => without_what_changes(**management),
                     Said::Before(management, _) => without_what_changes(**management),
                 });
                 prop_assert_eq!(got, Management::parse(BEACON, &body).map(without_what_changes));

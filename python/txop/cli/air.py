@@ -61,11 +61,12 @@ def register(app: typer.Typer) -> None:
                     "txop air capture.pcapng --bssid 08:be:ac:0b:14:c4",
                     "one network, beside the others on its channel",
                 ),
+                ("txop air capture.pcapng --events", "also who joined, roamed and left when, and why"),
                 ("tcpdump -i mon0 -U -w - | txop air --follow -", "live"),
             ],
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
-                " steadiness.",
+                " steadiness; with --events, or by name, events.",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
                 " taken from the whole capture; every other figure is of the window.",
                 "With --bssid, what is said of the channel (busy, frames, floods) stays of everybody on it, and the"
@@ -101,6 +102,9 @@ def air(
     station: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Show only rows about this station.")] = None,
     list_: Annotated[
         bool, typer.Option("--list", help="List the access points with their security, and nothing else.")
+    ] = False,
+    events: Annotated[
+        bool, typer.Option("--events", help="List who joined, exchanged keys and left when, with reasons.")
     ] = False,
     ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
     bssid: Annotated[
@@ -159,7 +163,15 @@ def air(
         _write_page(reports, html, list_ghosts=ghosts, station=address, open_page=open_page)
     if not json and csv != STDIN:
         brief = html is not None or csv is not None
-        _show(reports, only=only, top=10 if top is None else top, list_ghosts=ghosts, station=address, brief=brief)
+        _show(
+            reports,
+            only=only,
+            top=10 if top is None else top,
+            list_ghosts=ghosts,
+            list_events=events,
+            station=address,
+            brief=brief,
+        )
     return _warn(reports, following=follow)
 
 
@@ -247,6 +259,7 @@ def _show(
     only: tuple[str, ...],
     top: int,
     list_ghosts: bool,
+    list_events: bool,
     station: str | None,
     brief: bool,
 ) -> None:
@@ -288,7 +301,15 @@ def _show(
     if not only or "waterfall" in only:
         print_headline(out, headline(report, station))
     if not brief:
-        print_sections(out, sections(report, list_ghosts=list_ghosts, station=station, only=only), top)
+        parts = sections(
+            report,
+            list_ghosts=list_ghosts,
+            station=station,
+            only=only,
+            beside=("events",) if list_events else (),
+            list_events=list_events or "events" in only,
+        )
+        print_sections(out, parts, top)
         out.print()
         out.print(
             console.safe_text(

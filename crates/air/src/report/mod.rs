@@ -5,12 +5,14 @@
 //! the first frame unless the name says otherwise; shares are fractions of one.
 
 mod access_point;
+mod events;
 mod exchange;
 mod hearing;
 mod medium;
 mod station;
 
 pub use access_point::*;
+pub use events::*;
 pub use exchange::*;
 pub use hearing::*;
 pub use medium::*;
@@ -50,6 +52,8 @@ pub struct Report {
     pub hearing: Hearing,
     /// Floods: the same kind of frame, again and again, faster than any protocol sends it.
     pub floods: Vec<Flood>,
+    /// What happened when: authentication, association, key exchange, deauthentication, channel switch.
+    pub events: Events,
     /// 2. Transmitters and receivers, most airtime (else most frames) first.
     pub stations: Vec<Station>,
     /// 2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID).

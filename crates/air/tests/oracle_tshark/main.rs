@@ -5,6 +5,7 @@ mod block_ack;
 mod captures;
 mod counts;
 mod durations;
+mod events;
 mod groups;
 mod outcome;
 mod tshark;
@@ -60,6 +61,17 @@ fn retry_percentages_of_two_well_known_captures() {
             assert_eq!(format!("{:.2}", row.retry_percent.expect("packets")), percent, "{capture}");
         }
     }
+}
+
+#[test]
+fn events_agree_with_tshark() {
+    over(captures::named(&events::CAPTURES), events::compare);
+}
+
+#[test]
+#[ignore = "slow: tshark on every capture"]
+fn events_agree_with_tshark_on_every_capture() {
+    over(captures::all(), events::compare);
 }
 
 #[test]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from txop.air.model.access_point import AccessPoint
 from txop.air.model.capability import CapabilityAudit, CapabilityRow
+from txop.air.model.events import Event, EventFrames, Events
 from txop.air.model.exchange import (
     AckVerdict,
     Aggregation,
@@ -67,6 +68,9 @@ __all__ = [
     "CapabilityRow",
     "Channel",
     "DamageNote",
+    "Event",
+    "EventFrames",
+    "Events",
     "Exchange",
     "ExchangeKind",
     "ExchangeRate",

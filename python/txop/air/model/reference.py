@@ -23,6 +23,7 @@ _PARTS = (
     ("txop.air.model.summary", ()),
     ("txop.present.window", ("Window",)),
     ("txop.air.model.hearing", ()),
+    ("txop.air.model.events", ()),
     ("txop.air.model.timing", ()),
     ("txop.air.model.station", ()),
     ("txop.air.model.access_point", ()),

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from txop.air.model.access_point import AccessPoint
 from txop.air.model.capability import CapabilityAudit
+from txop.air.model.events import Events
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
 from txop.air.model.hearing import Flood, Hearing
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
@@ -92,6 +93,8 @@ class AirReport(Model):
     """What the sniffer heard of what must have been there."""
     floods: list[Flood]
     """The same kind of frame, again and again, faster than any protocol sends it."""
+    events: Events
+    """What happened when: authentication, association, key exchange, deauthentication, channel switch."""
     stations: list[Station]
     """2. Transmitters and receivers, most airtime (else most frames) first."""
     bss: list[Bss]

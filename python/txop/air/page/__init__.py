@@ -49,7 +49,8 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         station: Show only rows of this address.
     """
     figure = Figures().finish
-    parts = sections(report, list_ghosts=list_ghosts, station=station)
+    beside = ("events",) if report.events.frames else ()
+    parts = sections(report, list_ghosts=list_ghosts, station=station, beside=beside)
     head = headline(report, station)
     falls = [figure(waterfall(flow.waterfall)) for flow in head.flows]
     chapters = [

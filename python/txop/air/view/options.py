@@ -13,6 +13,7 @@ class Options:
 
     list_ghosts: bool = False
     station: str | None = None
+    list_events: bool = False
 
     def wants(self, *addresses: str | None) -> bool:
         """Whether a row about ``addresses`` is to be shown."""

@@ -1,4 +1,4 @@
-"""The nine sections of the report, one module each."""
+"""The sections of the report, one module each: nine, and those that come on demand."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from txop.air.view.sections import (
     aggregation,
     airtime,
     capabilities,
+    events,
     exchanges,
     ghosts,
     stations,
@@ -29,14 +30,24 @@ _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "waterfall": waterfall.section,
     "capabilities": capabilities.section,
     "steadiness": steadiness.section,
+    "events": events.section,
 }
+
+_ON_DEMAND = frozenset({"events"})
+"""Sections that are shown only where they are asked for."""
 
 SECTION_NAMES = tuple(_SECTIONS)
 """Names for ``--section``, in the order of the report."""
 
 
 def sections(
-    report: AirReport, *, list_ghosts: bool = False, station: str | None = None, only: tuple[str, ...] = ()
+    report: AirReport,
+    *,
+    list_ghosts: bool = False,
+    station: str | None = None,
+    only: tuple[str, ...] = (),
+    beside: tuple[str, ...] = (),
+    list_events: bool = False,
 ) -> list[Section]:
     """The sections of ``report``.
 
@@ -44,7 +55,10 @@ def sections(
         report: The report.
         list_ghosts: List ghost addresses as stations too, not only as ghosts with their likely origin.
         station: Show only rows of this address.
-        only: Names out of :data:`SECTION_NAMES`; empty: all.
+        only: Names out of :data:`SECTION_NAMES`; empty: the nine.
+        beside: Names that are shown beside these.
+        list_events: Show the table of events whole.
     """
-    options = Options(list_ghosts=list_ghosts, station=station)
-    return [build(report, options) for name, build in _SECTIONS.items() if not only or name in only]
+    options = Options(list_ghosts=list_ghosts, station=station, list_events=list_events)
+    asked = set(only or SECTION_NAMES) - (_ON_DEMAND - {*only}) | {*beside}
+    return [build(report, options) for name, build in _SECTIONS.items() if name in asked]
