@@ -697,7 +697,7 @@ impl Running {
             .collect();
         let retries = verdict::RetriesOf::links(&link_rows);
         let mut ack_verdicts = verdict::block_ack(&block_acks, &retries);
-        ack_verdicts.extend(verdict::ack(&exchanges, &retries));
+        ack_verdicts.extend(verdict::ack(&exchanges, &retries, hearing.control_frames));
         if let Some(limit) = &disorder {
             ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
         }

@@ -15,15 +15,17 @@ const LATE_RESENT: f64 = 0.5;
 
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
-pub fn ack(exchanges: &[Exchange], retries: &RetriesOf) -> Vec<AckVerdict> {
-    exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS).map(|e| judge_rates(e, retries)).collect()
+/// `control_frames`: of the whole capture.
+pub fn ack(exchanges: &[Exchange], retries: &RetriesOf, control_frames: u64) -> Vec<AckVerdict> {
+    let enough = exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS);
+    enough.map(|exchange| judge_rates(exchange, retries, control_frames)).collect()
 }
 
 fn share(answered: u64, ppdus: u64) -> f64 {
     answered as f64 / ppdus.max(1) as f64
 }
 
-fn judge_rates(exchange: &Exchange, retries: &RetriesOf) -> AckVerdict {
+fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) -> AckVerdict {
     let data = exchange.data;
     let rates: Vec<&ExchangeRate> = exchange
         .by_rate
@@ -45,7 +47,16 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf) -> AckVerdict {
         && share(exchange.late_answered_resent, exchange.late_answered) >= LATE_RESENT
         && share(exchange.in_time_answered_resent, exchange.in_time_answered) < LATE_RESENT / 2.0;
     let late_gap = timed.filter(|gap| late as f64 > LATE_RESPONSES * gap.n as f64 && consequences);
-    let (answer, sentence) = if data.answered == 0 {
+    let (answer, sentence) = if control_frames == 0 {
+        (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because it has no control frame at all, so no response to these {ppdus} PPDUs \
+                 either",
+                ppdus = ppdus()
+            ),
+        )
+    } else if data.answered == 0 {
         (
             "cannot-be-told",
             sentence!(
