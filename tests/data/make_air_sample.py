@@ -755,6 +755,22 @@ class Sample:
                 self.aggregation(DUT, AP, 0, 5_020, 1.0),
                 self.aggregation(AP, OTHER, None, 210, 1.0),
             ],
+            "multi_user": [
+                {
+                    "ta": AP,
+                    "ra": OTHER,
+                    "frames": 25,
+                    "single_user": 10,
+                    "extended_range": 1,
+                    "multi_user": 7,
+                    "trigger_based": 7,
+                    "format_unknown": 0,
+                    "unit_known": 25,
+                    "certainly_ofdma": 9,
+                    "certainly_ofdma_share": 0.36,
+                    "resource_units": [{"tones": 26, "frames": 5}, {"tones": 106, "frames": 4}],
+                },
+            ],
             "airtime": {
                 "busy_us": 23.9e6,
                 "observed_us": SPAN_US,

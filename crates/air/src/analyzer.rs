@@ -27,7 +27,7 @@ use crate::selection::{NotThere, Selection};
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
 use crate::table::Table;
-use crate::{access_point, capability, steadiness, summary, verdict, waterfall};
+use crate::{access_point, capability, multi_user, steadiness, summary, verdict, waterfall};
 
 /// Frames looked at before the calibration is fixed.
 const CALIBRATION_FRAMES: usize = 32_768;
@@ -746,6 +746,7 @@ impl Running {
                     })
                 })
                 .collect(),
+            multi_user: multi_user::multi_user(rows.iter().copied()),
             airtime: medium.report(timely, selection.bssid.is_some()),
             waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
             waterfalls,

@@ -24,6 +24,7 @@ mod histogram;
 mod limits;
 mod link;
 mod medium;
+mod multi_user;
 mod network;
 mod pipeline;
 mod ppdu;

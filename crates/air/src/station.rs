@@ -66,6 +66,11 @@ impl RateHistogram {
             .fold((0, 0), |(hits, all), (mode, frames)| (hits + if test(&mode) { frames } else { 0 }, all + frames))
     }
 
+    /// Frames by mode, where the capture tells it.
+    pub fn modes(&self) -> impl Iterator<Item = (Mode, u64)> + '_ {
+        self.rows.iter().filter_map(|row| Some((Mode::from_key(row.key)?, row.frames)))
+    }
+
     /// Rows for the report, most frames first.
     pub fn report(&self) -> Vec<RateRow> {
         let mut rows: Vec<RateRow> = self

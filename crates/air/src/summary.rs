@@ -335,6 +335,7 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
     note("ghosts", report.ghosts.len());
     note("exchanges", report.exchanges.len());
     note("aggregation rows", report.aggregation.len());
+    note("multi-user rows", report.multi_user.len());
     report.stations.truncate(MAX_ROWS);
     report.bss.truncate(MAX_ROWS);
     report.access_points.truncate(MAX_ROWS);
@@ -342,6 +343,7 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
     report.ghosts.truncate(MAX_ROWS);
     report.exchanges.truncate(MAX_ROWS);
     report.aggregation.truncate(MAX_ROWS);
+    report.multi_user.truncate(MAX_ROWS);
     let mut longest = 0;
     for network in &mut report.bss {
         longest = longest.max(network.members.len());

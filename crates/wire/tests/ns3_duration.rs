@@ -1,12 +1,12 @@
 //! PPDU durations against the expected values of ns-3's own test (`src/wifi/test/tx-duration-test.cc`).
 //!
-//! Every DSSS, OFDM, ERP-OFDM, HT, VHT and HE value must come out to the nanosecond once the differences that
+//! Every DSSS, OFDM, ERP-OFDM, HT, VHT, HE and EHT value must come out to the nanosecond once the differences that
 //! `docs/airtime.md` lists are taken back, and each is taken back by its formula, not by a tolerance.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use txop_wire::phy::{Band, Bandwidth, GuardInterval, He, HeFormat, Ht, Mode, Timing, Vht};
+use txop_wire::phy::{Band, Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Timing, Vht};
 
 /// One row of the table.
 struct Row {
@@ -29,7 +29,7 @@ fn ns_from_us(text: &str) -> Option<u64> {
 }
 
 fn bandwidth(mhz: &str) -> Option<Bandwidth> {
-    [Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160]
+    [Bandwidth::Mhz20, Bandwidth::Mhz40, Bandwidth::Mhz80, Bandwidth::Mhz160, Bandwidth::Mhz320]
         .into_iter()
         .find(|b| b.mhz().to_string() == mhz)
 }
@@ -40,8 +40,7 @@ fn gi(ns: &str) -> Option<GuardInterval> {
         .find(|g| g.ns().to_string() == ns)
 }
 
-/// `None` for an EHT row.
-fn parse(line: &str) -> Option<Row> {
+fn parse(line: &str) -> Row {
     let columns: Vec<&str> = line.split('\t').collect();
     let [phy, name, width, gi_ns, preamble, bytes, us] = columns[..] else { panic!("not a row: {line}") };
     let mcs = || name.split_once("Mcs").and_then(|(_, mcs)| mcs.parse::<u8>().ok()).expect("MCS");
@@ -85,19 +84,28 @@ fn parse(line: &str) -> Option<Row> {
             stbc: false,
             ldpc: None,
         }),
-        "EhtPhy" => return None,
+        "EhtPhy" => Mode::Eht(Eht {
+            format: Some(EhtFormat::SingleUser),
+            mcs: Some(mcs()),
+            nss: Some(1),
+            bandwidth: Some(width()),
+            gi: Some(gi),
+            // ns-3 sends EHT-SIG faster where the data is fast: 52 bits in one symbol from MCS 1 on.
+            sig_symbols: Some(if mcs() == 0 { 2 } else { 1 }),
+            ..Eht::UNKNOWN
+        }),
         other => panic!("unknown PHY {other}"),
     };
-    Some(Row {
+    Row {
         mode,
         psdu_len: bytes.parse().expect("bytes"),
         ns: ns_from_us(us).expect("time"),
         has_signal_extension: phy == "ErpOfdmPhy",
-    })
+    }
 }
 
 #[test]
-fn all_values_up_to_he() {
+fn all_values() {
     let path = captures().join("oracle/ns3_txduration.tsv");
     let Ok(table) = std::fs::read_to_string(&path) else {
         eprintln!("SKIPPED: no {}; set TXOP_CAPTURES", path.display());
@@ -106,10 +114,7 @@ fn all_values_up_to_he() {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut count = |what| *counts.entry(what).or_default() += 1;
     for line in table.lines().filter(|line| !line.starts_with('#') && !line.starts_with("phy\t")) {
-        let Some(row) = parse(line) else {
-            count("EHT, left out");
-            continue;
-        };
+        let row = parse(line);
         let ours = row.mode.duration(row.psdu_len, None).unwrap_or_else(|| panic!("no duration: {line}"));
         let mut expected = row.ns;
         let mut exception = "equal";
@@ -131,20 +136,34 @@ fn all_values_up_to_he() {
                 exception = "HT short GI: end on 4 us grid";
             }
         }
-        if let Mode::He(he) = row.mode {
-            // ns-3 has one HE-LTF of 8 us whatever the guard interval: right for 2x + 1.6 us only.
-            let ltf_ns = match he.gi {
+        let gi = match row.mode {
+            Mode::He(he) => Some(he.gi),
+            Mode::Eht(eht) => eht.gi,
+            _ => None,
+        };
+        if let Some(gi) = gi {
+            // ns-3 has one LTF of 8 us whatever the guard interval: right for 2x + 1.6 us only.
+            let ltf_ns = match gi {
                 GuardInterval::Ns3200 => 16_000,
                 GuardInterval::Ns1600 => 8_000,
                 _ => 7_200,
             };
             expected = expected + ltf_ns - 8_000;
-            exception = match he.gi {
-                GuardInterval::Ns3200 => "HE GI 3.2: 4x LTF of 16 us (+8 us)",
-                GuardInterval::Ns1600 => "HE GI 1.6: equal",
-                _ => "HE GI 0.8: 2x LTF of 7.2 us (-0.8 us)",
+            exception = match gi {
+                GuardInterval::Ns3200 => "HE and EHT, GI 3.2: 4x LTF of 16 us (+8 us)",
+                GuardInterval::Ns1600 => "HE and EHT, GI 1.6: equal",
+                _ => "HE and EHT, GI 0.8: 2x LTF of 7.2 us (-0.8 us)",
             };
-            if he.gi != GuardInterval::Ns3200 {
+            if let Mode::Eht(Eht { mcs: Some(0), bandwidth: Some(width), .. }) = row.mode {
+                // ns-3 has an HE-SIG-B there, with an RU allocation of 8 bits for each 40 MHz and a bit for the middle 26 tones
+                // from 80 MHz on: EHT-SIG to one user has no RU allocation, and 52 bits at any width.
+                let allocations = u64::from(width.mhz() / 40).max(1);
+                let bits = 8 * allocations + u64::from(allocations > 1) + 10 + 31;
+                expected = expected + 4_000 * 2 - 4_000 * bits.div_ceil(26);
+                if allocations > 1 {
+                    exception = "EHT from 80 MHz on: EHT-SIG without RU allocation (-4 to -12 us), LTF as above";
+                }
+            } else if gi != GuardInterval::Ns3200 {
                 assert!((ours.min_ns()..=ours.max_ns()).contains(&row.ns), "ns-3 outside our bounds: {line}");
             }
         } else {
@@ -156,7 +175,7 @@ fn all_values_up_to_he() {
     for (what, n) in &counts {
         println!("{n:4}  {what}");
     }
-    let compared: usize = counts.iter().filter(|(what, _)| !what.starts_with("EHT")).map(|(_, n)| n).sum();
+    let compared: usize = counts.values().sum();
     println!("{compared:4}  rows compared, all exact with the listed differences");
-    assert_eq!(compared, 159, "rows up to HE");
+    assert_eq!(compared, 249, "rows, 90 of them EHT");
 }

@@ -9,6 +9,7 @@ mod events;
 mod exchange;
 mod hearing;
 mod medium;
+mod multi_user;
 mod station;
 
 pub use access_point::*;
@@ -16,6 +17,7 @@ pub use events::*;
 pub use exchange::*;
 pub use hearing::*;
 pub use medium::*;
+pub use multi_user::*;
 pub use station::*;
 
 use serde::Serialize;
@@ -74,6 +76,8 @@ pub struct Report {
     pub ack_verdicts: Vec<AckVerdict>,
     /// 5. Aggregation, per (transmitter, receiver, TID).
     pub aggregation: Vec<Aggregation>,
+    /// 5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames.
+    pub multi_user: Vec<MultiUser>,
     /// 6. Airtime of everybody.
     pub airtime: Airtime,
     /// 7. Goodput waterfall of the chosen direction; shares sum to one. Empty when not available.

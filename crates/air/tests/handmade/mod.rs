@@ -33,6 +33,12 @@ impl Handmade {
         record.extend(self.mhz.to_le_bytes());
         record.extend(if self.mhz < 3_000 { [0xc0, 0x00] } else { [0x40, 0x01] });
         record.extend(signal.to_le_bytes());
+        self.behind(record, fc, addresses, body);
+    }
+
+    /// A frame behind this radiotap header.
+    pub fn behind(&mut self, radiotap: Vec<u8>, fc: u16, addresses: [Address; 3], body: &[u8]) {
+        let mut record = radiotap;
         record.extend(fc.to_le_bytes());
         record.extend([0, 0]);
         addresses.iter().for_each(|address| record.extend(address));

@@ -1,6 +1,7 @@
 //! The report of real captures against tshark 4.0, which nobody here wrote.
 
 mod access_points;
+mod amendments;
 mod block_ack;
 mod captures;
 mod counts;
@@ -44,6 +45,12 @@ fn access_points_agree_with_the_elements_that_tshark_dissects() {
 #[ignore = "slow: tshark on every capture"]
 fn access_points_agree_with_the_elements_that_tshark_dissects_on_every_capture() {
     over(captures::all(), access_points::compare);
+}
+
+#[test]
+#[ignore = "slow: tshark on every capture"]
+fn uses_of_amendments_agree_with_tshark_on_every_capture() {
+    over(captures::all(), amendments::compare);
 }
 
 /// Figures read off Wireshark's own window.

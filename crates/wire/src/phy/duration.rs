@@ -7,7 +7,7 @@
 //! The formulas, their clauses and where other programs differ are in `docs/airtime.md`.
 
 use super::ldpc;
-use super::mode::{GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use super::mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 use super::rate::{he_dcm_stbc, he_tones, ofdm_clock_divider, Symbol};
 use super::timing::Band;
 
@@ -22,6 +22,11 @@ const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 /// Longest HE packet extension.
 const MAX_PACKET_EXTENSION_NS: u64 = 16_000;
+/// Longest EHT packet extension (36.3.14).
+const MAX_EHT_PACKET_EXTENSION_NS: u64 = 20_000;
+/// EHT-SIG symbols of a PPDU to one user by EHT-SIG-MCS 0, 1 or 3, and 15: 52 bits (20 of the common field, 22 of the user
+/// field, 4 of CRC and 6 of tail: 36.3.12.8) at 26, 52 or 104, and 13 bits per symbol.
+const EHT_SIG_SYMBOLS: [u32; 3] = [2, 1, 4];
 
 /// Time on the air: a best value, and how far below and above it the truth can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -266,11 +271,59 @@ fn he_duration(he: &He, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuration> 
     ))
 }
 
+/// EHT-LTF symbols without guard interval that can go with a guard interval (GI+LTF Size of EHT-SIG, table 36-36): 0.8 us
+/// goes with 2x or 4x, 1.6 us with 2x, 3.2 us with 4x.
+const fn eht_ltf_choices(gi: GuardInterval) -> &'static [u32] {
+    match gi {
+        GuardInterval::Ns400 => &[],
+        GuardInterval::Ns800 => &[6_400, 12_800],
+        GuardInterval::Ns1600 => &[6_400],
+        GuardInterval::Ns3200 => &[12_800],
+    }
+}
+
+/// Of a PPDU to one user, with as many EHT-LTFs as its streams need.
+fn eht_preamble_ns(eht: &Eht, sig_symbols: u32, ltf_ns: u32) -> Option<u32> {
+    // RL-SIG (4 us), U-SIG (8 us), EHT-SIG, EHT-STF (4 us), LTFs.
+    Some(LEGACY_PREAMBLE_NS + 16_000 + 4_000 * sig_symbols + ltf_count(eht.nss?)? * (ltf_ns + eht.gi?.ns()))
+}
+
+/// The likeliest preamble, then all others.
+fn eht_preambles(eht: &Eht) -> impl Iterator<Item = u64> + '_ {
+    let known = eht.sig_symbols.map(u32::from);
+    let sig = EHT_SIG_SYMBOLS.into_iter().filter(move |_| known.is_none()).chain(known);
+    let ltfs = eht.gi.map_or(&[][..], eht_ltf_choices);
+    sig.flat_map(move |sig| ltfs.iter().filter_map(move |ltf| eht_preamble_ns(eht, sig, *ltf).map(u64::from)))
+}
+
+/// A PPDU to one user in the whole band: of all others only the L-SIG tells how long the longest user's data is.
+fn eht_duration(eht: &Eht, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuration> {
+    if eht.format != Some(EhtFormat::SingleUser) {
+        return None;
+    }
+    let preambles = Span::over(eht_preambles(eht))?;
+    let symbols =
+        |bits: u64| if psdu_bits == 0 { 0 } else { whole(psdu_bits + SERVICE_BITS + bits, symbol.data_bits, false) };
+    // Which coding it is nothing tells here: LDPC without its extra symbol is the shortest. That symbol is never less than
+    // what BCC's tail needs, and BCC only exists in 20 MHz, up to four streams and MCS 9.
+    let extra = u64::from(psdu_bits > 0);
+    let bcc_possible =
+        eht.bandwidth == Some(Bandwidth::Mhz20) && symbol.nss <= 4 && eht.mcs.is_some_and(|mcs| mcs <= 9);
+    let longest = symbols(0) + extra;
+    let most = if bcc_possible { longest.max(symbols(TAIL_BITS)) } else { longest };
+    let time = |symbols: u64| symbols * u64::from(symbol.ns);
+    Some(AirDuration::new(
+        preambles.best + time(symbols(0)),
+        preambles.min + time(symbols(0)),
+        preambles.max + time(most) + MAX_EHT_PACKET_EXTENSION_NS,
+    ))
+}
+
 impl Mode {
     /// Time on the air of a PPDU that carries a PSDU of `psdu_len` bytes (MPDU with FCS, or a whole A-MPDU: see
     /// [`ampdu_psdu_len`]), without signal extension.
     ///
-    /// `None` where the mode alone does not give it (unknown, HE MU and trigger-based, EHT: see
+    /// `None` where the mode alone does not give it (unknown, HE and EHT to several users or trigger-based: see
     /// [`l_sig_duration_ns`]), where the combination does not exist, for DSSS outside 2.4 GHz, and for more than
     /// `u32::MAX` bytes.
     pub fn duration(&self, psdu_len: usize, band: Option<Band>) -> Option<AirDuration> {
@@ -298,7 +351,8 @@ impl Mode {
                 HeFormat::Su | HeFormat::ErSu => he_duration(he, &self.symbol()?, psdu_bits),
                 HeFormat::Mu | HeFormat::TriggerBased => None,
             },
-            Self::Eht(_) | Self::Unknown => None,
+            Self::Eht(eht) => eht_duration(eht, &self.symbol()?, psdu_bits),
+            Self::Unknown => None,
         }
     }
 
@@ -323,6 +377,10 @@ impl Mode {
             Self::He(he) => {
                 self.symbol()?;
                 he_preamble_ns(he, *he_ltf_choices(he).first()?)
+            }
+            Self::Eht(eht) if eht.format == Some(EhtFormat::SingleUser) => {
+                self.symbol()?;
+                u32::try_from(eht_preambles(eht).next()?).ok()
             }
             Self::Eht(_) | Self::Unknown => None,
         }
@@ -474,8 +532,31 @@ mod tests {
         for format in [HeFormat::Mu, HeFormat::TriggerBased] {
             assert_eq!(Mode::He(He { format, ..unknown }).duration(1536, None), None);
         }
-        assert_eq!(eht(0, 1, Bandwidth::Mhz20, GuardInterval::Ns800).duration(1536, None), None);
         assert_eq!(Mode::Unknown.duration(1536, None), None);
+    }
+
+    #[test]
+    fn eht_bounds() {
+        // 20 legacy, 4 RL-SIG, 8 U-SIG, 8 EHT-SIG, 4 EHT-STF, 7.2 us of 2x LTF, 106 symbols of 13.6 us for 12,304 bits at 117.
+        // An EHT-SIG of 1 to 4 symbols, a 4x LTF of 13.6 us, one LDPC symbol, packet extension.
+        let single = eht(0, 1, Bandwidth::Mhz20, GuardInterval::Ns800);
+        let plus_ns = 8_000 + 6_400 + 13_600 + 20_000;
+        let ns = 51_200 + 106 * 13_600;
+        assert_eq!(single.duration(1536, None), Some(AirDuration { ns, minus_ns: 4_000, plus_ns }));
+        assert_eq!(single.preamble_ns(), Some(51_200));
+        let Mode::Eht(known) = single else { panic!("{single:?}") };
+        let known = Eht { sig_symbols: Some(1), gi: Some(GuardInterval::Ns1600), ..known };
+        // 44 us and a 2x LTF of 8 us; only the LDPC symbol and the packet extension are left.
+        let duration = AirDuration { ns: 48_000 + 106 * 14_400, minus_ns: 0, plus_ns: 14_400 + 20_000 };
+        assert_eq!(Mode::Eht(known).duration(1536, None), Some(duration));
+        // 320 MHz, 8 streams, MCS 13: 313,600 bits in a symbol; eight LTFs of 8 us.
+        let wide = Eht { mcs: Some(13), nss: Some(8), bandwidth: Some(Bandwidth::Mhz320), ..known };
+        assert_eq!(Mode::Eht(wide).duration(40_000, None).map(|wide| wide.ns), Some(40_000 + 8 * 8_000 + 2 * 14_400));
+        assert_eq!(Mode::Eht(Eht { gi: Some(GuardInterval::Ns400), ..known }).duration(1536, None), None);
+        for format in [None, Some(EhtFormat::Ofdma), Some(EhtFormat::MuMimo), Some(EhtFormat::TriggerBased)] {
+            let other = Mode::Eht(Eht { format, ru_tones: Some(106), ..known });
+            assert_eq!((other.duration(1536, None), other.preamble_ns()), (None, None), "{format:?}");
+        }
     }
 
     #[test]

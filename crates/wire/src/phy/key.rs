@@ -3,7 +3,7 @@
 //! Both tell apart what sets the data rate (and, for DSSS, the preamble); they leave out LDPC, STBC, greenfield,
 //! extension streams and LTF size.
 
-use super::mode::{Bandwidth, Eht, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use super::mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 use super::rate::he_dcm_stbc;
 
 // Bit offsets in the key. Stored nowhere on disk: free to change.
@@ -51,6 +51,27 @@ const fn he_format_code(format: HeFormat) -> u64 {
     }
 }
 
+const fn eht_format_code(format: Option<EhtFormat>) -> u64 {
+    match format {
+        None => 0,
+        Some(EhtFormat::SingleUser) => 1,
+        Some(EhtFormat::Ofdma) => 2,
+        Some(EhtFormat::MuMimo) => 3,
+        Some(EhtFormat::TriggerBased) => 4,
+    }
+}
+
+fn eht_format_from(code: u64) -> Option<Option<EhtFormat>> {
+    Some(match code {
+        0 => None,
+        1 => Some(EhtFormat::SingleUser),
+        2 => Some(EhtFormat::Ofdma),
+        3 => Some(EhtFormat::MuMimo),
+        4 => Some(EhtFormat::TriggerBased),
+        _ => return None,
+    })
+}
+
 fn bandwidth_from(code: u64) -> Option<Option<Bandwidth>> {
     Some(match code {
         0 => None,
@@ -94,6 +115,7 @@ impl Mode {
             Self::Ht(ht) => Self::Ht(Ht { greenfield: None, ldpc: None, stbc: None, ness: 0, ..ht }),
             Self::Vht(vht) => Self::Vht(Vht { stbc: false, ldpc: None, ldpc_extra_symbol: None, ..vht }),
             Self::He(he) => Self::He(He { dcm: he_dcm_stbc(&he).0, ltf_ns: None, stbc: false, ldpc: None, ..he }),
+            Self::Eht(eht) => Self::Eht(Eht { sig_symbols: None, ..eht }),
             same => same,
         }
     }
@@ -144,6 +166,8 @@ impl Mode {
                 fields(6, eht.mcs.unwrap_or(0), eht.nss.unwrap_or(0), eht.bandwidth, eht.gi)
                     | u64::from(eht.mcs.is_some()) << HAS_MCS
                     | u64::from(eht.nss.is_some()) << HAS_NSS
+                    | eht_format_code(eht.format) << VARIANT
+                    | eht.ru_tones.map_or(0, |tones| 1 << HAS_RU | u64::from(tones) << RU_TONES)
             }
         }
     }
@@ -198,6 +222,9 @@ impl Mode {
                 ldpc: None,
             }),
             6 => Self::Eht(Eht {
+                format: eht_format_from(bits(VARIANT, 3))?,
+                ru_tones: (bits(HAS_RU, 1) == 1).then_some(bits(RU_TONES, 16) as u16),
+                sig_symbols: None,
                 mcs: (bits(HAS_MCS, 1) == 1).then_some(mcs),
                 nss: (bits(HAS_NSS, 1) == 1).then_some(nss),
                 bandwidth,
@@ -261,7 +288,15 @@ impl Mode {
                 format!("{format}{width}{ru} MCS{} {}ss GI{}{dcm}", he.mcs, he.nss, gi_us(he.gi))
             }
             Self::Eht(eht) => {
-                let mut label = eht.bandwidth.map_or("EHT".to_owned(), |b| format!("EHT{}", b.mhz()));
+                let mut label = match eht.format {
+                    None | Some(EhtFormat::SingleUser) => "EHT",
+                    Some(EhtFormat::Ofdma) => "EHT-OFDMA",
+                    Some(EhtFormat::MuMimo) => "EHT-MIMO",
+                    Some(EhtFormat::TriggerBased) => "EHT-TB",
+                }
+                .to_owned();
+                label += &eht.bandwidth.map_or(String::new(), |b| b.mhz().to_string());
+                label += &eht.ru_tones.map_or(String::new(), |tones| format!(" RU{tones}"));
                 if let Some(mcs) = eht.mcs {
                     label += &format!(" MCS{mcs}");
                 }
@@ -303,6 +338,13 @@ mod tests {
             dcm: true,
             ..he(0, 1, Bandwidth::Mhz20, Ns3200)
         };
+        let trigger_based = Eht {
+            format: Some(EhtFormat::TriggerBased),
+            bandwidth: Some(Bandwidth::Mhz160),
+            ru_tones: Some(106),
+            mcs: Some(3),
+            ..Eht::UNKNOWN
+        };
         for (mode, label) in [
             (dsss(22, Some(false)), "11 Mb/s long"),
             (dsss(11, Some(true)), "5.5 Mb/s short"),
@@ -317,7 +359,8 @@ mod tests {
             (Mode::He(he(11, 2, Bandwidth::Mhz40, Ns800)), "HE40 MCS11 2ss GI0.8"),
             (Mode::He(er), "HE-ER RU106 MCS0 1ss GI3.2 DCM"),
             (eht(13, 2, Bandwidth::Mhz320, Ns800), "EHT320 MCS13 2ss GI0.8"),
-            (Mode::Eht(Eht { mcs: None, nss: None, bandwidth: None, gi: None }), "EHT"),
+            (Mode::Eht(Eht::UNKNOWN), "EHT"),
+            (Mode::Eht(trigger_based), "EHT-TB160 RU106 MCS3"),
             (Mode::Unknown, "unknown"),
         ] {
             assert_eq!(mode.label(), label);

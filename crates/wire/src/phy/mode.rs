@@ -135,17 +135,42 @@ pub struct He {
     pub ldpc: Option<bool>,
 }
 
-/// Extremely high throughput (802.11be): identified, its duration comes from L-SIG only.
+/// To whom an EHT PPDU goes (U-SIG of IEEE 802.11be-2024 36.3.12.7: UL/DL and PPDU Type And Compression Mode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EhtFormat {
+    /// MU PPDU to one user in the whole band, or for sounding.
+    SingleUser,
+    /// MU PPDU to several users, each in its own resource unit.
+    Ofdma,
+    /// MU PPDU to several users in the whole band.
+    MuMimo,
+    /// Trigger-based uplink.
+    TriggerBased,
+}
+
+/// Extremely high throughput (802.11be, IEEE 802.11be-2024 clause 36).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Eht {
+    /// To whom it goes; `None` where the capture does not say.
+    pub format: Option<EhtFormat>,
     /// MCS index, 0 to 15; `None` where the capture does not say.
     pub mcs: Option<u8>,
     /// Spatial streams.
     pub nss: Option<u8>,
-    /// 20 to 320 MHz.
+    /// 20 to 320 MHz: of the PPDU, whatever part of it this user has.
     pub bandwidth: Option<Bandwidth>,
+    /// Tones of this user's resource unit, or of all units together that it has (26 to 3984), where reported.
+    pub ru_tones: Option<u16>,
     /// Guard interval.
     pub gi: Option<GuardInterval>,
+    /// EHT-SIG symbols; `None` where the capture does not say.
+    pub sig_symbols: Option<u8>,
+}
+
+impl Eht {
+    /// Nothing known but that it is EHT.
+    pub const UNKNOWN: Self =
+        Self { format: None, mcs: None, nss: None, bandwidth: None, ru_tones: None, gi: None, sig_symbols: None };
 }
 
 /// The modulation of one PPDU.

@@ -3,7 +3,7 @@
 //! Sources: IEEE 802.11-2020 table 17-4 (OFDM), 19.5 (HT-MCS), 21.5 (VHT-MCS); IEEE 802.11ax-2021 27.5 (HE-MCS);
 //! IEEE 802.11be-2024 36.5 (EHT-MCS).
 
-use super::mode::{Bandwidth, Eht, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use super::mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 
 /// A convolutional or LDPC code rate, `num / den`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,16 +228,26 @@ fn vht_symbol(vht: &Vht) -> Option<Symbol> {
     Some(symbol)
 }
 
-/// Data subcarriers of an HE resource unit of that many tones.
+/// Data subcarriers of an HE resource unit of that many tones, or of several EHT units that one user has together
+/// (IEEE 802.11be-2024 36.3.2.2: the sum of its units').
 const fn ru_subcarriers(tones: u16) -> Option<u32> {
     Some(match tones {
         26 => 24,
         52 => 48,
         106 => 102,
+        78 => 24 + 48,
+        132 => 24 + 102,
         242 => 234,
         484 => 468,
+        726 => 234 + 468,
         996 => 980,
+        1480 => 468 + 980,
+        1722 => 234 + 468 + 980,
         1992 => 1960,
+        2476 => 468 + 1960,
+        2988 => 2940,
+        3472 => 468 + 2940,
+        3984 => 3920,
         _ => return None,
     })
 }
@@ -248,6 +258,7 @@ const fn full_band_tones(bandwidth: Bandwidth) -> Option<u16> {
         Bandwidth::Mhz40 => 484,
         Bandwidth::Mhz80 => 996,
         Bandwidth::Mhz160 => 1992,
+        Bandwidth::Mhz320 => 3984,
         _ => return None,
     })
 }
@@ -279,6 +290,9 @@ fn he_symbol(he: &He) -> Option<Symbol> {
     if he.format == HeFormat::ErSu && !matches!((he.nss, he.mcs, tones), (1, 0..=2, 242) | (1, 0, 106)) {
         return None;
     }
+    if !matches!(tones, 26 | 52 | 106 | 242 | 484 | 996 | 1992) {
+        return None; // EHT's
+    }
     let mut subcarriers = ru_subcarriers(tones)?;
     if he_dcm_stbc(he).0 {
         // 27.3.12.9: DCM exists for MCS 0, 1, 3 and 4 with one or two streams.
@@ -296,9 +310,11 @@ fn eht_symbol(eht: &Eht) -> Option<Symbol> {
     if !(1..=8).contains(&nss) || gi == GuardInterval::Ns400 {
         return None;
     }
-    let subcarriers = match eht.bandwidth? {
-        Bandwidth::Mhz320 => 3_920,
-        narrower => ru_subcarriers(full_band_tones(narrower)?)?,
+    // Whoever shares the band has a resource unit of its own; without its size there is no rate.
+    let subcarriers = match (eht.ru_tones, eht.format) {
+        (Some(tones), _) => ru_subcarriers(tones)?,
+        (None, Some(EhtFormat::Ofdma | EhtFormat::TriggerBased)) => return None,
+        (None, _) => ru_subcarriers(full_band_tones(eht.bandwidth?)?)?,
     };
     // MCS 15 is MCS 0 with DCM and one stream; MCS 14 (duplicated in 6 GHz) is left out.
     let (subcarriers, (bits, code)) = match mcs {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::mode::{Bandwidth, Eht, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use super::mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 
 pub(super) fn ofdm(rate_500kbps: u8, bandwidth: Bandwidth) -> Mode {
     Mode::Ofdm { rate_500kbps, bandwidth }
@@ -38,8 +38,16 @@ pub(super) fn he(mcs: u8, nss: u8, bandwidth: Bandwidth, gi: GuardInterval) -> H
     }
 }
 
+/// EHT to one user.
 pub(super) fn eht(mcs: u8, nss: u8, bandwidth: Bandwidth, gi: GuardInterval) -> Mode {
-    Mode::Eht(Eht { mcs: Some(mcs), nss: Some(nss), bandwidth: Some(bandwidth), gi: Some(gi) })
+    Mode::Eht(Eht {
+        format: Some(EhtFormat::SingleUser),
+        mcs: Some(mcs),
+        nss: Some(nss),
+        bandwidth: Some(bandwidth),
+        gi: Some(gi),
+        ..Eht::UNKNOWN
+    })
 }
 
 fn any_bandwidth() -> impl Strategy<Value = Bandwidth> {
@@ -86,14 +94,14 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
         .prop_map(|(mcs, nss, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol)| {
             Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc, ldpc, ldpc_extra_symbol })
         });
-    let tones = prop_oneof![proptest::sample::select(vec![26u16, 52, 106, 242, 484, 996, 1992]), any::<u16>()];
+    let tones = || prop_oneof![proptest::sample::select(vec![26u16, 52, 106, 242, 484, 996, 1992]), any::<u16>()];
     let ltf = prop_oneof![proptest::sample::select(vec![3200u16, 6400, 12800]), any::<u16>()];
     let he = (
         proptest::sample::select(vec![Su, ErSu, Mu, TriggerBased]),
         mostly_below(12),
         mostly_below(9),
         proptest::option::of(any_bandwidth()),
-        proptest::option::of(tones),
+        proptest::option::of(tones()),
         any_gi(),
         proptest::option::of(ltf),
         any::<bool>(),
@@ -103,13 +111,24 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
         .prop_map(|(format, mcs, nss, bandwidth, ru_tones, gi, ltf_ns, dcm, stbc, ldpc)| {
             Mode::He(He { format, mcs, nss, bandwidth, ru_tones, gi, ltf_ns, dcm, stbc, ldpc })
         });
+    let eht_format = proptest::sample::select(vec![
+        EhtFormat::SingleUser,
+        EhtFormat::Ofdma,
+        EhtFormat::MuMimo,
+        EhtFormat::TriggerBased,
+    ]);
     let eht = (
+        proptest::option::of(eht_format),
         proptest::option::of(mostly_below(16)),
         proptest::option::of(mostly_below(9)),
         proptest::option::of(any_bandwidth()),
         proptest::option::of(any_gi()),
+        proptest::option::of(tones()),
+        proptest::option::of(mostly_below(33)),
     )
-        .prop_map(|(mcs, nss, bandwidth, gi)| Mode::Eht(Eht { mcs, nss, bandwidth, gi }));
+        .prop_map(|(format, mcs, nss, bandwidth, gi, ru_tones, sig_symbols)| {
+            Mode::Eht(Eht { format, mcs, nss, bandwidth, ru_tones, gi, sig_symbols })
+        });
     prop_oneof![
         1 => Just(Mode::Unknown),
         3 => (rate(), any::<Option<bool>>()).prop_map(|(r, s)| dsss(r, s)),

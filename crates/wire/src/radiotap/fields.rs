@@ -159,7 +159,7 @@ impl<'a> Fields<'a> {
             L_SIG => {
                 info.l_sig.get_or_insert_with(|| l_sig(data));
             }
-            U_SIG => self.modulation.u_sig(le32(data, 0)),
+            U_SIG => self.modulation.u_sig(data),
             EHT => self.modulation.eht(data),
             _ => {}
         }

@@ -5,7 +5,7 @@
 //! PHY's description: a frame with an HE field was not sent at the legacy rate that may stand beside it.
 
 use super::fields::{byte, le16, le32};
-use crate::phy::{Bandwidth, Eht, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use crate::phy::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 
 /// Channel flags (fields 3 and 18, same low half) that change what a bare rate means.
 const CHANNEL_S1G: u16 = 0x0007;
@@ -137,10 +137,16 @@ impl Modulation {
         self.describe(Source::He, he(data).map_or(Mode::Unknown, Mode::He));
     }
 
-    /// TLV 33 (common u32, value u32, mask u32): the bandwidth of a version-0 U-SIG, which is EHT's.
-    pub(super) fn u_sig(&mut self, common: u32) {
+    /// TLV 33 (common u32, value u32, mask u32): a version-0 U-SIG, which is EHT's.
+    pub(super) fn u_sig(&mut self, data: &[u8]) {
         const VERSION_KNOWN: u32 = 0x01;
         const BANDWIDTH_KNOWN: u32 = 0x02;
+        const LINK_DIRECTION_KNOWN: u32 = 0x04;
+        const UPLINK: u32 = 0x0004_0000;
+        const PPDU_TYPE: u32 = 0x0003;
+        const SIG_SYMBOLS: u32 = 0xf800;
+
+        let (common, value, mask) = (le32(data, 0), le32(data, 4), le32(data, 8));
 
         if common & VERSION_KNOWN != 0 && common >> 12 & 0x07 != 0 {
             // A PHY after EHT.
@@ -156,12 +162,27 @@ impl Modulation {
                     _ => None,
                 };
             }
+            if common & LINK_DIRECTION_KNOWN != 0 && mask & PPDU_TYPE == PPDU_TYPE {
+                eht.format = match (common & UPLINK != 0, value & PPDU_TYPE) {
+                    (_, 1) => Some(EhtFormat::SingleUser),
+                    (true, 0) => Some(EhtFormat::TriggerBased),
+                    (false, 0) => Some(EhtFormat::Ofdma),
+                    (false, 2) => Some(EhtFormat::MuMimo),
+                    _ => None,
+                };
+            }
+            // These bits are something else in a trigger-based PPDU, which has no EHT-SIG.
+            let has_sig = !matches!(eht.format, None | Some(EhtFormat::TriggerBased));
+            if has_sig && mask & SIG_SYMBOLS == SIG_SYMBOLS {
+                eht.sig_symbols = Some((value >> 11 & 0x1f) as u8 + 1);
+            }
         }
     }
 
     /// TLV 34: known u32, data [u32; 9], then one u32 for each user.
     pub(super) fn eht(&mut self, data: &[u8]) {
         const GUARD_INTERVAL_KNOWN: u32 = 0x04;
+        const RU_SIZE_KNOWN: u32 = 0x0040_0000;
         const USERS_AT: usize = 40;
         const USER_MCS_KNOWN: u32 = 0x02;
         const USER_NSS_KNOWN: u32 = 0x10;
@@ -170,6 +191,9 @@ impl Modulation {
         let Some(eht) = self.eht_in_progress() else { return };
         if le32(data, 0) & GUARD_INTERVAL_KNOWN != 0 {
             eht.gi = guard_interval(le32(data, 4) >> 7);
+        }
+        if le32(data, 0) & RU_SIZE_KNOWN != 0 {
+            eht.ru_tones = eht_ru_tones(le32(data, 8) & 0x1f);
         }
         let users = data.get(USERS_AT..).unwrap_or_default().chunks_exact(4).map(|user| le32(user, 0));
         let only = if users.len() == 1 { users.clone().next() } else { None };
@@ -186,7 +210,7 @@ impl Modulation {
 
     /// The EHT description that U-SIG and EHT items fill together; `None` once it is known not to be EHT.
     fn eht_in_progress(&mut self) -> Option<&mut Eht> {
-        self.describe(Source::Eht, Mode::Eht(Eht { mcs: None, nss: None, bandwidth: None, gi: None }));
+        self.describe(Source::Eht, Mode::Eht(Eht::UNKNOWN));
         match &mut self.mode {
             Mode::Eht(eht) => Some(eht),
             _ => None,
@@ -233,6 +257,29 @@ const fn vht_bandwidth(code: u8) -> Option<Bandwidth> {
         11 => Some(Bandwidth::Mhz160),
         _ => None,
     }
+}
+
+/// Codes of the EHT item's RU or MRU size: the tones of one unit, or of all units that one user has together.
+const fn eht_ru_tones(code: u32) -> Option<u16> {
+    Some(match code {
+        0 => 26,
+        1 => 52,
+        2 => 106,
+        3 => 242,
+        4 => 484,
+        5 => 996,
+        6 => 1992,
+        7 => 3984,
+        8 => 52 + 26,
+        9 => 106 + 26,
+        10 => 484 + 242,
+        11 => 996 + 484,
+        12 => 996 + 484 + 242,
+        13 => 1992 + 484,
+        14 => 2988,
+        15 => 2988 + 484,
+        _ => return None,
+    })
 }
 
 /// GI codes of HE and EHT, in the low two bits.

@@ -1,7 +1,7 @@
 //! Each radiotap field on bytes made by hand.
 
 use txop_wire::linktype::LinkType;
-use txop_wire::phy::{Bandwidth, Eht, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use txop_wire::phy::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 use txop_wire::radio::{decode, DeviceStamp, RadioError, RadioInfo, StampPosition};
 
 use crate::encoder::{header, le16s, le32s, Word};
@@ -393,14 +393,20 @@ fn eht_from_tlvs() {
         (33, le32s(&[0x02 | 4 << 15, 0, 0])),
         (27, le16s(&[2, 100 << 4])),
     ]);
-    let eht = Eht { mcs: Some(13), nss: Some(2), bandwidth: Some(Bandwidth::Mhz320), gi: Some(GuardInterval::Ns3200) };
+    let eht = Eht {
+        mcs: Some(13),
+        nss: Some(2),
+        bandwidth: Some(Bandwidth::Mhz320),
+        gi: Some(GuardInterval::Ns3200),
+        ..Eht::UNKNOWN
+    };
     assert_eq!(info.mode, Mode::Eht(eht));
     assert_eq!(info.l_sig.unwrap().length, Some(100), "a classic field as an item");
 }
 
 #[test]
 fn eht_with_little_known() {
-    let nothing = Eht { mcs: None, nss: None, bandwidth: None, gi: None };
+    let nothing = Eht::UNKNOWN;
     assert_eq!(tlvs(&[eht_item(0, 0, &[])]).mode, Mode::Eht(nothing));
     // Two users, neither marked: whose frame is it?
     assert_eq!(tlvs(&[eht_item(0, 0, &[0x12, 0x12])]).mode, Mode::Eht(nothing));
@@ -411,6 +417,31 @@ fn eht_with_little_known() {
     assert_eq!(tlvs(&[(34, vec![])]).mode, Mode::Eht(nothing));
     // A U-SIG of a later version is a PHY after EHT.
     assert_eq!(tlvs(&[(33, le32s(&[0x01 | 1 << 12, 0, 0]))]).mode, Mode::Unknown);
+}
+
+/// Link direction, PPDU type and the number of EHT-SIG symbols are in U-SIG, the size of the user's unit is in EHT.
+#[test]
+fn eht_to_several_users() {
+    let u_sig = |uplink: u32, value: u32, mask: u32| (33, le32s(&[0x04 | uplink << 18, value, mask]));
+    let of = |u_sig| match tlvs(&[u_sig]).mode {
+        Mode::Eht(eht) => (eht.format, eht.sig_symbols),
+        other => panic!("{other:?}"),
+    };
+    let all = u32::MAX;
+    assert_eq!(of(u_sig(0, 1 | 3 << 11, all)), (Some(EhtFormat::SingleUser), Some(4)));
+    assert_eq!(of(u_sig(1, 1, all)), (Some(EhtFormat::SingleUser), Some(1)), "a station to its access point");
+    assert_eq!(of(u_sig(0, 0, all)), (Some(EhtFormat::Ofdma), Some(1)));
+    assert_eq!(of(u_sig(0, 2, all)), (Some(EhtFormat::MuMimo), Some(1)));
+    assert_eq!(of(u_sig(1, 0x1f << 11, all)), (Some(EhtFormat::TriggerBased), None), "no EHT-SIG");
+    assert_eq!(of(u_sig(0, 3, all)), (None, None), "reserved");
+    assert_eq!(of(u_sig(0, 1 | 3 << 11, 0x01)), (None, None), "not all bits of the type are known");
+    let sizes = [26, 52, 106, 242, 484, 996, 1992, 3984, 78, 132, 726, 1480, 1722, 2476, 2988, 3472];
+    for code in 0..32u32 {
+        let mut words = vec![0x0040_0000, 0, code | 0x1fe0];
+        words.resize(10, 0);
+        let Mode::Eht(eht) = tlvs(&[(34, le32s(&words))]).mode else { panic!("not EHT") };
+        assert_eq!(eht.ru_tones, sizes.get(code as usize).copied(), "{code}");
+    }
 }
 
 /// An item longer than the header is not read.

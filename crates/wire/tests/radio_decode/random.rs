@@ -146,6 +146,7 @@ fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
                 nss,
                 bandwidth: width.map(|code| widths[code as usize]),
                 gi: gi.map(|code| intervals[code as usize]),
+                ..Eht::UNKNOWN
             };
             let common = width.map_or(0, |code| 0x02 | code << 15);
             (Mode::Eht(eht), vec![(33, le32s(&[common, 0, 0])), (34, le32s(&words))])

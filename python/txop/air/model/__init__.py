@@ -29,6 +29,7 @@ from txop.air.model.medium import (
     Waterfall,
     WaterfallStep,
 )
+from txop.air.model.multi_user import MultiUser, ResourceUnit
 from txop.air.model.report import AirReport, Outline
 from txop.air.model.station import (
     AirtimeKinds,
@@ -86,10 +87,12 @@ __all__ = [
     "Link",
     "LinkTypeCount",
     "Model",
+    "MultiUser",
     "Outline",
     "PhyAirtime",
     "PositionRow",
     "RateRow",
+    "ResourceUnit",
     "RetryCount",
     "Selection",
     "Sentence",

@@ -28,6 +28,7 @@ _PARTS = (
     ("txop.air.model.station", ()),
     ("txop.air.model.access_point", ()),
     ("txop.air.model.exchange", ()),
+    ("txop.air.model.multi_user", ()),
     ("txop.air.model.medium", ()),
     ("txop.air.model.capability", ()),
 )

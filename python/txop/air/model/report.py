@@ -12,6 +12,7 @@ from txop.air.model.events import Events
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
 from txop.air.model.hearing import Flood, Hearing
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
+from txop.air.model.multi_user import MultiUser
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
@@ -115,6 +116,8 @@ class AirReport(Model):
     """4. The answer to "not received, or too slow to acknowledge?", per (originator, recipient)."""
     aggregation: list[Aggregation]
     """5. Aggregation, per (transmitter, receiver, TID)."""
+    multi_user: list[MultiUser] = Field(default_factory=list)
+    """5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames."""
     airtime: Airtime
     """6. Airtime of everybody."""
     waterfall: list[WaterfallStep]

@@ -1,8 +1,8 @@
-"""Section 5: A-MPDU and A-MSDU."""
+"""Section 5: A-MPDU and A-MSDU, and PPDUs of several users."""
 
 from __future__ import annotations
 
-from txop.air.model import Aggregation, AirReport
+from txop.air.model import Aggregation, AirReport, MultiUser
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -30,7 +30,47 @@ def section(report: AirReport, options: Options) -> Section:
     blocks: list[Block] = [Grid("", columns, Rows(wanted, _row), unit_of_rows="flows")]
     if any(a.histogram for a in report.aggregation):
         blocks.append(Plot("aggregation"))
+    shared = [row for row in report.multi_user if options.wants(row.ta, row.ra)]
+    if shared:
+        blocks.append(_multi_user(shared))
     return Section("aggregation", 5, "Aggregation", blocks, unavailable(report, "aggregation"))
+
+
+def _multi_user(rows: list[MultiUser]) -> Grid:
+    columns = (
+        Column("Transmitter", right=False),
+        Column("Receiver", right=False),
+        Column("Data frames"),
+        Column("SU"),
+        Column("ER SU", rank=3),
+        Column("MU"),
+        Column("Trigger-based"),
+        Column("Unknown", rank=3),
+        Column("OFDMA at least"),
+        Column("n", rank=2),
+        Column("Tones: frames", rank=2, right=False),
+    )
+    note = (
+        "Data frames (MPDUs) in HE and EHT PPDUs. OFDMA at least: the share in a unit smaller than 242 tones, or of "
+        "which the U-SIG says it; larger units of HE MU PPDUs can be a part of the channel or all of it."
+    )
+    return Grid("HE and EHT PPDUs by format", columns, Rows(rows, _shared), note, unit_of_rows="links")
+
+
+def _shared(row: MultiUser) -> tuple[Cell, ...]:
+    return (
+        Cell(row.ta),
+        Cell(row.ra),
+        cells.count(row.frames),
+        cells.count(row.single_user),
+        cells.count(row.extended_range),
+        cells.count(row.multi_user),
+        cells.count(row.trigger_based),
+        cells.count(row.format_unknown),
+        cells.share(row.certainly_ofdma_share),
+        cells.count(row.unit_known),
+        Cell(", ".join(f"{unit.tones}: {fmt.count(unit.frames)}" for unit in row.resource_units)),
+    )
 
 
 def _row(a: Aggregation) -> tuple[Cell, ...]:

@@ -1,0 +1,45 @@
+//! How HE and EHT PPDUs share the channel.
+
+use serde::Serialize;
+
+/// HE and EHT data frames of one transmitter to one receiver, by the format of their PPDU and the resource unit they were in.
+///
+/// Frames are MPDUs; a PPDU to several users is in the capture once for each user whose frames were received.
+#[derive(Clone, Debug, Serialize)]
+pub struct MultiUser {
+    /// Transmitter.
+    pub ta: String,
+    /// Receiver.
+    pub ra: String,
+    /// HE and EHT data frames, FCS good or unknown.
+    pub frames: u64,
+    /// In PPDUs to a single user (HE SU, EHT MU with one user).
+    pub single_user: u64,
+    /// In extended-range PPDUs (HE ER SU).
+    pub extended_range: u64,
+    /// In PPDUs to several users (HE MU; EHT OFDMA and MU-MIMO).
+    pub multi_user: u64,
+    /// In trigger-based PPDUs (uplink).
+    pub trigger_based: u64,
+    /// The capture does not say which.
+    pub format_unknown: u64,
+    /// Frames whose resource unit the capture tells: in MU and trigger-based PPDUs only those with its size; in all others
+    /// the whole band.
+    pub unit_known: u64,
+    /// Of `unit_known`: certainly OFDMA, because the unit is smaller than the narrowest channel (242 tones), or the U-SIG says
+    /// so. Larger units of HE MU PPDUs can be a part of the channel or all of it, which the HE field does not tell.
+    pub certainly_ofdma: u64,
+    /// `certainly_ofdma / unit_known`.
+    pub certainly_ofdma_share: Option<f64>,
+    /// Frames by size of their resource unit, where it is told; smallest first.
+    pub resource_units: Vec<ResourceUnit>,
+}
+
+/// Frames in resource units of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ResourceUnit {
+    /// Tones: 26 to 1992 in HE, to 3984 in EHT.
+    pub tones: u16,
+    /// Frames.
+    pub frames: u64,
+}

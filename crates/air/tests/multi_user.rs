@@ -1,0 +1,108 @@
+//! HE and EHT PPDUs of all formats, in captures made frame by frame: no real capture with MU or trigger-based ones is known.
+
+mod handmade;
+
+use handmade::{Address, Handmade};
+use txop_air::report::{MultiUser, ResourceUnit};
+
+const AP: Address = [2, 0, 0, 0, 0, 1];
+const STATION: Address = [2, 0, 0, 0, 0, 9];
+
+/// A radiotap header with channel 6,135 MHz, and this behind it.
+fn header(present: u32, rest: &[u8]) -> Vec<u8> {
+    let len = 12 + rest.len() as u16;
+    let mut bytes = vec![0, 0];
+    bytes.extend(len.to_le_bytes());
+    bytes.extend((1 << 3 | present).to_le_bytes());
+    bytes.extend(6_135u16.to_le_bytes());
+    bytes.extend([0x40, 0x01]);
+    bytes.extend(rest);
+    bytes
+}
+
+/// HE (field 23): format 0 SU, 1 ER SU, 2 MU, 3 trigger-based; 0 to 3 for 20 to 160 MHz, 4 to 10 for 26 to 1992 tones; MCS 0,
+/// one stream, guard interval 0.8 us.
+fn he(format: u16, width_or_unit: u16) -> Vec<u8> {
+    let data = [0x4020 | format, 0x0002, 0, 0, width_or_unit, 1];
+    header(1 << 23, &data.map(u16::to_le_bytes).concat())
+}
+
+/// U-SIG and EHT (TLVs 33 and 34): uplink, PPDU type, unit code; 320 MHz, MCS 13, two streams, guard interval 0.8 us.
+fn eht(uplink: u32, ppdu_type: Option<u32>, unit: Option<u32>) -> Vec<u8> {
+    let (value, mask) = ppdu_type.map_or((0, 0), |code| (code | 1 << 11, 0xf803));
+    let u_sig = [0x06 | 4 << 15 | uplink << 18, value, mask];
+    let mut item = vec![0x04 | unit.map_or(0, |_| 0x0040_0000), 0, unit.unwrap_or(0)];
+    item.resize(10, 0);
+    item.push(0x80 | 0x10 | 0x02 | 13 << 20 | 1 << 24);
+    let tlv = |kind: u16, words: &[u32]| {
+        let mut bytes = kind.to_le_bytes().to_vec();
+        bytes.extend((4 * words.len() as u16).to_le_bytes());
+        words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+        bytes
+    };
+    header(1 << 28, &[tlv(33, &u_sig), tlv(34, &item)].concat())
+}
+
+fn downlink(frames: &[(usize, Vec<u8>)]) -> Handmade {
+    let mut capture = Handmade::on(6_135);
+    for (count, radiotap) in frames {
+        for _ in 0..*count {
+            capture.behind(radiotap.clone(), 0x0208, [STATION, AP, AP], &[0; 40]);
+        }
+    }
+    capture
+}
+
+fn only(capture: &Handmade) -> MultiUser {
+    let report = capture.report();
+    assert_eq!(report.multi_user.len(), 1, "{:?}", report.multi_user);
+    report.multi_user[0].clone()
+}
+
+fn units(row: &MultiUser) -> Vec<(u16, u64)> {
+    row.resource_units.iter().map(|ResourceUnit { tones, frames }| (*tones, *frames)).collect()
+}
+
+#[test]
+fn he_formats_and_resource_units() {
+    let frames = [(10, he(0, 2)), (1, he(1, 0)), (4, he(2, 6)), (3, he(2, 8)), (5, he(3, 4)), (2, he(3, 3))];
+    let row = only(&downlink(&frames));
+    assert_eq!((row.frames, row.single_user, row.extended_range), (25, 10, 1));
+    assert_eq!((row.multi_user, row.trigger_based, row.format_unknown), (7, 7, 0));
+    assert_eq!(units(&row), [(26, 5), (106, 4), (484, 3)]);
+    assert_eq!((row.unit_known, row.certainly_ofdma), (25, 9), "484 tones may be all of a 40 MHz channel");
+    assert_eq!(row.certainly_ofdma_share, Some(9.0 / 25.0));
+}
+
+#[test]
+fn eht_formats_and_resource_units() {
+    let (single, ofdma, mimo) = (eht(0, Some(1), None), eht(0, Some(0), Some(9)), eht(0, Some(2), None));
+    let trigger_based = eht(1, Some(0), Some(2));
+    let frames =
+        [(6, single), (3, ofdma), (2, mimo), (4, trigger_based), (5, eht(1, Some(0), None)), (1, eht(0, None, None))];
+    let row = only(&downlink(&frames));
+    assert_eq!((row.frames, row.single_user, row.multi_user), (21, 6, 5));
+    assert_eq!((row.trigger_based, row.format_unknown), (9, 1));
+    assert_eq!(units(&row), [(106, 4), (132, 3)]);
+    assert_eq!((row.unit_known, row.certainly_ofdma), (15, 7));
+}
+
+#[test]
+fn legacy_links_have_no_row() {
+    let mut capture = Handmade::on(2_437);
+    capture.uplink(STATION, AP, &[0; 40]);
+    assert!(capture.report().multi_user.is_empty());
+}
+
+/// 20 us of legacy preamble, 4 of RL-SIG, 8 of U-SIG, two symbols of EHT-SIG as U-SIG says, 4 of EHT-STF, two LTFs of 7.2, and one
+/// symbol of 13.6 us (68 bytes, where one symbol carries 78,400 bits): 72 us.
+#[test]
+fn eht_to_one_user_has_a_duration_without_l_sig() {
+    let report = downlink(&[(100, eht(0, Some(1), None))]).report();
+    let ap = report.stations.iter().find(|station| station.address == "02:00:00:00:00:01").expect("the access point");
+    assert_eq!(ap.airtime_us, Some(7_200.0));
+    // Of several users only the L-SIG tells the longest: not available.
+    let report = downlink(&[(100, eht(0, Some(0), Some(2)))]).report();
+    let ap = report.stations.iter().find(|station| station.address == "02:00:00:00:00:01").expect("the access point");
+    assert_eq!(ap.airtime_us, None);
+}
