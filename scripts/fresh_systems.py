@@ -191,13 +191,23 @@ def make_system(system: System, scratch: Path) -> None:
     git = ["git", "-C", str(REPOSITORY), "-c", f"safe.directory={REPOSITORY}"]
     subprocess.run([*git, "bundle", "create", "--quiet", bundle, "HEAD"], check=True)
     if system.user != "root":
-        run_in(system, "apt-get -q update && apt-get -q install -y sudo", scratch / "sudo.log", as_root=True)
-        run_in(system, f"useradd --create-home --shell /bin/bash {system.user}", scratch / "user.log", as_root=True)
+        prepare(system, "apt-get -q update && apt-get -q install -y sudo", scratch / "sudo.log")
+        prepare(system, f"useradd --create-home --shell /bin/bash {system.user}", scratch / "user.log")
         rule = system.root / "etc/sudoers.d" / system.user
         rule.write_text(f"{system.user} ALL=(ALL:ALL) NOPASSWD: ALL\n", encoding="utf-8")
         rule.chmod(0o440)
     bring_settings(system)
     system.bare_packages = count_packages(system)
+
+
+def prepare(system: System, command: str, log: Path) -> None:
+    """Run a command as root that has to succeed before a user can try anything; a second time where it fails."""
+    for _ in range(2):
+        status, _, _ = run_in(system, command, log, as_root=True)
+        if status == 0:
+            return
+    said = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+    raise MissingHereError(f"{system.release}: `{command}` ended with {status}:\n{said}")
 
 
 def bring_settings(system: System) -> None:
