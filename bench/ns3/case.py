@@ -22,13 +22,19 @@ CASES = {
 }
 
 
-def wifi(stations, standard: str, mode: str):
-    """Access point and stations; (AP device, station devices, nodes)."""
+def wifi(stations, standard: str, mode: str, detection: bool):
+    """Access point and stations; (AP device, station devices, nodes).
+
+    With the detection of preambles, which ns-3 has switched on, nobody notices two equally strong PPDUs that begin at
+    once.
+    """
     channel = ns.YansWifiChannelHelper()
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel")
     channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", ns.DoubleValue(-40.0))
     phy = ns.YansWifiPhyHelper()
     phy.SetChannel(channel.Create())
+    if not detection:
+        phy.DisablePreambleDetectionModel()
     phy.Set("ChannelSettings", ns.StringValue("{36, 20, BAND_5GHZ, 0}"))
     helper = ns.WifiHelper()
     helper.SetStandard(ns.WIFI_STANDARD_80211n if standard == "HT" else ns.WIFI_STANDARD_80211a)
@@ -53,10 +59,9 @@ def wifi(stations, standard: str, mode: str):
     return point, point_device, station_devices
 
 
-def main() -> None:
-    """Run the case named on the command line for `WARM_UP_S + SECONDS` (or for the seconds given: start-up alone)."""
-    count, standard, mode, way, protocol = CASES[sys.argv[1]]
-    until = float(sys.argv[2]) if len(sys.argv) > 2 else WARM_UP_S + SECONDS
+def simulate(name: str, case: tuple[int, str, str, str, str], until: float, *, detection: bool = True):
+    """Run a case once; what came of it, as a dictionary. A process can do that for one case."""
+    count, standard, mode, way, protocol = case
     ns.Config.SetDefault("ns3::TcpL4Protocol::SocketType", ns.StringValue("ns3::TcpCubic"))
     ns.Config.SetDefault("ns3::TcpSocket::SegmentSize", ns.UintegerValue(1448))
     ns.Config.SetDefault("ns3::TcpSocket::InitialCwnd", ns.UintegerValue(10))
@@ -64,7 +69,7 @@ def main() -> None:
     ns.Config.SetDefault("ns3::TcpSocket::RcvBufSize", ns.UintegerValue(4_000_000))
     stations = ns.NodeContainer(count)
     server = ns.NodeContainer(1)
-    point, point_device, station_devices = wifi(stations, standard, mode)
+    point, point_device, station_devices = wifi(stations, standard, mode, detection)
     wire = ns.PointToPointHelper()
     wire.SetDeviceAttribute("DataRate", ns.StringValue("1Gbps"))
     wire.SetChannelAttribute("Delay", ns.StringValue("1ms"))
@@ -106,18 +111,20 @@ def main() -> None:
         ns.Simulator.Run()
     received = sum(each.Get(0).GetTotalRx() - was for each, was in zip(sinks, before, strict=True))
     measured_s = max(until - WARM_UP_S, 1e-9)
-    print(
-        json.dumps(
-            {
-                "case": sys.argv[1],
-                "simulated_s": until,
-                "cpu_s": time.process_time() - started,
-                "goodput_mbit_s": received * 8 / measured_s / 1e6,
-                "events": int(ns.Simulator.GetEventCount()),
-                "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-            }
-        )
-    )
+    return {
+        "case": name,
+        "simulated_s": until,
+        "cpu_s": time.process_time() - started,
+        "goodput_mbit_s": received * 8 / measured_s / 1e6,
+        "events": int(ns.Simulator.GetEventCount()),
+        "peak_rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def main() -> None:
+    """Run the case named on the command line for `WARM_UP_S + SECONDS` (or for the seconds given: start-up alone)."""
+    until = float(sys.argv[2]) if len(sys.argv) > 2 else WARM_UP_S + SECONDS
+    print(json.dumps(simulate(sys.argv[1], CASES[sys.argv[1]], until)))
 
 
 if __name__ == "__main__":

@@ -6,14 +6,17 @@ wrote.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean, stdev
 
 from txop.simulate.model import Run, Simulation
 
 NS3 = "ns-3.44 (wheel ns3 3.44.post0): fixed rates, -40 dBm everywhere, 10 s after 3 s"
+NS3_PROGRAM = "ns-3.44, set as the model is: bench/ns3/contention.py, means of its runs"
 BIANCHI = "Bianchi's model (IEEE JSAC 18(3), 2000)"
 CLOSED = "closed form: payload of a PPDU / (PPDU + SIFS + answer + AIFS + CWmin/2 slots)"
 PAPER = "model of “Ending the Anomaly” (USENIX ATC 2017, section 2.2.1), aggregates of its table 1"
@@ -29,6 +32,27 @@ of the tolerance and the mean is four standard errors from the end of the tolera
 A standard error from five or ten seeds is itself uncertain, so that it alone ends too early where it is too small."""
 
 Figure = Callable[[Run], float | None]
+
+NS3_RUNS = Path(__file__).resolve().parent.parent / "ns3" / "contention.jsonl"
+
+
+def contention_in_ns3() -> dict[tuple[str, int], list[float]]:
+    """Goodput of every run of bench/ns3/contention.py, by its settings and the number of stations."""
+    found: dict[tuple[str, int], list[float]] = {}
+    for line in NS3_RUNS.read_text(encoding="utf-8").splitlines():
+        run = json.loads(line)
+        found.setdefault((run["settings"], run["stations"]), []).append(run["goodput_mbit_s"])
+    return found
+
+
+def contention_table() -> str:
+    """Means of those runs, as Markdown."""
+    rows = ["| settings | stations | goodput (Mbit/s) | s.e. | n |", "|---|---|---|---|---|"]
+    for (settings, count), values in contention_in_ns3().items():
+        error = standard_error(values)
+        shown = "not available" if error is None else f"{error:.2f}"
+        rows.append(f"| {settings.replace('-', ' ')} | {count} | {mean(values):.2f} | {shown} | {len(values)} |")
+    return "\n".join(rows)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 //! Many stations that always have something to send, against ns-3 and against Bianchi's model.
 //!
 //! Reference figures:
-//! - ns-3.44 (fixed rates, equal signals, 5 GHz and HT20 or 802.11a, 2.4 GHz for 802.11b, beacons; means of three seeds, with
-//!   aggregation five, of 10 s after 3 s of warm-up), Mbit/s of UDP payload (HT: 1472 bytes) or of packets (802.11a and b:
-//!   1500 bytes). Where their spread was recorded, its standard error is granted beside the 2 %.
+//! - ns-3.44 (fixed rates, equal signals, 5 GHz and HT20 or 802.11a, 2.4 GHz for 802.11b, beacons; 10 s after 3 s of
+//!   warm-up), Mbit/s of UDP payload (HT: 1472 bytes) or of packets (802.11a and b: 1500 bytes). Several HT stations: means
+//!   of five runs of bench/ns3/contention.py, like-the-model; the others are of a program that is not kept, means of three
+//!   seeds. Where the spread was recorded, its standard error is granted beside the 2 %.
 //! - Bianchi's model (IEEE JSAC 18(3), 2000), computed here: W = CWmin + 1, m = log2((CWmax + 1) / W), an EIFS after
 //!   collisions, no beacons.
 
@@ -185,13 +186,13 @@ fn dcf_case(name: &'static str, rate_mbit_s: f64, ppdu_us: f64, ack_us: f64) -> 
 
 #[test]
 fn stations_with_aggregation_collide_as_they_should() {
-    compare(&Case { ns3: &[(5, 51.2, 0.22)], runs: (3, 4), ..ht_case("HT A-MPDU", 28.0, 5_360.0, 32.0) });
+    compare(&Case { ns3: &[(5, 50.96, 0.26)], runs: (3, 4), ..ht_case("HT A-MPDU", 28.0, 5_360.0, 32.0) });
 }
 
 #[test]
 #[ignore = "slow: 20 seeds of 20 s"]
 fn stations_with_aggregation_collide_as_they_should_in_long_runs() {
-    let ns3 = &[(1, 59.621, 0.0), (5, 51.2, 0.22), (10, 46.1, 0.22), (20, 42.4, 0.22)];
+    let ns3 = &[(1, 59.621, 0.0), (5, 50.96, 0.26), (10, 47.03, 0.39), (20, 42.43, 0.18)];
     compare(&Case { ns3, ..ht_case("HT A-MPDU", 28.0, 5_360.0, 32.0) });
 }
 
@@ -199,7 +200,7 @@ fn stations_with_aggregation_collide_as_they_should_in_long_runs() {
 #[ignore = "slow: 20 seeds of 20 s"]
 fn stations_without_aggregation() {
     let station = Station { tx_ampdu: false, ..ht() };
-    let ns3 = &[(1, 30.704, 0.0), (5, 29.73, 0.0), (20, 25.50, 0.0)];
+    let ns3 = &[(1, 30.704, 0.0), (5, 29.73, 0.02), (20, 25.68, 0.04)];
     // 1538 bytes: 36 µs and 48 symbols.
     compare(&Case { ns3, station, ..ht_case("HT single", 1.0, 228.0, 28.0) });
 }
@@ -207,7 +208,7 @@ fn stations_without_aggregation() {
 #[test]
 #[ignore = "slow: 20 seeds of 20 s"]
 fn stations_with_rts() {
-    for (n, ns3) in [(1, 58.685), (5, 58.93), (20, 58.52)] {
+    for (n, ns3) in [(1, 58.685), (5, 58.93), (20, 58.35)] {
         let measured = uplink(&Station { rts: true, ..ht() }, Medium::default(), n, (20, 20), 1_472.0);
         assert_eq!(check(&format!("HT RTS n={n}"), measured, ns3, ns3 * 0.01), None);
     }
