@@ -2,13 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use wire::phy::{EhtFormat, HeFormat, Mode};
+use wire::phy::{Bandwidth, EhtFormat, HeFormat, Mode};
 
 use crate::link::Link;
 use crate::report::{MultiUser, ResourceUnit};
 
 /// Tones of the narrowest channel: a smaller unit means that somebody else may have the rest.
 const WHOLE_20_MHZ: u16 = 242;
+
+/// Is a unit of these tones a part of the channel, because it is smaller than what is all of it?
+fn is_part(tones: Option<u16>, width: Option<Bandwidth>) -> bool {
+    let whole = width.and_then(Bandwidth::tones).unwrap_or(WHOLE_20_MHZ);
+    tones.is_some_and(|tones| tones < whole)
+}
 
 /// One row per link with HE or EHT data frames, in the order given.
 pub fn multi_user<'a>(links: impl Iterator<Item = &'a Link>) -> Vec<MultiUser> {
@@ -40,8 +46,11 @@ fn row(link: &Link) -> Option<MultiUser> {
                     HeFormat::Mu => &mut row.multi_user,
                     HeFormat::TriggerBased => &mut row.trigger_based,
                 };
+                // An extended-range PPDU in 106 tones has the channel for itself.
+                let is_shared = matches!(he.format, HeFormat::Mu | HeFormat::TriggerBased);
+                let is_ofdma = is_shared && is_part(he.ru_tones, he.bandwidth);
                 // Where an MU or trigger-based frame has no unit but a width, its user has the whole band.
-                (format, Some(he.ru_tones).filter(|tones| tones.is_some() || he.bandwidth.is_some()), false)
+                (format, Some(he.ru_tones).filter(|tones| tones.is_some() || he.bandwidth.is_some()), is_ofdma)
             }
             Mode::Eht(eht) => {
                 let (format, whole_band) = match eht.format {
@@ -52,7 +61,13 @@ fn row(link: &Link) -> Option<MultiUser> {
                     None => (&mut row.format_unknown, false),
                 };
                 let is_told = eht.ru_tones.is_some() || whole_band;
-                (format, is_told.then_some(eht.ru_tones), eht.format == Some(EhtFormat::Ofdma))
+                let is_ofdma = match eht.format {
+                    Some(EhtFormat::Ofdma) => true,
+                    Some(EhtFormat::SingleUser | EhtFormat::MuMimo) => false, // units can be left out of those, too
+                    Some(EhtFormat::TriggerBased) => is_part(eht.ru_tones, eht.bandwidth),
+                    None => is_part(eht.ru_tones, None),
+                };
+                (format, is_told.then_some(eht.ru_tones), is_ofdma)
             }
             _ => continue,
         };
@@ -60,7 +75,7 @@ fn row(link: &Link) -> Option<MultiUser> {
         *format += frames;
         let Some(tones) = tones else { continue };
         row.unit_known += frames;
-        row.certainly_ofdma += if is_ofdma || tones.is_some_and(|tones| tones < WHOLE_20_MHZ) { frames } else { 0 };
+        row.certainly_ofdma += if is_ofdma { frames } else { 0 };
         if let Some(tones) = tones {
             *units.entry(tones).or_default() += frames;
         }

@@ -27,6 +27,18 @@ fn he(format: u16, width_or_unit: u16) -> Vec<u8> {
     header(1 << 23, &data.map(u16::to_le_bytes).concat())
 }
 
+/// The same with HE-MU (field 24), whose flags2 tell the width: 0 to 3 for 20 to 160 MHz.
+fn he_mu(unit: u16, width: u16) -> Vec<u8> {
+    let data = [0x4022, 0x0002, 0, 0, unit, 1, 0, 0x0004 | width, 0, 0, 0, 0];
+    header(1 << 23 | 1 << 24, &data.map(u16::to_le_bytes).concat())
+}
+
+/// Trigger-based, with the width of the PPDU in data6.
+fn he_tb(unit: u16, width: u16) -> Vec<u8> {
+    let data = [0x4023, 0x0002, 0, 0, unit, 1 | 0x0020 | width << 6];
+    header(1 << 23, &data.map(u16::to_le_bytes).concat())
+}
+
 /// U-SIG and EHT (TLVs 33 and 34): uplink, PPDU type, unit code; 320 MHz, MCS 13, two streams, guard interval 0.8 us.
 fn eht(uplink: u32, ppdu_type: Option<u32>, unit: Option<u32>) -> Vec<u8> {
     let (value, mask) = ppdu_type.map_or((0, 0), |code| (code | 1 << 11, 0xf803));
@@ -72,6 +84,15 @@ fn he_formats_and_resource_units() {
     assert_eq!(units(&row), [(26, 5), (106, 4), (484, 3)]);
     assert_eq!((row.unit_known, row.certainly_ofdma), (25, 9), "484 tones may be all of a 40 MHz channel");
     assert_eq!(row.certainly_ofdma_share, Some(9.0 / 25.0));
+}
+
+#[test]
+fn the_width_of_the_ppdu_tells_whether_a_unit_is_a_part_of_it() {
+    // 484 tones in 80 MHz and in 40 MHz, 996 of 160 MHz trigger-based, 106 tones of extended range, all of 40 MHz.
+    let frames = [(3, he_mu(8, 2)), (2, he_mu(8, 1)), (4, he_tb(9, 3)), (1, he_tb(9, 2)), (5, he(1, 6)), (1, he(2, 1))];
+    let row = only(&downlink(&frames));
+    assert_eq!((row.frames, row.unit_known, row.certainly_ofdma), (16, 16, 7));
+    assert_eq!(units(&row), [(106, 5), (484, 5), (996, 5)]);
 }
 
 #[test]

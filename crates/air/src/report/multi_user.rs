@@ -26,8 +26,8 @@ pub struct MultiUser {
     /// Frames whose resource unit the capture tells: in MU and trigger-based PPDUs only those with its size; in all others
     /// the whole band.
     pub unit_known: u64,
-    /// Of `unit_known`: certainly OFDMA, because the unit is smaller than the narrowest channel (242 tones), or the U-SIG says
-    /// so. Larger units of HE MU PPDUs can be a part of the channel or all of it, which the HE field does not tell.
+    /// Of `unit_known`: certainly OFDMA, because the unit is smaller than the PPDU's width, or the U-SIG says so. Where the
+    /// capture does not tell the width, only units smaller than the narrowest channel (242 tones) count.
     pub certainly_ofdma: u64,
     /// `certainly_ofdma / unit_known`.
     pub certainly_ofdma_share: Option<f64>,

@@ -32,6 +32,18 @@ impl Bandwidth {
             Self::Mhz320 => 320,
         }
     }
+
+    /// Tones of the resource unit that is all of an HE or EHT channel of this width.
+    pub const fn tones(self) -> Option<u16> {
+        Some(match self {
+            Self::Mhz5 | Self::Mhz10 => return None,
+            Self::Mhz20 => 242,
+            Self::Mhz40 => 484,
+            Self::Mhz80 => 996,
+            Self::Mhz160 => 1992,
+            Self::Mhz320 => 3984,
+        })
+    }
 }
 
 /// Guard interval between OFDM symbols.
@@ -119,7 +131,7 @@ pub struct He {
     pub mcs: u8,
     /// Spatial streams, 1 to 8; 0 where the capture does not say (then there is no rate either).
     pub nss: u8,
-    /// 20 to 160 MHz for a full-band PPDU; `None` when the frame used a resource unit (see `ru_tones`).
+    /// 20 to 160 MHz, of the PPDU. When the frame used a resource unit (see `ru_tones`), `None` unless the capture says both.
     pub bandwidth: Option<Bandwidth>,
     /// Size of the resource unit in tones (26, 52, 106, 242, 484, 996, 1992), where reported.
     pub ru_tones: Option<u16>,

@@ -252,17 +252,6 @@ const fn ru_subcarriers(tones: u16) -> Option<u32> {
     })
 }
 
-const fn full_band_tones(bandwidth: Bandwidth) -> Option<u16> {
-    Some(match bandwidth {
-        Bandwidth::Mhz20 => 242,
-        Bandwidth::Mhz40 => 484,
-        Bandwidth::Mhz80 => 996,
-        Bandwidth::Mhz160 => 1992,
-        Bandwidth::Mhz320 => 3984,
-        _ => return None,
-    })
-}
-
 /// DCM and STBC as they were applied. In HE-SIG-A of an HE SU or HE ER SU PPDU both bits together mean neither of them
 /// but a 4x HE-LTF with 0.8 us guard interval (IEEE 802.11ax-2021 table 27-18).
 pub(super) const fn he_dcm_stbc(he: &He) -> (bool, bool) {
@@ -277,7 +266,7 @@ pub(super) const fn he_dcm_stbc(he: &He) -> (bool, bool) {
 pub(super) fn he_tones(he: &He) -> Option<u16> {
     match he.ru_tones {
         Some(tones) => Some(tones),
-        None => full_band_tones(he.bandwidth?),
+        None => he.bandwidth?.tones(),
     }
 }
 
@@ -314,7 +303,7 @@ fn eht_symbol(eht: &Eht) -> Option<Symbol> {
     let subcarriers = match (eht.ru_tones, eht.format) {
         (Some(tones), _) => ru_subcarriers(tones)?,
         (None, Some(EhtFormat::Ofdma | EhtFormat::TriggerBased)) => return None,
-        (None, _) => ru_subcarriers(full_band_tones(eht.bandwidth?)?)?,
+        (None, _) => ru_subcarriers(eht.bandwidth?.tones()?)?,
     };
     // MCS 15 is MCS 0 with DCM and one stream; MCS 14 (duplicated in 6 GHz) is left out.
     let (subcarriers, (bits, code)) = match mcs {

@@ -90,6 +90,7 @@ const AMPDU_STATUS: u32 = 20;
 const VHT: u32 = 21;
 const TIMESTAMP: u32 = 22;
 const HE: u32 = 23;
+const HE_MU: u32 = 24;
 const ZERO_LENGTH_PSDU: u32 = 26;
 const L_SIG: u32 = 27;
 const U_SIG: u32 = 33;
@@ -155,6 +156,7 @@ impl<'a> Fields<'a> {
             VHT => self.modulation.vht(data),
             TIMESTAMP => info.stamp = info.stamp.or_else(|| timestamp(data)),
             HE => self.modulation.he(data),
+            HE_MU => self.modulation.he_mu(data),
             ZERO_LENGTH_PSDU => info.zero_length_psdu = true,
             L_SIG => {
                 info.l_sig.get_or_insert_with(|| l_sig(data));

@@ -137,6 +137,18 @@ impl Modulation {
         self.describe(Source::He, he(data).map_or(Mode::Unknown, Mode::He));
     }
 
+    /// Field 24: flags1, flags2 (u16 each), then RU allocations: the width of an HE MU PPDU, whatever part of it this user has.
+    pub(super) fn he_mu(&mut self, data: &[u8]) {
+        const WIDTH_KNOWN: u16 = 0x0004;
+
+        let flags2 = le16(data, 2);
+        if let Mode::He(he @ He { format: HeFormat::Mu, bandwidth: None, ru_tones: Some(_), .. }) = &mut self.mode {
+            if flags2 & WIDTH_KNOWN != 0 {
+                he.bandwidth = Some(he_width(flags2));
+            }
+        }
+    }
+
     /// TLV 33 (common u32, value u32, mask u32): a version-0 U-SIG, which is EHT's.
     pub(super) fn u_sig(&mut self, data: &[u8]) {
         const VERSION_KNOWN: u32 = 0x01;
@@ -292,6 +304,16 @@ const fn guard_interval(code: u32) -> Option<GuardInterval> {
     }
 }
 
+/// Width codes of HE-SIG-A, in the low two bits.
+const fn he_width(code: u16) -> Bandwidth {
+    match code & 0x03 {
+        0 => Bandwidth::Mhz20,
+        1 => Bandwidth::Mhz40,
+        2 => Bandwidth::Mhz80,
+        _ => Bandwidth::Mhz160,
+    }
+}
+
 /// `None` unless MCS, streams and guard interval are all known.
 fn he(data: &[u8]) -> Option<He> {
     const MCS: u16 = 0x0020;
@@ -300,6 +322,7 @@ fn he(data: &[u8]) -> Option<He> {
     const STBC: u16 = 0x0200;
     const BANDWIDTH_OR_RU: u16 = 0x4000;
     const GUARD_INTERVAL: u16 = 0x0002;
+    const TRIGGER_BASED_WIDTH_KNOWN: u16 = 0x0020;
     const HIGHEST_MCS: u8 = 11;
 
     let (data1, data2, data3) = (le16(data, 0), le16(data, 2), le16(data, 4));
@@ -334,13 +357,17 @@ fn he(data: &[u8]) -> Option<He> {
         10 => (None, Some(1992)),
         _ => (None, None),
     };
+    let format = match data1 & 0x0003 {
+        0 => HeFormat::Su,
+        1 => HeFormat::ErSu,
+        2 => HeFormat::Mu,
+        _ => HeFormat::TriggerBased,
+    };
+    // A trigger-based PPDU's own width stands beside the unit.
+    let is_told = format == HeFormat::TriggerBased && ru_tones.is_some() && data6 & TRIGGER_BASED_WIDTH_KNOWN != 0;
+    let bandwidth = bandwidth.or(is_told.then(|| he_width(data6 >> 6)));
     Some(He {
-        format: match data1 & 0x0003 {
-            0 => HeFormat::Su,
-            1 => HeFormat::ErSu,
-            2 => HeFormat::Mu,
-            _ => HeFormat::TriggerBased,
-        },
+        format,
         mcs,
         nss,
         bandwidth,

@@ -369,7 +369,7 @@ fn zero_length_psdu_and_l_sig() {
     assert_eq!((l_sig.length, l_sig.rate), (None, Some(11)));
 }
 
-/// HE-MU and HE-MU-other-user hold nothing we use; the field after them shows that they were stepped over.
+/// HE-MU without HE and HE-MU-other-user say nothing; the field after them shows that they were stepped over.
 #[test]
 fn he_mu_fields_are_stepped_over() {
     let info = fields(&[(24, &[0xff; 12]), (25, &[0xff; 6]), (27, &le16s(&[3, 0xfff0]))]);

@@ -175,13 +175,27 @@ const RADIOTAP: &[Column] = &[
         pick: Pick::First,
         ours: |i| match i.mode {
             Mode::He(h) => if_some(match (h.bandwidth, h.ru_tones) {
+                (_, Some(tones)) => {
+                    [26, 52, 106, 242, 484, 996, 1992].iter().position(|&t| t == tones).map(|p| p as i32 + 4)
+                }
                 (Some(Bandwidth::Mhz20), _) => Some(0),
                 (Some(Bandwidth::Mhz40), _) => Some(1),
                 (Some(Bandwidth::Mhz80), _) => Some(2),
                 (Some(Bandwidth::Mhz160), _) => Some(3),
-                (_, Some(tones)) => {
-                    [26, 52, 106, 242, 484, 996, 1992].iter().position(|&t| t == tones).map(|p| p as i32 + 4)
-                }
+                _ => None,
+            }),
+            _ => Anything,
+        },
+    },
+    Column {
+        name: "radiotap.he_mu.bw_from_sig_a",
+        pick: Pick::First,
+        ours: |i| match i.mode {
+            Mode::He(h) if h.format == HeFormat::Mu && h.ru_tones.is_some() => if_some(match h.bandwidth {
+                Some(Bandwidth::Mhz20) => Some(0),
+                Some(Bandwidth::Mhz40) => Some(1),
+                Some(Bandwidth::Mhz80) => Some(2),
+                Some(Bandwidth::Mhz160) => Some(3),
                 _ => None,
             }),
             _ => Anything,

@@ -51,8 +51,8 @@ def _multi_user(rows: list[MultiUser]) -> Grid:
         Column("Tones: frames", rank=2, right=False),
     )
     note = (
-        "Data frames (MPDUs) in HE and EHT PPDUs. OFDMA at least: the share in a unit smaller than 242 tones, or of "
-        "which the U-SIG says it; larger units of HE MU PPDUs can be a part of the channel or all of it."
+        "Data frames (MPDUs) in HE and EHT PPDUs. OFDMA at least: the share in a unit smaller than the PPDU's width, "
+        "or of which the U-SIG says it; where no width is told, in one smaller than 242 tones."
     )
     return Grid("HE and EHT PPDUs by format", columns, Rows(rows, _shared), note, unit_of_rows="links")
 
