@@ -132,7 +132,9 @@ def test_a_chip_that_was_plugged_in_anew_has_no_growth(tmp_path: Path) -> None:
         # 40 Mbit/s for 10 s are 50 MB: 55 MB on the air, 60 MB on the bus
         ("tcp-tx", {"throughput_mbit_s": 40.0}, {}, None),
         # more than passed the air: it took another way
-        ("tcp-tx", {"throughput_mbit_s": 45.0}, {}, "chip-traffic"),
+        ("tcp-tx", {"throughput_mbit_s": 50.0}, {}, "chip-traffic"),
+        # 1.1 % more, as where iperf3's own window lies a little beside the chip's
+        ("tcp-tx", {"throughput_mbit_s": 44.5}, {}, None),
         ("tcp-tx", {"throughput_mbit_s": 40.0}, {"out": 40_000_000}, "chip-traffic"),
         # received data has to have come from the access point, not from the chip
         ("tcp-rx", {"throughput_mbit_s": 40.0}, {"into": 60_000_000}, "chip-traffic"),
@@ -171,7 +173,7 @@ def test_a_chip_that_answers_late_is_held_to_what_moved_since(tmp_path: Path) ->
     late["monotonic_ns"] += 4 * SECOND
     (tmp_path / chip.WINDOW_FILE).write_text(json.dumps(late))
     assert states(of, reading(throughput_mbit_s=40.0)) == {"chip-traffic": "ok", "above-phy": "ok"}
-    assert states(of, reading(throughput_mbit_s=45.0))["chip-traffic"] == "void"
+    assert states(of, reading(throughput_mbit_s=50.0))["chip-traffic"] == "void"
 
 
 def test_a_run_with_hardly_any_payload_is_not_judged(tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ FASTEST_MBIT_S = {20: 72.2, 40: 150.0}
 19-27 and 19-31)."""
 LITTLE_BYTES = 100_000
 """Less payload than this is not judged."""
+EDGES = 0.05
+"""Share of the payload that the chip's window may lack: iperf3's receiver begins and ends its own some tens of
+milliseconds beside it (65 ms of 4 s were seen, with 0.3 % more payload than the chip counted bytes)."""
 FULL = 1.01
 """Share of the time that the air may be used: an exchange that begins within the window may end behind it."""
 
@@ -132,7 +135,7 @@ def _passed(grown: Growth, payload: Mapping[str, float]) -> GateFinding:
         for counted, where in ((on_air, f"on the air ({direction})"), (on_bus, f"on the bus ({transfers})")):
             if counted is None:
                 return GateFinding("chip-traffic", "not available", f"the chip did not count bytes {where}", "dut")
-            if counted < bytes_moved:
+            if counted < (1 - EDGES) * bytes_moved:
                 words = (
                     f"iperf3 moved {bytes_moved / 1e6:.2f} MB {direction} in {grown.seconds:.2f} s, and the chip "
                     f"counted {counted / 1e6:.2f} MB {where}: the traffic took another way"
