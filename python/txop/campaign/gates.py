@@ -44,8 +44,8 @@ GATES: dict[str, Gate] = {
         Gate("route", "less than 80 % of the payload passed the interface under test", "/proc/net/dev, iperf3",
              "gates.route"),
         Gate("chip-traffic",
-             "in a guest: the virtual chip counted fewer bytes, on its air or on the bus, than 95 % of what iperf3 says "
-             "it moved", "counters of the chip, iperf3", "gates.route"),
+             "in a guest: the virtual chip counted fewer bytes, on its air or on the bus, than 95 % of what iperf3 "
+             "says it moved", "counters of the chip, iperf3", "gates.route"),
         Gate("above-phy",
              "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
              "than there was", "counters of the chip, iperf3"),
