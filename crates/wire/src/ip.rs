@@ -66,6 +66,73 @@ impl Flow {
     }
 }
 
+/// What a TCP segment says of itself (RFC 9293, 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpSegment {
+    /// Sequence number.
+    pub sequence: u32,
+    /// Acknowledgment number; only with [`TcpSegment::ack`] it means something.
+    pub acknowledgment: u32,
+    /// Flags, FIN in the lowest bit.
+    pub flags: u8,
+    /// Bytes of data, by the length that the IP header names.
+    pub payload_len: u32,
+}
+
+impl TcpSegment {
+    /// The segment in a packet; `None` for other protocols, later fragments, IPv6 extension headers, and where it is cut.
+    pub fn of(packet: &[u8]) -> Option<Self> {
+        let fixed = header_len(packet)?;
+        let (at, end) = if fixed == IPV4_HEADER {
+            let is_tcp = *packet.get(9)? == TCP && u16_at(packet, 6)? & 0x1fff == 0;
+            let at = usize::from(packet.first()? & 0x0f) * 4;
+            (is_tcp.then_some(at)?, usize::from(u16_at(packet, 2)?))
+        } else {
+            ((*packet.get(6)? == TCP).then_some(IPV6_HEADER)?, IPV6_HEADER + usize::from(u16_at(packet, 4)?))
+        };
+        let header = packet.get(at..at.checked_add(14)?)?;
+        let data_at = at + usize::from(header.get(12)? >> 4) * 4;
+        Some(Self {
+            sequence: u32::from_be_bytes(*header.get(4..)?.first_chunk()?),
+            acknowledgment: u32::from_be_bytes(*header.get(8..)?.first_chunk()?),
+            flags: *header.get(13)?,
+            payload_len: end.saturating_sub(data_at) as u32,
+        })
+    }
+
+    /// FIN.
+    pub const fn fin(&self) -> bool {
+        self.flags & 0x01 != 0
+    }
+
+    /// SYN.
+    pub const fn syn(&self) -> bool {
+        self.flags & 0x02 != 0
+    }
+
+    /// ACK.
+    pub const fn ack(&self) -> bool {
+        self.flags & 0x10 != 0
+    }
+
+    /// Sequence numbers it takes: its data, SYN and FIN.
+    pub const fn sequence_len(&self) -> u32 {
+        self.payload_len + self.syn() as u32 + self.fin() as u32
+    }
+}
+
+/// The data of a UDP datagram, as far as it is there; `None` for other protocols and later fragments.
+pub fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
+    let fixed = header_len(packet)?;
+    let at = if fixed == IPV4_HEADER {
+        let is_udp = *packet.get(9)? == UDP && u16_at(packet, 6)? & 0x1fff == 0;
+        is_udp.then_some(usize::from(packet.first()? & 0x0f) * 4)?
+    } else {
+        (*packet.get(6)? == UDP).then_some(IPV6_HEADER)?
+    };
+    packet.get(at + 8..)
+}
+
 /// Type of service or traffic class: DSCP (upper six bits) and ECN (lower two).
 pub fn traffic_class(packet: &[u8]) -> Option<u8> {
     let [first, second] = *packet.first_chunk::<2>()?;
@@ -158,6 +225,27 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_and_a_datagram() {
+        let mut packet = ipv4(0, TCP, [0x13, 0x88, 0, 80]);
+        packet.extend([0, 0, 0, 7, 0, 0, 0, 9, 0x60, 0x11, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+        packet[3] = 20 + 24 + 100;
+        let segment = TcpSegment::of(&packet).unwrap();
+        assert_eq!(
+            (segment.sequence, segment.acknowledgment, segment.payload_len),
+            (7, 9, 100),
+            "as the IP header says"
+        );
+        assert_eq!((segment.fin(), segment.syn(), segment.ack(), segment.sequence_len()), (true, false, true, 101));
+        assert_eq!(udp_payload(&packet), None);
+        let mut datagram = ipv4(0, UDP, [0, 67, 0, 68]);
+        datagram.extend([0, 11, 0, 0, 1, 2, 3]);
+        assert_eq!(udp_payload(&datagram), Some(&[1, 2, 3][..]));
+        assert_eq!(TcpSegment::of(&datagram), None);
+        datagram[7] = 1;
+        assert_eq!(udp_payload(&datagram), None, "a later fragment");
+    }
+
+    #[test]
     fn priorities_of_rfc_8325() {
         let rows = [(0, 0), (8, 1), (10, 0), (16, 0), (18, 3), (24, 4), (26, 4), (32, 4), (34, 4), (40, 5), (46, 6)];
         for (dscp, priority) in rows.into_iter().chain([(44, 6), (48, 7), (56, 7), (1, 0)]) {
@@ -190,6 +278,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_without_a_panic(mut bytes: Vec<u8>) {
             let flow = Flow::of(&bytes);
+            let _ = (TcpSegment::of(&bytes), udp_payload(&bytes));
             assert_eq!(flow.is_some(), traffic_class(&bytes).is_some());
             let len = bytes.len();
             mark_congestion(&mut bytes);

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod dhcp;
 pub mod fcs;
 pub mod ieee80211;
 pub mod ip;
