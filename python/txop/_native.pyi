@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 class CaptureError(ValueError):
     """A capture that cannot be read at all; the message says what is wrong with it and where."""
 
+class KeyFileError(ValueError):
+    """A key file that cannot be used; the message repeats nothing of it."""
+
 def version() -> str: ...
 def build_profile() -> str: ...
 def analyze_air(
@@ -20,6 +23,8 @@ def analyze_air(
     follow: bool = False,
     snapshot: Callable[[bytes], None] | None = None,
     snapshot_seconds: float = 1.0,
+    key_file: str | os.PathLike[str] | None = None,
+    packets: bool = False,
 ) -> bytes: ...
 def analyze_bus(
     path: str | os.PathLike[str],

@@ -1,5 +1,7 @@
 //! Stage two: one pass over the frames, counters of bounded size, a report at any moment.
 
+use std::sync::Arc;
+
 use capture::Place;
 use hashbrown::HashSet;
 use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
@@ -27,6 +29,7 @@ use crate::selection::{NotThere, Selection};
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
 use crate::table::Table;
+use crate::traffic::Traffic;
 use crate::{access_point, capability, multi_user, steadiness, summary, verdict, waterfall};
 
 /// Frames looked at before the calibration is fixed.
@@ -53,6 +56,17 @@ pub struct Options {
     pub window: Option<capture::Window>,
     /// The network or channel that is looked at; everything by default.
     pub selection: Selection,
+    /// Keys that protected frames are decrypted with. With keys, packets are looked at, too.
+    pub keys: Option<Arc<decrypt::Keys>>,
+    /// Packets are looked at, in frames without encryption.
+    pub packets: bool,
+}
+
+impl Options {
+    /// Packets are looked at.
+    pub(crate) fn wants_packets(&self) -> bool {
+        self.packets || self.keys.is_some()
+    }
 }
 
 /// Analyses a capture batch by batch.
@@ -131,10 +145,10 @@ impl Analyzer {
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }
         if self.waiting.iter().any(|batch| batch.place.is_some()) {
-            let running = Running::new(calibration.clone(), main_interface, selection);
+            let running = Running::new(calibration.clone(), main_interface, selection, false);
             self.whole = Some(Box::new(Whole { running, counts: Counts::default() }));
         }
-        let mut running = Running::new(calibration, main_interface, selection);
+        let mut running = Running::new(calibration, main_interface, selection, self.options.wants_packets());
         for batch in self.waiting.drain(..) {
             running.placed(&batch, &mut self.counts);
             if let Some(whole) = &mut self.whole {
@@ -226,6 +240,7 @@ struct Accounts {
     listener: Listener,
     floods: Floods,
     events: Events,
+    traffic: Option<Box<Traffic>>,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
     selection: Selection,
@@ -236,7 +251,8 @@ struct Accounts {
 }
 
 impl Running {
-    fn new(calibration: Calibration, main_interface: u32, selection: Selection) -> Self {
+    /// `packets`: they are looked at.
+    fn new(calibration: Calibration, main_interface: u32, selection: Selection, packets: bool) -> Self {
         let gaps = calibration.gaps_usable();
         Self {
             clock: Clock::new(calibration.source),
@@ -256,6 +272,7 @@ impl Running {
                 listener: Listener::default(),
                 floods: Floods::default(),
                 events: Events::default(),
+                traffic: packets.then(Box::default),
             },
             calibration,
         }
@@ -287,6 +304,9 @@ impl Running {
             counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
             counts.frame(frame);
             if let Some((row, repeats)) = accounts.frame(frame, batch, at.ns, is_main) {
+                if is_main {
+                    accounts.packets(frame, batch, at.ns, repeats);
+                }
                 assembler.note_link(frame, row, accounts.links.generation(), repeats);
             }
         }
@@ -359,6 +379,15 @@ impl Accounts {
             self.agreement(frame, management);
         }
         link
+    }
+
+    /// Joins the packets of a frame with its MPDU, where they are looked at. `repeats`: that MPDU was captured before.
+    fn packets(&mut self, frame: &Frame, batch: &Batch, at_ns: i64, repeats: bool) {
+        let Some(traffic) = &mut self.traffic else { return };
+        let (ta, ra) = (frame.ta(), frame.header.receiver());
+        if ta.is_some_and(|ta| self.selection.takes(ta, ra, frame.header.bssid())) {
+            traffic.frame(frame, batch.packets(frame), at_ns, repeats);
+        }
     }
 
     /// Takes from a frame outside the window what is true inside it as well.
@@ -477,6 +506,9 @@ impl Accounts {
             _ => ppdu.ta.and_then(|ta| self.links.find(&(ta.as_u64(), ppdu.ra.as_u64()))),
         };
         let role = matcher.ppdu(ppdu, link, &mut self.links, &self.claims);
+        if let (Some(traffic), Role::Data, true) = (&mut self.traffic, role, is_main) {
+            traffic.ppdu(ppdu);
+        }
         if is_main {
             self.listener.ppdu(ppdu, role);
         }
@@ -517,12 +549,19 @@ impl Accounts {
                     for acked in tids {
                         let by = Occasion { number: ppdu.number, at_ns: ppdu.start_ns, exact: ppdu.exact_start };
                         self.flows.block_ack(ppdu.ra, recipient, acked, by);
+                        if let Some(traffic) = &mut self.traffic {
+                            traffic.block_ack(ppdu.ra, recipient, acked, ppdu.start_ns);
+                        }
                     }
                 }
             }
             _ => {}
         }
         if let (FrameKind::Ack, Some(answered)) = (ppdu.kind, &matcher.answered) {
+            if let (Some(traffic), 1) = (&mut self.traffic, answered.mpdus) {
+                let (ta, ra, first) = (answered.ta, answered.responder, answered.first_sequence);
+                traffic.acknowledged(ta, ra, answered.tid, first, ppdu.start_ns);
+            }
             if let (Some(tid), 1) = (answered.tid, answered.mpdus) {
                 self.flows.ack(answered.ta, answered.responder, tid, answered.first_sequence);
             }
@@ -761,6 +800,8 @@ impl Running {
                 .collect(),
             floods: accounts.floods.report(),
             events: accounts.events.report(),
+            decryption: source.decryption.clone(),
+            traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),
             hearing,
         };
         summary::cut_rows(&mut report, claims.aps_not_kept);

@@ -14,6 +14,7 @@ use crate::ciphers::Ciphers;
 use crate::eapol::Eapol;
 use crate::few::Few;
 use crate::network::{is_counted, Networks, Recall};
+use crate::packet::{Packet, PacketReader};
 use crate::repeats::{Repeats, Said};
 use crate::selection::Channels;
 
@@ -118,6 +119,13 @@ pub enum Detail {
     Management(Arc<mac::Management>),
     /// EAPOL in the clear.
     Eapol(Eapol),
+    /// Data whose packets could be read: how many, and the first one's index into [`Batch::packets`].
+    Packets {
+        /// Index of the first.
+        first: u32,
+        /// Packets.
+        count: u16,
+    },
 }
 
 /// Frames on their way from the first stage to the second.
@@ -127,6 +135,8 @@ pub struct Batch {
     pub frames: Vec<Frame>,
     /// Bodies, indexed by [`Frame::detail`].
     pub details: Vec<Detail>,
+    /// Packets in data frames, where they were asked for.
+    pub packets: Vec<Packet>,
     /// Counts of what did not become a frame.
     pub tally: Tally,
     /// Networks of all frames up to here, now and then and at the end.
@@ -140,6 +150,17 @@ impl Batch {
     pub fn counts(&self) -> bool {
         matches!(self.place, None | Some(Place::Inside))
     }
+
+    /// The packets in a frame.
+    pub fn packets(&self, frame: &Frame) -> &[Packet] {
+        match self.details.get(frame.detail as usize) {
+            Some(Detail::Packets { first, count }) => {
+                let first = *first as usize;
+                self.packets.get(first..first + usize::from(*count)).unwrap_or_default()
+            }
+            _ => &[],
+        }
+    }
 }
 
 impl Batch {
@@ -147,6 +168,7 @@ impl Batch {
     pub fn clear(&mut self) {
         self.frames.clear();
         self.details.clear();
+        self.packets.clear();
         self.tally = Tally::default();
         self.networks = None;
         self.place = None;
@@ -218,6 +240,8 @@ pub struct Decoder {
     repeats: Repeats,
     ciphers: Ciphers,
     networks: Networks,
+    /// Where packets are asked for.
+    pub(crate) packets: Option<Box<PacketReader>>,
 }
 
 impl Decoder {
@@ -268,7 +292,7 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
     let body_end = if fcs_there && !cut { mpdu.len().saturating_sub(4) } else { mpdu.len() };
     let body = mpdu.get(header.header_len..body_end).unwrap_or_default();
 
-    let Batch { frames, details, .. } = batch;
+    let Batch { frames, details, packets, .. } = batch;
     frames.push(Frame {
         number: record.number,
         time_ns: record.time_ns,
@@ -301,6 +325,32 @@ fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
             networks.frame(frame, ssid.map(|ssid| ssid.as_bytes()));
         }
         None => {}
+    }
+    if let Some(reader) = &mut decoder.packets {
+        read_packets(reader, frame, body, details, packets);
+    }
+}
+
+/// Decrypts where there are keys, and hands packets over.
+#[cold]
+fn read_packets(
+    reader: &mut PacketReader,
+    frame: &mut Frame,
+    body: &[u8],
+    details: &mut Vec<Detail>,
+    packets: &mut Vec<Packet>,
+) {
+    if let Some(Detail::Management(management)) = details.get(frame.detail as usize) {
+        if let (Some(ssid), true) = (management.capabilities.ssid.as_ref(), frame.usable()) {
+            reader.network(&frame.header, ssid.as_bytes());
+        }
+    } else if frame.header.fc.carries_data() && !frame.is_foreign() {
+        let first = packets.len() as u32;
+        let count = reader.read(frame, body, packets) as u16;
+        if count > 0 && frame.detail == NO_DETAIL {
+            frame.detail = details.len() as u32;
+            details.push(Detail::Packets { first, count });
+        }
     }
 }
 

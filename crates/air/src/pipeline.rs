@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-use capture::{Damage, OpenError, Place, Placing, Reader, Record, Window};
+use capture::{Damage, OpenError, Place, Placing, Reader, Record};
 
 use crate::analyzer::{Analyzer, Options};
+use crate::decryption;
 use crate::elsewhere::Elsewhere;
 use crate::frame::{Batch, Decoder, RawRecord};
+use crate::packet::PacketReader;
 use crate::report::Report;
-use crate::selection::{Channel, NotThere};
+use crate::selection::NotThere;
 use crate::summary::Source;
 
 /// Frames handed over at once.
@@ -102,7 +104,7 @@ pub fn analyze(
     let (opened, started) = sync_channel::<Result<Option<u64>, OpenError>>(1);
     let name = path.display().to_string();
     let path = path.to_owned();
-    let (window, channel) = (options.window, options.selection.channel);
+    let reading = options.clone();
     let is_watched = stop.is_some();
     // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
     std::thread::spawn(move || {
@@ -114,7 +116,7 @@ pub fn analyze(
             }
         };
         let _ = opened.send(Ok(reader.total_bytes()));
-        read(&mut reader, name, window, channel, is_watched, &frames, &empty);
+        read(&mut reader, name, &reading, is_watched, &frames, &empty);
     });
     let total = loop {
         match started.recv_timeout(TICK) {
@@ -146,8 +148,8 @@ pub fn analyze_reader(
     let (frames, stage_two) = sync_channel::<Message>(BATCHES);
     let (back, empty) = channel::<Batch>();
     let total = reader.total_bytes();
-    let (window, channel) = (options.window, options.selection.channel);
-    std::thread::spawn(move || read(&mut reader, name, window, channel, false, &frames, &empty));
+    let reading = options.clone();
+    std::thread::spawn(move || read(&mut reader, name, &reading, false, &frames, &empty));
     second_stage(&stage_two, &back, Analyzer::new(options), total, None, progress)
 }
 
@@ -180,8 +182,7 @@ struct FirstStage<'a> {
 fn read(
     reader: &mut Reader,
     path: String,
-    window: Option<Window>,
-    channel: Option<Channel>,
+    options: &Options,
     is_watched: bool,
     frames: &SyncSender<Message>,
     empty: &Receiver<Batch>,
@@ -191,7 +192,7 @@ fn read(
         empty,
         decoder: Decoder::default(),
         outside: Decoder::default(),
-        elsewhere: channel.map(|channel| Box::new(Elsewhere::new(channel))),
+        elsewhere: options.selection.channel.map(|channel| Box::new(Elsewhere::new(channel))),
         batch: Batch::default(),
         spare: Vec::new(),
         flushed: Instant::now(),
@@ -200,14 +201,21 @@ fn read(
         position: 0,
         is_watched,
     };
-    let mut placing = window.map(Placing::new);
+    if options.wants_packets() {
+        stage.decoder.packets = Some(Box::new(PacketReader::new(options.keys.clone())));
+    }
+    let mut placing = options.window.map(Placing::new);
     let damage = match &mut placing {
         None if stage.elsewhere.is_none() => stage.whole(reader),
         None => stage.channel(reader),
         Some(placing) => stage.part(reader, placing),
     };
     let Ok(damage) = damage else { return };
-    let FirstStage { decoder, mut batch, .. } = stage;
+    let FirstStage { decoder, outside, mut batch, .. } = stage;
+    let packets = decoder.packets.as_ref().or(outside.packets.as_ref());
+    let sessions = packets.and_then(|packets| packets.sessions());
+    let keys = options.keys.as_ref().map_or(0, |keys| keys.len());
+    let decryption = sessions.map(|sessions| decryption::report(sessions, keys));
     batch.tally.file_position = reader.bytes_read();
     batch.networks = Some(Box::new(decoder.networks().clone()));
     let _ = frames.send(Message::Frames(batch));
@@ -226,6 +234,7 @@ fn read(
         dropped: drops.by_statistics.or(drops.by_records),
         damage: damage.as_ref().map(|damage| (damage.offset, damage.to_string())),
         window: placing.map(|placing| placing.span()),
+        decryption,
     };
     let _ = frames.send(Message::End(source));
 }
@@ -270,6 +279,10 @@ impl FirstStage<'_> {
     /// Reads all records and tells those of a window from the others: a batch is of one place.
     fn part(&mut self, reader: &mut Reader, placing: &mut Placing) -> Result<Option<Damage>, Gone> {
         self.batch.place = Some(Place::Before);
+        self.outside.packets = self.decoder.packets.take();
+        if let Some(packets) = &mut self.outside.packets {
+            packets.count(false);
+        }
         loop {
             let (record, place) = match reader.next() {
                 Ok(Some(record)) => {
@@ -280,10 +293,17 @@ impl FirstStage<'_> {
                 Err(damage) => return Ok(Some(damage)),
             };
             if self.batch.place != Some(place) {
+                // Handshakes outside the window are those of the frames in it.
+                let mut packets = self.decoder.packets.take().or_else(|| self.outside.packets.take());
+                if let Some(packets) = &mut packets {
+                    packets.count(place == Place::Inside);
+                }
                 if self.batch.place == Some(Place::Inside) {
                     // What it remembers may be older than what was said meanwhile.
                     self.outside = Decoder::default();
                 }
+                let next = if place == Place::Inside { &mut self.decoder } else { &mut self.outside };
+                next.packets = packets;
                 self.hand_over()?;
                 self.batch.place = Some(place);
             }

@@ -44,6 +44,8 @@ pub struct Source {
     pub damage: Option<(u64, String)>,
     /// The window that the figures are of, and what lay outside.
     pub window: Option<Span>,
+    /// What the keys given made of protected frames.
+    pub decryption: Option<crate::report::Decryption>,
 }
 
 /// Counters of the capture, or of its window.

@@ -96,6 +96,7 @@ pub struct Sessions {
     groups: HashMap<u64, Group>,
     total: Counts,
     budget: u64,
+    counts_frames: bool,
     clear: Vec<u8>,
 }
 
@@ -121,8 +122,14 @@ impl Sessions {
             groups: HashMap::new(),
             total: Counts::default(),
             budget: BUDGET,
+            counts_frames: true,
             clear: Vec::new(),
         }
+    }
+
+    /// Whether frames are counted from now on: those outside a window are decrypted for their handshakes only.
+    pub fn count(&mut self, counts: bool) {
+        self.counts_frames = counts;
     }
 
     /// A network's name, from a beacon, a probe response or an association request; hidden names tell nothing.
@@ -201,6 +208,7 @@ impl Sessions {
     /// Why it was not decrypted.
     pub fn decrypt(&mut self, header: &Header, body: Option<&[u8]>) -> Result<&[u8], Undecrypted> {
         let mut clear = std::mem::take(&mut self.clear);
+        let counts = self.counts_frames;
         let outcome = if header.addr1.is_group() {
             self.open_group(header, body, &mut clear)
         } else {
@@ -215,14 +223,18 @@ impl Sessions {
                             _ => pair.open(header, body, &mut clear),
                         },
                     };
-                    pair.counts.add(outcome);
+                    if counts {
+                        pair.counts.add(outcome);
+                    }
                     outcome
                 }
                 None => Err(Undecrypted::TooMany),
             }
         };
         self.clear = clear;
-        self.total.add(outcome);
+        if counts {
+            self.total.add(outcome);
+        }
         outcome.map(|_| self.clear.as_slice())
     }
 
@@ -241,7 +253,9 @@ impl Sessions {
                 _ => group.open(header, body, clear),
             },
         };
-        group.counts.add(outcome);
+        if self.counts_frames {
+            group.counts.add(outcome);
+        }
         outcome
     }
 

@@ -3,8 +3,10 @@
 //! The calling thread only waits, relays and looks for Ctrl-C. So a first stage that hangs in a read from a pipe cannot
 //! hold up the user: the call returns, and the waiting thread goes with the process.
 
+use std::fs::File;
+use std::io::Read;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use wire::ieee80211::MacAddr;
 
-use crate::errors::from_air;
+use crate::errors::{from_air, os_error, KeyFileError};
 use crate::window::{window, End};
 use crate::worker::{receive, StopAtEnd};
 
@@ -66,11 +68,15 @@ impl air::Progress for Relay {
 /// `start`, `end`: only records from then on and before then are counted: `(since_first_record, nanoseconds)`, else since
 /// 1970.
 ///
+/// `key_file`: a file with keys that protected frames are decrypted with (`txop_decrypt::Keys::parse` says what it holds).
+/// `packets`: packets are looked at; with keys they always are.
+///
 /// Raises `OSError` when the file cannot be read, `CaptureError` when it is not an 802.11 capture or
-/// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is none, or `snapshot_seconds` is not a time.
+/// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is none, or `snapshot_seconds` is not a time,
+/// `KeyFileError` when the key file is none; its message repeats nothing of it.
 #[pyfunction]
 #[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, start=None, end=None, progress=None, follow=false, snapshot=None,
-    snapshot_seconds=1.0))]
+    snapshot_seconds=1.0, key_file=None, packets=false))]
 #[allow(clippy::too_many_arguments)] // keywords in Python
 pub(crate) fn analyze_air<'py>(
     py: Python<'py>,
@@ -84,11 +90,15 @@ pub(crate) fn analyze_air<'py>(
     follow: bool,
     snapshot: Option<Py<PyAny>>,
     snapshot_seconds: f64,
+    key_file: Option<PathBuf>,
+    packets: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let pair = pair.map(|(from, to)| Ok::<_, PyErr>((address(&from)?, address(&to)?))).transpose()?;
     let bssid = bssid.map(|bssid| address(&bssid)).transpose()?;
     let selection = air::Selection { bssid, channel: channel.map(air::Channel::from) };
-    let options = air::Options { pair, window: window(start, end), selection };
+    // Off the interpreter: a passphrase takes some milliseconds.
+    let keys = key_file.map(|path| py.detach(|| keys(&path))).transpose()?;
+    let options = air::Options { pair, window: window(start, end), selection, keys, packets };
     let every = Duration::try_from_secs_f64(snapshot_seconds)
         .map_err(|_| PyValueError::new_err(format!("{snapshot_seconds} is not a number of seconds")))?;
 
@@ -149,6 +159,19 @@ pub(crate) fn analyze_air<'py>(
             }
         }
     }
+}
+
+/// Bytes read of a key file: one more than it may have.
+const KEY_FILE_BYTES: u64 = (1 << 20) + 1;
+
+fn keys(path: &Path) -> PyResult<Arc<decrypt::Keys>> {
+    let mut text = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(KEY_FILE_BYTES).read_to_end(&mut text));
+    read.map_err(|error| os_error(error, path))?;
+    let keys = decrypt::Keys::parse(&text);
+    text.fill(0);
+    let keys = keys.map_err(|error| KeyFileError::new_err(format!("{}: {error}", path.display())))?;
+    Ok(Arc::new(keys))
 }
 
 fn address(text: &str) -> PyResult<MacAddr> {

@@ -13,6 +13,13 @@ pyo3::create_exception!(
     "A capture that cannot be read at all; the message says what is wrong with it and where."
 );
 
+pyo3::create_exception!(
+    txop._native,
+    KeyFileError,
+    PyValueError,
+    "A key file that cannot be used; the message says what is wrong and in which line, and repeats nothing of it."
+);
+
 /// `OSError` of the fitting kind (`FileNotFoundError`, ...), with the file's name, as Python's own `open` raises it.
 pub(crate) fn os_error(error: io::Error, path: &Path) -> PyErr {
     if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) {

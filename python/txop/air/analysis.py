@@ -29,6 +29,8 @@ def analyze(
     progress: Progress | None = None,
     follow: bool = False,
     snapshot: Callable[[AirReport], None] | None = None,
+    key_file: str | os.PathLike[str] | None = None,
+    packets: bool = False,
 ) -> AirReport:
     """Analyze the capture at ``path`` (pcap or pcapng, also gzip or zstd; ``"-"`` reads standard input).
 
@@ -44,11 +46,13 @@ def analyze(
         progress: See :data:`Progress`. An exception raised in it ends the analysis.
         follow: Wait at the end of the file for more. Ctrl-C then ends the waiting, and the report covers all that came.
         snapshot: With ``follow``: called about once a second with a report of what there is so far.
+        key_file: Keys to decrypt protected frames with (``docs/air-decryption.md``). Packets are looked at, too.
+        packets: Look at packets: flows, TCP segments that were sent again, DHCP.
 
     Raises:
         OSError: the file cannot be opened or read.
         ValueError: it is not a capture of a known kind, it has nothing of ``bssid`` or ``channel``, ``pair`` is not two
-            MAC addresses, or ``from_`` and ``to`` are not a window.
+            MAC addresses, ``from_`` and ``to`` are not a window, or the key file is none.
     """
     shown = None if snapshot is None else lambda document: snapshot(AirReport.parse(document))
     document = analyze_json(
@@ -61,6 +65,8 @@ def analyze(
         progress=progress,
         follow=follow,
         snapshot=shown,
+        key_file=key_file,
+        packets=packets,
     )
     return AirReport.parse(document)
 
@@ -76,6 +82,8 @@ def analyze_json(
     progress: Progress | None = None,
     follow: bool = False,
     snapshot: Callable[[bytes], None] | None = None,
+    key_file: str | os.PathLike[str] | None = None,
+    packets: bool = False,
 ) -> bytes:
     """The same as the JSON document itself (UTF-8), exactly as the analyzer wrote it; see ``docs/air-json.md``."""
     from txop import _native
@@ -94,4 +102,6 @@ def analyze_json(
         progress=progress,
         follow=follow,
         snapshot=snapshot,
+        key_file=None if key_file is None else os.fspath(key_file),
+        packets=packets,
     )

@@ -74,6 +74,16 @@ TABLES: dict[str, AirTable] = {
               nested(lambda r: r.steadiness, _FLOW, "series")),
         AirTable("steadiness_events", "remarkable moments", _FLOW, model.SteadinessEvent,
               nested(lambda r: r.steadiness, _FLOW, "events")),
+        AirTable("decrypted_pairs", "how far the keys given went, per pair of stations", (), model.DecryptedPair,
+              plain(lambda r: r.decryption.pairs if r.decryption else [])),
+        AirTable("decrypted_groups", "the same for group-addressed frames, per sender", (), model.DecryptedGroup,
+              plain(lambda r: r.decryption.groups if r.decryption else [])),
+        AirTable("packet_flows", "packets joined with the MPDUs that carried them", (), model.PacketFlow,
+              plain(lambda r: r.traffic.flows if r.traffic else [])),
+        AirTable("tcp_sent_again", "TCP segments that were sent again, and the copy before", (), model.TcpSentAgain,
+              plain(lambda r: r.traffic.tcp_sent_again if r.traffic else [])),
+        AirTable("dhcp", "DHCP messages and how they fared on the air", (), model.DhcpMessage,
+              plain(lambda r: r.traffic.dhcp if r.traffic else [])),
     )
 }  # fmt: skip
 """Every table, in the order of the report."""

@@ -15,6 +15,7 @@ from txop.cli.air_list import check_list, print_list
 from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.help import epilog
+from txop.cli.key_file import DOCUMENTED, KeyFileOption, check_key_file
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
@@ -37,6 +38,8 @@ class Part:
     to: str | None = None
     bssid: str | None = None
     channel: int | None = None
+    key_file: Path | None = None
+    packets: bool = False
 
 
 R = TypeVar("R", "AirReport", "Outline")
@@ -63,10 +66,14 @@ def register(app: typer.Typer) -> None:
                 ),
                 ("txop air capture.pcapng --events", "also who joined, roamed and left when, and why"),
                 ("tcpdump -i mon0 -U -w - | txop air --follow -", "live"),
+                ("txop air capture.pcapng --key-file keys.txt", "TCP losses beside 802.11 attempts, decrypted"),
+                ("txop air open.pcapng --packets", "the same in a network without encryption"),
             ],
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
-                " steadiness; with --events, or by name, events.",
+                " steadiness; with --events, or by name, events; with --packets or --key-file, packets.",
+                "A key file has one key in a line: psk SSID PASSPHRASE, or pmk DIGITS; what holds blanks goes in double"
+                " quotes. No key is ever part of a report. docs/air-decryption.md",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
                 " taken from the whole capture; every other figure is of the window.",
                 "With --bssid, what is said of the channel (busy, frames, floods) stays of everybody on it, and the"
@@ -120,6 +127,10 @@ def air(
     ] = None,
     from_: FromOption = None,
     to: ToOption = None,
+    key_file: KeyFileOption = None,
+    packets: Annotated[
+        bool, typer.Option("--packets", help="Join packets with 802.11 attempts; --key-file does so, too.")
+    ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep reading a growing capture; the report comes after Ctrl-C.")
     ] = False,
@@ -138,7 +149,8 @@ def air(
     from txop.air.model import AirReport, Outline
 
     reports: list[AirReport] = []
-    part = Part(from_, to, _address(bssid), channel)
+    check_key_file(key_file)
+    part = Part(from_, to, _address(bssid), channel, key_file, packets)
     documents = iter([_follow(files[0], chosen, part)]) if follow else _analyze(files, chosen, part)
     for document in documents:  # one at a time: a document takes as much memory as its report
         if json and len(files) == 1 and not list_:
@@ -250,6 +262,10 @@ def _check_station(report: AirReport, address: str) -> None:
 
 
 def _unreadable(name: str, error: ValueError) -> UserError:
+    from txop._native import KeyFileError
+
+    if isinstance(error, KeyFileError):
+        return UserError(str(error), what_to_do=DOCUMENTED)
     return UserError(str(error), where=None if str(error).startswith(f"{name}:") else name)
 
 

@@ -110,7 +110,7 @@ Block = Grid | Facts | Lines | Plot
 
 @dataclass(frozen=True)
 class Section:
-    """One of the nine sections."""
+    """One section of a report."""
 
     name: str
     number: int

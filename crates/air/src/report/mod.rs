@@ -11,6 +11,7 @@ mod hearing;
 mod medium;
 mod multi_user;
 mod station;
+mod traffic;
 
 pub use access_point::*;
 pub use events::*;
@@ -19,6 +20,7 @@ pub use hearing::*;
 pub use medium::*;
 pub use multi_user::*;
 pub use station::*;
+pub use traffic::*;
 
 use serde::Serialize;
 
@@ -88,6 +90,10 @@ pub struct Report {
     pub capabilities: Vec<CapabilityAudit>,
     /// 9. Throughput and retry % over time, and what was remarkable.
     pub steadiness: Vec<Steadiness>,
+    /// 10. What the keys given made of protected frames; `None` when there were none.
+    pub decryption: Option<Decryption>,
+    /// 10. Packets joined with the MPDUs that carried them; `None` when nobody asked.
+    pub traffic: Option<Traffic>,
 }
 
 /// 1. What the capture is, and what it cannot tell.

@@ -47,6 +47,16 @@ from txop.air.model.station import (
 )
 from txop.air.model.summary import Channel, DamageNote, FcsState, Limit, LinkTypeCount, Selection, Summary
 from txop.air.model.timing import StampHypothesis, Timing
+from txop.air.model.traffic import (
+    DecryptedGroup,
+    DecryptedPair,
+    Decryption,
+    DhcpMessage,
+    PacketFlow,
+    RateAttempts,
+    TcpSentAgain,
+    Traffic,
+)
 from txop.formats.error import FormatError
 from txop.present.document import Model
 from txop.present.sentence import Figure, Sentence
@@ -69,6 +79,10 @@ __all__ = [
     "CapabilityRow",
     "Channel",
     "DamageNote",
+    "DecryptedGroup",
+    "DecryptedPair",
+    "Decryption",
+    "DhcpMessage",
     "Event",
     "EventFrames",
     "Events",
@@ -89,8 +103,10 @@ __all__ = [
     "Model",
     "MultiUser",
     "Outline",
+    "PacketFlow",
     "PhyAirtime",
     "PositionRow",
+    "RateAttempts",
     "RateRow",
     "ResourceUnit",
     "RetryCount",
@@ -102,7 +118,9 @@ __all__ = [
     "Steadiness",
     "SteadinessEvent",
     "Summary",
+    "TcpSentAgain",
     "Timing",
+    "Traffic",
     "Waterfall",
     "WaterfallStep",
     "WiresharkStation",

@@ -31,6 +31,7 @@ _PARTS = (
     ("txop.air.model.multi_user", ()),
     ("txop.air.model.medium", ()),
     ("txop.air.model.capability", ()),
+    ("txop.air.model.traffic", ()),
 )
 """Modules in the order of the reference, with the classes to show (none named: all)."""
 

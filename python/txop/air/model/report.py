@@ -16,6 +16,7 @@ from txop.air.model.multi_user import MultiUser
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
 from txop.air.model.summary import DamageNote, Summary
 from txop.air.model.timing import Timing
+from txop.air.model.traffic import Decryption, Traffic
 from txop.present.document import Model, parse_document
 from txop.present.window import Window
 
@@ -128,6 +129,10 @@ class AirReport(Model):
     """8. Capabilities claimed and used."""
     steadiness: list[Steadiness]
     """9. Throughput and retry % over time, and what was remarkable."""
+    decryption: Decryption | None = None
+    """10. What the keys given made of protected frames; null when there were none."""
+    traffic: Traffic | None = None
+    """10. Packets joined with the MPDUs that carried them; null when nobody asked."""
 
     @classmethod
     def parse(cls, document: bytes | str) -> AirReport:

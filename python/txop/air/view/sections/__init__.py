@@ -13,6 +13,7 @@ from txop.air.view.sections import (
     events,
     exchanges,
     ghosts,
+    packets,
     stations,
     steadiness,
     summary,
@@ -31,10 +32,11 @@ _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "capabilities": capabilities.section,
     "steadiness": steadiness.section,
     "events": events.section,
+    "packets": packets.section,
 }
 
-_ON_DEMAND = frozenset({"events"})
-"""Sections that are shown only where they are asked for."""
+_ON_DEMAND = frozenset({"events", "packets"})
+"""Sections that are shown only where they are asked for; packets also where they were looked at."""
 
 SECTION_NAMES = tuple(_SECTIONS)
 """Names for ``--section``, in the order of the report."""
@@ -60,5 +62,6 @@ def sections(
         list_events: Show the table of events whole.
     """
     options = Options(list_ghosts=list_ghosts, station=station, list_events=list_events)
-    asked = set(only or SECTION_NAMES) - (_ON_DEMAND - {*only}) | {*beside}
+    on_demand = _ON_DEMAND if report.traffic is None else _ON_DEMAND - {"packets"}
+    asked = set(only or SECTION_NAMES) - (on_demand - {*only}) | {*beside}
     return [build(report, options) for name, build in _SECTIONS.items() if name in asked]
