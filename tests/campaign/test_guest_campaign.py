@@ -180,6 +180,31 @@ faults = "txop:faults/rx-iqk.toml"
     assert runs["no-calibration"].metrics["faults"].value == 0
 
 
+def test_an_interrupt_storm_costs_more_per_gbit_and_while_idle(tmp_path: Path) -> None:
+    arms = """
+[[arm]]
+name = "storm"
+patches = [{ number = 10, file = "txop:rtl8xxxu/0010-interrupts.toml" }]
+"""
+    text = PLAN.replace('name = "whole"', 'name = "calm"').replace("[[test]]", arms + "[[test]]", 1)
+    assert TRAFFIC in text
+    text = text.replace(TRAFFIC, 'kind = "tcp-rx"\nduration_s = 5\nwarm_up_s = 1\n').replace("idle_s = 1", "idle_s = 2")
+    text = text.replace("mips = 500", 'mips = 500\ndriver = "rtl8xxxu"\nbus_first = true\ncheck_exact = "none"')
+    runs = {run.arm: run for run in carried_out(tmp_path / "x", text).runs}
+    assert all(run.state == "valid" for run in runs.values()), [run.void for run in runs.values()]
+
+    def value(arm: str, key: str) -> float:
+        found = runs[arm].metrics[key]
+        assert found.value is not None, found.reason
+        return found.value
+
+    assert value("storm", "chip_interrupts_per_s") > 1000 > value("calm", "chip_interrupts_per_s")
+    assert value("storm", "cpu_total_s_per_gbit") > 1.5 * value("calm", "cpu_total_s_per_gbit")
+    assert value("storm", "idle_cpu_percent") > 50 > 10 > value("calm", "idle_cpu_percent")
+    # what is left after taking the idle phase away says the reverse, which is why it is not judged
+    assert value("storm", "cpu_s_per_gbit") < value("calm", "cpu_s_per_gbit")
+
+
 def test_ctrl_c_leaves_no_guest_and_no_file(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text(PLAN.replace("blocks = 1", "blocks = 9"))
     argv = [sys.executable, "-c", "from txop.cli.entry import main; main()", "run", "plan.toml", "-j", "2", "-o", "out"]
