@@ -19,6 +19,7 @@ def analyze_air(
     channel: int | None = None,
     start: tuple[bool, int] | None = None,
     end: tuple[bool, int] | None = None,
+    block_acks: bool = False,
     progress: Callable[[int, int | None], None] | None = None,
     follow: bool = False,
     snapshot: Callable[[bytes], None] | None = None,

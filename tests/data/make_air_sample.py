@@ -595,6 +595,40 @@ class Sample:
                 "rows_left_out": 0,
                 "frames_left_out": 0,
             },
+            "rate_timeline": {
+                "bin_us": 100_000.0,
+                "rows": [
+                    {
+                        "address": AP,
+                        "start_us": 100_000.0 * span,
+                        "label": label,
+                        "family": "ht",
+                        "mbit_s": rate,
+                        "frames": 30 - 10 * order,
+                        "retries": 3,
+                    }
+                    for span in range(2)
+                    for order, (label, rate) in enumerate((("HT20 MCS7", 65.0), ("HT20 MCS5", 52.0)))
+                ],
+                "frames_left_out": 0,
+            },
+            "block_ack_log": {
+                "frames": 1,
+                "rows": [
+                    {
+                        "number": 12,
+                        "at_us": 250_000.0,
+                        "recipient": DUT,
+                        "originator": AP,
+                        "tid": 0,
+                        "start": 100,
+                        "bits": 64,
+                        "acknowledged": 8,
+                        "bitmap": "ff00000000000000",
+                    }
+                ],
+                "rows_left_out": 0,
+            },
             "stations": stations,
             "bss": [
                 {

@@ -7,6 +7,7 @@ use hashbrown::HashSet;
 use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 
 use crate::block_ack::{Flows, Occasion};
+use crate::block_ack_log::BlockAckLog;
 use crate::calibrate::{calibrate, Calibration, Grouping};
 use crate::capability::CapabilityAudit;
 use crate::claims::Claims;
@@ -60,6 +61,8 @@ pub struct Options {
     pub keys: Option<Arc<decrypt::Keys>>,
     /// Packets are looked at, in frames without encryption.
     pub packets: bool,
+    /// Every Block Ack becomes a row of the report.
+    pub lists_block_acks: bool,
 }
 
 impl Options {
@@ -149,6 +152,7 @@ impl Analyzer {
             self.whole = Some(Box::new(Whole { running, counts: Counts::default() }));
         }
         let mut running = Running::new(calibration, main_interface, selection, self.options.wants_packets());
+        running.accounts.block_acks = self.options.lists_block_acks.then(Box::default);
         for batch in self.waiting.drain(..) {
             running.placed(&batch, &mut self.counts);
             if let Some(whole) = &mut self.whole {
@@ -241,6 +245,8 @@ struct Accounts {
     floods: Floods,
     events: Events,
     traffic: Option<Box<Traffic>>,
+    /// Only where it is asked for.
+    block_acks: Option<Box<BlockAckLog>>,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
     selection: Selection,
@@ -273,6 +279,7 @@ impl Running {
                 floods: Floods::default(),
                 events: Events::default(),
                 traffic: packets.then(Box::default),
+                block_acks: None,
             },
             calibration,
         }
@@ -366,6 +373,9 @@ impl Accounts {
             let ta = frame.ta().unwrap_or(MacAddr::ZERO);
             if self.selection.takes(ta, receiver, frame.header.bssid()) {
                 self.events.frame(frame, detail, at_ns);
+                if let (Some(log), Detail::BlockAck(tids)) = (&mut self.block_acks, detail) {
+                    log.frame(frame, tids, at_ns);
+                }
             }
         }
         let management = match detail {
@@ -767,7 +777,7 @@ impl Running {
                 })
                 .collect(),
             bss,
-            access_points: access_point::access_points(claims, stations, links, &is_ghost)
+            access_points: access_point::access_points(claims, stations, links, &is_left_out)
                 .into_iter()
                 .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
                 .collect(),
@@ -802,6 +812,8 @@ impl Running {
             events: accounts.events.report(),
             decryption: source.decryption.clone(),
             traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),
+            rate_timeline: stations.timeline.report(stations, &|address| has(ends.as_ref(), address)),
+            block_ack_log: accounts.block_acks.as_ref().map(|log| log.report()),
             hearing,
         };
         summary::cut_rows(&mut report, claims.aps_not_kept);

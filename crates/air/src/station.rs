@@ -5,6 +5,7 @@ use wire::phy::Mode;
 
 use crate::frame::{Fcs, Frame};
 use crate::histogram::Exact;
+use crate::rate_timeline::{RateTimeline, Track};
 use crate::report::{AirtimeKinds, RateRow, Spread};
 use crate::table::{Table, Weight};
 use crate::usage::Usage;
@@ -31,9 +32,9 @@ struct RateCount {
 }
 
 impl RateHistogram {
-    /// Counts a frame.
+    /// Counts a frame; returns the key of its mode.
     #[inline]
-    pub fn add(&mut self, mode: &Mode, retry: bool, bytes: u32) {
+    pub fn add(&mut self, mode: &Mode, retry: bool, bytes: u32) -> u64 {
         let key = mode.key();
         let position = match self.rows.get(self.last) {
             Some(row) if row.key == key => self.last,
@@ -56,6 +57,7 @@ impl RateHistogram {
             row.retries += u64::from(retry);
             row.bytes += u64::from(bytes);
         }
+        key
     }
 
     /// Frames in modes for which `test` holds, and frames in modes that the capture tells.
@@ -245,6 +247,8 @@ pub struct Station {
     pub airtime: AirtimeNs,
     /// Rates of frames sent.
     pub rates: RateHistogram,
+    /// The same over time.
+    pub track: Track,
     /// Signal of frames sent.
     pub signal: Signal,
     /// Use of capabilities.
@@ -265,12 +269,14 @@ impl Weight for Station {
 pub struct Stations {
     /// Rows by address.
     pub table: Table<u64, Station>,
+    /// What their tracks have in common.
+    pub timeline: RateTimeline,
 }
 
 impl Stations {
     /// An empty table.
     pub fn new() -> Self {
-        Self { table: Table::new(MAX_STATIONS) }
+        Self { table: Table::new(MAX_STATIONS), timeline: RateTimeline::default() }
     }
 
     /// Row of an address.
@@ -281,7 +287,8 @@ impl Stations {
     /// Counts a frame for its transmitter.
     #[inline]
     pub fn sent(&mut self, row: u32, frame: &Frame, at_ns: i64) {
-        let Some(station) = self.table.get_mut(row) else { return };
+        let Self { table, timeline } = self;
+        let Some(station) = table.get_mut(row) else { return };
         let fc = frame.header.fc;
         let retry = fc.retry();
         station.sent += 1;
@@ -320,9 +327,12 @@ impl Stations {
             station.pm_changes += 1;
         }
         station.pm_last = Some(pm);
-        station.rates.add(&frame.radio.mode, retry, frame.mpdu_len);
         station.signal.add(frame);
         station.usage.sent(frame);
+        let key = station.rates.add(&frame.radio.mode, retry, frame.mpdu_len);
+        if !timeline.add(&mut station.track, at_ns, key, retry) {
+            timeline.add_after_widening(table, row, at_ns, key, retry);
+        }
     }
 
     /// Counts a frame for its receiver.

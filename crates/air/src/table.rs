@@ -125,7 +125,12 @@ impl<K: Key, V: Weight> Table<K, V> {
         self.find(key).and_then(|row| self.get(row))
     }
 
-    /// All rows.
+    /// Changes all rows.
+    pub fn each(&mut self, mut change: impl FnMut(&mut V)) {
+        self.rows.iter_mut().for_each(|(_, row)| change(row));
+    }
+
+    /// Rows in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.rows.iter().map(|(key, value)| (key, value))
     }

@@ -65,6 +65,8 @@ impl air::Progress for Relay {
 /// `bssid`: of stations, links and what is explained only those of this network; `channel`: only frames on this channel
 /// (its number, or the MHz of its centre) are counted.
 ///
+/// `block_acks`: every Block Ack becomes a row.
+///
 /// `start`, `end`: only records from then on and before then are counted: `(since_first_record, nanoseconds)`, else since
 /// 1970.
 ///
@@ -75,7 +77,7 @@ impl air::Progress for Relay {
 /// does not have what was chosen, `ValueError` when `pair` is not two MAC addresses, `bssid` is none, or `snapshot_seconds` is not a time,
 /// `KeyFileError` when the key file is none; its message repeats nothing of it.
 #[pyfunction]
-#[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, start=None, end=None, progress=None, follow=false, snapshot=None,
+#[pyo3(signature = (path, *, pair=None, bssid=None, channel=None, start=None, end=None, block_acks=false, progress=None, follow=false, snapshot=None,
     snapshot_seconds=1.0, key_file=None, packets=false))]
 #[allow(clippy::too_many_arguments)] // keywords in Python
 pub(crate) fn analyze_air<'py>(
@@ -86,6 +88,7 @@ pub(crate) fn analyze_air<'py>(
     channel: Option<u16>,
     start: End,
     end: End,
+    block_acks: bool,
     progress: Option<Py<PyAny>>,
     follow: bool,
     snapshot: Option<Py<PyAny>>,
@@ -98,7 +101,8 @@ pub(crate) fn analyze_air<'py>(
     let selection = air::Selection { bssid, channel: channel.map(air::Channel::from) };
     // Off the interpreter: a passphrase takes some milliseconds.
     let keys = key_file.map(|path| py.detach(|| keys(&path))).transpose()?;
-    let options = air::Options { pair, window: window(start, end), selection, keys, packets };
+    let options =
+        air::Options { pair, window: window(start, end), selection, keys, packets, lists_block_acks: block_acks };
     let every = Duration::try_from_secs_f64(snapshot_seconds)
         .map_err(|_| PyValueError::new_err(format!("{snapshot_seconds} is not a number of seconds")))?;
 

@@ -26,6 +26,7 @@ def analyze(
     channel: int | None = None,
     from_: Moment | None = None,
     to: Moment | None = None,
+    block_acks: bool = False,
     progress: Progress | None = None,
     follow: bool = False,
     snapshot: Callable[[AirReport], None] | None = None,
@@ -43,6 +44,7 @@ def analyze(
         from_: Count only records from then on; see :data:`~txop.core.moment.Moment`. What stations claim and use of
             capabilities is taken from the whole capture all the same.
         to: Count only records before then.
+        block_acks: List every Block Ack (``block_ack_log``).
         progress: See :data:`Progress`. An exception raised in it ends the analysis.
         follow: Wait at the end of the file for more. Ctrl-C then ends the waiting, and the report covers all that came.
         snapshot: With ``follow``: called about once a second with a report of what there is so far.
@@ -62,6 +64,7 @@ def analyze(
         channel=channel,
         from_=from_,
         to=to,
+        block_acks=block_acks,
         progress=progress,
         follow=follow,
         snapshot=shown,
@@ -79,6 +82,7 @@ def analyze_json(
     channel: int | None = None,
     from_: Moment | None = None,
     to: Moment | None = None,
+    block_acks: bool = False,
     progress: Progress | None = None,
     follow: bool = False,
     snapshot: Callable[[bytes], None] | None = None,
@@ -99,6 +103,7 @@ def analyze_json(
         channel=channel,
         start=start,
         end=end,
+        block_acks=block_acks,
         progress=progress,
         follow=follow,
         snapshot=snapshot,

@@ -40,6 +40,7 @@ class Part:
     channel: int | None = None
     key_file: Path | None = None
     packets: bool = False
+    block_acks: bool = False
 
 
 R = TypeVar("R", "AirReport", "Outline")
@@ -71,7 +72,7 @@ def register(app: typer.Typer) -> None:
             ],
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
-                " steadiness; with --events, or by name, events; with --packets or --key-file, packets.",
+                " steadiness; on demand, or by name: events, rates, block_acks; with --packets or --key-file, packets.",
                 "A key file has one key in a line: psk SSID PASSPHRASE, or pmk DIGITS; what holds blanks goes in double"
                 " quotes. No key is ever part of a report. docs/air-decryption.md",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
@@ -113,6 +114,10 @@ def air(
     events: Annotated[
         bool, typer.Option("--events", help="List who joined, exchanged keys and left when, with reasons.")
     ] = False,
+    rates: Annotated[bool, typer.Option("--rates", help="Show which station sent at which rate when.")] = False,
+    block_acks: Annotated[
+        bool, typer.Option("--block-acks", help="List every Block Ack, up to 50,000; also in --json and --csv.")
+    ] = False,
     ghosts: Annotated[bool, typer.Option("--ghosts", help="List ghost addresses as stations of their own.")] = False,
     bssid: Annotated[
         str | None,
@@ -150,7 +155,7 @@ def air(
 
     reports: list[AirReport] = []
     check_key_file(key_file)
-    part = Part(from_, to, _address(bssid), channel, key_file, packets)
+    part = Part(from_, to, _address(bssid), channel, key_file, packets, block_acks)
     documents = iter([_follow(files[0], chosen, part)]) if follow else _analyze(files, chosen, part)
     for document in documents:  # one at a time: a document takes as much memory as its report
         if json and len(files) == 1 and not list_:
@@ -180,7 +185,7 @@ def air(
             only=only,
             top=10 if top is None else top,
             list_ghosts=ghosts,
-            list_events=events,
+            beside=_beside(events, rates, block_acks),
             station=address,
             brief=brief,
         )
@@ -275,7 +280,7 @@ def _show(
     only: tuple[str, ...],
     top: int,
     list_ghosts: bool,
-    list_events: bool,
+    beside: tuple[str, ...],
     station: str | None,
     brief: bool,
 ) -> None:
@@ -322,8 +327,8 @@ def _show(
             list_ghosts=list_ghosts,
             station=station,
             only=only,
-            beside=("events",) if list_events else (),
-            list_events=list_events or "events" in only,
+            beside=beside,
+            list_events="events" in (*only, *beside),
         )
         print_sections(out, parts, top)
         out.print()
@@ -332,6 +337,12 @@ def _show(
                 "– means not available, never zero. What each figure counts: docs/air-json.md, --html.", "dim"
             )
         )
+
+
+def _beside(events: bool, rates: bool, block_acks: bool) -> tuple[str, ...]:
+    """The sections that are shown only on demand."""
+    asked = (("events", events), ("rates", rates), ("block_acks", block_acks))
+    return tuple(name for name, wanted in asked if wanted)
 
 
 def _comparison_json(reports: Sequence[AirReport]) -> str:

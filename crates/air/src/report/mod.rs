@@ -8,6 +8,7 @@ mod access_point;
 mod events;
 mod exchange;
 mod hearing;
+mod logs;
 mod medium;
 mod multi_user;
 mod station;
@@ -17,6 +18,7 @@ pub use access_point::*;
 pub use events::*;
 pub use exchange::*;
 pub use hearing::*;
+pub use logs::*;
 pub use medium::*;
 pub use multi_user::*;
 pub use station::*;
@@ -58,6 +60,10 @@ pub struct Report {
     pub floods: Vec<Flood>,
     /// What happened when: authentication, association, key exchange, deauthentication, channel switch.
     pub events: Events,
+    /// Which station sent at which rate when.
+    pub rate_timeline: RateTimeline,
+    /// Every Block Ack; `None` unless asked for.
+    pub block_ack_log: Option<BlockAckLog>,
     /// 2. Transmitters and receivers, most airtime (else most frames) first.
     pub stations: Vec<Station>,
     /// 2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID).

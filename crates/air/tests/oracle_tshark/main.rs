@@ -3,6 +3,7 @@
 mod access_points;
 mod amendments;
 mod block_ack;
+mod block_ack_rows;
 mod captures;
 mod counts;
 mod durations;
@@ -95,6 +96,11 @@ fn durations_agree_with_tshark_on_every_capture() {
 #[test]
 fn a_mpdus_are_the_groups_of_the_radiotap_reference() {
     over(captures::named(&groups::CAPTURES), groups::compare);
+}
+
+#[test]
+fn every_block_ack_is_the_row_that_tshark_reads() {
+    over(captures::named(&block_ack::CAPTURES), block_ack_rows::compare);
 }
 
 #[test]

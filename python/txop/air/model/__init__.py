@@ -19,6 +19,7 @@ from txop.air.model.exchange import (
     PositionRow,
 )
 from txop.air.model.hearing import BeaconRaster, Flood, Hearing
+from txop.air.model.logs import BlockAckLog, BlockAckRow, RateCell, RateTimeline
 from txop.air.model.medium import (
     Airtime,
     BusyBin,
@@ -72,6 +73,8 @@ __all__ = [
     "BeaconRaster",
     "BlockAckExample",
     "BlockAckFlow",
+    "BlockAckLog",
+    "BlockAckRow",
     "Bss",
     "BssMember",
     "BusyBin",
@@ -107,7 +110,9 @@ __all__ = [
     "PhyAirtime",
     "PositionRow",
     "RateAttempts",
+    "RateCell",
     "RateRow",
+    "RateTimeline",
     "ResourceUnit",
     "RetryCount",
     "Selection",

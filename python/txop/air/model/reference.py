@@ -24,6 +24,7 @@ _PARTS = (
     ("txop.present.window", ("Window",)),
     ("txop.air.model.hearing", ()),
     ("txop.air.model.events", ()),
+    ("txop.air.model.logs", ()),
     ("txop.air.model.timing", ()),
     ("txop.air.model.station", ()),
     ("txop.air.model.access_point", ()),

@@ -11,6 +11,7 @@ from txop.air.model.capability import CapabilityAudit
 from txop.air.model.events import Events
 from txop.air.model.exchange import AckVerdict, Aggregation, BlockAckFlow, Exchange
 from txop.air.model.hearing import Flood, Hearing
+from txop.air.model.logs import BlockAckLog, RateTimeline
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.multi_user import MultiUser
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
@@ -97,6 +98,10 @@ class AirReport(Model):
     """The same kind of frame, again and again, faster than any protocol sends it."""
     events: Events
     """What happened when: authentication, association, key exchange, deauthentication, channel switch."""
+    rate_timeline: RateTimeline
+    """Which station sent at which rate when."""
+    block_ack_log: BlockAckLog | None = None
+    """Every Block Ack; Null unless asked for."""
     stations: list[Station]
     """2. Transmitters and receivers, most airtime (else most frames) first."""
     bss: list[Bss]

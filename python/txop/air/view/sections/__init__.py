@@ -9,11 +9,13 @@ from txop.air.view.options import Options
 from txop.air.view.sections import (
     aggregation,
     airtime,
+    block_acks,
     capabilities,
     events,
     exchanges,
     ghosts,
     packets,
+    rates,
     stations,
     steadiness,
     summary,
@@ -33,9 +35,11 @@ _SECTIONS: dict[str, Callable[[AirReport, Options], Section]] = {
     "steadiness": steadiness.section,
     "events": events.section,
     "packets": packets.section,
+    "rates": rates.section,
+    "block_acks": block_acks.section,
 }
 
-_ON_DEMAND = frozenset({"events", "packets"})
+_ON_DEMAND = frozenset({"events", "packets", "rates", "block_acks"})
 """Sections that are shown only where they are asked for; packets also where they were looked at."""
 
 SECTION_NAMES = tuple(_SECTIONS)

@@ -1,0 +1,189 @@
+//! Which station sent at which rate when: cells of bounded number, which get wider when there are too many.
+
+use wire::ieee80211::MacAddr;
+use wire::phy::Mode;
+
+use crate::report;
+use crate::station::{Station, Stations};
+use crate::table::Table;
+
+/// Cells of all stations together.
+const MAX_CELLS: usize = 8_192;
+/// First width of a cell.
+const WIDTH_NS: i64 = 100_000_000;
+/// No capture is longer than this.
+const WIDEST_NS: i64 = 1 << 60;
+
+/// Frames of one station at one rate in one span of time.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    start_ns: i64,
+    key: u64,
+    frames: u64,
+    retries: u64,
+}
+
+/// The cells of one station, in time order.
+#[derive(Clone, Debug, Default)]
+pub struct Track {
+    cells: Vec<Cell>,
+    /// The cell last added to.
+    last: usize,
+}
+
+impl Track {
+    /// Adds a frame; `false` when it needs a new cell and there is no `room` for one.
+    #[inline]
+    fn add(&mut self, at_ns: i64, key: u64, retry: bool, width_ns: i64, room: &mut usize) -> bool {
+        if let Some(cell) = self.cells.get_mut(self.last) {
+            if cell.key == key && at_ns >= cell.start_ns && at_ns - cell.start_ns < width_ns {
+                cell.frames += 1;
+                cell.retries += u64::from(retry);
+                return true;
+            }
+        }
+        self.add_anywhere(at_ns, key, retry, width_ns, room)
+    }
+
+    fn add_anywhere(&mut self, at_ns: i64, key: u64, retry: bool, width_ns: i64, room: &mut usize) -> bool {
+        let start_ns = at_ns.div_euclid(width_ns).saturating_mul(width_ns);
+        let end = self.cells.partition_point(|cell| cell.start_ns <= start_ns);
+        let same = self.cells.get(..end).unwrap_or_default().iter().rev().take_while(|cell| cell.start_ns == start_ns);
+        let place = match same.zip(1..).find(|(cell, _)| cell.key == key) {
+            Some((_, back)) => end - back,
+            None if *room == 0 => return false,
+            None => {
+                *room -= 1;
+                self.cells.insert(end, Cell { start_ns, key, frames: 0, retries: 0 });
+                end
+            }
+        };
+        self.last = place;
+        if let Some(cell) = self.cells.get_mut(place) {
+            cell.frames += 1;
+            cell.retries += u64::from(retry);
+        }
+        true
+    }
+
+    /// Merges cells that share one of the new width.
+    fn widen(&mut self, width_ns: i64) {
+        let mut merged: Vec<Cell> = Vec::with_capacity(self.cells.len() / 2 + 1);
+        for cell in &self.cells {
+            let start_ns = cell.start_ns.div_euclid(width_ns).saturating_mul(width_ns);
+            let mut same = merged.iter_mut().rev().take_while(|other| other.start_ns == start_ns);
+            match same.find(|other| other.key == cell.key) {
+                Some(other) => {
+                    other.frames += cell.frames;
+                    other.retries += cell.retries;
+                }
+                None => merged.push(Cell { start_ns, ..*cell }),
+            }
+        }
+        self.cells = merged;
+        self.last = 0;
+    }
+}
+
+/// Width and number of the cells of all stations.
+#[derive(Debug)]
+pub struct RateTimeline {
+    width_ns: i64,
+    room: usize,
+    frames_left_out: u64,
+}
+
+impl Default for RateTimeline {
+    fn default() -> Self {
+        Self { width_ns: WIDTH_NS, room: MAX_CELLS, frames_left_out: 0 }
+    }
+}
+
+impl RateTimeline {
+    /// Adds a frame to the track of its sender; `false` when there is no room for it.
+    #[inline]
+    pub fn add(&mut self, track: &mut Track, at_ns: i64, key: u64, retry: bool) -> bool {
+        track.add(at_ns, key, retry, self.width_ns, &mut self.room)
+    }
+
+    /// Makes room, and adds a frame that the station of `row` sent.
+    #[cold]
+    pub fn add_after_widening(
+        &mut self,
+        stations: &mut Table<u64, Station>,
+        row: u32,
+        at_ns: i64,
+        key: u64,
+        retry: bool,
+    ) {
+        // A capture of many stations with many rates has more cells than there is room for, however wide they are.
+        while self.room < MAX_CELLS / 4 && self.width_ns < WIDEST_NS {
+            self.width_ns *= 2;
+            let width_ns = self.width_ns;
+            stations.each(|station| station.track.widen(width_ns));
+            let cells: usize = stations.iter().map(|(_, station)| station.track.cells.len()).sum();
+            self.room = MAX_CELLS.saturating_sub(cells);
+        }
+        let Some(station) = stations.get_mut(row) else { return };
+        let added = station.track.add(at_ns, key, retry, self.width_ns, &mut self.room);
+        self.frames_left_out += u64::from(!added);
+    }
+
+    /// The cells, station by station.
+    pub fn report(&self, stations: &Stations, is_shown: &dyn Fn(u64) -> bool) -> report::RateTimeline {
+        let mut shown: Vec<_> = stations.table.iter().filter(|(address, _)| is_shown(**address)).collect();
+        shown.sort_by_key(|(address, station)| (std::cmp::Reverse(station.sent), **address));
+        let rows = shown.into_iter().flat_map(|(address, station)| {
+            let address = MacAddr::from_u64(*address).to_string();
+            station.track.cells.iter().map(move |cell| {
+                let mode = Mode::from_key(cell.key).unwrap_or_default();
+                report::RateCell {
+                    address: address.clone(),
+                    start_us: cell.start_ns as f64 / 1000.0,
+                    label: mode.label(),
+                    family: mode.family().to_owned(),
+                    mbit_s: mode.rate_kbps().map(|kbps| f64::from(kbps) / 1000.0),
+                    frames: cell.frames,
+                    retries: cell.retries,
+                }
+            })
+        });
+        report::RateTimeline {
+            bin_us: self.width_ns as f64 / 1000.0,
+            rows: rows.collect(),
+            frames_left_out: self.frames_left_out,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn frames_are_neither_lost_nor_moved(
+            frames in proptest::collection::vec((-1i64 << 40..1i64 << 40, 0u64..4, proptest::bool::ANY), 1..300),
+            doublings in 0u32..5,
+        ) {
+            let (mut track, mut room) = (Track::default(), MAX_CELLS);
+            let (half, width) = (frames.len() / 2, WIDTH_NS << doublings);
+            for (at, key, retry) in &frames[..half] {
+                assert!(track.add(*at, *key, *retry, WIDTH_NS, &mut room));
+            }
+            track.widen(width);
+            for (at, key, retry) in &frames[half..] {
+                assert!(track.add(*at, *key, *retry, width, &mut room));
+            }
+            let mut known = std::collections::BTreeMap::<(i64, u64), (u64, u64)>::new();
+            for (at, key, retry) in &frames {
+                let cell = known.entry((at.div_euclid(width) * width, *key)).or_default();
+                *cell = (cell.0 + 1, cell.1 + u64::from(*retry));
+            }
+            let mut cells: Vec<_> = track.cells.iter().map(|c| ((c.start_ns, c.key), (c.frames, c.retries))).collect();
+            assert!(cells.windows(2).all(|pair| pair[0].0 .0 <= pair[1].0 .0));
+            cells.sort_unstable();
+            assert_eq!(cells, known.into_iter().collect::<Vec<_>>());
+        }
+    }
+}
