@@ -86,7 +86,7 @@ def test_errors_are_named(make_trace):
     down = row(report.endpoints, address="0x81")
     assert down.errors == 1
     assert {(s.code, s.name, s.count) for s in down.statuses} == {("0", "success", 99), ("-71", "EPROTO", 1)}
-    assert "1 times EPROTO (-71)" in row(report.verdicts, code="errors").evidence[0]
+    assert "1 time EPROTO (-71)" in row(report.verdicts, code="errors").evidence[0]
 
 
 def test_linux_and_windows_side_by_side(report, aggregated):

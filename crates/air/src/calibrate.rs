@@ -7,6 +7,7 @@
 use wire::ieee80211::{FrameKind, FrameType};
 use wire::phy::{Band, Mode};
 
+use crate::agreement::agreed;
 use crate::frame::Frame;
 use crate::report::{StampHypothesis, Timing};
 
@@ -155,7 +156,7 @@ impl Calibration {
             control_rate_overlaps: self.overlaps,
             control_rate_checked: self.overlap_checked,
             clock_jumps,
-            text: self.text.clone(),
+            text: self.text.iter().cloned().map(agreed).collect(),
         }
     }
 }

@@ -15,6 +15,7 @@ use serde::Serialize;
 use wire::ieee80211::MacAddr;
 
 use self::peers::AllPeers;
+use crate::agreement::agreed;
 use crate::claims::Claims;
 use crate::link::Links;
 use crate::station::{Station, Stations};
@@ -92,7 +93,7 @@ pub fn audit(
             let frames = station.sent.saturating_sub(station.sent_bad);
             let ssid = claimed.and_then(|claimed| claimed.ssid).filter(|ssid| !ssid.is_hidden());
             let peers = all_peers.of(address);
-            let rows = rows::rows(&Subject {
+            let mut rows = rows::rows(&Subject {
                 is_ap,
                 claimed,
                 shows_security: claimed.is_some() && claimed_in != Some("probe request"),
@@ -103,6 +104,9 @@ pub fn audit(
                 pm_frames: station.pm_frames,
                 pm_changes: station.pm_changes,
             });
+            for row in &mut rows {
+                row.seen_detail = row.seen_detail.take().map(agreed);
+            }
             CapabilityAudit {
                 address: address.to_string(),
                 role: if is_ap { claims.kind(address).unwrap_or("ap") } else { "station" },

@@ -2,6 +2,7 @@
 
 mod access_point;
 mod aggregation;
+mod agreement;
 mod analyzer;
 mod block_ack;
 mod block_ack_log;

@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::agreement::agreed;
+
 /// A figure that a sentence rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
@@ -83,7 +85,7 @@ impl Sentence {
     #[doc(hidden)]
     pub fn from_parts(text: String, figures: Vec<Figure>) -> Self {
         debug_assert!(!figures.is_empty(), "a sentence without a figure: {text}");
-        Self { text, figures }
+        Self { text: agreed(text), figures }
     }
 
     /// In words.

@@ -168,19 +168,21 @@ fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &
     }
     let mut losses: Vec<&WaterfallStep> = waterfall.steps.iter().filter(|step| step.cause != "payload").collect();
     losses.sort_by(|a, b| b.us.total_cmp(&a.us));
+    let silent = |step: &WaterfallStep| matches!(step.cause.as_str(), "idle" | "idle_queued");
+    let is_silent_first = losses.first().is_some_and(|step| silent(step));
     losses
         .into_iter()
         .take(2)
         .enumerate()
         .filter(|(place, step)| step.share > if *place == 0 { MIN_SHARE } else { MIN_SECOND_SHARE })
-        .map(|(_, step)| step)
-        .map(|step| {
+        .map(|(place, step)| {
             let goes = sentence!(
                 "{share} of the time goes to {cause}",
                 share = Figure::share(step.share, link.mpdus, 1);
                 cause = step.label
             );
-            goes.and(": ", remedy(step, waterfall, link, reverse, grounds)).ended()
+            let is_said = place > 0 && is_silent_first && silent(step);
+            goes.and(": ", remedy(step, waterfall, link, reverse, grounds, is_said)).ended()
         })
         .collect()
 }
@@ -190,12 +192,14 @@ fn aggregatable(link: &Link) -> (u64, u64) {
     link.rates.frames_that(|mode| mode.can_aggregate())
 }
 
+/// `is_said`: why silence says nothing stands in the sentence before.
 fn remedy(
     step: &WaterfallStep,
     waterfall: &Waterfall,
     link: &Link,
     reverse: Option<&Link>,
     grounds: &Grounds<'_>,
+    is_said: bool,
 ) -> Sentence {
     let mpdus = || Figure::total(link.mpdus);
     match step.cause.as_str() {
@@ -252,6 +256,10 @@ fn remedy(
         "damaged" => sentence!(
             "{seconds} s of frames that the sniffer could not decode, or that it missed inside an A-MPDU: they may belong to any \
              cause; a sniffer nearer to the stations tells",
+            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+        ),
+        "idle" | "idle_queued" if is_said && grounds.deaf().is_some() => sentence!(
+            "{seconds} s, of which the same is to be said",
             seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
         ),
         "idle_queued" => match grounds.deaf() {

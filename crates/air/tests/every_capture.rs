@@ -56,6 +56,10 @@ fn consistent(name: &str, report: &Report) {
         assert!(received <= known && sent <= received, "{name}: {sent} sent, {received} received, {known} known");
         let linked: u64 = report.links.iter().map(|link| link.frames).sum();
         assert_eq!(linked, sent, "{name}: frames of links");
+        let timeline = &report.rate_timeline;
+        let over_time = timeline.rows.iter().map(|cell| cell.frames).sum::<u64>() + timeline.frames_left_out;
+        let rated = report.stations.iter().map(|station| station.frames_sent - station.bad_fcs_sent).sum::<u64>();
+        assert_eq!(over_time, rated, "{name}: rates over time");
     }
     for station in &report.stations {
         let at = format!("{name}: {}", station.address);
@@ -92,6 +96,23 @@ fn consistent(name: &str, report: &Report) {
         assert!(row.ampdus.unwrap_or(0) <= row.ppdus && row.ppdus <= row.mpdus, "{name}");
     }
     airtime(name, report);
+    one_is_one(name, &serde_json::to_value(report).expect("JSON"));
+}
+
+/// No text says "1 frames".
+fn one_is_one(name: &str, value: &serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => {
+            let words: Vec<&str> = text.split([' ', '(', ')', ',', ';', ':']).collect();
+            for three in words.windows(3) {
+                let many = ["frames", "MPDUs", "PPDUs", "A-MPDUs", "Acks", "times", "responses", "changes", "ones"];
+                assert!(!(three[0] != "of" && three[1] == "1" && many.contains(&three[2])), "{name}: {text}");
+            }
+        }
+        serde_json::Value::Array(values) => values.iter().for_each(|value| one_is_one(name, value)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|value| one_is_one(name, value)),
+        _ => {}
+    }
 }
 
 fn airtime(name: &str, report: &Report) {

@@ -97,7 +97,8 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     add(device.qmux, "QMUX messages in encapsulated commands and responses");
     add(device.register_requests, "vendor requests 05 that read or write registers");
     add(device.firmware_writes, "vendor requests 30 that write firmware");
-    add(device.ntb_requests, "requests for NTB parameters");
+    let requests = if device.ntb_requests == 1 { "request for NTB parameters" } else { "requests for NTB parameters" };
+    add(device.ntb_requests, requests);
 
     let qmi_vendor = ids.is_some_and(|(vendor, _)| QUALCOMM_MODEM_VENDORS.contains(&vendor));
     let mut class = |kind, name, by| Class { kind, name, by, evidence: std::mem::take(&mut evidence) };

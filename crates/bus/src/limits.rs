@@ -54,10 +54,12 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<L
         None => {}
     }
     if totals.unmatched + totals.lost_completions > 0 {
-        add("unmatched", format!("{} completions have no submission in the capture and {} submissions no completion \
-             although their identifier was used again: requests from before the capture, or dropped records. Turnarounds, \
-             requests under way and rates of transfers are weaker for it; counts of completions and bytes are not.",
-            totals.unmatched, totals.lost_completions));
+        let (completions, submissions) = (totals.unmatched, totals.lost_completions);
+        let (are, have) = if completions == 1 { ("completion", "has") } else { ("completions", "have") };
+        let (sent, whose) = if submissions == 1 { ("submission", "its") } else { ("submissions", "their") };
+        add("unmatched", format!("{completions} {are} {have} no submission in the capture and {submissions} {sent} no completion \
+             although {whose} identifier was used again: requests from before the capture, or dropped records. Turnarounds, \
+             requests under way and rates of transfers are weaker for it; counts of completions and bytes are not."));
     }
     if layer == "irp" {
         add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
@@ -76,11 +78,17 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<L
     if without > 0 {
         add(
             "no-descriptors",
-            format!(
-                "{without} of {} devices were enumerated before the capture, so their descriptors \
-             are not known: plug the device in while capturing.",
-                report.devices.len()
-            ),
+            if report.devices.len() == 1 {
+                "The device was enumerated before the capture, so its descriptors are not known: plug it in while capturing."
+                    .to_owned()
+            } else {
+                let (were, their) = if without == 1 { ("was", "its") } else { ("were", "their") };
+                format!(
+                    "{without} of {} devices {were} enumerated before the capture, so {their} descriptors are not known: \
+                     plug the device in while capturing.",
+                    report.devices.len()
+                )
+            },
         );
     }
     if totals.isochronous > 0 {

@@ -255,11 +255,12 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
         for status in endpoint.statuses.iter().filter(|status| is_fault(endpoint, &status.name)) {
             count += status.count;
             evidence.push(format!(
-                "endpoint {} ({} {}): {} times {} ({}), {}",
+                "endpoint {} ({} {}): {} {} {} ({}), {}",
                 endpoint.address,
                 endpoint.transfer,
                 endpoint.direction,
                 status.count,
+                if status.count == 1 { "time" } else { "times" },
                 status.name,
                 status.code,
                 status.meaning

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from txop.air.model import AirReport, Waterfall, WaterfallStep
+from txop.air.model import AckVerdict, AirReport, Waterfall, WaterfallStep
 from txop.air.view.names import direction
 from txop.air.view.options import Options
 from txop.present import format as fmt
@@ -77,7 +77,7 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
             f"{direction(report, verdict.originator, verdict.recipient)}",
             answer=verdict.answer.replace("-", " "),
             tone=ANSWER_TONE.get(verdict.answer, "dim"),
-            text=capital(verdict.text),
+            text=_in_words(verdict),
             evidence=tuple(line.text for line in verdict.evidence),
         )
         for verdict in ranked[:VERDICTS_SHOWN]
@@ -85,6 +85,11 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     flows = tuple(_flow(report, fall) for fall in falls)
     more = max(0, len(ranked) - VERDICTS_SHOWN)
     return Headline(flows, verdicts, more, "" if flows else _why_not(report, station))
+
+
+def _in_words(verdict: AckVerdict) -> str:
+    """The sentence of a verdict, under its answer: what that says already is left out."""
+    return capital(verdict.text.removeprefix("cannot be told from this capture, "))
 
 
 def losses(waterfall: Waterfall) -> list[WaterfallStep]:

@@ -1,0 +1,136 @@
+//! Counts that are one, and the words after them: "1 MPDUs were" becomes "1 MPDU was".
+//!
+//! A sentence's template is written for any number. Only "of 1 frames" stays as it is: there the noun is that of the whole
+//! ("0 of 1 frames tell"), and the verb goes with what comes before.
+
+/// Words that may stand between the number and the noun.
+const BETWEEN: [&str; 14] = [
+    "unanswered",
+    "data",
+    "received",
+    "authentication",
+    "HT",
+    "QoS",
+    "Block",
+    "solicited",
+    "control",
+    "management",
+    "left-out",
+    "damaged",
+    "captured",
+    "other",
+];
+/// Nouns, as templates have them and as one of them is called.
+const NOUNS: [(&str, &str); 18] = [
+    ("frames", "frame"),
+    ("MPDUs", "MPDU"),
+    ("PPDUs", "PPDU"),
+    ("A-MPDUs", "A-MPDU"),
+    ("Acks", "Ack"),
+    ("ACKs", "ACK"),
+    ("beacons", "beacon"),
+    ("responses", "response"),
+    ("requests", "request"),
+    ("records", "record"),
+    ("packets", "packet"),
+    ("changes", "change"),
+    ("ones", "one"),
+    ("times", "time"),
+    ("retries", "retry"),
+    ("interfaces", "interface"),
+    ("acknowledgements", "acknowledgement"),
+    ("rows", "row"),
+];
+/// Verbs that may follow the noun.
+const VERBS: [(&str, &str); 9] = [
+    ("were", "was"),
+    ("are", "is"),
+    ("have", "has"),
+    ("carry", "carries"),
+    ("tell", "tells"),
+    ("ask", "asks"),
+    ("answer", "answers"),
+    ("hold", "holds"),
+    ("claim", "claims"),
+];
+
+/// `text` with its words in the number of its counts.
+pub fn agreed(text: String) -> String {
+    if !text.starts_with("1 ") && !text.contains(" 1 ") && !text.contains("(1 ") {
+        return text;
+    }
+    let mut words: Vec<&str> = text.split(' ').collect();
+    for at in 0..words.len() {
+        let is_one = words[at].trim_start_matches('(') == "1";
+        if !is_one || at.checked_sub(1).is_some_and(|before| words[before] == "of") {
+            continue;
+        }
+        let between = words[at + 1..].iter().take(2).take_while(|word| BETWEEN.contains(word)).count();
+        let noun = at + 1 + between;
+        let Some((singular, rest)) = words.get(noun).and_then(|word| replaced(word, &NOUNS)) else { continue };
+        let ends_here = !rest.is_empty();
+        words[noun] = singular;
+        if let Some((verb, "")) = words.get(noun + 1).filter(|_| !ends_here).and_then(|word| replaced(word, &VERBS)) {
+            words[noun + 1] = verb;
+        }
+        if ends_here {
+            let (before, after) = (words[..=noun].join(" "), words[noun + 1..].join(" "));
+            let gap = if after.is_empty() { "" } else { " " };
+            return format!("{before}{rest}{gap}{}", agreed(after));
+        }
+    }
+    words.join(" ")
+}
+
+/// The other form of a word, and the punctuation after it.
+fn replaced<'a>(word: &'a str, forms: &[(&str, &'static str)]) -> Option<(&'static str, &'a str)> {
+    let end = word.trim_end_matches([',', ';', ':', '.', ')']).len();
+    let (bare, rest) = word.split_at_checked(end)?;
+    forms.iter().find(|(many, _)| *many == bare).map(|(_, one)| (*one, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::agreed;
+
+    fn said(text: &str) -> String {
+        agreed(text.to_owned())
+    }
+
+    #[test]
+    fn one_is_one() {
+        assert_eq!(said("only 1 data MPDUs were captured"), "only 1 data MPDU was captured");
+        assert_eq!(
+            said("1 Block Acks: 8 MPDUs acknowledged, 1 PPDUs lost"),
+            "1 Block Ack: 8 MPDUs acknowledged, 1 PPDU lost"
+        );
+        assert_eq!(said("in 1 A-MPDUs"), "in 1 A-MPDU");
+        assert_eq!(said("answered (1 unanswered ones sent again)"), "answered (1 unanswered one sent again)");
+        assert_eq!(said("1 frames carry it; 1 frames"), "1 frame carries it; 1 frame");
+    }
+
+    #[test]
+    fn everything_else_stays() {
+        for text in [
+            "0 of 1 frames tell",
+            "11 frames",
+            "2.1 MPDUs",
+            "1 Mb/s",
+            "1 of 1 frames it sent",
+            "",
+            " 1 ",
+            "1 frames-like",
+        ] {
+            assert_eq!(said(text), text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_accepted(text in "[ 1(),a-z]{0,40}|(1 |frames|MPDUs |were |of |\\(|, ){0,12}") {
+            let once = said(&text);
+            assert_eq!(said(&once), once);
+            assert!(once.len() <= text.len() + 20);
+        }
+    }
+}
