@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 AP, DUT, OTHER = "18:0f:76:c5:0a:ea", "08:be:ac:0b:14:c4", "a4:c3:f0:12:9b:07"
+PACKETS = "air-v2-packets.json"
+"""What decryption and packets add to the first report."""
+
 SSID, SPAN_US, BIN_US = "CHT57196", 30_000_000.0, 250_000.0
 
 HT_MBIT_S = (6.5, 13.0, 19.5, 26.0, 39.0, 52.0, 58.5, 65.0)
@@ -855,7 +858,10 @@ class Sample:
 def main(folder: Path) -> None:
     for name, quality in (("air-v2.json", 0.0), ("air-v2-good.json", 1.0)):
         path = "rtl8xxxu.pcapng" if quality == 0 else "8192cu.pcapng"
-        text = json.dumps(Sample(quality, path).document(), indent=1)
+        document = Sample(quality, path).document()
+        if quality == 0:
+            document |= json.loads((Path(__file__).parent / PACKETS).read_text(encoding="utf-8"))
+        text = json.dumps(document, indent=1)
         (folder / name).write_text(text + "\n", encoding="utf-8")
 
 
