@@ -22,7 +22,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_rates_over_time_sum_up_to_the_rates_of_each_station(capture, txop):
     report = air.analyze(capture)
-    over_time = Counter()
+    over_time: Counter[tuple[str, str]] = Counter()
     for cell in report.rate_timeline.rows:
         over_time[cell.address, cell.label] += cell.frames
     assert report.rate_timeline.frames_left_out == 0
