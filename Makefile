@@ -12,7 +12,8 @@ CARGO := $(RUST) cargo
 FIXED_SEED := $(if $(CI),PROPTEST_RNG_SEED=20261122)
 PIP_QUIET := --quiet --disable-pip-version-check --no-input
 
-# A stamp says "this step was done after its inputs last changed"; stamps live and die with the environment.
+# A stamp says "this step was done after its inputs last changed"; stamps live and die with the environment. Those of builds
+# have the time of their beginning: a source that changes during a build is built the next time.
 SYSTEM := $(VENV)/.stamp-system
 PACKAGES := $(VENV)/.stamp-packages
 NATIVE := $(VENV)/.stamp-native
@@ -43,13 +44,15 @@ $(PACKAGES): requirements/development.txt | $(SYSTEM)
 # The package is installed editable: changes to Python files count at once, changes to Rust files at the next `make`.
 $(NATIVE): $(RUST_SOURCES) pyproject.toml $(PACKAGES)
 	@echo "Building txop (release) and installing it into $(VENV)/"
+	@touch $@.begun
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PIP_NO_DEPS=1 PIP_QUIET=1 $(RUST) $(BIN)/maturin develop --release --locked --quiet
-	@touch $@
+	@mv $@.begun $@
 
 # The virtual chips run inside guests, so they are a program of their own.
 $(CHIPS): scripts/build-chips.sh $(RUST_SOURCES) | $(SYSTEM)
+	@touch $@.begun
 	@$(RUST) scripts/build-chips.sh
-	@touch $@
+	@mv $@.begun $@
 
 $(GUEST_TOOLS): scripts/setup-guest-tools.sh scripts/apt.sh | $(SYSTEM)
 	@scripts/setup-guest-tools.sh

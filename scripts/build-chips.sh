@@ -40,6 +40,9 @@ export CARGO_ENCODED_RUSTFLAGS
 cargo build --release --locked --quiet -p txop-vusb --target "$target"
 built="${CARGO_TARGET_DIR:-target}/$target/release/txop-vusb"
 mkdir -p python/txop/guest/bin
-cp "$built" python/txop/guest/bin/.txop-vusb.part
-strip python/txop/guest/bin/.txop-vusb.part 2>/dev/null || true
-mv -f python/txop/guest/bin/.txop-vusb.part python/txop/guest/bin/txop-vusb
+part=$(mktemp python/txop/guest/bin/.txop-vusb.XXXXXX)
+trap 'rm -f "$part"' EXIT
+cp "$built" "$part"
+strip "$part" 2>/dev/null || true
+chmod 755 "$part"
+mv -f "$part" python/txop/guest/bin/txop-vusb

@@ -1,4 +1,5 @@
-//! Counts that are one, and the words after them: "1 MPDUs were" becomes "1 MPDU was".
+//! Counts that are one, and the words after them: "1 MPDUs were" becomes "1 MPDU was". Counts that are nothing: "only 0 of 12"
+//! becomes "none of 12", "only 0 responses" becomes "no responses".
 //!
 //! A sentence's template is written for any number. Only "of 1 frames" stays as it is: there the noun is that of the whole
 //! ("0 of 1 frames tell"), and the verb goes with what comes before.
@@ -56,6 +57,25 @@ const VERBS: [(&str, &str); 9] = [
 
 /// `text` with its words in the number of its counts.
 pub fn agreed(text: String) -> String {
+    one(nothing(text))
+}
+
+/// Nothing is not "only 0".
+fn nothing(text: String) -> String {
+    if !text.contains("only 0 ") {
+        return text;
+    }
+    let mut parts = text.split("only 0 ");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_pronoun = ["of ", "were ", "are "].iter().any(|word| part.starts_with(word));
+        said.push_str(if is_pronoun { "none " } else { "no " });
+        said.push_str(part);
+    }
+    said
+}
+
+fn one(text: String) -> String {
     if !text.starts_with("1 ") && !text.contains(" 1 ") && !text.contains("(1 ") {
         return text;
     }
@@ -76,7 +96,7 @@ pub fn agreed(text: String) -> String {
         if ends_here {
             let (before, after) = (words[..=noun].join(" "), words[noun + 1..].join(" "));
             let gap = if after.is_empty() { "" } else { " " };
-            return format!("{before}{rest}{gap}{}", agreed(after));
+            return format!("{before}{rest}{gap}{}", one(after));
         }
     }
     words.join(" ")
@@ -107,6 +127,14 @@ mod tests {
         assert_eq!(said("in 1 A-MPDUs"), "in 1 A-MPDU");
         assert_eq!(said("answered (1 unanswered ones sent again)"), "answered (1 unanswered one sent again)");
         assert_eq!(said("1 frames carry it; 1 frames"), "1 frame carries it; 1 frame");
+    }
+
+    #[test]
+    fn nothing_is_not_only_0() {
+        assert_eq!(said("only 0 of 12 frames tell"), "none of 12 frames tell");
+        assert_eq!(said("as only 0 were sent again"), "as none were sent again");
+        assert_eq!(said("because only 0 response delays were measured"), "because no response delays were measured");
+        assert_eq!(said("only 0 of 1 frames; only 0 MPDUs, only 01"), "none of 1 frames; no MPDUs, only 01");
     }
 
     #[test]

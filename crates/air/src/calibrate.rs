@@ -225,11 +225,11 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
         text.push(format!("{field} of {received} received frames carry radiotap's timestamp field"));
         ClockSource::StampField
     } else {
-        text.push(format!(
+        text.push(agreed(format!(
             "only {} of {received} received frames carry a hardware time stamp: the capture clock is used, which is \
              read after reception and too coarse for gaps of microseconds",
             tsft.max(field)
-        ));
+        )));
         ClockSource::Capture
     }
 }
