@@ -69,7 +69,14 @@ def _running(pid: int) -> bool:
         return False
 
 
-def _wait_for(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]
+    except OSError:
+        return b""
+
+
+def _wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -88,6 +95,8 @@ def test_nothing_stays_when_the_program_is_ended(how: signal.Signals) -> None:
         children = _descendants(program.pid)
         # Two holders, the emulator, and the two programs in the namespaces.
         assert len(children) == 5
+        # A program that has only just been started is not tied to this one yet.
+        assert _wait_for(lambda: sum(_command(child) == b"sleep" for child in children) == 2)
         assert namespace in _network_namespaces()
     finally:
         program.send_signal(how)
