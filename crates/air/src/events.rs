@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use hashbrown::HashMap;
+use wire::ieee80211::eapol::Message;
 use wire::ieee80211::{Action, FixedFields, FrameKind, MacAddr, Management, StatusCode};
 
 use crate::eapol::Eapol;
@@ -317,13 +318,13 @@ fn of_management(kind: FrameKind, management: &Management) -> Option<(Kind, Says
 
 fn of_eapol(packet: Eapol) -> Kind {
     match packet {
-        Eapol::Handshake(1) => Kind::Handshake1,
-        Eapol::Handshake(2) => Kind::Handshake2,
-        Eapol::Handshake(3) => Kind::Handshake3,
-        Eapol::Handshake(_) => Kind::Handshake4,
-        Eapol::GroupKey(1) => Kind::GroupKey1,
-        Eapol::GroupKey(_) => Kind::GroupKey2,
-        Eapol::KeyRequest => Kind::KeyRequest,
+        Eapol::Key(Message::First) => Kind::Handshake1,
+        Eapol::Key(Message::Second) => Kind::Handshake2,
+        Eapol::Key(Message::Third) => Kind::Handshake3,
+        Eapol::Key(Message::Fourth) => Kind::Handshake4,
+        Eapol::Key(Message::GroupFirst) => Kind::GroupKey1,
+        Eapol::Key(Message::GroupSecond) => Kind::GroupKey2,
+        Eapol::Key(Message::Request) => Kind::KeyRequest,
         Eapol::Eap(3) => Kind::EapSuccess,
         Eapol::Eap(4) => Kind::EapFailure,
         Eapol::Eap(_) => Kind::Eap,

@@ -74,9 +74,9 @@ class UserError(Exception):
         return f"{self.where}: {self.what}" if self.where else self.what
 
     def __str__(self) -> str:
-        text = _sentence(self.clause)
+        text = sentence(self.clause)
         if self.what_to_do:
-            text += f" {_sentence(self.what_to_do[:1].upper() + self.what_to_do[1:])}"
+            text += f" {sentence(self.what_to_do[:1].upper() + self.what_to_do[1:])}"
         return text
 
 
@@ -87,5 +87,10 @@ class MissingTool(UserError):  # noqa: N818 - it is the tool that is missing, no
         super().__init__(what, where=where, what_to_do=what_to_do, exit_code=ExitCode.MISSING)
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
+    """``text`` with its full stop.
+
+    >>> sentence("it is empty"), sentence("is it?")
+    ('it is empty.', 'is it?')
+    """
     return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from txop.core.errors import sentence
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -31,8 +33,8 @@ class Problem:
         if self.key:
             where.append(self.key)
         action = self.what_to_do
-        return f"{', '.join(where)}: {_sentence(self.message)}" + (
-            f" {_sentence(action[:1].upper() + action[1:])}" if action else ""
+        return f"{', '.join(where)}: {sentence(self.message)}" + (
+            f" {sentence(action[:1].upper() + action[1:])}" if action else ""
         )
 
 
@@ -47,7 +49,3 @@ class PlanError(Exception):
         self.name = name
         self.problems = tuple(problems)
         super().__init__("\n".join(problem.text(name) for problem in self.problems))
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?")) else f"{text}."

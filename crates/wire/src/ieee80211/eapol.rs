@@ -14,6 +14,9 @@ const MIC_AT: usize = 81;
 /// Lengths that the Key MIC field may have; the key management decides (12.7.3).
 const MIC_LENS: [usize; 3] = [16, 24, 32];
 
+/// Bytes of the field between Key MIC and Key Data.
+const DATA_LENGTH_LEN: usize = 2;
+
 /// Descriptor type of an RSN key.
 pub const DESCRIPTOR_RSN: u8 = 2;
 /// Descriptor type of a WPA key, before 802.11i was done.
@@ -84,6 +87,34 @@ pub enum Message {
     Request,
 }
 
+impl Message {
+    /// Which message has this Key Information, and Key Data or none. Message 2 has Key Data, message 4 none (12.7.6.5). The
+    /// Secure bit is no help: stations set it in message 2 when keys are renewed, and under WPA in neither. Nor is the nonce,
+    /// which some repeat in message 4.
+    pub const fn of(info: KeyInformation, has_data: bool) -> Self {
+        match (info.pairwise(), info.ack(), info.mic()) {
+            _ if info.request() || info.error() => Self::Request,
+            (true, true, false) => Self::First,
+            (true, true, true) => Self::Third,
+            (true, false, _) if has_data => Self::Second,
+            (true, false, _) => Self::Fourth,
+            (false, true, _) => Self::GroupFirst,
+            (false, false, _) => Self::GroupSecond,
+        }
+    }
+
+    /// Reads the first bytes of an EAPOL-Key packet, from its protocol version on: enough of one that is cut. Whether it has Key
+    /// Data follows from its length. `None` for other packets, and for those cut before the Key Information.
+    pub fn peek(bytes: &[u8]) -> Option<Self> {
+        let [_, TYPE_KEY, length @ .., DESCRIPTOR_RSN | DESCRIPTOR_WPA, high, low] = *bytes.first_chunk::<7>()? else {
+            return None;
+        };
+        let end = HEADER_LEN + usize::from(u16::from_be_bytes(length));
+        let has_data = MIC_LENS.iter().all(|mic_len| end != MIC_AT + mic_len + DATA_LENGTH_LEN);
+        Some(Self::of(KeyInformation(u16::from_be_bytes([high, low])), has_data))
+    }
+}
+
 /// An EAPOL-Key frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EapolKey<'a> {
@@ -128,19 +159,9 @@ impl<'a> EapolKey<'a> {
         })
     }
 
-    /// Which message it is. Message 2 has Key Data, message 4 none (12.7.6.5); the Secure bit is no help, because
-    /// stations set it in message 2 of later handshakes.
-    pub fn message(&self) -> Message {
-        let info = self.information;
-        match (info.pairwise(), info.ack(), info.mic()) {
-            _ if info.request() || info.error() => Message::Request,
-            (true, true, false) => Message::First,
-            (true, true, true) => Message::Third,
-            (true, false, _) if self.data.is_empty() => Message::Fourth,
-            (true, false, _) => Message::Second,
-            (false, true, _) => Message::GroupFirst,
-            (false, false, _) => Message::GroupSecond,
-        }
+    /// Which message it is.
+    pub const fn message(&self) -> Message {
+        Message::of(self.information, !self.data.is_empty())
     }
 
     /// The packet with a Key MIC field of zeros: what the MIC is computed over.
