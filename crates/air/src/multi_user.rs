@@ -7,7 +7,7 @@ use wire::phy::{Bandwidth, EhtFormat, HeFormat, Mode};
 use crate::link::Link;
 use crate::report::{MultiUser, ResourceUnit};
 
-/// Tones of the narrowest channel: a smaller unit means that somebody else may have the rest.
+/// Tones of the narrowest channel: a smaller unit leaves tones to other users.
 const WHOLE_20_MHZ: u16 = 242;
 
 /// Is a unit of these tones a part of the channel, because it is smaller than what is all of it?

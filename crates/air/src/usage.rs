@@ -62,27 +62,27 @@ pub struct Usage {
     pub authentications: u64,
     /// Of these with SAE.
     pub sae_authentications: u64,
-    /// Of these with fast BSS transition.
+    /// Authentications with fast BSS transition.
     pub ft_authentications: u64,
     /// Action frames sent that can be read.
     pub actions: u64,
     /// Action frames sent encrypted: what they say can't be told.
     pub encrypted_actions: u64,
-    /// Of `actions`: radio measurement requests and reports, of links and neighbours too.
+    /// Radio measurement, link measurement and neighbor reports, and requests for them; part of `actions`.
     pub radio_measurements: u64,
-    /// Of `actions`: BSS transition management queries, requests and responses.
+    /// BSS transition management queries, requests and responses; part of `actions`.
     pub transition_management: u64,
-    /// Of `actions`: fast BSS transition over the distribution system.
+    /// Fast BSS transition over the distribution system; part of `actions`.
     pub ft_actions: u64,
-    /// Of `actions`: TWT setup frames.
+    /// TWT setup frames; part of `actions`.
     pub twt_setups: u64,
     /// Individual TWT agreements made, by setup frames that accept, either way.
     pub twt_agreements: u64,
-    /// Of `actions`: compressed beamforming reports (VHT, HE, EHT).
+    /// Compressed beamforming reports (VHT, HE, EHT); part of `actions`.
     pub beamforming_reports: u64,
     /// Control frames sent that name their transmitter.
     pub control: u64,
-    /// Of these: NDP announcements, which begin a sounding.
+    /// NDP announcements sent, which begin a sounding.
     pub ndp_announcements: u64,
     /// Data frames sent protected.
     pub protected_data: u64,

@@ -56,7 +56,8 @@ impl Aad {
         }
     }
 
-    /// Of a data frame (12.5.3.3.3). `amsdu_bit`: both ends protect A-MSDU Present (SPP A-MSDUs), which nothing in the frame tells.
+    /// Additional authenticated data of a data frame (12.5.3.3.3). `amsdu_bit`: both ends protect A-MSDU Present (SPP A-MSDUs),
+    /// which the frame does not say.
     fn new(header: &Header, amsdu_bit: bool) -> Self {
         let mut aad = Self { bytes: [0; LONGEST_AAD], len: 0 };
         let order = if header.qos.is_some() { ORDER } else { 0 };

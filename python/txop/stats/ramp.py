@@ -13,9 +13,9 @@ from txop.stats.steady import MAX_SAMPLES, effective_sample_size
 
 MIN_SAMPLES = 6
 SHARE = 0.1
-"""Of the mean: a smaller difference between the first third of a window and its last is no ramp."""
+"""Share of the mean: a smaller difference between the first third of a window and its last is no ramp."""
 STANDARD_ERRORS = 4.0
-"""Of that difference; a smaller one can be what is left of correlated noise."""
+"""Standard errors of that difference; a difference of fewer can come from correlated noise."""
 TREND_P = 0.01
 BENDS = (2.0, 4.0, 8.0)
 """Curves that a ramp is taken to follow, beside the line: 1 - exp(-bend * t), t from 0 to 1 over the window."""

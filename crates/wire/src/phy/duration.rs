@@ -282,7 +282,7 @@ const fn eht_ltf_choices(gi: GuardInterval) -> &'static [u32] {
     }
 }
 
-/// Of a PPDU to one user, with as many EHT-LTFs as its streams need.
+/// Length of the preamble of a PPDU to one user, with as many EHT-LTFs as its streams need.
 fn eht_preamble_ns(eht: &Eht, sig_symbols: u32, ltf_ns: u32) -> Option<u32> {
     // RL-SIG (4 us), U-SIG (8 us), EHT-SIG, EHT-STF (4 us), LTFs.
     Some(LEGACY_PREAMBLE_NS + 16_000 + 4_000 * sig_symbols + ltf_count(eht.nss?)? * (ltf_ns + eht.gi?.ns()))
