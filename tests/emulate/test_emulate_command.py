@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from processes_here import command_of, wait_for
 from txop.emulate.leftovers import VARIABLE
 
 CELL = """
@@ -96,19 +97,7 @@ def _marked() -> set[int]:
 
 def _sleeping() -> set[int]:
     """Those of :func:`_marked` that are sleep(1)."""
-    found = set()
-    for pid in _marked():
-        with contextlib.suppress(OSError):
-            if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0] == b"sleep":
-                found.add(pid)
-    return found
-
-
-def _wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not condition():
-        time.sleep(0.05)
-    return condition()
+    return {pid for pid in _marked() if command_of(pid) == b"sleep"}
 
 
 def _least_ms(said: str) -> float:
@@ -229,7 +218,7 @@ def test_nothing_stays(tmp_path: Path, how: signal.Signals) -> None:
         assert program.stdout is not None
         assert program.stdout.readline() == b"started\n"
         # A signal that comes while dash starts a program would wait for that program's end.
-        assert _wait_for(lambda: len(_sleeping()) == 2)
+        assert wait_for(lambda: len(_sleeping()) == 2)
         assert len(_marked() - before) >= 8  # four holders, the emulator, the program and what it has left
     finally:
         if how == signal.SIGINT:  # from the terminal: to the whole group
@@ -244,7 +233,7 @@ def test_nothing_stays(tmp_path: Path, how: signal.Signals) -> None:
             assert program.stdout is not None
             program.stdout.close()
     assert program.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}.get(how, -how)
-    assert _wait_for(lambda: not _marked() - before), _marked() - before
+    assert wait_for(lambda: not _marked() - before), _marked() - before
 
 
 def test_cleanup_ends_what_is_left_when_all_was_killed(tmp_path: Path) -> None:
@@ -253,7 +242,7 @@ def test_cleanup_ends_what_is_left_when_all_was_killed(tmp_path: Path) -> None:
     program = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert program.stdout is not None
     assert program.stdout.readline() == b"started\n"
-    assert _wait_for(lambda: len(_sleeping()) == 2)
+    assert wait_for(lambda: len(_sleeping()) == 2)
     others = _marked() - before
     emulators = [pid for pid in others if b"txop.emulate" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert len(emulators) == 1
@@ -263,12 +252,12 @@ def test_cleanup_ends_what_is_left_when_all_was_killed(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
     program.wait(timeout=30)
     program.stdout.close()
-    assert _wait_for(lambda: 0 < len(_marked() - before) <= 3)
+    assert wait_for(lambda: 0 < len(_marked() - before) <= 3)
     cleaned = subprocess.run([sys.executable, "-m", "txop", "emulate", "--cleanup"], capture_output=True, text=True)
     assert cleaned.returncode == 0
     # One while iperf3 goes into the background, two then; somebody else may have left some, too.
     assert re.fullmatch(r"Ended \d+ processes\.\n", cleaned.stderr), cleaned.stderr
-    assert _wait_for(lambda: not _marked() - before)
+    assert wait_for(lambda: not _marked() - before)
 
 
 def test_a_shell_with_a_terminal(tmp_path: Path) -> None:

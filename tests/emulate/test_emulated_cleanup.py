@@ -9,14 +9,13 @@ import signal
 import stat
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pydantic
 import pytest
 
 import txop
+from processes_here import command_of, wait_for
 from txop.emulate import EmulatedPair, EmulationError, MissingForEmulation
 
 PROGRAM = """
@@ -69,22 +68,6 @@ def _running(pid: int) -> bool:
         return False
 
 
-def _command(pid: int) -> bytes:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]
-    except OSError:
-        return b""
-
-
-def _wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
-
-
 @pytest.mark.usefixtures("can_emulate")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
 def test_nothing_stays_when_the_program_is_ended(how: signal.Signals) -> None:
@@ -96,14 +79,14 @@ def test_nothing_stays_when_the_program_is_ended(how: signal.Signals) -> None:
         # Two holders, the emulator, and the two programs in the namespaces.
         assert len(children) == 5
         # A program that has only just been started is not tied to this one yet.
-        assert _wait_for(lambda: sum(_command(child) == b"sleep" for child in children) == 2)
+        assert wait_for(lambda: sum(command_of(child) == b"sleep" for child in children) == 2)
         assert namespace in _network_namespaces()
     finally:
         program.send_signal(how)
         program.wait(timeout=30)
         if program.stdout is not None:
             program.stdout.close()
-    assert _wait_for(lambda: not any(_running(child) for child in children))
+    assert wait_for(lambda: not any(_running(child) for child in children))
     assert namespace not in _network_namespaces()
 
 
