@@ -3,7 +3,6 @@
 mod checked;
 pub mod closed_form;
 pub mod engine;
-pub mod medium;
 pub mod modem;
 mod path;
 mod pipe;

@@ -5,8 +5,6 @@ use wire::phy::{EdcaParameters, Mode};
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, Packet};
-use crate::medium::ErrorRates;
-use crate::medium::Parameters;
 use crate::queue::{Fifo, MacQueue};
 use crate::wlan::counters::DirectionCounters;
 use crate::wlan::host::Host;
@@ -15,6 +13,8 @@ use crate::wlan::phy::{self, speech_down, speech_up, Speech};
 use crate::wlan::radio::{Lane, Peer, Radio};
 use crate::wlan::rate::{Minstrel, RateControl};
 use crate::wlan::settings::{self, Phy, Scenario, Station};
+use medium::ErrorRates;
+use medium::Parameters;
 
 /// AIFSN of the DCF, which waits DIFS.
 const DCF_AIFSN: u32 = 2;

@@ -3,12 +3,12 @@
 use wire::phy::Mode;
 
 use crate::engine::{AccessCategory, HostId, Packet, Sink};
-use crate::medium::{Collider, Unanswered};
 use crate::ppdu::Contents;
 use crate::wlan::link::WlanLink;
 use crate::wlan::monitor::Plain;
 use crate::wlan::phy::{Rate, RateId};
 use crate::wlan::recipient::Shown;
+use medium::{Collider, Unanswered};
 
 /// What is on the air, in the stage that ends next. Its data are those of the first PPDU in the lane.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ use std::collections::BinaryHeap;
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
-use crate::medium::Access;
 use crate::queue::Scheduler;
 use crate::wlan::bus::{in_len, out_len, Bus};
 use crate::wlan::carried::Carried;
@@ -15,6 +14,7 @@ use crate::wlan::host::{Done, Way};
 use crate::wlan::phy::Phy;
 use crate::wlan::radio::Radio;
 use crate::wlan::settings::Scenario;
+use medium::Access;
 use random::{Rng, Stream};
 
 /// Time between beacons: 100 TU.

@@ -3,11 +3,11 @@
 use wire::phy::{Band, Bandwidth, Ht, Mode, RateSet, BLOCK_ACK_REQ_LEN};
 
 use crate::checked::ScenarioError;
-use crate::medium::{Rates, Spaces};
 use crate::wlan::monitor::beacon_len;
 use crate::wlan::settings::{self, legacy_rate, Scenario, Station};
+use medium::{Rates, Spaces};
 
-pub(crate) use crate::medium::{Rate, RateId};
+pub(crate) use medium::{Rate, RateId};
 
 /// Timing of the medium.
 #[derive(Clone, Debug)]

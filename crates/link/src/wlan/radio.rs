@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use crate::engine::{AccessCategory, Packet};
-use crate::medium::ErrorRates;
 use crate::queue::Scheduler;
 use crate::wlan::carried::Carried;
 use crate::wlan::counters::DirectionCounters;
@@ -12,6 +11,7 @@ use crate::wlan::originator::{Originator, Terms};
 use crate::wlan::rate::{Chain, RateControl};
 use crate::wlan::recipient::Recipient;
 use crate::wlan::settings::Station;
+use medium::ErrorRates;
 
 /// A PPDU that was made.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! Where radios are tuned to, and what gets lost on the way.
 
-use link::medium::{ErrorRates, RateId, Rates};
+use medium::{ErrorRates, RateId, Rates};
 use random::Rng;
 use wire::phy::{Bandwidth, Mode};
 

@@ -1,6 +1,6 @@
 //! From a PPDU to its frames on the air.
 
-use link::medium::{Plan, Rates, Timeline};
+use medium::{Plan, Rates, Timeline};
 use wire::phy::{ampdu_psdu_len, Band, Mode};
 
 use super::Ppdu;

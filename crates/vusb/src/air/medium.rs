@@ -1,6 +1,6 @@
 //! Who sends when, and what comes of it.
 
-use link::medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
+use medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
 use random::{Rng, Stream};
 use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 

@@ -1,6 +1,6 @@
 //! The air: a chip, an access point and perhaps a neighbour on one channel, and what every bit costs.
 //!
-//! Who sends when, what a frame costs and what noise destroys come from [`link::medium`], which the modelled links use too.
+//! Who sends when, what a frame costs and what noise destroys come from the crate `medium`, which the modelled links use too.
 //! [`Medium`] is what is particular here: stations whose queues, windows and frames are those of real drivers, and that may
 //! change their rates, contention parameters and channel at any time. The stations keep their queues to themselves.
 
@@ -16,10 +16,10 @@ mod transmission;
 
 use wire::phy::{EdcaParameters, Mode};
 
+pub use self::medium::Medium;
+pub use ::medium::{Protection, Response};
 pub use channel::{ChannelSettings, Tuned};
 pub use counters::{AirCounters, Frames, SideCounters};
-pub use link::medium::{Protection, Response};
-pub use medium::Medium;
 pub use neighbour::Neighbour;
 pub use recorder::AirRecorder;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use link::medium::{Slice, Timeline};
+use medium::{Slice, Timeline};
 use wire::radiotap::Reception;
 
 use super::channel::{ChannelSettings, Tuned};

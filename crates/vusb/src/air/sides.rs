@@ -1,6 +1,6 @@
 //! Who is on the air: the chip, its access point, the neighbour.
 
-use link::medium::Parameters;
+use medium::Parameters;
 use wire::phy::EdcaParameters;
 
 use super::neighbour::Neighbour;

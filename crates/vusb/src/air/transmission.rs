@@ -1,6 +1,6 @@
 //! What is on the air: PPDUs, and how far they are.
 
-use link::medium::Timeline;
+use medium::Timeline;
 
 use super::Ppdu;
 

@@ -5,8 +5,8 @@ mod medium;
 mod scenario;
 mod station;
 
+pub(crate) use self::medium::legacy_rate;
+pub use self::medium::Medium;
 pub use edca::{Edca, EdcaTable};
-pub(crate) use medium::legacy_rate;
-pub use medium::Medium;
 pub use scenario::Scenario;
 pub use station::{Phy, RateControl, Station, Usb};

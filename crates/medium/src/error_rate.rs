@@ -206,7 +206,16 @@ impl ErrorRates {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wlan::phy::{ht_mode, legacy_mode};
+    use wire::phy::{Bandwidth, Ht};
+
+    fn legacy_mode(rate_500kbps: u8) -> Mode {
+        Mode::from_legacy_rate(rate_500kbps, Some(false)).expect("a rate")
+    }
+
+    fn ht_mode(mcs: u8) -> Mode {
+        let (bandwidth, short_gi) = (Bandwidth::Mhz20, true);
+        Mode::Ht(Ht { mcs, bandwidth, short_gi, greenfield: Some(false), ldpc: Some(false), stbc: Some(0), ness: 0 })
+    }
 
     fn success(mode: Mode, snr_db: f64, bits: f64) -> f64 {
         (bits * (-bit_error_rate(&mode, snr_db)).ln_1p()).exp()
@@ -235,7 +244,7 @@ mod tests {
             (108, 22.0, 0.410, 0.001),
             (108, 23.0, 0.958, 0.001),
         ] {
-            let found = success(legacy_mode(rate, false), snr_db, 16_000.0);
+            let found = success(legacy_mode(rate), snr_db, 16_000.0);
             assert!((found - expected).abs() < tolerance, "{rate} at {snr_db} dB: {found}, expected {expected}");
         }
     }
@@ -253,7 +262,7 @@ mod tests {
             (22, -88.0, 0.128, 0.03),
             (22, -87.0, 0.739, 0.03),
         ] {
-            let found = success(legacy_mode(rate, false), rss_dbm + 93.552_278_6, 8_624.0);
+            let found = success(legacy_mode(rate), rss_dbm + 93.552_278_6, 8_624.0);
             assert!((found - expected).abs() < tolerance, "{rate} at {rss_dbm} dBm: {found}, expected {expected}");
         }
     }
@@ -261,8 +270,8 @@ mod tests {
     /// However strong the signal: no rate gets worse, and none loses frames for ever.
     #[test]
     fn a_stronger_signal_is_never_worse() {
-        let legacy = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108].map(|rate| legacy_mode(rate, false));
-        for mode in legacy.into_iter().chain((0..8).map(|mcs| ht_mode(mcs, false, true))) {
+        let legacy = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108].map(legacy_mode);
+        for mode in legacy.into_iter().chain((0..8).map(ht_mode)) {
             let success: Vec<f64> = (-20..=90).map(|snr_db| success(mode, f64::from(snr_db), 12_000.0)).collect();
             let worse = success.windows(2).position(|two| two[1] < two[0] - 1e-6);
             assert_eq!(worse, None, "{mode:?}: {success:?}");
@@ -282,9 +291,9 @@ mod tests {
     #[test]
     fn faster_modes_and_longer_mpdus_suffer_more() {
         let mut rates = ErrorRates::new(Some(25.0));
-        let mcs = [5, 6, 7].map(|mcs| rates.of(usize::from(mcs), &ht_mode(mcs, false, true), 1_538));
+        let mcs = [5, 6, 7].map(|mcs| rates.of(usize::from(mcs), &ht_mode(mcs), 1_538));
         assert!(mcs[0] < mcs[1] && mcs[1] < mcs[2], "{mcs:?}");
-        assert!(rates.of(7, &ht_mode(7, false, true), 100) < mcs[2]);
-        assert_eq!(ErrorRates::new(None).of(7, &ht_mode(7, false, true), 1_538), 0.0);
+        assert!(rates.of(7, &ht_mode(7), 100) < mcs[2]);
+        assert_eq!(ErrorRates::new(None).of(7, &ht_mode(7), 1_538), 0.0);
     }
 }

@@ -1,0 +1,13 @@
+#![doc = include_str!("../README.md")]
+
+mod access;
+mod contention;
+mod error_rate;
+mod exchange;
+mod rates;
+
+pub use access::{Access, Collider, Spaces, Unanswered};
+pub use contention::Parameters;
+pub use error_rate::ErrorRates;
+pub use exchange::{mpdu_end_ns, Plan, Protection, Response, Slice, Timeline};
+pub use rates::{Rate, RateId, Rates};
