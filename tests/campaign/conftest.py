@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from txop.archive.layout import Layout
+from txop.campaign.course import Course
 from txop.campaign.engine import Campaign, Outcome
-from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.laboratory import ArmError, CarryOut, Placed
 from txop.campaign.reporter import Quiet
+from txop.campaign.step_by_step import StepByStep
 from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
 from txop.plan.model import Arm, Plan, Test
 from txop.targets.contract import TargetLost, Targets
@@ -83,7 +86,7 @@ class FakeInstrument:
         return reading
 
 
-class FakeLaboratory:
+class FakeLaboratory(StepByStep):
     def __init__(self, mishap: Mishap) -> None:
         self.mishap = mishap
         self.steps: list[str] = []
@@ -121,24 +124,32 @@ class Parallel(FakeLaboratory):
     """A laboratory whose runs go on by themselves, several at once."""
 
     at_once = 2
+    machine_per_run = True
 
     def __init__(self, mishap: Mishap) -> None:
         super().__init__(mishap)
         self.under_way = 0
         self.most = 0
 
-    async def run_through(self, context: RunContext, placed: Placed, block: int) -> None:
+    @asynccontextmanager
+    async def group(self, arm: Arm, runs: int) -> AsyncIterator[CarryOut]:
+        assert runs == 1, "no arm stays in place"
+        yield self.carry_out
+
+    async def carry_out(self, course: Course) -> None:
+        course.placed = Placed(0.1, {"srcversion": "ABC"})
         self.under_way += 1
         self.most = max(self.most, self.under_way)
         try:
             for _ in range(20):
                 await asyncio.sleep(0)
-            name = context.folder.name
+            name = course.label.run
             if self.mishap(name) == "full":
                 raise OSError(errno.ENOSPC, "No space left on device")
             if self.mishap(name) == "hang":
                 await asyncio.sleep(3600)
-            context.marks.window, context.marks.end = 1.0, 2.0
+            course.context.marks.window, course.context.marks.end = 1.0, 2.0
+            course.began += course.instruments
         finally:
             self.under_way -= 1
 

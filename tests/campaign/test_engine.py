@@ -46,6 +46,22 @@ def test_reload_arm_loads_once_per_arm_and_block(make_bench, plan_text):
     assert {load.reason for load in loads if load.value is None} == {"an earlier run of the block loaded it"}
 
 
+def test_an_arm_that_was_to_stay_is_taken_away_when_the_campaign_stops(make_bench, plan_text):
+    more = "".join(f'[[test]]\nname = "{name}"\nkind = "tcp-tx"\nduration_s = 0.001\n' for name in ("c", "d"))
+    bench = make_bench(plan_text.replace("[design]", more + "[design]") + '\nreload = "arm"\n')
+    assert bench.go(lambda run: "gate").end is End.STOPPED
+    assert len(read_archive(bench.layout.root).runs) == MAX_VOID_IN_A_ROW == 6  # the second arm has two of four
+    assert [step[:6] for step in bench.laboratory.steps if step[:5] in ("place", "remov")] == ["place ", "remove"] * 2
+
+
+def test_what_is_left_of_an_arm_of_a_lost_target_is_for_who_brings_it_back(make_bench, plan_text):
+    bench = make_bench(plan_text.replace("blocks = 3", "blocks = 1\nmax_repeats = 0") + '\nreload = "arm"\n')
+    bench.go(lambda run: "lost" if run in ("001-old-tx", "001-new-rx") else None)
+    placed = [step for step in bench.laboratory.steps if step.startswith(("place", "remove"))]
+    assert sorted(placed) == ["place new", "place old", "place old", "remove", "remove"]
+    assert bench.laboratory.recovered == [False, False]
+
+
 def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):
     assert bench.go(lambda run: "gate" if run == "002-old-tx" else None).end is End.FINISHED
     archive = read_archive(bench.layout.root)
@@ -217,6 +233,13 @@ def test_runs_that_go_on_by_themselves_go_on_side_by_side(bench, side_by_side, a
     assert all(run.state == "valid" for run in archive.runs)
     blocks = [e.get("block") for e in archive.events if e.event == "run-started"]
     assert blocks == sorted(blocks)
+
+
+def test_where_each_run_has_a_machine_of_its_own_no_arm_stays(make_bench, plan_text, side_by_side):
+    bench = make_bench(plan_text + '\nreload = "arm"\n')
+    _, campaign = side_by_side(bench, at_once=1)
+    assert asyncio.run(campaign).end is End.FINISHED
+    assert {run.metrics["load_time_s"].value for run in read_archive(bench.layout.root).runs} == {0.1}
 
 
 def test_a_disk_that_is_full_ends_the_runs_beside_it(bench, side_by_side):

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.campaign.guest_runs import seed_of
 from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
-from txop.campaign.guests import seed_of
 from txop.core.origin import Origin
 from txop.measure.instrument import RunFacts
 from txop.measure.probes import chip

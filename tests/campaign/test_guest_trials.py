@@ -13,8 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from txop.campaign.guest_runs import Stopwatch
 from txop.campaign.guest_trials import carry_out_trial, limit_s
-from txop.campaign.guests import GuestLaboratory, _Stopwatch
+from txop.campaign.guests import GuestLaboratory
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import ArmError
 from txop.campaign.reporter import Quiet
@@ -275,7 +276,7 @@ def tried(
     faults = None if spec.faults is None else named_file(Path(), spec.faults)
     chip = Chip(driver=spec.driver, air="air.pcapng", faults=faults)
     image = Image(Path(), "6.12.1", Path(), (), "key", cached=True)
-    asyncio.run(carry_out_trial(context, spec, image, (), chip, Computer(), 100.0, _Stopwatch()))
+    asyncio.run(carry_out_trial(context, spec, image, (), chip, Computer(), 100.0, Stopwatch()))
     return marks
 
 
@@ -329,7 +330,7 @@ def test_a_guest_that_goes_down_by_itself_is_a_result(tmp_path: Path, monkeypatc
 
 
 def test_the_stopwatch_has_no_time_of_what_never_came_up() -> None:
-    watch = _Stopwatch()
+    watch = Stopwatch()
     watch.event(Event("stage", 3.0, "the driver has the chip: wlan0"))
     assert watch.load_s is None
     watch.event(Event("stage", 5.5, "associated (wpa2)"))

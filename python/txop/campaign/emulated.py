@@ -12,6 +12,7 @@ from txop.arms.arm_loader import LoadedArm
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
 from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.step_by_step import StepByStep
 from txop.core.whole_file import whole_file
 from txop.emulate import EmulatedPair, EmulationError
 from txop.emulate.scenario import laid_over
@@ -26,7 +27,7 @@ from txop.targets.contract import Listener, TargetError, TargetLost, Targets
 from txop.targets.prefix import PrefixTarget
 
 
-class EmulatedLaboratory:
+class EmulatedLaboratory(StepByStep):
     """A :class:`~txop.campaign.laboratory.Laboratory` with an emulated link between its two targets."""
 
     def __init__(self, plan: Plan, listener: Listener) -> None:

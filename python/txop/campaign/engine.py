@@ -14,19 +14,20 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import groupby
 
 from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.archive.reader import read_runs
-from txop.campaign.laboratory import Laboratory, Placed, RunsByItself
+from txop.campaign.course import RunLabel
+from txop.campaign.laboratory import CarryOut, Laboratory
 from txop.campaign.reporter import Reporter
-from txop.campaign.run import RunLabel, RunOutcome, carry_out
+from txop.campaign.run import RunOutcome, carry_out
 from txop.campaign.schedule import Block
 from txop.campaign.state import Kept, State, gap_s
 from txop.core.origin import Origin
-from txop.plan.guest_time import guests_at_once
 from txop.plan.model import Plan
-from txop.plan_check.count import count
+from txop.plan_check.count import run_seconds
 from txop.targets.contract import TargetError
 
 MAX_VOID_IN_A_ROW = 6
@@ -34,10 +35,6 @@ MAX_VOID_IN_A_ROW = 6
 
 SPARE_BYTES = 64 * 1024 * 1024
 """Free space below which no run is begun, beside what its captures may take."""
-
-RUN_OVERHEAD_S = 3.0
-"""Guess of the time a run takes beside its phases, until runs have told."""
-
 
 _MENDED = {
     "run-finished": "the journal lacked the end of these runs; their files are whole, so they are kept",
@@ -74,8 +71,6 @@ class Campaign:
         self._state = State(plan)
         self._durations: list[float] = []
         self._void_in_a_row = 0
-        self._placed: Placed | None = None
-        self._placed_arm: str | None = None
         self._arm_failures = 0
 
     async def go(self) -> Outcome:
@@ -172,64 +167,61 @@ class Campaign:
             for test in block.tests
             if (arm, test) not in done
         ]
-        at_once = self._laboratory.at_once if isinstance(self._laboratory, RunsByItself) else 1
-        if at_once > 1:
-            return await self._side_by_side(journal, labels, at_once)
-        for before, label, after in zip([None, *labels], labels, [*labels[1:], None], strict=False):
-            self._check_space()
-            first, last = (other is None or other.arm != label.arm for other in (before, after))
-            outcome = await self._one(journal, label, first=first, last=last)
-            stop = await self._after(outcome)
+        groups = self._groups(labels)
+        if self._laboratory.at_once > 1:
+            return await self._side_by_side(journal, groups)
+        for group in groups:
+            stop = await self._group(journal, group)
             if stop is not None:
                 return stop
         return None
 
-    async def _side_by_side(self, journal: JournalWriter, labels: Sequence[RunLabel], at_once: int) -> Outcome | None:
+    def _groups(self, labels: Sequence[RunLabel]) -> list[list[RunLabel]]:
+        """Runs for which an arm is put in place once: those of an arm that follow one another, where arms stay."""
+        if self._plan.design.reload == "run" or self._laboratory.machine_per_run:
+            return [[label] for label in labels]
+        return [list(group) for _, group in groupby(labels, key=lambda label: label.arm)]
+
+    async def _side_by_side(self, journal: JournalWriter, groups: Sequence[Sequence[RunLabel]]) -> Outcome | None:
         """Runs that do not disturb each other. After one that ends the campaign no other is begun, and those on their
         way come to their ends."""
-        waiting = list(reversed(labels))
+        waiting = list(reversed(groups))
         stop: Outcome | None = None
 
         async def work() -> None:
             nonlocal stop
             while waiting and stop is None:
-                label = waiting.pop()
-                self._check_space()
-                outcome = await self._one(journal, label, first=True, last=True)
-                stop = await self._after(outcome) or stop
+                stop = await self._group(journal, waiting.pop()) or stop
 
         try:
             async with asyncio.TaskGroup() as workers:
-                for _ in range(min(at_once, len(labels))):
+                for _ in range(min(self._laboratory.at_once, len(groups))):
                     workers.create_task(work())
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
         return stop
 
-    async def _one(self, journal: JournalWriter, label: RunLabel, *, first: bool, last: bool) -> RunOutcome:
+    async def _group(self, journal: JournalWriter, labels: Sequence[RunLabel]) -> Outcome | None:
+        """Runs of one arm, one after the other."""
+        async with self._laboratory.group(self._plan.find_arm(labels[0].arm), len(labels)) as in_group:
+            for label in labels:
+                self._check_space()
+                outcome = await self._one(journal, label, in_group)
+                stop = await self._after(outcome)
+                if stop is not None:
+                    return stop
+        return None
+
+    async def _one(self, journal: JournalWriter, label: RunLabel, in_group: CarryOut) -> RunOutcome:
         fields = {"run": label.run, "block": label.block, "arm": label.arm, "test": label.test}
         to_come = self._state.runs_to_come()
         self._reporter.run_started(label.run, label.arm, label.test, to_come, self._seconds_to_come(to_come))
         self._note(journal, "run-started", **fields)
         begun = time.monotonic()
-        every_run = self._plan.design.reload == "run"
-        outcome = await carry_out(
-            self._laboratory,
-            self._plan,
-            label,
-            self._layout.run(label.run),
-            self._reporter,
-            place=every_run or first or self._placed is None,
-            remove=every_run or last,
-            placed=None if every_run or first else self._placed,
-        )
-        self._placed = (
-            None
-            if every_run or last or outcome.arm_failed or outcome.lost
-            else Placed(None, outcome.file.verified, no_seconds="an earlier run of the block loaded it")
-        )
+        folder = self._layout.run(label.run)
+        outcome = await carry_out(self._laboratory, in_group, self._plan, label, folder, self._reporter)
         sync_folder(self._layout.runs)
-        sync_folder(self._layout.run(label.run))
+        sync_folder(folder)
         file, seconds = outcome.file, round(time.monotonic() - begun, 3)
         if file.state == "valid":
             self._note(journal, "run-finished", **fields, seconds=seconds)
@@ -257,7 +249,7 @@ class Campaign:
         if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
             cause = file.void[0].cause if file.void else ""
             return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")
-        if self._plan.design.gap_s > 0 and not isinstance(self._laboratory, RunsByItself):
+        if self._plan.design.gap_s > 0 and not self._laboratory.machine_per_run:
             self._reporter.phase("pause", self._plan.design.gap_s)
             await asyncio.sleep(self._plan.design.gap_s)
         return None
@@ -330,20 +322,13 @@ class Campaign:
             )
 
     def _seconds_to_come(self, runs: int) -> float:
-        at_once = self._laboratory.at_once if isinstance(self._laboratory, RunsByItself) else 1
-        return math.ceil(runs / at_once) * self._run_seconds()
+        return math.ceil(runs / self._laboratory.at_once) * self._run_seconds()
 
     def _run_seconds(self) -> float:
         """Expected length of one run with the pause after it."""
-        design = self._plan.design
         if self._durations:
-            return sum(self._durations) / len(self._durations) + design.gap_s
-        tests = self._plan.test
-        if isinstance(self._laboratory, RunsByItself):
-            counted = count(self._plan)
-            return counted.seconds_expected * guests_at_once(self._plan) / counted.runs
-        phases = sum(design.idle_s + self._plan.warm_up_s(test) + test.duration_s for test in tests) / len(tests)
-        return phases + design.gap_s + RUN_OVERHEAD_S
+            return sum(self._durations) / len(self._durations) + self._plan.design.gap_s
+        return run_seconds(self._plan)
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -15,6 +15,7 @@ from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
 from txop.campaign.laboratory import ArmError, Placed
 from txop.campaign.reporter import Reporter
+from txop.campaign.step_by_step import StepByStep
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
 from txop.plan.model import Arm, Plan, Test
@@ -26,7 +27,7 @@ FOUND = "modules_loaded_before"
 """Key in the provenance of the device under test: modules of the plan that were loaded when the campaign began."""
 
 
-class MachineLaboratory:
+class MachineLaboratory(StepByStep):
     """A :class:`~txop.campaign.laboratory.Laboratory` of real machines."""
 
     def __init__(

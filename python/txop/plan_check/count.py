@@ -43,6 +43,8 @@ EMULATED = Range(0.2, 1.0, 5.0)
 """Setting an emulated link up."""
 COLLECT = Range(0.5, 2.0, 10.0)
 """Starting and stopping tools, fetching their output."""
+RUN_OVERHEAD_S = 3.0
+"""What a run on a machine takes beside its phases, arms being put in place quickly."""
 RECOVERY_SHARE = 0.2
 """Of ``recover_s`` that a module cycle takes as a rule."""
 
@@ -116,6 +118,16 @@ def count(plan: Plan, folder: Path | None = None) -> RunCount:
         cut_by_budget=budget is not None and total.expected > budget,
         blocks_in_budget=None if budget is None else min(blocks, int(budget // per_block) + 1),
     )
+
+
+def run_seconds(plan: Plan) -> float:
+    """First guess of what one run takes with the pause after it, with nothing beside it, until runs have told."""
+    if plan.guest is not None:
+        counted = count(plan)
+        return counted.seconds_expected * guest_time.guests_at_once(plan) / counted.runs
+    design = plan.design
+    phases_s = sum(design.idle_s + plan.warm_up_s(test) + test.duration_s for test in plan.test) / len(plan.test)
+    return phases_s + design.gap_s + RUN_OVERHEAD_S
 
 
 def _count_guests(plan: Plan, spec: GuestSpec, folder: Path | None) -> RunCount:

@@ -1,0 +1,226 @@
+"""Runs of an arm in guests: each boots one that goes through the whole run by itself, and nothing from outside disturbs
+it. Runs of one block have the same seed, so that arms are paired by it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from txop.campaign.course import Course
+from txop.campaign.guest_script import INTERFACE, LAB_FAILED, marks_in, run_script, take_over
+from txop.campaign.guest_trials import carry_out_trial, limit_s
+from txop.campaign.laboratory import ArmError, Placed
+from txop.guest.chips import Chip
+from txop.guest.exactness import difference, results_sha256
+from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
+from txop.guest.results import Event
+from txop.guest.running import FILES, Ended, GuestFailed, run_guest
+from txop.guest_image.error import GuestError
+from txop.guest_image.image import Image
+from txop.guest_image.overlay import Overlay
+from txop.guest_trials.trial import Trial
+from txop.measure.instrument import Early, Marks, RunContext
+from txop.measure.probes.guest_trial import FOLDER
+from txop.plan import guest_time
+from txop.plan.guest_time import Spent, guest_s, is_checked
+from txop.plan.model import GuestSpec, Plan, Test
+from txop.targets.contract import TargetError
+
+SLOWEST = 30
+"""How many seconds of this machine's a guest's second may take, loaded as it may be."""
+REPEAT = "repeat"
+"""Folder of a run for the second guest of a check; there only when the two differ."""
+BOOT_S = 120
+"""What booting and associating may take, by the guest's clock."""
+
+
+@dataclass(frozen=True)
+class GuestArm:
+    """An arm as far as it can be prepared outside. It is loaded when the guest of a run boots."""
+
+    plan: Plan
+    spec: GuestSpec
+    image: Image
+    modules: tuple[Path, ...]
+    chip: Chip
+    facts: dict[str, Any]
+    kvm: bool = False
+
+    async def carry_out(self, course: Course) -> None:
+        """See :data:`~txop.campaign.laboratory.CarryOut`. The instruments only read: what they would have done, the
+        guest has done."""
+        plan, test = course.context.plan, course.context.test
+        course.placed = placed = Placed(None, dict(self.facts), clock="clock of the guest")
+        course.began += [each for each in course.instruments if isinstance(each, Early)]
+        course.reporter.phase("measure", guest_s(plan, test))
+        with course.voided_by_failures():
+            await (self._try if plan.guest_trial(test) else self._run)(course.context, placed, course.label.block)
+            course.began += [each for each in course.instruments if each not in course.began]
+        course.warnings += placed.warnings
+        course.reporter.phase("collect", None)
+
+    async def _run(self, context: RunContext, placed: Placed, block: int) -> None:
+        """A run with the phases of every run. Sets the marks, by the clock of the guest."""
+        overlay = Overlay(
+            script=run_script(self.plan, context.test, context.seconds_left),
+            environment=self.chip.variables(),
+            files=self.chip.files(),
+            modules=self.modules,
+        )
+        computer = self._computer(block, context.seconds_left)
+        guest = context.folder / "guest"
+        watch = Stopwatch()
+        ended = await self._boot(overlay, computer, guest, watch)
+        self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
+        if ended.status == LAB_FAILED:
+            take_over(guest / FILES, context.folder)  # the kernel log says why
+            raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
+        if ended.status != 0:
+            why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
+            raise TargetError("dut", f"the run in the guest ended with {ended.status}: {why}")
+        if full := [event.words for event in ended.events if event.words.startswith("the capture of the ")]:
+            advice = "give the guests more (memory_mb), keep less of each URB (snap_bytes), or a shorter window"
+            raise TargetError("dut", f"{full[0]}: {advice}")
+        if is_checked(self.plan, context.test, block):
+            again = context.folder / REPEAT
+            await self._boot(overlay, computer, again, Stopwatch())
+            _compare(guest, again, placed)
+        self._note_exactness(placed, guest)
+        for key, value in marks_in(guest / FILES):
+            setattr(context.marks, key, value)
+        driver = take_over(guest / FILES, context.folder)
+        if driver != self.spec.driver:
+            raise ArmError("arm-not-verified", f"the driver of {INTERFACE} is {driver}, not {self.spec.driver}")
+        placed.verified["driver"] = driver
+        placed.seconds = watch.load_s
+
+    async def _try(self, context: RunContext, placed: Placed, block: int) -> None:
+        """A run that is a trial with steps of its own."""
+        watch = Stopwatch()
+        trial = await self._trial(context, block, watch)
+        if is_checked(self.plan, context.test, block):
+            again = context.folder / REPEAT
+            await self._trial(replace(context, folder=again, marks=Marks()), block, Stopwatch())
+            _compare(context.folder / FOLDER, again / FOLDER, placed)
+        self._note_exactness(placed, context.folder / FOLDER)
+        if trial.seconds is not None and trial.guest_seconds is not None:
+            self._learn(self.spec, context.test, trial.seconds, trial.guest_seconds, watch)
+        driver = trial.seen.facts.words("driver")
+        if driver is not None:
+            placed.verified["driver"] = driver
+        placed.seconds = watch.load_s
+
+    async def _trial(self, context: RunContext, block: int, watch: Stopwatch) -> Trial:
+        computer = self._computer(block, limit_s(context.test))
+        wall_limit_s = float(SLOWEST * computer.limit_s)
+        return await carry_out_trial(
+            context, self.spec, self.image, self.modules, self.chip, computer, wall_limit_s, watch
+        )
+
+    def _note_exactness(self, placed: Placed, results: Path) -> None:
+        """What lets an exact run be compared with one done elsewhere, and why it may not be exact."""
+        if Mode(self.spec.mode) is not Mode.EXACT:
+            return
+        placed.verified["guest_sha256"] = results_sha256(results)
+        doubt = untested_qemu(qemu_version())
+        if doubt is not None:
+            placed.warnings.append(doubt)
+
+    def _computer(self, block: int, seconds: float) -> Computer:
+        return Computer(
+            mode=Mode(self.spec.mode),
+            memory_mb=self.spec.memory_mb,
+            shift=shift_of(self.spec.mips),
+            kvm=self.kvm,
+            seed=seed_of(self.plan.design.seed, block),
+            limit_s=int(seconds) + BOOT_S,
+        )
+
+    async def _boot(self, overlay: Overlay, computer: Computer, guest: Path, watch: Stopwatch) -> Ended:
+        wall_limit_s = float(SLOWEST * computer.limit_s)
+        try:
+            return await run_guest(
+                self.image, overlay, computer, results=guest, wall_limit_s=wall_limit_s, listener=watch
+            )
+        except GuestFailed as error:
+            said = error.console.splitlines()
+            raise TargetError("dut", f"{error.what}{f' ({said[0]})' if said else ''}") from None
+        except GuestError as error:
+            raise TargetError("dut", error.what) from None
+
+    @staticmethod
+    def _learn(spec: GuestSpec, test: Test, seconds: float, guest_seconds: float, watch: Stopwatch) -> None:
+        """Keep what the run took, for `txop plan check`. Losing it costs nothing else."""
+        up = watch.associated_up_s
+        if up is None or watch.associated_s is None or guest_seconds <= up:
+            return
+        slowdown = (seconds - watch.associated_s) / (guest_seconds - up)
+        with suppress(OSError, RuntimeError):  # RuntimeError: there is no home folder
+            guest_time.remember(spec, test, Spent(watch.associated_s, slowdown))
+
+
+def _compare(results: Path, again: Path, placed: Placed) -> None:
+    """Raise :class:`ArmError` when the second run of a check left something else; its files are then kept, else not."""
+    differs = difference(results, again)
+    if differs is not None:
+        raise ArmError("not-exact", f"a second run with the same seed is another: {differs}")
+    placed.verified["checked_exact"] = True
+    shutil.rmtree(again if again.name == REPEAT else again.parent, ignore_errors=True)
+
+
+def seed_of(seed: int, block: int) -> int:
+    """Of a block's guests: from 1 to 2^31 - 1, drawn from the plan's seed.
+
+    >>> seed_of(1, 1) == seed_of(1, 1), seed_of(1, 1) == seed_of(1, 2)
+    (True, False)
+    """
+    digest = hashlib.sha256(f"txop-guest:{seed}:{block}".encode()).digest()
+    return int.from_bytes(digest[:4]) % (2**31 - 1) + 1
+
+
+class Stopwatch:
+    """A listener that notes when the guest was associated for the first time."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._first_up_s: float | None = None
+        self.associated_s: float | None = None
+        """By this machine's clock, from the start of QEMU."""
+        self.associated_up_s: float | None = None
+        """By the guest's clock, from its kernel's start."""
+
+    @property
+    def load_s(self) -> float | None:
+        """From the boot to the association, by the guest's clock; ``None``: it never was associated."""
+        if self.associated_up_s is None or self._first_up_s is None:
+            return None
+        return round(self.associated_up_s - self._first_up_s, 3)
+
+    def event(self, event: Event) -> None:
+        """See :class:`~txop.guest.running.Listener`."""
+        if self._first_up_s is None:
+            self._first_up_s = event.uptime_s
+        if self.associated_s is None and event.words.startswith(ASSOCIATED):
+            self.associated_s = time.monotonic() - self._begun
+            self.associated_up_s = event.uptime_s
+
+    def output(self, stream: str, data: bytes) -> None:
+        """Nothing."""
+
+
+ASSOCIATED = "associated"
+"""How the event begins that ``lab.sh`` gives."""
+
+
+def _last_words(path: Path) -> str:
+    try:
+        rows = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        rows = []
+    first = next((row for row in rows if row.startswith("txop-lab:")), rows[-1] if rows else "it said nothing")
+    return first[:300]

@@ -1,0 +1,141 @@
+"""Laboratories that are driven from outside, step by step: an arm is put in place for a group of runs, and a run goes
+through its phases by this machine's clock."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from txop.campaign.clocks import note_uptimes, note_wall_clocks
+from txop.campaign.course import Course
+from txop.campaign.gates import CLOCK_JUMP_S
+from txop.campaign.laboratory import CarryOut, Placed
+from txop.measure.instrument import Early, Lasting
+from txop.plan.model import Arm
+
+
+class StepByStep(ABC):
+    """The part of a :class:`~txop.campaign.laboratory.Laboratory` that such laboratories have in common."""
+
+    at_once = 1
+    machine_per_run = False
+
+    @abstractmethod
+    async def place(self, arm: Arm, folder: Path) -> Placed:
+        """Load an arm, bring the link up, verify. ``folder``: of the run. Raises
+        :class:`~txop.campaign.laboratory.ArmError`."""
+
+    @abstractmethod
+    async def remove(self, folder: Path) -> list[str]:
+        """Undo :meth:`place`, also a failed one; what could not be undone, in words."""
+
+    @asynccontextmanager
+    async def group(self, arm: Arm, runs: int) -> AsyncIterator[CarryOut]:
+        """See :class:`~txop.campaign.laboratory.Laboratory`."""
+        group = _Group(self, arm, runs)
+        try:
+            yield group.carry_out
+        finally:
+            await group.leave()
+
+
+class _Group:
+    """Runs of one arm, one after the other."""
+
+    def __init__(self, laboratory: StepByStep, arm: Arm, runs: int) -> None:
+        self._laboratory = laboratory
+        self._arm = arm
+        self._to_come = runs
+        self._earlier: Placed | None = None
+        """How a run finds the arm that an earlier one has put in place."""
+        self._course: Course | None = None
+        """The last run that may have left something in place."""
+
+    async def carry_out(self, course: Course) -> None:
+        """One run; the last one takes the arm away, as does one that could not put it in place."""
+        self._course = course
+        self._to_come -= 1
+        try:
+            with course.voided_by_failures():
+                await _begin_early(course)
+                course.placed = self._earlier or await self._put_in_place(course)
+                course.warnings += course.placed.warnings
+                await _go_through_phases(course)
+        finally:
+            course.reporter.phase("collect", None)
+            for instrument in reversed(course.began):
+                await course.guarded(instrument.stop(course.context), instrument)
+        if self._to_come == 0 or course.placed is None:
+            course.warnings += await self._take_away()
+        elif course.lost is not None:
+            self._earlier = self._course = None  # who brings the target back takes away what is left of the arm
+
+    async def leave(self) -> None:
+        """Take the arm away when the runs came to no regular end: cancelled, failed, stopped."""
+        if self._course is not None:
+            reporter = self._course.reporter
+            for problem in await self._take_away():
+                reporter.notice(problem)
+
+    async def _put_in_place(self, course: Course) -> Placed:
+        course.reporter.phase("load", None)
+        placed = await self._laboratory.place(self._arm, course.context.folder)
+        self._earlier = Placed(None, placed.verified, no_seconds="an earlier run of the block loaded it")
+        return placed
+
+    async def _take_away(self) -> list[str]:
+        course, self._course, self._earlier = self._course, None, None
+        return [] if course is None else await self._laboratory.remove(course.context.folder)
+
+
+async def _begin_early(course: Course) -> None:
+    """Begin what has to see the arm come up."""
+    for instrument in course.instruments:
+        if isinstance(instrument, Early):
+            course.began.append(instrument)
+            await course.guarded(instrument.before_arm(course.context), instrument)
+
+
+async def _go_through_phases(course: Course) -> None:
+    """Idle, warm-up, window; with everything that records."""
+    context, reporter = course.context, course.reporter
+    plan, test, marks = context.plan, context.test, context.marks
+    for instrument in course.instruments:
+        if instrument not in course.began:
+            course.began.append(instrument)
+        await course.guarded(instrument.prepare(context), instrument)
+    await note_uptimes(context)
+    await note_wall_clocks(context)
+    marks.idle = time.monotonic()
+    if plan.design.idle_s > 0:
+        reporter.phase("idle", plan.design.idle_s)
+        await asyncio.sleep(plan.design.idle_s)
+    marks.load = time.monotonic()
+    marks.wall_minus_monotonic_s = time.time() - time.monotonic()
+    for instrument in course.instruments:
+        await course.guarded(instrument.start(context), instrument)
+    if course.void:
+        return
+    warm_up_s = plan.warm_up_s(test)
+    reporter.phase("warm up", warm_up_s)
+    await asyncio.sleep(max(0.0, marks.load + warm_up_s - time.monotonic()))
+    marks.window = time.monotonic()
+    reporter.phase("measure", test.duration_s)
+    await asyncio.sleep(test.duration_s)
+    for instrument in course.instruments:
+        if isinstance(instrument, Lasting):
+            await instrument.finished(context)
+    marks.end = time.monotonic()
+    jump_s = time.time() - time.monotonic() - marks.wall_minus_monotonic_s
+    if abs(jump_s) > CLOCK_JUMP_S:
+        course.spoil("clock-jumped", f"the clock of this machine was set by {jump_s:+.1f} s during the run")
+    before = dict(marks.uptime_minus_monotonic_s)
+    await note_uptimes(context)
+    await note_wall_clocks(context)
+    for name, offset_s in marks.uptime_minus_monotonic_s.items():
+        if before.get(name, offset_s) - offset_s > CLOCK_JUMP_S:
+            course.spoil("target-rebooted", "it started again during the run", name)
