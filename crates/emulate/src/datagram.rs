@@ -20,16 +20,6 @@ pub struct Datagram {
     category: AccessCategory,
 }
 
-/// The access category of a user priority (IEEE 802.11-2020, table 10-1).
-const fn category_of(priority: u8) -> AccessCategory {
-    match priority {
-        1 | 2 => AccessCategory::Background,
-        4 | 5 => AccessCategory::Video,
-        6 | 7 => AccessCategory::Voice,
-        _ => AccessCategory::BestEffort,
-    }
-}
-
 impl Datagram {
     /// A packet of `flow` that the host `from` sent at `offered_ns`.
     pub(crate) fn new(bytes: &[u8], flow: &Flow, offered_ns: u64, from: HostId, pair: u32) -> Self {
@@ -42,7 +32,7 @@ impl Datagram {
             from,
             pair,
             flow: hasher.finish() as u32,
-            category: category_of(ip::user_priority(dscp)),
+            category: AccessCategory::of_tid(ip::user_priority(dscp)).unwrap_or_default(),
         }
     }
 
@@ -90,7 +80,7 @@ mod tests {
         assert_ne!(packet(0, 1).flow(), packet(0, 2).flow());
         let categories = [(0x00, 1), (0x20, 0), (0x88, 2), (0xb8, 3), (0x28, 1)];
         for (class, index) in categories {
-            assert_eq!(packet(class, 1).category().index(), index, "{class:#x}");
+            assert_eq!(packet(class, 1).category().priority(), index, "{class:#x}");
         }
     }
 

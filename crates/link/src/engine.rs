@@ -4,6 +4,8 @@
 //! behind the modem. Hosts 1 and up are those at the near ends: the stations, or the machine that the modem or the SDIO
 //! card is in.
 
+pub use wire::AccessCategory;
+
 use crate::ppdu::Ppdu;
 use crate::urb::Urb;
 
@@ -18,30 +20,6 @@ impl HostId {
     /// For tables with one row per host.
     pub const fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-/// EDCA access category (IEEE 802.11-2020, 10.2.3.2), lowest priority first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AccessCategory {
-    /// AC_BK.
-    Background,
-    /// AC_BE.
-    #[default]
-    BestEffort,
-    /// AC_VI.
-    Video,
-    /// AC_VO.
-    Voice,
-}
-
-impl AccessCategory {
-    /// All four, lowest priority first.
-    pub const ALL: [Self; 4] = [Self::Background, Self::BestEffort, Self::Video, Self::Voice];
-
-    /// 0 to 3.
-    pub const fn index(self) -> usize {
-        self as usize
     }
 }
 

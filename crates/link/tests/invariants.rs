@@ -237,7 +237,7 @@ proptest! {
             if from == to {
                 continue;
             }
-            let packet = Numbered { number, size_bytes, category: AccessCategory::ALL[category] };
+            let packet = Numbered { number, size_bytes, category: AccessCategory::BY_PRIORITY[category] };
             let oversize = size_bytes > 2_296;
             match link.offer(now_ns, from, to, packet) {
                 Offer::Accepted => {

@@ -140,11 +140,11 @@ impl Watched {
         let flow = flow + 8 * (4 * peer + category) as u32;
         let packet = Numbered { number: self.offered, flow, bytes, ecn_capable };
         self.offered += 1;
-        self.queues.enqueue(self.now_ns, peer, AccessCategory::ALL[category], packet, &mut self.dropped);
+        self.queues.enqueue(self.now_ns, peer, AccessCategory::BY_PRIORITY[category], packet, &mut self.dropped);
     }
 
     fn dequeue(&mut self, peer: usize, category: usize, max_bytes: usize) -> bool {
-        let of = AccessCategory::ALL[category];
+        let of = AccessCategory::BY_PRIORITY[category];
         let Some(packet) = self.queues.dequeue(self.now_ns, peer, of, max_bytes, &mut self.dropped) else {
             return false;
         };
@@ -156,7 +156,7 @@ impl Watched {
     }
 
     fn turn(&mut self, category: usize, max_bytes: usize, packets: u8, airtime_us: u32) {
-        let of = AccessCategory::ALL[category];
+        let of = AccessCategory::BY_PRIORITY[category];
         let Some(peer) = self.queues.next(self.now_ns, of) else { return };
         assert!(peer < PEERS);
         assert_eq!(self.queues.next(self.now_ns, of), Some(peer), "asked again at once");
@@ -181,20 +181,20 @@ impl Watched {
                 self.dequeue(peer, category, max_bytes);
             }
             Step::Complete { peer, category, estimated_us, airtime_us } => {
-                let of = AccessCategory::ALL[category];
+                let of = AccessCategory::BY_PRIORITY[category];
                 self.queues.completed(self.now_ns, peer, of, estimated_us, airtime_us);
             }
             Step::Receive { peer, category, airtime_us } => {
-                self.queues.received(self.now_ns, peer, AccessCategory::ALL[category], airtime_us);
+                self.queues.received(self.now_ns, peer, AccessCategory::BY_PRIORITY[category], airtime_us);
             }
             Step::Release { peer, category, packets } => {
-                let of = AccessCategory::ALL[category];
+                let of = AccessCategory::BY_PRIORITY[category];
                 self.queues.released(self.now_ns, peer, of, packets, &mut self.dropped);
             }
             Step::Retries { peer, category, waiting } => {
-                self.queues.retries(self.now_ns, peer, AccessCategory::ALL[category], waiting);
+                self.queues.retries(self.now_ns, peer, AccessCategory::BY_PRIORITY[category], waiting);
             }
-            Step::Pass { peer, category } => self.queues.pass(peer, AccessCategory::ALL[category]),
+            Step::Pass { peer, category } => self.queues.pass(peer, AccessCategory::BY_PRIORITY[category]),
             Step::Expect { peer, kbit_s } => self.queues.expect_throughput(peer, kbit_s),
         }
         let gone = self.taken.len() + self.dropped.len();
@@ -227,12 +227,12 @@ proptest! {
         // Nothing under way any more: everything that waits can be had.
         for category in [1, 3] {
             for peer in 0..PEERS {
-                let of = AccessCategory::ALL[category];
+                let of = AccessCategory::BY_PRIORITY[category];
                 watched.queues.retries(watched.now_ns, peer, of, false);
                 watched.queues.completed(watched.now_ns, peer, of, u32::MAX, 0);
                 watched.go(&Step::Release { peer, category, packets: usize::MAX });
             }
-            while watched.queues.next(watched.now_ns, AccessCategory::ALL[category]).is_some() {
+            while watched.queues.next(watched.now_ns, AccessCategory::BY_PRIORITY[category]).is_some() {
                 let before = watched.queues.backlog_packets();
                 watched.turn(category, usize::MAX, 3, 1_000);
                 prop_assert!(watched.queues.backlog_packets() < before, "a turn moves something");

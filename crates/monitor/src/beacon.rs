@@ -1,64 +1,48 @@
-//! Beacons (IEEE 802.11-2020, 9.3.3.2).
+//! Beacons of a link's network (IEEE 802.11-2020, 9.3.3.2).
 
 use link::engine::HostId;
+use wire::ieee80211::elements::{id, Element};
+use wire::ieee80211::{
+    CapabilityInfo, Country, Erp, FixedFields, FrameKind, Header, HtCapabilities, HtOperation, MacAddr, ManagementBody,
+    ManagementElements, SecondaryChannel, Seq, TimElement, Wmm,
+};
 
-use crate::frame::{BROADCAST, FCS_LEN};
-use crate::network::{address, Network, RATES_MAX};
+use crate::frame::FCS_LEN;
+use crate::network::{address, Network};
 
 const SSID: &[u8] = b"txop";
 /// 100 TU, as everywhere.
 const INTERVAL_TU: u16 = 100;
 /// ESS and short slot.
-const CAPABILITIES: [u8; 2] = [0x01, 0x04];
-const VENDOR: u8 = 221;
-/// WMM parameters with the default EDCA parameters (WMM specification 2.2.2).
-const WMM: [u8; 24] =
-    [0x00, 0x50, 0xf2, 2, 1, 1, 0, 0, 0x03, 0xa4, 0, 0, 0x27, 0xa4, 0, 0, 0x42, 0x43, 0x5e, 0, 0x62, 0x32, 0x2f, 0];
-
-fn element(id: u8, body: &[u8], out: &mut Vec<u8>) {
-    let body = body.get(..255).unwrap_or(body);
-    out.push(id);
-    out.push(body.len() as u8);
-    out.extend_from_slice(body);
-}
+const CAPABILITY: CapabilityInfo = CapabilityInfo(0x0401);
+/// Nothing is buffered for anybody.
+const TIM: TimElement<'_> = TimElement { dtim_count: 0, dtim_period: 1, bitmap_control: 0, bitmap: &[0] };
 
 /// Appends a beacon of an open network, without its FCS.
 pub(crate) fn beacon(network: &Network, tsf_us: u64, sequence: u16, out: &mut Vec<u8>) {
     let start = out.len();
+    let ap = address(HostId::SERVER);
+    Header::management(FrameKind::Beacon, MacAddr::BROADCAST, ap, ap, Seq::new(sequence)).emit(out);
     let channel = network.channel as u8;
     let wide = network.width_mhz == 40;
-    out.extend_from_slice(&[0x80, 0, 0, 0]);
-    for address in [BROADCAST, address(HostId::SERVER), address(HostId::SERVER)] {
-        out.extend_from_slice(&address.0);
-    }
-    out.extend_from_slice(&(sequence << 4).to_le_bytes());
-    out.extend_from_slice(&tsf_us.to_le_bytes());
-    out.extend_from_slice(&INTERVAL_TU.to_le_bytes());
-    out.extend_from_slice(&CAPABILITIES);
-    element(0, SSID, out);
-    let (rates, more) = network.rates.split_at(network.rates.len().min(RATES_MAX));
-    element(1, rates, out);
-    if network.is_2_4_ghz() {
-        element(3, &[channel], out);
-    }
-    element(5, &[0, 1, 0, 0], out);
-    let (first, channels) = if network.is_2_4_ghz() { (1, 13) } else { (36, 4) };
-    element(7, &[b'X', b'X', b' ', first, channels, 20], out);
-    if network.is_2_4_ghz() {
-        element(42, &[0], out);
-    }
-    if !more.is_empty() {
-        element(50, more, out);
-    }
-    if let Some(streams) = network.streams {
-        element(45, &ht_capabilities(wide, streams), out);
-        let mut operation = [0; 22];
-        operation[0] = channel;
-        operation[1] = if wide { 0x05 } else { 0 };
-        element(61, &operation, out);
-        element(127, &[0; 8], out);
-        element(VENDOR, &WMM, out);
-    }
+    let secondary = if wide { SecondaryChannel::Above } else { SecondaryChannel::None };
+    let (first_channel, channels) = if network.is_2_4_ghz() { (1, 13) } else { (36, 4) };
+    let ht = network.streams.map(|streams| ht_capabilities(wide, streams));
+    let elements = ManagementElements {
+        ssid: Some(SSID),
+        dsss_channel: network.is_2_4_ghz().then_some(channel),
+        tim: Some(TIM),
+        country: Some(Country { text: *b"XX ", first_channel, channels, max_power_dbm: 20 }),
+        erp: network.is_2_4_ghz().then_some(Erp(0)),
+        ht,
+        ht_operation: ht.map(|_| HtOperation::new(channel, secondary)),
+        extended_capabilities: ht.map(|_| &[0; 8][..]),
+        wmm: ht.map(|_| Wmm::default_parameters(0)),
+        ..ManagementElements::default()
+    };
+    let elements = elements.with_rates(&network.rates);
+    let fixed = FixedFields::Beacon { timestamp_us: tsf_us, interval_tu: INTERVAL_TU, capability: CAPABILITY };
+    ManagementBody { fixed, elements }.emit(out);
     fill(start, network.beacon_bytes.saturating_sub(FCS_LEN), out);
 }
 
@@ -67,21 +51,19 @@ fn fill(start: usize, len: usize, out: &mut Vec<u8>) {
     let nothing = [0; 255];
     while let Some(missing @ 5..) = len.checked_sub(out.len() - start) {
         // Two elements where one would leave fewer bytes than an element has at least.
-        let body = if (258..262).contains(&missing) { 200 } else { (missing - 2).min(255) };
-        element(VENDOR, nothing.get(..body).unwrap_or_default(), out);
+        let data = if (258..262).contains(&missing) { 200 } else { (missing - 2).min(255) };
+        Element::new(id::VENDOR, nothing.get(..data).unwrap_or_default()).emit(out);
     }
 }
 
 /// SM power save disabled; short guard interval at 20 MHz, and 40 MHz with its own; A-MPDUs of 65535 bytes without minimum
-/// spacing.
-fn ht_capabilities(wide: bool, streams: u8) -> [u8; 26] {
-    let mut body = [0; 26];
-    let information: u16 = 0x000c | 0x0020 | if wide { 0x0002 | 0x0040 } else { 0 };
-    body[0..2].copy_from_slice(&information.to_le_bytes());
-    body[2] = 0x03;
-    body[3..3 + usize::from(streams.min(4))].fill(0xff);
-    body[15] = 0x01;
-    body
+/// spacing; as many streams each way.
+fn ht_capabilities(wide: bool, streams: u8) -> HtCapabilities {
+    let mut mcs_set = [0; 16];
+    mcs_set[..usize::from(streams.min(4))].fill(0xff);
+    mcs_set[12] = 0x01;
+    let info = 0x000c | 0x0020 | if wide { 0x0002 | 0x0040 } else { 0 };
+    HtCapabilities { info, ampdu_parameters: 0x03, mcs_set, extended: 0 }
 }
 
 #[cfg(test)]

@@ -1,35 +1,18 @@
-//! 802.11 data and control frames, without their FCS (IEEE 802.11-2020, 9.3.1 and 9.3.2).
+//! The MPDUs of a PPDU of a link, without their FCS.
 
 use link::engine::{AccessCategory, HostId, Packet};
 use link::ppdu::{Contents, DataMpdu, Ppdu};
-use wire::ieee80211::MacAddr;
+use wire::ieee80211::body::LLC_SNAP;
+use wire::ieee80211::{
+    Bitmap, CompressedBlockAck, CompressedBlockAckReq, FrameControl, FrameKind, Header, MacAddr, QosControl, Seq,
+};
 
 use crate::network::address;
 
 pub(crate) const FCS_LEN: usize = 4;
-pub(crate) const BROADCAST: MacAddr = MacAddr([0xff; 6]);
-/// LLC and SNAP header up to the EtherType (RFC 1042).
-const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
-const DATA: u8 = 0x08;
-const QOS_DATA: u8 = 0x88;
-const TO_DS: u8 = 0x01;
-const FROM_DS: u8 = 0x02;
-const RETRY: u8 = 0x08;
-/// Compressed, in the control field of a Block Ack and of its request.
-const COMPRESSED: u16 = 0x0004;
-
-/// The TID of an access category: the user priority of that name, as mac80211 and 802.1D have it (table 10-1).
-const fn tid(category: AccessCategory) -> u8 {
-    match category {
-        AccessCategory::Background => 1,
-        AccessCategory::BestEffort => 0,
-        AccessCategory::Video => 5,
-        AccessCategory::Voice => 6,
-    }
-}
 
 fn receiver(to: Option<HostId>) -> MacAddr {
-    to.map_or(BROADCAST, address)
+    to.map_or(MacAddr::BROADCAST, address)
 }
 
 /// How a data frame is to be written.
@@ -51,22 +34,16 @@ pub(crate) fn data<P: Packet>(
 ) -> usize {
     let start = out.len();
     let down = ppdu.from == HostId::SERVER;
-    let retry = if mpdu.retry { RETRY } else { 0 };
-    out.extend_from_slice(&[if frame.qos { QOS_DATA } else { DATA }, if down { FROM_DS } else { TO_DS } | retry]);
-    out.extend_from_slice(&ppdu.duration_us.to_le_bytes());
+    let fc = FrameControl::default().with_from_ds(down).with_to_ds(!down).with_retry(mpdu.retry);
     let (to, from, bssid) = (receiver(ppdu.to), address(ppdu.from), address(HostId::SERVER));
     // Downlink: destination, BSSID, source. Uplink: BSSID, source, destination.
     let addresses = if down { [to, bssid, from] } else { [bssid, from, to] };
-    for address in addresses {
-        out.extend_from_slice(&address.0);
-    }
-    out.extend_from_slice(&(mpdu.sequence << 4).to_le_bytes());
-    if frame.qos {
-        out.extend_from_slice(&[tid(frame.category), 0]);
-    }
+    let qos = frame.qos.then(|| QosControl::new(frame.category.tid()));
+    let header = Header::data(fc, addresses, Seq::new(mpdu.sequence), qos);
+    Header { duration_id: ppdu.duration_us, ..header }.emit(out);
     out.extend_from_slice(&LLC_SNAP);
     let type_at = out.len();
-    out.extend_from_slice(&[0x08, 0x00]);
+    out.extend_from_slice(&wire::ip::ETHERTYPE_IPV4.to_be_bytes());
     let body = out.len();
     let size = mpdu.packet.size_bytes();
     let room = frame.limit.saturating_sub(body).min(size);
@@ -74,41 +51,30 @@ pub(crate) fn data<P: Packet>(
     // Whatever the packet made of it: as long as it says.
     out.resize(body + room, 0);
     if out.get(body).is_some_and(|byte| byte >> 4 == 6) {
-        out[type_at..body].copy_from_slice(&[0x86, 0xdd]);
+        out[type_at..body].copy_from_slice(&wire::ip::ETHERTYPE_IPV6.to_be_bytes());
     }
     body - start + size
 }
 
-fn header(first: u8, duration_us: u16, to: MacAddr, out: &mut Vec<u8>) {
-    out.extend_from_slice(&[first, 0]);
-    out.extend_from_slice(&duration_us.to_le_bytes());
-    out.extend_from_slice(&to.0);
-}
-
 /// Appends a control frame; nothing for what is none.
 pub(crate) fn control<P>(ppdu: &Ppdu<'_, P>, out: &mut Vec<u8>) {
-    let (to, from, duration_us) = (receiver(ppdu.to), address(ppdu.from), ppdu.duration_us);
-    let block_ack_control = |category| COMPRESSED | u16::from(tid(category)) << 12;
+    let (to, from) = (receiver(ppdu.to), address(ppdu.from));
+    let header = |kind: FrameKind, transmitter: Option<MacAddr>, out: &mut Vec<u8>| {
+        Header { duration_id: ppdu.duration_us, ..Header::control(kind, to, transmitter) }.emit(out);
+    };
     match ppdu.contents {
         Contents::Data { .. } | Contents::Beacon => {}
-        Contents::Ack => header(0xd4, duration_us, to, out),
-        Contents::Cts => header(0xc4, duration_us, to, out),
-        Contents::Rts => {
-            header(0xb4, duration_us, to, out);
-            out.extend_from_slice(&from.0);
-        }
+        Contents::Ack => header(FrameKind::Ack, None, out),
+        Contents::Cts => header(FrameKind::Cts, None, out),
+        Contents::Rts => header(FrameKind::Rts, Some(from), out),
         Contents::BlockAck { category, start_sequence, bitmap } => {
-            header(0x94, duration_us, to, out);
-            out.extend_from_slice(&from.0);
-            out.extend_from_slice(&block_ack_control(category).to_le_bytes());
-            out.extend_from_slice(&(start_sequence << 4).to_le_bytes());
-            out.extend_from_slice(&bitmap.to_le_bytes());
+            header(FrameKind::BlockAck, Some(from), out);
+            let (start, bitmap) = (Seq::new(start_sequence), Bitmap::from(bitmap));
+            CompressedBlockAck { tid: category.tid(), start, bitmap }.emit(out);
         }
         Contents::BlockAckRequest { category, start_sequence } => {
-            header(0x84, duration_us, to, out);
-            out.extend_from_slice(&from.0);
-            out.extend_from_slice(&block_ack_control(category).to_le_bytes());
-            out.extend_from_slice(&(start_sequence << 4).to_le_bytes());
+            header(FrameKind::BlockAckReq, Some(from), out);
+            CompressedBlockAckReq { tid: category.tid(), start: Seq::new(start_sequence) }.emit(out);
         }
     }
 }

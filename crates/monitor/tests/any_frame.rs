@@ -103,7 +103,7 @@ fn stations_categories_rates_and_frames_without_qos() {
             frames += 2;
             data += 1;
         }
-        for (n, category) in AccessCategory::ALL.into_iter().enumerate() {
+        for (n, category) in AccessCategory::BY_PRIORITY.into_iter().enumerate() {
             let station = 300 + n as u16;
             let mode = ht(n as u8 * 8 + n as u8, Bandwidth::Mhz40);
             cell.send(legacy[6], 0, Some(station), Contents::Rts);

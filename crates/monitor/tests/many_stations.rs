@@ -82,7 +82,7 @@ fn play(scenario: &Scenario, name: &str) {
     for ms in 0..MS {
         link.advance(ms * 1_000_000, &mut outside);
         for host in 1..hosts {
-            let category = AccessCategory::ALL[(ms as usize + usize::from(host)) % 4];
+            let category = AccessCategory::BY_PRIORITY[(ms as usize + usize::from(host)) % 4];
             link.offer(ms * 1_000_000, HostId::SERVER, HostId(host), Modelled(category));
             if ms % 3 == 0 {
                 link.offer(ms * 1_000_000, HostId(host), HostId::SERVER, Modelled(category));

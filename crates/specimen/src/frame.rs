@@ -1,6 +1,9 @@
 //! MPDUs, from a description to bytes (without FCS).
 
-use wire::ieee80211::MacAddr;
+use wire::ieee80211::body::LLC_SNAP;
+use wire::ieee80211::{
+    Bitmap, CompressedBlockAck, CompressedBlockAckReq, FrameControl, FrameKind, Header, MacAddr, QosControl, Seq,
+};
 
 use crate::element;
 use crate::scene::Scene;
@@ -139,87 +142,83 @@ impl<'a> Builder<'a> {
         let station = self.station(mpdu);
         match mpdu.content {
             Content::Data { serial, payload, tid } => {
-                self.data_header(mpdu, if tid.is_some() { 8 } else { 0 }, bss.protected, tid, out);
+                self.data_header(mpdu, bss.protected, tid, out);
                 if bss.protected {
                     let n = (serial + 1).to_le_bytes();
                     out.extend_from_slice(&[n[0], n[1], 0, 0x20, n[2], n[3], n[4], n[5]]);
                     // LLC/SNAP and payload, encrypted, and the MIC.
                     self.fill(serial, usize::from(payload) + 16, out);
                 } else {
-                    // EtherType 0x88b5: IEEE 802 local experimental.
-                    out.extend_from_slice(&[0xaa, 0xaa, 0x03, 0, 0, 0, 0x88, 0xb5]);
+                    out.extend_from_slice(&LLC_SNAP);
+                    // EtherType: IEEE 802 local experimental.
+                    out.extend_from_slice(&0x88b5u16.to_be_bytes());
                     self.fill(serial, usize::from(payload), out);
                 }
             }
             Content::Eapol { message } => {
                 let qos = station.is_some_and(|s| s.qos).then_some(0);
-                self.data_header(mpdu, if qos.is_some() { 8 } else { 0 }, false, qos, out);
+                self.data_header(mpdu, false, qos, out);
                 element::eapol_key(out, message, &self.filler[..64]);
             }
-            Content::Null => self.data_header(mpdu, 4, false, None, out),
-            Content::Rts => {
-                self.control(0xb4, mpdu, out);
-                out.extend_from_slice(&self.address(Some(mpdu.from)).0);
+            Content::Null => {
+                let null = FrameControl::new(FrameKind::Data { qos: false, null: true });
+                let header = self.data(mpdu, false, None);
+                Self::emit(mpdu, Header { fc: FrameControl(header.fc.0 | null.0), ..header }, out);
             }
-            Content::Cts => self.control(0xc4, mpdu, out),
-            Content::Ack => self.control(0xd4, mpdu, out),
+            Content::Rts => self.control(FrameKind::Rts, mpdu, out),
+            Content::Cts => self.control(FrameKind::Cts, mpdu, out),
+            Content::Ack => self.control(FrameKind::Ack, mpdu, out),
             Content::BlockAckRequest { tid, ssn } => {
-                self.control(0x84, mpdu, out);
-                out.extend_from_slice(&self.address(Some(mpdu.from)).0);
-                out.extend_from_slice(&(0x0004 | u16::from(tid) << 12).to_le_bytes());
-                out.extend_from_slice(&(ssn << 4).to_le_bytes());
+                self.control(FrameKind::BlockAckReq, mpdu, out);
+                CompressedBlockAckReq { tid, start: Seq::new(ssn) }.emit(out);
             }
             Content::BlockAck { tid, ssn, bitmap, bits } => {
-                self.control(0x94, mpdu, out);
-                out.extend_from_slice(&self.address(Some(mpdu.from)).0);
-                out.extend_from_slice(&(0x0004 | u16::from(tid) << 12).to_le_bytes());
-                // The fragment number says how long the bitmap is: 0: 64 bits, 4: 256 (802.11ax, table 9-30).
-                out.extend_from_slice(&(ssn << 4 | if bits == 256 { 4 } else { 0 }).to_le_bytes());
-                for word in bitmap.iter().take(usize::from(bits / 64)) {
-                    out.extend_from_slice(&word.to_le_bytes());
-                }
+                self.control(FrameKind::BlockAck, mpdu, out);
+                let mut all = Bitmap { len: bits, ..Bitmap::EMPTY };
+                all.bits[..bitmap.len()].copy_from_slice(&bitmap);
+                CompressedBlockAck { tid, start: Seq::new(ssn), bitmap: all }.emit(out);
             }
             Content::Beacon { tsf_us, dtim_count, buffered } => {
-                self.management(8, mpdu, out);
+                self.management(FrameKind::Beacon, mpdu, out);
                 element::beacon(out, bss, self.channel, tsf_us, dtim_count, buffered);
             }
             Content::ProbeResponse { tsf_us } => {
-                self.management(5, mpdu, out);
+                self.management(FrameKind::ProbeResponse, mpdu, out);
                 element::probe_response(out, bss, self.channel, tsf_us);
             }
             Content::ProbeRequest => {
-                self.management(4, mpdu, out);
+                self.management(FrameKind::ProbeRequest, mpdu, out);
                 if let Some(station) = station {
                     element::probe_request(out, bss, station);
                 }
             }
             Content::Authentication { step } => {
-                self.management(11, mpdu, out);
+                self.management(FrameKind::Authentication, mpdu, out);
                 element::authentication(out, step);
             }
             Content::AssociationRequest => {
-                self.management(0, mpdu, out);
+                self.management(FrameKind::AssociationRequest, mpdu, out);
                 if let Some(station) = station {
                     element::association_request(out, bss, station);
                 }
             }
             Content::AssociationResponse => {
-                self.management(1, mpdu, out);
+                self.management(FrameKind::AssociationResponse, mpdu, out);
                 if let Some(station) = station {
                     let aid = mpdu.to.unwrap_or(1) as u16;
                     element::association_response(out, bss, station, self.channel, aid);
                 }
             }
             Content::AddbaRequest { tid, window, first_seq } => {
-                self.management(13, mpdu, out);
+                self.management(FrameKind::Action, mpdu, out);
                 element::addba_request(out, tid + 1, tid, window, first_seq);
             }
             Content::AddbaResponse { tid, window } => {
-                self.management(13, mpdu, out);
+                self.management(FrameKind::Action, mpdu, out);
                 element::addba_response(out, tid + 1, tid, window);
             }
             Content::Delba { tid } => {
-                self.management(13, mpdu, out);
+                self.management(FrameKind::Action, mpdu, out);
                 element::delba(out, tid);
             }
         }
@@ -231,41 +230,33 @@ impl<'a> Builder<'a> {
         self.scene.stations.get(node.checked_sub(1)?)
     }
 
-    fn flags(mpdu: &Mpdu) -> u8 {
-        u8::from(mpdu.retry) << 3 | u8::from(mpdu.power_management) << 4
+    /// With the flags and the duration of the MPDU.
+    fn emit(mpdu: &Mpdu, header: Header, out: &mut Vec<u8>) {
+        let fc = header.fc.with_retry(mpdu.retry).with_power_management(mpdu.power_management);
+        Header { fc, duration_id: mpdu.duration_us, ..header }.emit(out);
     }
 
-    fn control(&self, first: u8, mpdu: &Mpdu, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[first, Self::flags(mpdu)]);
-        out.extend_from_slice(&mpdu.duration_us.to_le_bytes());
-        out.extend_from_slice(&self.address(mpdu.to).0);
+    fn control(&self, kind: FrameKind, mpdu: &Mpdu, out: &mut Vec<u8>) {
+        let transmitter = mpdu.content.has_transmitter().then(|| self.address(Some(mpdu.from)));
+        Self::emit(mpdu, Header::control(kind, self.address(mpdu.to), transmitter), out);
     }
 
-    fn management(&self, subtype: u8, mpdu: &Mpdu, out: &mut Vec<u8>) {
-        out.extend_from_slice(&[subtype << 4, Self::flags(mpdu)]);
-        out.extend_from_slice(&mpdu.duration_us.to_le_bytes());
-        out.extend_from_slice(&self.address(mpdu.to).0);
-        out.extend_from_slice(&self.address(Some(mpdu.from)).0);
+    fn management(&self, kind: FrameKind, mpdu: &Mpdu, out: &mut Vec<u8>) {
+        let (to, from) = (self.address(mpdu.to), self.address(Some(mpdu.from)));
         let bssid = if mpdu.to.is_none() && mpdu.from != 0 { MacAddr::BROADCAST } else { self.scene.bss.address };
-        out.extend_from_slice(&bssid.0);
-        out.extend_from_slice(&(mpdu.seq << 4).to_le_bytes());
+        Self::emit(mpdu, Header::management(kind, to, from, bssid, Seq::new(mpdu.seq)), out);
     }
 
-    fn data_header(&self, mpdu: &Mpdu, subtype: u8, protected: bool, tid: Option<u8>, out: &mut Vec<u8>) {
+    /// The far end of the traffic is the access point itself.
+    fn data(&self, mpdu: &Mpdu, protected: bool, tid: Option<u8>) -> Header {
         let from_ap = mpdu.from == 0;
-        let direction = if from_ap { 0x02 } else { 0x01 };
-        let (receiver, transmitter) = (self.address(mpdu.to).0, self.address(Some(mpdu.from)).0);
-        let mut header = [0; 26];
-        header[0] = 0x08 | subtype << 4;
-        header[1] = Self::flags(mpdu) | direction | u8::from(protected) << 6;
-        header[2..4].copy_from_slice(&mpdu.duration_us.to_le_bytes());
-        header[4..10].copy_from_slice(&receiver);
-        header[10..16].copy_from_slice(&transmitter);
-        // The far end of the traffic is the access point itself.
-        header[16..22].copy_from_slice(&self.scene.bss.address.0);
-        header[22..24].copy_from_slice(&(mpdu.seq << 4).to_le_bytes());
-        header[24] = tid.unwrap_or(0);
-        out.extend_from_slice(&header[..if tid.is_some() { 26 } else { 24 }]);
+        let fc = FrameControl::default().with_from_ds(from_ap).with_to_ds(!from_ap).with_protected(protected);
+        let addresses = [self.address(mpdu.to), self.address(Some(mpdu.from)), self.scene.bss.address];
+        Header::data(fc, addresses, Seq::new(mpdu.seq), tid.map(QosControl::new))
+    }
+
+    fn data_header(&self, mpdu: &Mpdu, protected: bool, tid: Option<u8>, out: &mut Vec<u8>) {
+        Self::emit(mpdu, self.data(mpdu, protected, tid), out);
     }
 
     /// `len` bytes that depend on `serial` alone, so that a retransmission is the same MPDU.

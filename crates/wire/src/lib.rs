@@ -11,8 +11,11 @@ pub mod phy;
 pub mod radio;
 pub mod usb;
 
+mod access_category;
 mod avs;
 mod channel;
 mod ppi;
 mod prism;
 pub mod radiotap;
+
+pub use access_category::AccessCategory;

@@ -22,13 +22,13 @@ impl Aql {
 
     /// What of a peer waits, µs.
     pub(crate) fn pending_us(&self, peer: usize, category: AccessCategory) -> u64 {
-        self.pending_us.get(peer).map_or(0, |pending| pending[category.index()])
+        self.pending_us.get(peer).map_or(0, |pending| pending[category.priority()])
     }
 
     pub(crate) fn add(&mut self, peer: usize, category: AccessCategory, us: u32) {
         if let Some(pending) = self.pending_us.get_mut(peer) {
-            pending[category.index()] += u64::from(us);
-            self.of_category_us[category.index()] += u64::from(us);
+            pending[category.priority()] += u64::from(us);
+            self.of_category_us[category.priority()] += u64::from(us);
             self.total_us += u64::from(us);
         }
     }
@@ -36,9 +36,9 @@ impl Aql {
     /// Takes away what was added; more than that is ignored.
     pub(crate) fn remove(&mut self, peer: usize, category: AccessCategory, us: u32) {
         if let Some(pending) = self.pending_us.get_mut(peer) {
-            let us = u64::from(us).min(pending[category.index()]);
-            pending[category.index()] -= us;
-            self.of_category_us[category.index()] -= us;
+            let us = u64::from(us).min(pending[category.priority()]);
+            pending[category.priority()] -= us;
+            self.of_category_us[category.priority()] -= us;
             self.total_us -= us;
         }
     }
@@ -55,7 +55,7 @@ impl Aql {
     pub(crate) fn allows_round(&self, category: AccessCategory, stations: usize) -> bool {
         let AqlSettings { on, low_us, high_us, .. } = self.limits;
         let limit_us = (stations as u64).saturating_sub(1) * u64::from(low_us) / 2 + u64::from(high_us);
-        !on || self.of_category_us[category.index()] < limit_us
+        !on || self.of_category_us[category.priority()] < limit_us
     }
 
     /// Whether they are kept.

@@ -19,7 +19,7 @@ impl Queueing {
                 Box::new(MacQueue::new(packets, counts_in_flight, peers, |_| Fifo::new(self.fifo.packets as usize)))
             }
             QueueKind::FqCodel => Box::new(MacQueue::new(packets, counts_in_flight, peers, |category| {
-                FqCodel::new(&self.fq_codel, perturbation.wrapping_add(category.index() as u64))
+                FqCodel::new(&self.fq_codel, perturbation.wrapping_add(category.priority() as u64))
             })),
             QueueKind::FqMac | QueueKind::Airtime => Box::new(StationQueues::new(self, peers, perturbation)),
         }

@@ -41,7 +41,7 @@ impl<P: Packet, Q: Qdisc<P>> MacQueue<P, Q> {
         peers: usize,
         mut qdisc: impl FnMut(AccessCategory) -> Q,
     ) -> Self {
-        let lanes = AccessCategory::ALL.map(|category| Lane {
+        let lanes = AccessCategory::BY_PRIORITY.map(|category| Lane {
             qdisc: qdisc(category),
             waiting: (0..peers).map(|_| VecDeque::new()).collect(),
             waiting_packets: 0,
@@ -54,14 +54,14 @@ impl<P: Packet, Q: Qdisc<P>> MacQueue<P, Q> {
     }
 
     fn set_passed(&mut self, peer: usize, category: AccessCategory, passed: bool) {
-        if let Some(of_peer) = self.lanes[category.index()].passed.get_mut(peer) {
+        if let Some(of_peer) = self.lanes[category.priority()].passed.get_mut(peer) {
             *of_peer = passed;
         }
     }
 
     /// Fills the FIFO from the discipline.
     fn refill(&mut self, now_ns: u64, category: AccessCategory, dropped: &mut Vec<(P, DropCause)>) {
-        let lane = &mut self.lanes[category.index()];
+        let lane = &mut self.lanes[category.priority()];
         while lane.waiting_packets + lane.in_flight_packets < self.limit_packets {
             let Some(item) = lane.qdisc.dequeue(now_ns, dropped) else { break };
             // The peer was checked when the packet came.
@@ -88,12 +88,12 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
             return;
         };
         let item = Item::new(now_ns, number, ETHERNET_HEADER_BYTES, packet);
-        self.lanes[category.index()].qdisc.enqueue(item, dropped);
+        self.lanes[category.priority()].qdisc.enqueue(item, dropped);
         self.refill(now_ns, category, dropped);
     }
 
     fn next(&mut self, _now_ns: u64, category: AccessCategory) -> Option<usize> {
-        let lane = &self.lanes[category.index()];
+        let lane = &self.lanes[category.priority()];
         let first = lane.retrying.iter().find(|&&peer| !lane.passed[peer]);
         first.copied().or_else(|| {
             let heads = lane.waiting.iter().enumerate().filter(|&(peer, _)| !lane.passed[peer]);
@@ -109,7 +109,7 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
         max_bytes: usize,
         dropped: &mut Vec<(P, DropCause)>,
     ) -> Option<P> {
-        let lane = &mut self.lanes[category.index()];
+        let lane = &mut self.lanes[category.priority()];
         let queue = lane.waiting.get_mut(peer)?;
         if queue.front()?.1.size_bytes() > max_bytes {
             return None;
@@ -149,13 +149,13 @@ impl<P: Packet, Q: Qdisc<P>> Scheduler<P> for MacQueue<P, Q> {
         dropped: &mut Vec<(P, DropCause)>,
     ) {
         self.set_passed(peer, category, false);
-        let lane = &mut self.lanes[category.index()];
+        let lane = &mut self.lanes[category.priority()];
         lane.in_flight_packets = lane.in_flight_packets.saturating_sub(packets);
         self.refill(now_ns, category, dropped);
     }
 
     fn retries(&mut self, _now_ns: u64, peer: usize, category: AccessCategory, waiting: bool) {
-        let retrying = &mut self.lanes[category.index()].retrying;
+        let retrying = &mut self.lanes[category.priority()].retrying;
         if !waiting {
             retrying.retain(|&other| other != peer);
         } else if peer < self.peers && !retrying.contains(&peer) {

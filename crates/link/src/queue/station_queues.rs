@@ -43,7 +43,7 @@ struct View<'a, P> {
 }
 
 const fn tin_of(peer: usize, category: AccessCategory) -> usize {
-    peer.saturating_mul(AccessCategory::ALL.len()).saturating_add(category.index())
+    peer.saturating_mul(AccessCategory::BY_PRIORITY.len()).saturating_add(category.priority())
 }
 
 impl<P: Packet> Stations for View<'_, P> {
@@ -69,7 +69,7 @@ impl<P: Packet> Stations for View<'_, P> {
 impl<P: Packet> StationQueues<P> {
     /// Empty queues for `peers` stations. `perturbation` is part of the hash of flows.
     pub fn new(settings: &Queueing, peers: usize, perturbation: u64) -> Self {
-        let tins = peers * AccessCategory::ALL.len();
+        let tins = peers * AccessCategory::BY_PRIORITY.len();
         let rota = match settings.kind {
             QueueKind::Airtime => Rota::by_airtime(&settings.airtime, peers),
             _ => Rota::round_robin(peers),
@@ -93,7 +93,7 @@ impl<P: Packet> StationQueues<P> {
 
 impl<P: Packet> StationQueues<P> {
     fn end_turn(&mut self, category: AccessCategory) {
-        self.rotas[category.index()].end_turn(&View { queues: &self.queues, aql: &self.aql, category });
+        self.rotas[category.priority()].end_turn(&View { queues: &self.queues, aql: &self.aql, category });
     }
 }
 
@@ -113,12 +113,12 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
         self.end_turn(category);
         let item = Item::new(now_ns, peer as u32, WLAN_HEADER_BYTES, packet);
         self.queues.fq.enqueue(tin_of(peer, category), item, dropped);
-        self.rotas[category.index()].arrived(now_ns, peer);
+        self.rotas[category.priority()].arrived(now_ns, peer);
     }
 
     fn next(&mut self, _now_ns: u64, category: AccessCategory) -> Option<usize> {
         self.end_turn(category);
-        let rota = &mut self.rotas[category.index()];
+        let rota = &mut self.rotas[category.priority()];
         if !self.aql.allows_round(category, rota.stations()) {
             return None;
         }
@@ -146,7 +146,7 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
             self.queues.held[tin] = Some(packet);
             return None;
         }
-        self.rotas[category.index()].served(now_ns, peer);
+        self.rotas[category.priority()].served(now_ns, peer);
         Some(packet)
     }
 
@@ -167,13 +167,13 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
         }
         self.end_turn(category);
         self.aql.remove(peer, category, estimated_airtime_us);
-        self.rotas[category.index()].charge(now_ns, peer, airtime_us);
+        self.rotas[category.priority()].charge(now_ns, peer, airtime_us);
     }
 
     fn received(&mut self, now_ns: u64, peer: usize, category: AccessCategory, airtime_us: u32) {
         self.end_turn(category);
         if self.charge_received {
-            self.rotas[category.index()].charge(now_ns, peer, airtime_us);
+            self.rotas[category.priority()].charge(now_ns, peer, airtime_us);
         }
     }
 
@@ -206,11 +206,11 @@ impl<P: Packet> Scheduler<P> for StationQueues<P> {
             let waited = std::mem::replace(&mut self.queues.retries[tin_of(peer, category)], waiting);
             if waited && !waiting {
                 // They are on their way: that was its turn.
-                self.rotas[category.index()].served(now_ns, peer);
+                self.rotas[category.priority()].served(now_ns, peer);
             }
             self.queues.passed[tin_of(peer, category)] = false;
             if waiting {
-                self.rotas[category.index()].arrived(now_ns, peer);
+                self.rotas[category.priority()].arrived(now_ns, peer);
             }
         }
     }

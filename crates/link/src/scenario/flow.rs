@@ -7,7 +7,7 @@ use super::key::{Key, Part};
 use super::words::{self, nearest};
 use crate::checked::{in_range, ScenarioError};
 use crate::engine::{AccessCategory, HostId};
-use crate::traffic::{self, EchoSettings, TcpSettings, Traffic, UdpSettings};
+use crate::traffic::{self, CategoryName, EchoSettings, TcpSettings, Traffic, UdpSettings};
 
 /// What kind of traffic a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,32 +19,6 @@ pub enum FlowKind {
     Udp,
     /// Echo requests, as of ping(8).
     Ping,
-}
-
-/// EDCA access category, by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// AC_BK.
-    Background,
-    /// AC_BE.
-    #[default]
-    BestEffort,
-    /// AC_VI.
-    Video,
-    /// AC_VO.
-    Voice,
-}
-
-impl From<Category> for AccessCategory {
-    fn from(category: Category) -> Self {
-        match category {
-            Category::Background => Self::Background,
-            Category::BestEffort => Self::BestEffort,
-            Category::Video => Self::Video,
-            Category::Voice => Self::Voice,
-        }
-    }
 }
 
 /// What every `[[traffic]]` table may have.
@@ -68,8 +42,8 @@ pub struct FlowHead {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_s: Option<f64>,
     /// Access category: `background`, `best_effort`, `video` or `voice`.
-    #[serde(default)]
-    pub category: Category,
+    #[serde(default, with = "CategoryName")]
+    pub category: AccessCategory,
     /// So many of the same.
     #[serde(default = "one")]
     pub count: u16,
@@ -202,7 +176,7 @@ impl FlowSettings {
                 to: to.0,
                 start_s: head.start_s,
                 stop_s: head.stop_s,
-                category: head.category.into(),
+                category: head.category,
                 traffic,
             };
             found.push(Flow { settings, kind: head.kind });

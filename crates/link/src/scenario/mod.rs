@@ -36,6 +36,6 @@ mod tree;
 pub(crate) mod words;
 
 pub use draft::Draft;
-pub use flow::{Category, Flow, FlowHead, FlowKind, FlowSettings, KindSettings};
+pub use flow::{Flow, FlowHead, FlowKind, FlowSettings, KindSettings};
 pub use problem::{Place, Problem};
 pub use settings::{Head, LinkSettings, ScenarioFile};

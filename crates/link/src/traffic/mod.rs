@@ -10,5 +10,6 @@ pub(crate) mod udp;
 
 pub use latency::{Latency, LatencySummary};
 pub use segment::Modelled;
+pub(crate) use settings::CategoryName;
 pub use settings::{EchoSettings, FlowSettings, Traffic, UdpSettings};
 pub use tcp::{Congestion, TcpSettings};

@@ -36,7 +36,7 @@ pub struct FlowSettings {
 /// The names of the access categories.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "AccessCategory", rename_all = "snake_case")]
-enum CategoryName {
+pub(crate) enum CategoryName {
     Background,
     BestEffort,
     Video,

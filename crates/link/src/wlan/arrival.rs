@@ -37,7 +37,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         sink: &mut impl Sink<P>,
     ) -> Arrival {
         let mut arrival = Arrival { readable: false, answer: None, answer_lost: false };
-        let Some(made) = self.radios[from].lanes[category.index()].made.pop_front() else { return arrival };
+        let Some(made) = self.radios[from].lanes[category.priority()].made.pop_front() else { return arrival };
         let rate_id = made.chain.rate(made.attempts);
         let rate = self.phy.rate(rate_id).clone();
         let peer = &self.radios[from].peers[made.peer];
@@ -48,7 +48,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let mut bytes = 0;
         for &sequence in &made.sequences {
             let peer = &mut self.radios[from].peers[made.peer];
-            let Some(originator) = &peer.originators[category.index()] else { break };
+            let Some(originator) = &peer.originators[category.priority()] else { break };
             let packet = &originator.mpdu(sequence).packet;
             let len = packet.size_bytes() + overhead;
             bytes = if made.ampdu { psdu_with(bytes, len) } else { len };
@@ -111,7 +111,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         }
         received.clear();
         self.spare.push(received);
-        self.radios[from].lanes[category.index()].made.push_front(made);
+        self.radios[from].lanes[category.priority()].made.push_front(made);
         arrival
     }
 
@@ -148,7 +148,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         sink: &mut impl Sink<P>,
     ) {
         let own = &mut self.radios[radio];
-        let Some(mut made) = own.lanes[category.index()].made.pop_front() else { return };
+        let Some(mut made) = own.lanes[category.priority()].made.pop_front() else { return };
         let airtime_ns = if made.request.is_some() {
             self.phy.block_ack_request_ns()
         } else {
@@ -193,7 +193,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.counts[radio].drops.retry_limit += given_up;
         let done = made.request.map_or(made.sequences.is_empty(), |_| !outcome.stays);
         let (to, estimated_us) = (made.peer, if done { made.estimated_us } else { 0 });
-        let lane = &mut own.lanes[category.index()];
+        let lane = &mut own.lanes[category.priority()];
         if done {
             self.spare.push(made.sequences);
         } else {

@@ -52,7 +52,8 @@ fn edca(station: &Station, is_ap: bool, category: AccessCategory) -> (Parameters
 pub(crate) fn parameters(scenario: &Scenario) -> Vec<Parameters> {
     let stations = scenario.each_station().map(|(_, station)| (station, false));
     let all = std::iter::once((&scenario.ap, true)).chain(stations);
-    all.flat_map(|(station, is_ap)| AccessCategory::ALL.map(|category| edca(station, is_ap, category).0)).collect()
+    all.flat_map(|(station, is_ap)| AccessCategory::BY_PRIORITY.map(|category| edca(station, is_ap, category).0))
+        .collect()
 }
 
 /// Modes up to one: HT of the same width and guard interval with as many streams or fewer, or of the same legacy PHY.
@@ -134,7 +135,7 @@ fn radio<P: Packet + 'static>(settings: &Station, is_ap: bool, peers: Vec<Peer<P
         lanes: std::array::from_fn(|_| Lane::default()),
         peers,
         host: Host::new(settings),
-        txop_ns: AccessCategory::ALL.map(|category| edca(settings, is_ap, category).1),
+        txop_ns: AccessCategory::BY_PRIORITY.map(|category| edca(settings, is_ap, category).1),
         hardware_us: 0,
         settings: settings.clone(),
     }

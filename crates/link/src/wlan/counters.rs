@@ -75,11 +75,11 @@ pub struct Categories<T>([T; 4]);
 impl<T> Categories<T> {
     /// The row of a category.
     pub const fn of(&self, category: AccessCategory) -> &T {
-        &self.0[category.index()]
+        &self.0[category.priority()]
     }
 
     pub(crate) fn of_mut(&mut self, category: AccessCategory) -> &mut T {
-        &mut self.0[category.index()]
+        &mut self.0[category.priority()]
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) const fn host(radio: usize) -> HostId {
 impl<P: Packet + 'static> WlanLink<P> {
     /// Rate, of the present attempt, of the PPDU that is first in the lane.
     fn first_rate(&self, radio: usize, category: AccessCategory) -> RateId {
-        let made = self.radios[radio].lanes[category.index()].made.front();
+        let made = self.radios[radio].lanes[category.priority()].made.front();
         made.map_or(self.phy.basic, |made| made.chain.rate(made.attempts))
     }
 
@@ -80,12 +80,12 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// The radio that the PPDU which is first in the lane is for.
     pub(crate) fn receiver(&self, radio: usize, category: AccessCategory) -> usize {
         let own = &self.radios[radio];
-        own.lanes[category.index()].made.front().map_or(0, |made| own.peers[made.peer].radio)
+        own.lanes[category.priority()].made.front().map_or(0, |made| own.peers[made.peer].radio)
     }
 
     fn first_kind(&self, radio: usize, category: AccessCategory) -> First {
         let own = &self.radios[radio];
-        match own.lanes[category.index()].made.front() {
+        match own.lanes[category.priority()].made.front() {
             Some(made) if made.request.is_some() => First::Request,
             _ if own.settings.rts => First::Rts,
             _ => First::Data,
@@ -94,13 +94,13 @@ impl<P: Packet + 'static> WlanLink<P> {
 
     /// Time on the air of the data PPDU that is first in the lane.
     fn data_ns(&self, radio: usize, category: AccessCategory) -> u64 {
-        let made = self.radios[radio].lanes[category.index()].made.front();
+        let made = self.radios[radio].lanes[category.priority()].made.front();
         made.map_or(0, |made| self.phy.rates.data_ns(made.chain.rate(made.attempts), made.psdu_len))
     }
 
     pub(crate) fn answer_ns(&self, radio: usize, category: AccessCategory) -> u64 {
         let rate = self.phy.rate(self.first_rate(radio, category));
-        let ampdu = self.radios[radio].lanes[category.index()].made.front().is_some_and(|made| made.ampdu);
+        let ampdu = self.radios[radio].lanes[category.priority()].made.front().is_some_and(|made| made.ampdu);
         if ampdu {
             rate.block_ack_ns
         } else {
@@ -126,7 +126,7 @@ impl<P: Packet + 'static> WlanLink<P> {
     fn count_data(&mut self, radio: usize, category: AccessCategory, collided: bool) -> u64 {
         let airtime_ns = self.data_ns(radio, category);
         let own = &mut self.radios[radio];
-        let Some(made) = own.lanes[category.index()].made.front() else { return 0 };
+        let Some(made) = own.lanes[category.priority()].made.front() else { return 0 };
         let peer = &mut own.peers[made.peer];
         let retries = peer.originator(category, &own.settings).sent(&made.sequences);
         let mpdus = made.sequences.len() as u64;
@@ -173,7 +173,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         if let [(radio, category)] = *winners {
             let first = self.first_kind(radio, category);
             let ns = self.count_first(radio, category, first, false);
-            let txop_ns = self.radios[radio].txop_ns[category.index()];
+            let txop_ns = self.radios[radio].txop_ns[category.priority()];
             self.exchange = Some(Exchange {
                 radio,
                 category,
@@ -318,7 +318,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let basic = self.phy.rate(self.phy.basic);
         let (mode, gap_ns, answer_ns) = (basic.mode, basic.gap_ns, basic.block_ack_ns);
         let own = &self.radios[from];
-        let Some(made) = own.lanes[category.index()].made.front() else { return };
+        let Some(made) = own.lanes[category.priority()].made.front() else { return };
         let (start, mirror) = (made.request.unwrap_or(0), own.peers[made.peer].mirror);
         let plain = Plain {
             span_ns: (start_ns, end_ns),
@@ -355,7 +355,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 let to = Some(self.receiver(radio, category));
                 let span_ns = (start_ns, end_ns);
                 let plain = Plain { span_ns, from: radio, to, mode, reserved_ns: 0, collided: true };
-                let made = self.radios[radio].lanes[category.index()].made.front();
+                let made = self.radios[radio].lanes[category.priority()].made.front();
                 let start_sequence = made.and_then(|made| made.request).unwrap_or(0);
                 match first {
                     First::Data => self.show_data(radio, category, span_ns, true, sink),
@@ -375,7 +375,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let colliders: Vec<Collider> = parties
             .iter()
             .map(|party| {
-                let function = access.function(party.radio, party.category.index());
+                let function = access.function(party.radio, party.category.priority());
                 Collider { function, end_ns: party.end_ns, dcf: !radios[party.radio].qos, awaits_answer: true }
             })
             .collect();
@@ -392,12 +392,12 @@ impl<P: Packet + 'static> WlanLink<P> {
         let begins_ns = end_ns + gap_ns;
         if txop_end_ns > begins_ns && !self.settling {
             let left_ns = txop_end_ns - begins_ns;
-            if self.radios[radio].lanes[category.index()].made.is_empty() {
+            if self.radios[radio].lanes[category.priority()].made.is_empty() {
                 // Room for the answer: a Block Ack at the lowest rate.
                 let answer_ns = gap_ns + self.phy.rate(self.phy.basic).block_ack_ns;
                 self.make(end_ns, radio, category, left_ns.saturating_sub(answer_ns), false);
             }
-            let lane = &self.radios[radio].lanes[category.index()];
+            let lane = &self.radios[radio].lanes[category.priority()];
             let is_data = lane.made.front().is_some_and(|made| made.request.is_none());
             if is_data && self.data_exchange_ns(&exchange) <= left_ns {
                 let ns = self.count_data(radio, category, false);

@@ -20,7 +20,7 @@ use random::{Rng, Stream};
 /// Time between beacons: 100 TU.
 const BEACON_INTERVAL_NS: u64 = 102_400_000;
 /// Channel access functions of a radio.
-const CATEGORIES: usize = AccessCategory::ALL.len();
+const CATEGORIES: usize = AccessCategory::BY_PRIORITY.len();
 /// The longest MSDU (IEEE 802.11-2020 table 9-25), without its LLC and SNAP headers.
 pub(crate) const MAX_PACKET_BYTES: usize = 2_304 - 8;
 
@@ -166,7 +166,7 @@ impl<P: Packet + 'static> WlanLink<P> {
 
     /// The number of a channel access function.
     pub(crate) const fn function(&self, radio: usize, category: AccessCategory) -> u32 {
-        self.access.function(radio, category.index())
+        self.access.function(radio, category.priority())
     }
 
     fn next(&self) -> Option<(u64, Next)> {
@@ -199,11 +199,11 @@ impl<P: Packet + 'static> WlanLink<P> {
         // The highest category of a radio first.
         for &function in functions.iter().rev() {
             let (radio, category) = self.access.owner(function);
-            let category = AccessCategory::ALL[category];
+            let category = AccessCategory::BY_PRIORITY[category];
             let own = &self.radios[radio];
-            let txop_ns = own.txop_ns[category.index()];
+            let txop_ns = own.txop_ns[category.priority()];
             let limit_ns = if txop_ns == 0 { u64::MAX } else { txop_ns };
-            if own.lanes[category.index()].made.is_empty() && !self.make(at_ns, radio, category, limit_ns, true) {
+            if own.lanes[category.priority()].made.is_empty() && !self.make(at_ns, radio, category, limit_ns, true) {
                 self.refresh(radio, category, at_ns);
             } else if winners.last().is_some_and(|&(winner, _)| winner == radio) {
                 losers.push(function);
@@ -263,7 +263,7 @@ impl<P: Packet + 'static> WlanLink<P> {
         let peer = if radio == 0 { packet.to.index().wrapping_sub(1) } else { 0 };
         let category = own.lane(peer, packet.category());
         own.queue.enqueue(now_ns, peer, category, packet, &mut self.gone_packets);
-        let lane = &mut own.lanes[category.index()];
+        let lane = &mut own.lanes[category.priority()];
         lane.backlog += 1;
         lane.starved = false;
         // Only what comes is ever refused for want of room.
@@ -288,7 +288,7 @@ impl<P: Packet + 'static> WlanLink<P> {
 
     /// Takes note of what the queue of a radio has just dropped.
     pub(crate) fn note_gone(&mut self, radio: usize, category: AccessCategory) {
-        self.radios[radio].lanes[category.index()].backlog -= self.gone_packets.len();
+        self.radios[radio].lanes[category.priority()].backlog -= self.gone_packets.len();
         self.gone.extend(self.gone_packets.drain(..).map(|(packet, cause)| (radio, packet, cause)));
     }
 

@@ -64,17 +64,17 @@ impl<P: Packet + 'static> WlanLink<P> {
     ) -> bool {
         loop {
             let own = &mut self.radios[radio];
-            let lane = &own.lanes[category.index()];
+            let lane = &own.lanes[category.priority()];
             let backlog = lane.backlog;
             let any = backlog > 0 || lane.again > 0;
             let Some(peer) = any.then(|| own.queue.next(now_ns, category)).flatten() else {
-                own.lanes[category.index()].starved = first_goes;
+                own.lanes[category.priority()].starved = first_goes;
                 return false;
             };
             let made = self.fill(now_ns, radio, peer, category, (limit_ns, first_goes));
             self.radios[radio].tell_again(now_ns, peer, category);
             let own = &mut self.radios[radio];
-            let lane = &mut own.lanes[category.index()];
+            let lane = &mut own.lanes[category.priority()];
             if let Some(made) = made {
                 own.hardware_us += u64::from(made.estimated_us);
                 let count = &mut self.counts[radio];
@@ -146,14 +146,14 @@ impl<P: Packet + 'static> WlanLink<P> {
         let first = self.phy.rate(chain.rate(0));
         let (reference_us, streams) = (1_024.0 * 8_000.0 / f64::from(first.kbit_s), first.streams);
         let mut estimated_us = 0;
-        while originator.has_room() && own.lanes[category.index()].backlog > 0 {
+        while originator.has_room() && own.lanes[category.priority()].backlog > 0 {
             let Some(left) = room.left() else { break };
             let dropped = self.gone.len();
             let packet = own.queue.dequeue(now_ns, to, category, left, &mut self.gone_packets);
             self.gone.extend(self.gone_packets.drain(..).map(|(packet, cause)| (radio, packet, cause)));
-            own.lanes[category.index()].backlog -= self.gone.len() - dropped;
+            own.lanes[category.priority()].backlog -= self.gone.len() - dropped;
             let Some(packet) = packet else { break };
-            own.lanes[category.index()].backlog -= 1;
+            own.lanes[category.priority()].backlog -= 1;
             room.add(packet.size_bytes());
             let packet_us = estimated_airtime_us(packet.size_bytes(), reference_us, streams, aggregates);
             own.queue.put_on_air_queue(to, category, packet_us);
@@ -172,9 +172,9 @@ impl<P: Packet + 'static> WlanLink<P> {
     /// Keeps as many PPDUs in the hardware as it holds.
     pub(crate) fn fill_hardware(&mut self, now_ns: u64, radio: usize, category: AccessCategory) {
         let own = &self.radios[radio];
-        let (depth, txop_ns) = (usize::from(own.settings.hardware_ppdus), own.txop_ns[category.index()]);
+        let (depth, txop_ns) = (usize::from(own.settings.hardware_ppdus), own.txop_ns[category.priority()]);
         let limit_ns = if txop_ns == 0 { u64::MAX } else { txop_ns };
-        while self.radios[radio].lanes[category.index()].made.len() < depth {
+        while self.radios[radio].lanes[category.priority()].made.len() < depth {
             if !self.make(now_ns, radio, category, limit_ns, true) {
                 break;
             }

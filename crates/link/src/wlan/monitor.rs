@@ -79,9 +79,9 @@ impl<P: Packet + 'static> WlanLink<P> {
             return;
         }
         let own = &self.radios[from];
-        let Some(made) = own.lanes[category.index()].made.front() else { return };
+        let Some(made) = own.lanes[category.priority()].made.front() else { return };
         let peer = &own.peers[made.peer];
-        let Some(originator) = &peer.originators[category.index()] else { return };
+        let Some(originator) = &peer.originators[category.priority()] else { return };
         let mpdu = |&sequence: &u16| {
             let mpdu = originator.mpdu(sequence);
             // This transmission is counted already.

@@ -81,12 +81,12 @@ impl<P: Packet> Peer<P> {
             count_unanswered: settings.count_unanswered,
             request_unanswered: settings.request_unanswered,
         };
-        self.originators[category.index()].get_or_insert_with(|| Box::new(Originator::new(terms)))
+        self.originators[category.priority()].get_or_insert_with(|| Box::new(Originator::new(terms)))
     }
 
     pub(crate) fn recipient(&mut self, category: AccessCategory) -> &mut Recipient<Carried<P>> {
         let session = self.session_from && aggregates(category);
-        self.recipients[category.index()].get_or_insert_with(|| Box::new(Recipient::new(session)))
+        self.recipients[category.priority()].get_or_insert_with(|| Box::new(Recipient::new(session)))
     }
 }
 
@@ -122,7 +122,7 @@ impl<P: Packet> Radio<P> {
         if again == std::mem::replace(&mut originator.told_again, again) {
             return;
         }
-        let lane = &mut self.lanes[category.index()];
+        let lane = &mut self.lanes[category.priority()];
         if again {
             lane.again += 1;
         } else {
@@ -138,7 +138,7 @@ impl<P: Packet> Radio<P> {
 
     /// There may be something to send in that category.
     pub(crate) fn is_ready(&self, category: AccessCategory) -> bool {
-        let lane = &self.lanes[category.index()];
+        let lane = &self.lanes[category.priority()];
         !lane.made.is_empty() || (!lane.starved && (lane.again > 0 || lane.backlog > 0))
     }
 }

@@ -70,7 +70,7 @@ impl Queued {
 
     const fn category(&self, tid: Option<u8>) -> AccessCategory {
         match tid {
-            Some(tid) => match AccessCategory::from_user_priority(tid) {
+            Some(tid) => match AccessCategory::of_tid(tid) {
                 Some(category) => category,
                 None => AccessCategory::BestEffort,
             },

@@ -1,7 +1,7 @@
 //! Action frames (9.6): Block Ack agreements, channel switches and changes of operating mode.
 
 use super::capabilities::ChannelSwitch;
-use super::elements::{u16_at, Elements};
+use super::elements::{id, u16_at, Element, Elements};
 use super::{OperatingMode, ReasonCode, Seq, StatusCode};
 
 /// The Block Ack Parameter Set field (9.4.1.13), with the ADDBA Extension element where there is one.
@@ -21,6 +21,21 @@ pub struct BlockAckParameters {
 }
 
 impl BlockAckParameters {
+    /// An immediate Block Ack with up to 1023 buffers.
+    pub const fn immediate(tid: u8, buffer_size: u16, amsdu_supported: bool) -> Self {
+        let (tid, buffer_size) = (tid & 0xf, buffer_size & 0x3ff);
+        let raw = amsdu_supported as u16 | 2 | (tid as u16) << 2 | buffer_size << 6;
+        Self { raw, amsdu_supported, immediate: true, tid, buffer_size }
+    }
+
+    /// Appends the ADDBA Extension element, if the number of buffers needs it.
+    fn emit_extension(self, out: &mut Vec<u8>) {
+        let thousands = (self.buffer_size - (self.raw >> 6).min(self.buffer_size)) / 1024;
+        if thousands > 0 {
+            Element::new(id::ADDBA_EXTENSION, &[(thousands.min(7) as u8) << 5]).emit(out);
+        }
+    }
+
     /// `elements`: what follows the fixed fields of the Action frame.
     fn new(raw: u16, elements: &[u8]) -> Self {
         // Bits 5 to 7 of the ADDBA Extension (ID 159) say how often 1024 is to be added.
@@ -135,6 +150,50 @@ impl Action {
             _ => None,
         };
         Some(known.unwrap_or(Self::Other { category, action }))
+    }
+
+    /// Bytes that [`Self::emit`] appends.
+    pub fn buffer_len(&self) -> usize {
+        let mut out = Vec::with_capacity(16);
+        self.emit(&mut out);
+        out.len()
+    }
+
+    /// Appends the body of a frame that makes, answers or ends a Block Ack agreement, or announces a channel switch; of
+    /// others category and action only, as far as they are known.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let halves = |halves: &[u16], out: &mut Vec<u8>| out.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
+        out.push(self.category());
+        match self {
+            Self::AddbaRequest(AddbaRequest { dialog_token, parameters, timeout_tu, start }) => {
+                out.extend_from_slice(&[0, *dialog_token]);
+                halves(&[parameters.raw, *timeout_tu, start.value() << 4], out);
+                parameters.emit_extension(out);
+            }
+            Self::AddbaResponse(AddbaResponse { dialog_token, status, parameters, timeout_tu }) => {
+                out.extend_from_slice(&[1, *dialog_token]);
+                halves(&[status.number(), parameters.raw, *timeout_tu], out);
+                parameters.emit_extension(out);
+            }
+            Self::Delba(Delba { initiator, tid, reason }) => {
+                out.push(2);
+                halves(&[u16::from(*initiator) << 11 | u16::from(*tid & 0xf) << 12, reason.number()], out);
+            }
+            Self::ChannelSwitch(switch) => {
+                out.push(4);
+                match switch.operating_class {
+                    None => switch.emit_element(out),
+                    Some(class) => {
+                        out.extend_from_slice(&[u8::from(switch.quiet), class, switch.channel, switch.count]);
+                    }
+                }
+            }
+            Self::NotifyChannelWidth { any_width } => out.extend_from_slice(&[0, u8::from(*any_width)]),
+            Self::SmPowerSave(control) => out.extend_from_slice(&[1, *control]),
+            Self::OperatingModeNotification(mode) => out.extend_from_slice(&[2, mode.0]),
+            Self::TwtSetup(_) => out.push(6),
+            Self::Other { action, .. } => out.extend(*action),
+        }
     }
 
     /// The category; its "error" bit 7 included.
@@ -257,7 +316,55 @@ mod tests {
         assert_eq!(Action::read(&[]), None);
     }
 
+    prop_compose! {
+        fn parameters()(raw: u16, thousands in 0u16..8) -> BlockAckParameters {
+            let extension = [id::ADDBA_EXTENSION, 1, (thousands as u8) << 5];
+            BlockAckParameters::new(raw, if thousands > 0 { &extension } else { &[] })
+        }
+    }
+
+    fn actions() -> impl Strategy<Value = Action> {
+        let switch = (any::<[bool; 2]>(), any::<[u8; 3]>()).prop_map(|([quiet, extended], [class, channel, count])| {
+            let operating_class = extended.then_some(class);
+            Action::ChannelSwitch(ChannelSwitch { quiet, operating_class, channel, count })
+        });
+        prop_oneof![
+            (any::<u8>(), parameters(), any::<[u16; 2]>()).prop_map(
+                |(dialog_token, parameters, [timeout_tu, start])| {
+                    Action::AddbaRequest(AddbaRequest { dialog_token, parameters, timeout_tu, start: Seq::new(start) })
+                }
+            ),
+            (any::<u8>(), parameters(), any::<[u16; 2]>()).prop_map(
+                |(dialog_token, parameters, [timeout_tu, status])| {
+                    let status = StatusCode::from(status);
+                    Action::AddbaResponse(AddbaResponse { dialog_token, status, parameters, timeout_tu })
+                }
+            ),
+            (any::<bool>(), 0u8..16, any::<u16>()).prop_map(|(initiator, tid, reason)| {
+                Action::Delba(Delba { initiator, tid, reason: ReasonCode::from(reason) })
+            }),
+            switch,
+            any::<bool>().prop_map(|any_width| Action::NotifyChannelWidth { any_width }),
+            any::<u8>().prop_map(Action::SmPowerSave),
+            any::<u8>().prop_map(|mode| Action::OperatingModeNotification(OperatingMode(mode))),
+        ]
+    }
+
     proptest! {
+        #[test]
+        fn what_is_written_comes_back(action in actions()) {
+            let mut out = Vec::new();
+            action.emit(&mut out);
+            prop_assert_eq!(out.len(), action.buffer_len());
+            prop_assert_eq!(Action::read(&out), Some(action));
+        }
+
+        #[test]
+        fn made_parameters_are_those_that_are_read(tid in 0u8..16, buffer_size in 0u16..1024, amsdu: bool) {
+            let made = BlockAckParameters::immediate(tid, buffer_size, amsdu);
+            prop_assert_eq!(BlockAckParameters::new(made.raw, &[]), made);
+        }
+
         #[test]
         fn never_panics(category in 0u8..25, action in 0u8..8, rest in proptest::collection::vec(any::<u8>(), 0..40)) {
             let _ = Action::read(&[&[category, action][..], &rest].concat());

@@ -1,5 +1,6 @@
 //! BlockAck and BlockAckReq frames (9.3.1.7, 9.3.1.8).
 
+use super::elements::u16_at;
 use super::{MacAddr, Seq};
 
 /// Which variant a BlockAck or BlockAckReq is (Tables 9-27 and 9-28; Multi-STA: IEEE Std 802.11ax-2021).
@@ -111,6 +112,16 @@ impl Bitmap {
     }
 }
 
+/// A bitmap of 64 bits.
+impl From<u64> for Bitmap {
+    #[inline]
+    fn from(bits: u64) -> Self {
+        let mut bitmap = Self { len: 64, ..Self::EMPTY };
+        bitmap.bits[0] = bits;
+        bitmap
+    }
+}
+
 /// What the Fragment Number of a Starting Sequence Control says about the bitmap after it (Table 9-30 of
 /// IEEE Std 802.11ax-2021, extended by 802.11be): bytes, and whether each bit is a fragment.
 const fn bitmap_layout(fragment: u8, multi_sta: bool) -> Option<(usize, bool)> {
@@ -159,7 +170,7 @@ impl<'a> BlockAck<'a> {
     /// be known.
     #[inline]
     pub fn parse(body: &'a [u8]) -> Option<Self> {
-        let control = BlockAckControl(read_u16(body, 0)?);
+        let control = BlockAckControl(u16_at(body, 0)?);
         let kind = control.block_ack_type();
         let mut ack = Self {
             control,
@@ -176,7 +187,7 @@ impl<'a> BlockAck<'a> {
         if matches!(kind, BlockAckType::MultiTid | BlockAckType::MultiSta) {
             return Some(ack);
         }
-        let start = read_u16(body, 2)?;
+        let start = u16_at(body, 2)?;
         ack.start = Some(Seq::new(start >> 4));
         ack.fragment = (start & 0xf) as u8;
         let (offset, bytes) = match kind {
@@ -259,7 +270,7 @@ impl AckRecords<'_> {
     #[inline]
     fn take_record(&mut self) -> Option<AckRecord> {
         self.left = self.left.checked_sub(1)?;
-        let info = read_u16(self.rest, 0)?;
+        let info = u16_at(self.rest, 0)?;
         let mut record = AckRecord {
             aid: self.multi_sta.then_some(info & 0x07ff),
             tid: (info >> 12) as u8,
@@ -274,7 +285,7 @@ impl AckRecords<'_> {
             record.receiver = Some(MacAddr::read(self.rest, 6)?);
             used = 12;
         } else if !record.plain_ack {
-            let start = read_u16(self.rest, 2)?;
+            let start = u16_at(self.rest, 2)?;
             let (bytes, fragments) = match self.multi_sta {
                 true => bitmap_layout((start & 0xf) as u8, true)?,
                 false => (8, false),
@@ -324,7 +335,7 @@ impl<'a> BlockAckReq<'a> {
     /// variant is reserved.
     #[inline]
     pub fn parse(body: &'a [u8]) -> Option<Self> {
-        let control = BlockAckControl(read_u16(body, 0)?);
+        let control = BlockAckControl(u16_at(body, 0)?);
         let kind = control.block_ack_type();
         let mut request =
             Self { control, kind, tid: control.tid(), start: None, fragment: 0, group: None, rest: body.get(2..)? };
@@ -334,7 +345,7 @@ impl<'a> BlockAckReq<'a> {
             BlockAckType::Gcr | BlockAckType::GlkGcr => request.group = Some(MacAddr::read(body, 4)?),
             BlockAckType::Basic | BlockAckType::ExtendedCompressed | BlockAckType::Compressed => {}
         }
-        let start = read_u16(body, 2)?;
+        let start = u16_at(body, 2)?;
         request.start = Some(Seq::new(start >> 4));
         request.fragment = (start & 0xf) as u8;
         request.rest = &[];
@@ -370,16 +381,11 @@ impl Iterator for ReqRecords<'_> {
     #[inline]
     fn next(&mut self) -> Option<ReqRecord> {
         self.left = self.left.checked_sub(1)?;
-        let tid = (read_u16(self.rest, 0)? >> 12) as u8;
-        let start = Seq::new(read_u16(self.rest, 2)? >> 4);
+        let tid = (u16_at(self.rest, 0)? >> 12) as u8;
+        let start = Seq::new(u16_at(self.rest, 2)? >> 4);
         self.rest = self.rest.get(4..)?;
         Some(ReqRecord { tid, start })
     }
-}
-
-#[inline]
-fn read_u16(bytes: &[u8], offset: usize) -> Option<u16> {
-    bytes.get(offset..offset + 2)?.try_into().ok().map(u16::from_le_bytes)
 }
 
 #[cfg(test)]

@@ -5,6 +5,9 @@
 
 use super::{Header, MacAddr};
 
+/// LLC and SNAP headers of an encapsulated Ethernet frame up to its EtherType (RFC 1042).
+pub const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
+
 /// A pairwise or group cipher that protects data frames (12.3, 12.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cipher {

@@ -1,7 +1,7 @@
 //! What the elements of one management frame say its sender can do.
 
 use super::eht::reported_links;
-use super::elements::{Element, Elements};
+use super::elements::{id, Element, Elements};
 use super::{EdcaParameters, VhtCapabilities, VhtOperation, Wmm};
 use super::{EhtCapabilities, EhtOperation, LinkIds, MultiLink};
 use super::{HeCapabilities, HeOperation, HtCapabilities, HtOperation, OperatingMode, Rsn, Ssid};
@@ -245,6 +245,16 @@ impl ChannelSwitch {
         }
     }
 
+    /// Appends the element: the extended one where there is an operating class.
+    pub(super) fn emit_element(&self, out: &mut Vec<u8>) {
+        let Self { quiet, operating_class, channel, count } = *self;
+        let quiet = u8::from(quiet);
+        match operating_class {
+            Some(class) => Element::new(id::EXTENDED_CHANNEL_SWITCH, &[quiet, class, channel, count]).emit(out),
+            None => Element::new(id::CHANNEL_SWITCH, &[quiet, channel, count]).emit(out),
+        }
+    }
+
     /// Reads an Extended Channel Switch Announcement: the element's data, or the Action frame's fixed fields.
     pub fn read_extended(data: &[u8]) -> Option<Self> {
         match data {
@@ -353,28 +363,28 @@ impl Capabilities {
     fn read_element(&mut self, element: Element<'_>) {
         let data = element.data;
         match element.id {
-            0 => first(&mut self.ssid, || Ssid::new(data)),
-            1 | 50 => self.rates.get_or_insert_default().extend(data),
-            3 => first(&mut self.dsss_channel, || data.first().copied()),
-            5 => first(&mut self.tim, || Tim::read(data)),
-            7 => first(&mut self.country, || data.get(..3)?.try_into().ok()),
+            id::SSID => first(&mut self.ssid, || Ssid::new(data)),
+            id::SUPPORTED_RATES | id::EXTENDED_SUPPORTED_RATES => self.rates.get_or_insert_default().extend(data),
+            id::DSSS_PARAMETER_SET => first(&mut self.dsss_channel, || data.first().copied()),
+            id::TIM => first(&mut self.tim, || Tim::read(data)),
+            id::COUNTRY => first(&mut self.country, || data.get(..3)?.try_into().ok()),
             12 => first(&mut self.edca, || Wmm::read_edca(data)),
-            37 => first(&mut self.channel_switch, || ChannelSwitch::read(data)),
-            42 => first(&mut self.erp, || data.first().copied().map(Erp)),
-            45 => first(&mut self.ht, || HtCapabilities::read(data)),
-            48 => first(&mut self.rsn, || Rsn::read(data)),
+            id::CHANNEL_SWITCH => first(&mut self.channel_switch, || ChannelSwitch::read(data)),
+            id::ERP => first(&mut self.erp, || data.first().copied().map(Erp)),
+            id::HT_CAPABILITIES => first(&mut self.ht, || HtCapabilities::read(data)),
+            id::RSN => first(&mut self.rsn, || Rsn::read(data)),
             54 => first(&mut self.mobility_domain, || MobilityDomain::read(data)),
-            60 => first(&mut self.channel_switch, || ChannelSwitch::read_extended(data)),
-            61 => first(&mut self.ht_operation, || HtOperation::read(data)),
+            id::EXTENDED_CHANNEL_SWITCH => first(&mut self.channel_switch, || ChannelSwitch::read_extended(data)),
+            id::HT_OPERATION => first(&mut self.ht_operation, || HtOperation::read(data)),
             70 => first(&mut self.radio_measurement, || Some(RadioMeasurement::read(data))),
             72 => first(&mut self.coexistence_2040, || data.first().copied().map(Coexistence2040)),
             74 => self.obss_scan_parameters = true,
-            127 => first(&mut self.extended, || Some(ExtendedCapabilities::read(data))),
+            id::EXTENDED_CAPABILITIES => first(&mut self.extended, || Some(ExtendedCapabilities::read(data))),
             191 => first(&mut self.vht, || VhtCapabilities::read(data)),
             192 => first(&mut self.vht_operation, || VhtOperation::read(data)),
             201 => self.reported_links.0 |= reported_links(data).0,
             199 => first(&mut self.operating_mode, || data.first().copied().map(OperatingMode)),
-            221 => self.read_vendor(data),
+            id::VENDOR => self.read_vendor(data),
             244 => self.sae_h2e |= data.first().is_some_and(|byte| byte & 0x20 != 0),
             _ => {}
         }

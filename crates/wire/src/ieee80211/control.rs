@@ -20,6 +20,52 @@ pub enum FrameType {
 pub struct FrameControl(pub u16);
 
 impl FrameControl {
+    /// Protocol version 0, type and subtype of `kind`, no flags.
+    pub const fn new(kind: FrameKind) -> Self {
+        let (frame_type, subtype) = kind.type_and_subtype();
+        Self((frame_type as u16) << 2 | (subtype as u16 & 0xf) << 4)
+    }
+
+    const fn with(self, bit: u16, set: bool) -> Self {
+        Self(if set { self.0 | bit } else { self.0 & !bit })
+    }
+
+    /// With To DS as told.
+    #[must_use]
+    pub const fn with_to_ds(self, set: bool) -> Self {
+        self.with(0x0100, set)
+    }
+
+    /// With From DS as told.
+    #[must_use]
+    pub const fn with_from_ds(self, set: bool) -> Self {
+        self.with(0x0200, set)
+    }
+
+    /// With Retry as told.
+    #[must_use]
+    pub const fn with_retry(self, set: bool) -> Self {
+        self.with(0x0800, set)
+    }
+
+    /// With Power Management as told.
+    #[must_use]
+    pub const fn with_power_management(self, set: bool) -> Self {
+        self.with(0x1000, set)
+    }
+
+    /// With More Data as told.
+    #[must_use]
+    pub const fn with_more_data(self, set: bool) -> Self {
+        self.with(0x2000, set)
+    }
+
+    /// With Protected Frame as told.
+    #[must_use]
+    pub const fn with_protected(self, set: bool) -> Self {
+        self.with(0x4000, set)
+    }
+
     /// Protocol version; 0 for every frame this crate can lay out.
     #[inline]
     pub const fn version(self) -> u8 {
@@ -206,6 +252,45 @@ pub enum FrameKind {
 }
 
 impl FrameKind {
+    /// Type and subtype (table 9-1).
+    pub const fn type_and_subtype(self) -> (FrameType, u8) {
+        use FrameType::{Control, Data, Extension, Management};
+        match self {
+            Self::AssociationRequest => (Management, 0),
+            Self::AssociationResponse => (Management, 1),
+            Self::ReassociationRequest => (Management, 2),
+            Self::ReassociationResponse => (Management, 3),
+            Self::ProbeRequest => (Management, 4),
+            Self::ProbeResponse => (Management, 5),
+            Self::TimingAdvertisement => (Management, 6),
+            Self::Beacon => (Management, 8),
+            Self::Atim => (Management, 9),
+            Self::Disassociation => (Management, 10),
+            Self::Authentication => (Management, 11),
+            Self::Deauthentication => (Management, 12),
+            Self::Action => (Management, 13),
+            Self::ActionNoAck => (Management, 14),
+            Self::Trigger => (Control, 2),
+            Self::Tack => (Control, 3),
+            Self::BeamformingPoll => (Control, 4),
+            Self::VhtNdpAnnouncement => (Control, 5),
+            Self::ControlExtension => (Control, 6),
+            Self::ControlWrapper => (Control, 7),
+            Self::BlockAckReq => (Control, 8),
+            Self::BlockAck => (Control, 9),
+            Self::PsPoll => (Control, 10),
+            Self::Rts => (Control, 11),
+            Self::Cts => (Control, 12),
+            Self::Ack => (Control, 13),
+            Self::CfEnd => (Control, 14),
+            Self::CfEndCfAck => (Control, 15),
+            Self::Data { qos, null } => (Data, (qos as u8) << 3 | (null as u8) << 2),
+            Self::DmgBeacon => (Extension, 0),
+            Self::S1gBeacon => (Extension, 1),
+            Self::Unknown(frame_type, subtype) => (frame_type, subtype & 0xf),
+        }
+    }
+
     /// The name in the standard's words.
     pub const fn name(self) -> &'static str {
         match self {
@@ -291,6 +376,9 @@ mod tests {
             assert_eq!(fc.is_null(), null == Some(true));
             assert_eq!(fc.carries_data(), null == Some(false));
             assert!(!fc.kind().name().is_empty());
+            // The CF-Ack and CF-Poll variants of data are not told apart.
+            let told = if fc.frame_type() == FrameType::Data { 0x00cc } else { 0x00fc };
+            assert_eq!(FrameControl::new(fc.kind()).0, value & told);
         }
     }
 }

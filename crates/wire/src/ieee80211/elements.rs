@@ -1,5 +1,43 @@
 //! Walking the elements of a management frame (9.4.2.1).
 
+/// Element IDs (table 9-92) of elements that are written, too.
+pub mod id {
+    /// SSID.
+    pub const SSID: u8 = 0;
+    /// Supported Rates and BSS Membership Selectors.
+    pub const SUPPORTED_RATES: u8 = 1;
+    /// DSSS Parameter Set.
+    pub const DSSS_PARAMETER_SET: u8 = 3;
+    /// TIM.
+    pub const TIM: u8 = 5;
+    /// Country.
+    pub const COUNTRY: u8 = 7;
+    /// Channel Switch Announcement.
+    pub const CHANNEL_SWITCH: u8 = 37;
+    /// ERP.
+    pub const ERP: u8 = 42;
+    /// HT Capabilities.
+    pub const HT_CAPABILITIES: u8 = 45;
+    /// RSN.
+    pub const RSN: u8 = 48;
+    /// Extended Supported Rates.
+    pub const EXTENDED_SUPPORTED_RATES: u8 = 50;
+    /// Extended Channel Switch Announcement.
+    pub const EXTENDED_CHANNEL_SWITCH: u8 = 60;
+    /// HT Operation.
+    pub const HT_OPERATION: u8 = 61;
+    /// Secondary Channel Offset.
+    pub const SECONDARY_CHANNEL_OFFSET: u8 = 62;
+    /// Extended Capabilities.
+    pub const EXTENDED_CAPABILITIES: u8 = 127;
+    /// ADDBA Extension.
+    pub const ADDBA_EXTENSION: u8 = 159;
+    /// Vendor Specific.
+    pub const VENDOR: u8 = 221;
+    /// Those with an Element ID Extension.
+    pub const EXTENSION: u8 = 255;
+}
+
 /// One element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Element<'a> {
@@ -10,6 +48,41 @@ pub struct Element<'a> {
     /// The information after the length (and the extension), 0 to 255 bytes.
     pub data: &'a [u8],
 }
+
+impl<'a> Element<'a> {
+    /// An element without Element ID Extension.
+    pub const fn new(id: u8, data: &'a [u8]) -> Self {
+        Self { id, extension: None, data }
+    }
+
+    /// Bytes that [`Self::emit`] appends.
+    pub fn buffer_len(&self) -> usize {
+        2 + (usize::from(self.extension.is_some()) + self.data.len()).min(DATA_MAX)
+    }
+
+    /// Appends the element. What is longer than an element can be is cut.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        Self::emit_with(self.id, out, |out| {
+            out.extend(self.extension);
+            out.extend_from_slice(self.data);
+        });
+    }
+
+    /// Appends an element whose data `data` appends. What is longer than an element can be is cut.
+    pub fn emit_with(id: u8, out: &mut Vec<u8>, data: impl FnOnce(&mut Vec<u8>)) {
+        let start = out.len();
+        out.extend_from_slice(&[id, 0]);
+        data(out);
+        out.truncate(start + 2 + DATA_MAX);
+        let len = out.len() - start - 2;
+        if let Some(field) = out.get_mut(start + 1) {
+            *field = len as u8;
+        }
+    }
+}
+
+/// Bytes that an element's length field can tell.
+const DATA_MAX: usize = 255;
 
 /// Iterator over elements. It ends at the first one that does not fit; [`Elements::truncated`] then says so.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +167,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn elements_come_back(id: u8, extension: Option<u8>, data in proptest::collection::vec(any::<u8>(), 0..255)) {
+            let extension = extension.filter(|_| id == id::EXTENSION);
+            prop_assume!(id != id::EXTENSION || extension.is_some());
+            let element = Element { id, extension, data: &data };
+            let mut out = vec![7];
+            element.emit(&mut out);
+            prop_assert_eq!(out.len(), 1 + element.buffer_len());
+            let mut walk = Elements::new(&out[1..]);
+            prop_assert_eq!((walk.next(), walk.next(), walk.truncated()), (Some(element), None, false));
+        }
+
+        #[test]
+        fn data_without_end_is_cut(id: u8, len in 250usize..400) {
+            let data = vec![id; len];
+            let element = Element::new(id, &data);
+            let mut out = Vec::new();
+            element.emit(&mut out);
+            prop_assert_eq!((out.len(), usize::from(out[1])), (element.buffer_len(), len.min(255)));
+        }
+
         #[test]
         fn never_panics_and_ends(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
             prop_assert!(Elements::new(&bytes).count() <= bytes.len() / 2);

@@ -1,6 +1,7 @@
 //! The MAC header (9.2.3, 9.3.1).
 
-use super::{FrameControl, FrameKind, FrameType, MacAddr};
+use super::elements::{u16_at, u32_at};
+use super::{FrameControl, FrameKind, FrameType, MacAddr, Seq};
 
 /// A frame ends inside its MAC header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,6 +172,133 @@ impl Header {
         })
     }
 
+    /// A control frame's: with a transmitter, or (Ack, CTS) without.
+    pub const fn control(kind: FrameKind, receiver: MacAddr, transmitter: Option<MacAddr>) -> Self {
+        Self { addr2: transmitter, ..Self::empty(FrameControl::new(kind), receiver) }.laid_out()
+    }
+
+    /// A management frame's.
+    pub const fn management(
+        kind: FrameKind,
+        receiver: MacAddr,
+        transmitter: MacAddr,
+        bssid: MacAddr,
+        sequence: Seq,
+    ) -> Self {
+        Self {
+            addr2: Some(transmitter),
+            addr3: Some(bssid),
+            sequence: Some(sequence.value()),
+            fragment: Some(0),
+            ..Self::empty(FrameControl::new(kind), receiver)
+        }
+        .laid_out()
+    }
+
+    /// That of a data frame with a body, to or from the DS as `fc` says: its three addresses in their order. With QoS Control
+    /// it is QoS data.
+    pub const fn data(fc: FrameControl, addresses: [MacAddr; 3], sequence: Seq, qos: Option<QosControl>) -> Self {
+        let kind = FrameControl::new(FrameKind::Data { qos: qos.is_some(), null: false });
+        let [receiver, second, third] = addresses;
+        Self {
+            addr2: Some(second),
+            addr3: Some(third),
+            sequence: Some(sequence.value()),
+            fragment: Some(0),
+            qos,
+            ..Self::empty(FrameControl(fc.0 & 0xff00 | kind.0), receiver)
+        }
+        .laid_out()
+    }
+
+    const fn empty(fc: FrameControl, receiver: MacAddr) -> Self {
+        Self {
+            fc,
+            carried: None,
+            duration_id: 0,
+            addr1: receiver,
+            addr2: None,
+            addr3: None,
+            addr4: None,
+            sequence: None,
+            fragment: None,
+            qos: None,
+            ht_control: None,
+            header_len: 10,
+            pad_len: 0,
+        }
+    }
+
+    const fn laid_out(self) -> Self {
+        Self { header_len: self.buffer_len(), ..self }
+    }
+
+    /// Bytes that [`Self::emit`] appends: what Frame Control asks for, and padding.
+    pub const fn buffer_len(&self) -> usize {
+        let control = match self.carried {
+            Some(carried) => carried,
+            None => self.fc,
+        };
+        self.pad_len as usize
+            + match self.fc.frame_type() {
+                FrameType::Extension => 10,
+                FrameType::Control if matches!(self.fc.kind(), FrameKind::ControlWrapper) => {
+                    16 + control_bytes_after_address_1(control)
+                }
+                FrameType::Control => 10 + control_bytes_after_address_1(self.fc),
+                FrameType::Management if self.fc.order() => 28,
+                FrameType::Management => 24,
+                FrameType::Data => {
+                    let four_addresses = self.fc.to_ds() && self.fc.from_ds();
+                    let qos = self.fc.is_qos_data();
+                    24 + if four_addresses { 6 } else { 0 }
+                        + if qos { 2 } else { 0 }
+                        + if qos && self.fc.order() { 4 } else { 0 }
+                }
+            }
+    }
+
+    /// Appends the header as Frame Control lays it out: fields that this layout has and `self` has not are zeros, others are
+    /// left out.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let end = out.len() + self.buffer_len();
+        out.extend_from_slice(&self.fc.0.to_le_bytes());
+        out.extend_from_slice(&self.duration_id.to_le_bytes());
+        out.extend_from_slice(&self.addr1.0);
+        let address = |address: Option<MacAddr>| address.unwrap_or_default().0;
+        let ht_control = self.ht_control.unwrap_or(0).to_le_bytes();
+        match self.fc.frame_type() {
+            FrameType::Extension => {}
+            FrameType::Control => {
+                if self.fc.kind() == FrameKind::ControlWrapper {
+                    out.extend_from_slice(&self.carried.unwrap_or_default().0.to_le_bytes());
+                    out.extend_from_slice(&ht_control);
+                }
+                if out.len() < end {
+                    out.extend_from_slice(&address(self.addr2));
+                }
+            }
+            FrameType::Management | FrameType::Data => {
+                out.extend_from_slice(&address(self.addr2));
+                out.extend_from_slice(&address(self.addr3));
+                let fragment = u16::from(self.fragment.unwrap_or(0) & 0xf);
+                out.extend_from_slice(&(self.sequence.unwrap_or(0) << 4 | fragment).to_le_bytes());
+                if self.fc.frame_type() == FrameType::Data {
+                    if self.fc.to_ds() && self.fc.from_ds() {
+                        out.extend_from_slice(&address(self.addr4));
+                    }
+                    if self.fc.is_qos_data() {
+                        out.extend_from_slice(&self.qos.unwrap_or_default().0.to_le_bytes());
+                    }
+                }
+                if out.len() + usize::from(self.pad_len) < end {
+                    out.extend_from_slice(&ht_control);
+                }
+            }
+        }
+        out.resize(end, 0);
+    }
+
     /// What kind of frame it is; for a Control Wrapper, the wrapper.
     #[inline]
     pub const fn kind(&self) -> FrameKind {
@@ -291,16 +419,6 @@ const fn control_bytes_after_address_1(fc: FrameControl) -> usize {
     }
 }
 
-#[inline]
-fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    bytes.get(offset..offset + 2)?.try_into().ok().map(u16::from_le_bytes)
-}
-
-#[inline]
-fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    bytes.get(offset..offset + 4)?.try_into().ok().map(u32::from_le_bytes)
-}
-
 /// The Ack Policy subfield of QoS Control (9.2.4.5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AckPolicy {
@@ -319,6 +437,17 @@ pub enum AckPolicy {
 pub struct QosControl(pub u16);
 
 impl QosControl {
+    /// Normal Ack, for this TID.
+    pub const fn new(tid: u8) -> Self {
+        Self(tid as u16 & 0xf)
+    }
+
+    /// With A-MSDU Present set.
+    #[must_use]
+    pub const fn with_amsdu_present(self) -> Self {
+        Self(self.0 | 0x80)
+    }
+
     /// Traffic identifier, 0..=15 (8..=15 are traffic streams).
     #[inline]
     pub const fn tid(self) -> u8 {
@@ -489,6 +618,39 @@ mod tests {
     }
 
     proptest! {
+        /// What was parsed is emitted as it was, whatever kind of header it is.
+        #[test]
+        fn headers_come_back(mut bytes in proptest::collection::vec(any::<u8>(), 36..48), pad: bool) {
+            bytes[0] &= 0xfc;
+            let header = Header::parse(&bytes, pad).unwrap();
+            let mut out = vec![7];
+            header.emit(&mut out);
+            prop_assert_eq!((header.buffer_len(), out.len()), (header.header_len, 1 + header.header_len));
+            let air = header.air_len();
+            prop_assert_eq!(&out[1..1 + air], &bytes[..air]);
+            // A header that ends the frame has no padding.
+            out.push(0);
+            prop_assert_eq!(Header::parse(&out[1..], pad), Ok(header));
+        }
+
+        #[test]
+        fn made_headers_come_back(addresses: [[u8; 6]; 3], sequence: u16, flags: u8, tid in proptest::option::of(0u8..16)) {
+            let [a, b, c] = addresses.map(MacAddr);
+            let sequence = Seq::new(sequence);
+            // Neither four addresses nor HT Control.
+            let fc = FrameControl(u16::from(flags & 0x7d) << 8);
+            for header in [
+                Header::control(FrameKind::Rts, a, Some(b)),
+                Header::control(FrameKind::Ack, a, None),
+                Header::management(FrameKind::Beacon, a, b, c, sequence),
+                Header::data(fc, [a, b, c], sequence, tid.map(QosControl::new)),
+            ] {
+                let mut out = Vec::new();
+                header.emit(&mut out);
+                prop_assert_eq!(Header::parse(&out, false), Ok(header));
+            }
+        }
+
         #[test]
         fn never_panics_and_needs_what_it_says(bytes in proptest::collection::vec(any::<u8>(), 0..48), pad: bool) {
             match Header::parse(&bytes, pad) {

@@ -1,6 +1,6 @@
 //! HT Capabilities (9.4.2.55) and HT Operation (9.4.2.56).
 
-use super::elements::u16_at;
+use super::elements::{id, u16_at, Element};
 
 /// HT Capabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,6 +25,17 @@ impl HtCapabilities {
             mcs_set: data.get(3..19)?.try_into().ok()?,
             extended: u16_at(data, 19)?,
         })
+    }
+
+    /// Appends the element, Transmit Beamforming and ASEL Capabilities all zeros.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        Element::emit_with(id::HT_CAPABILITIES, out, |out| {
+            out.extend_from_slice(&self.info.to_le_bytes());
+            out.push(self.ampdu_parameters);
+            out.extend_from_slice(&self.mcs_set);
+            out.extend_from_slice(&self.extended.to_le_bytes());
+            out.extend_from_slice(&[0; 5]);
+        });
     }
 
     /// Receives LDPC.
@@ -144,6 +155,28 @@ pub enum SecondaryChannel {
     Reserved,
 }
 
+impl SecondaryChannel {
+    /// Its number in HT Operation and in Secondary Channel Offset (9.4.2.19); the low two bits count.
+    pub const fn from_number(number: u8) -> Self {
+        match number & 3 {
+            0 => Self::None,
+            1 => Self::Above,
+            3 => Self::Below,
+            _ => Self::Reserved,
+        }
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Above => 1,
+            Self::Reserved => 2,
+            Self::Below => 3,
+        }
+    }
+}
+
 /// HT Operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HtOperation {
@@ -165,14 +198,24 @@ impl HtOperation {
         })
     }
 
+    /// Of a network of 20 MHz, or of 40 MHz with a secondary channel: any width is allowed there.
+    pub const fn new(primary_channel: u8, secondary: SecondaryChannel) -> Self {
+        let any_width = if matches!(secondary, SecondaryChannel::None) { 0 } else { 0x04 };
+        Self { primary_channel, info: [any_width | secondary.number(), 0, 0, 0, 0], basic_mcs_set: [0; 16] }
+    }
+
+    /// Appends the element.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        Element::emit_with(id::HT_OPERATION, out, |out| {
+            out.push(self.primary_channel);
+            out.extend_from_slice(&self.info);
+            out.extend_from_slice(&self.basic_mcs_set);
+        });
+    }
+
     /// Secondary channel offset.
     pub const fn secondary_channel(self) -> SecondaryChannel {
-        match self.info[0] & 3 {
-            0 => SecondaryChannel::None,
-            1 => SecondaryChannel::Above,
-            3 => SecondaryChannel::Below,
-            _ => SecondaryChannel::Reserved,
-        }
+        SecondaryChannel::from_number(self.info[0])
     }
 
     /// STA Channel Width: any supported width (set) or 20 MHz only.

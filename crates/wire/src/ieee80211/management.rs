@@ -1,7 +1,9 @@
 //! Management frame bodies (9.3.3): fixed fields, then elements.
 
 use super::elements::{u16_at, Elements};
-use super::{Action, Capabilities, FrameControl, FrameKind, FrameType, MacAddr, ReasonCode, StatusCode};
+use super::{
+    Action, Capabilities, FrameControl, FrameKind, FrameType, MacAddr, ManagementElements, ReasonCode, StatusCode,
+};
 
 /// The Capability Information field (9.4.1.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -113,22 +115,12 @@ pub enum FixedFields {
     Encrypted,
 }
 
-/// A management frame's body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Management {
-    /// Fixed fields.
-    pub fixed: FixedFields,
-    /// What the elements claim. All empty for kinds whose elements this crate does not read (see [`FixedFields`]).
-    pub capabilities: Capabilities,
-}
-
-impl Management {
-    /// Reads the body of a management frame with this Frame Control. `body`: the bytes after the header, without FCS.
-    /// `None` for frames of other types, and when the body is cut inside the fixed fields.
-    pub fn parse(fc: FrameControl, body: &[u8]) -> Option<Self> {
+impl FixedFields {
+    /// Reads the fixed fields of a frame with this Frame Control, and how many bytes they take; `None` for other types, and
+    /// when the body is cut inside them.
+    fn read(fc: FrameControl, body: &[u8]) -> Option<(Self, usize)> {
         use FixedFields as F;
-        let kind = fc.kind();
-        let (fixed, used) = match kind {
+        Some(match fc.kind() {
             _ if fc.frame_type() == FrameType::Management && fc.protected() => (F::Encrypted, body.len()),
             FrameKind::AssociationRequest => {
                 (F::AssociationRequest { capability: capability_at(body, 0)?, listen_interval: u16_at(body, 2)? }, 4)
@@ -169,7 +161,92 @@ impl Management {
             FrameKind::Action | FrameKind::ActionNoAck => (F::Action(Action::read(body)?), body.len()),
             FrameKind::Atim | FrameKind::TimingAdvertisement => (F::None, body.len()),
             _ => return None,
-        };
+        })
+    }
+
+    /// Bytes that [`Self::emit`] appends.
+    pub fn buffer_len(&self) -> usize {
+        match self {
+            Self::Beacon { .. } => 12,
+            Self::AssociationRequest { .. } => 4,
+            Self::ReassociationRequest { .. } => 10,
+            Self::AssociationResponse { .. } | Self::Authentication { .. } => 6,
+            Self::Disassociation(_) | Self::Deauthentication(_) => 2,
+            Self::Action(action) => action.buffer_len(),
+            Self::None | Self::Encrypted => 0,
+        }
+    }
+
+    /// Appends the fields. The two highest bits of an Association ID are set, unless there is none (9.4.1.8).
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let halves = |halves: &[u16], out: &mut Vec<u8>| out.extend(halves.iter().flat_map(|half| half.to_le_bytes()));
+        match self {
+            Self::Beacon { timestamp_us, interval_tu, capability } => {
+                out.extend_from_slice(&timestamp_us.to_le_bytes());
+                halves(&[*interval_tu, capability.0], out);
+            }
+            Self::AssociationRequest { capability, listen_interval } => halves(&[capability.0, *listen_interval], out),
+            Self::ReassociationRequest { capability, listen_interval, current_ap } => {
+                halves(&[capability.0, *listen_interval], out);
+                out.extend_from_slice(&current_ap.0);
+            }
+            Self::AssociationResponse { capability, status, aid } => {
+                let aid = if *aid == 0 { 0 } else { aid | 0xc000 };
+                halves(&[capability.0, status.number(), aid], out);
+            }
+            Self::Authentication { algorithm, transaction, status } => {
+                halves(&[*algorithm, *transaction, status.number()], out);
+            }
+            Self::Disassociation(reason) | Self::Deauthentication(reason) => halves(&[reason.number()], out),
+            Self::Action(action) => action.emit(out),
+            Self::None | Self::Encrypted => {}
+        }
+    }
+}
+
+/// The body of a management frame as a representation: what this project writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ManagementBody<'a> {
+    /// Fixed fields.
+    pub fixed: FixedFields,
+    /// The elements after them.
+    pub elements: ManagementElements<'a>,
+}
+
+impl<'a> ManagementBody<'a> {
+    /// Parses the body of a frame with this Frame Control. `body`: the bytes after the header, without FCS. `None` for
+    /// frames of other types, and when a field or an element is cut.
+    pub fn parse(fc: FrameControl, body: &'a [u8]) -> Option<Self> {
+        let (fixed, used) = FixedFields::read(fc, body)?;
+        Some(Self { fixed, elements: ManagementElements::parse(body.get(used..)?)? })
+    }
+
+    /// Bytes that [`Self::emit`] appends.
+    pub fn buffer_len(&self) -> usize {
+        self.fixed.buffer_len() + self.elements.buffer_len()
+    }
+
+    /// Appends the body.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        self.fixed.emit(out);
+        self.elements.emit(out);
+    }
+}
+
+/// What the fields and elements of a management frame say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Management {
+    /// Fixed fields.
+    pub fixed: FixedFields,
+    /// What the elements claim. All empty for kinds whose elements this crate does not read (see [`FixedFields`]).
+    pub capabilities: Capabilities,
+}
+
+impl Management {
+    /// Reads the body of a management frame with this Frame Control. `body`: the bytes after the header, without FCS.
+    /// `None` for frames of other types, and when the body is cut inside the fixed fields.
+    pub fn parse(fc: FrameControl, body: &[u8]) -> Option<Self> {
+        let (fixed, used) = FixedFields::read(fc, body)?;
         Some(Self { fixed, capabilities: Capabilities::read(Elements::new(body.get(used..)?)) })
     }
 
@@ -225,7 +302,49 @@ mod tests {
         assert!(parse([0x08, 0], &[0; 40]).is_none(), "a data frame");
     }
 
+    fn bodies() -> impl Strategy<Value = (FrameKind, FixedFields)> {
+        use FixedFields as F;
+        let numbers = (any::<u64>(), any::<[u16; 3]>(), any::<[u8; 6]>());
+        (0usize..9, numbers).prop_map(|(which, (timestamp_us, [one, two, three], address))| {
+            let (capability, status) = (CapabilityInfo(one), StatusCode::from(two));
+            match which {
+                0 => (FrameKind::Beacon, F::Beacon { timestamp_us, interval_tu: two, capability }),
+                1 => (FrameKind::ProbeResponse, F::Beacon { timestamp_us, interval_tu: two, capability }),
+                2 => (FrameKind::AssociationRequest, F::AssociationRequest { capability, listen_interval: two }),
+                3 => {
+                    let current_ap = MacAddr(address);
+                    let fixed = F::ReassociationRequest { capability, listen_interval: two, current_ap };
+                    (FrameKind::ReassociationRequest, fixed)
+                }
+                4 => {
+                    (FrameKind::AssociationResponse, F::AssociationResponse { capability, status, aid: three & 0x3fff })
+                }
+                5 => {
+                    // With other algorithms there is more that is not read.
+                    let (algorithm, transaction) = (one % 3, three);
+                    (FrameKind::Authentication, F::Authentication { algorithm, transaction, status })
+                }
+                6 => (FrameKind::Disassociation, F::Disassociation(ReasonCode::from(one))),
+                7 => (FrameKind::Deauthentication, F::Deauthentication(ReasonCode::from(one))),
+                _ => (FrameKind::ProbeRequest, F::None),
+            }
+        })
+    }
+
     proptest! {
+        #[test]
+        fn bodies_come_back((kind, fixed) in bodies(), ssid in proptest::collection::vec(any::<u8>(), 0..=32)) {
+            let elements = ManagementElements { ssid: Some(&ssid), ..ManagementElements::default() };
+            let body = ManagementBody { fixed, elements };
+            let mut out = Vec::new();
+            body.emit(&mut out);
+            prop_assert_eq!((out.len(), fixed.buffer_len() + 2 + ssid.len()), (body.buffer_len(), out.len()));
+            let fc = FrameControl::new(kind);
+            prop_assert_eq!(ManagementBody::parse(fc, &out), Some(body));
+            prop_assert_eq!(ManagementBody::parse(fc, &out[..out.len() - 1]), None);
+            prop_assert_eq!(Management::parse(fc, &out).map(|read| read.fixed), Some(fixed));
+        }
+
         #[test]
         fn never_panics(fc0: u8, fc1: u8, body in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = Management::parse(FrameControl(u16::from_le_bytes([fc0, fc1])), &body);

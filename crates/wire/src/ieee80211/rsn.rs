@@ -1,6 +1,6 @@
 //! Security: the RSN element (9.4.2.24) and its WPA forerunner.
 
-use super::elements::u16_at;
+use super::elements::{id, u16_at, Element};
 use super::Cipher;
 
 const RSN_OUI: [u8; 3] = [0x00, 0x0f, 0xac];
@@ -21,6 +21,23 @@ impl SuiteSet {
             [a, b, c, kind @ 0..=31] if [*a, *b, *c] == oui => self.bits |= 1 << kind,
             _ => self.unknown = true,
         }
+    }
+
+    /// Of one suite of the element's own OUI, 0 to 31.
+    pub const fn of(kind: u8) -> Self {
+        Self { bits: 1 << (kind & 31), unknown: false }
+    }
+
+    /// The selectors of its known suites, by type.
+    fn selectors(self, oui: [u8; 3]) -> impl Iterator<Item = [u8; 4]> {
+        let [a, b, c] = oui;
+        (0..32).filter(move |kind| self.contains(*kind)).map(move |kind| [a, b, c, kind])
+    }
+
+    /// Appends a count and that many selectors.
+    fn emit_list(self, oui: [u8; 3], out: &mut Vec<u8>) {
+        out.extend_from_slice(&(self.bits.count_ones() as u16).to_le_bytes());
+        out.extend(self.selectors(oui).flatten());
     }
 
     /// Whether suite type `kind` is in it.
@@ -120,6 +137,25 @@ impl Rsn {
     /// management as 802.1X, as the standard has it.
     pub fn read(data: &[u8]) -> Option<Self> {
         Self::read_suites(data, RSN_OUI, 4)
+    }
+
+    /// Appends the element, with as many fields as there are: no RSN Capabilities, nothing behind them. Suites that are not
+    /// known are left out, and of several group ciphers only the first is written.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        Element::emit_with(id::RSN, out, |out| {
+            out.extend_from_slice(&self.version.to_le_bytes());
+            out.extend(self.group.selectors(RSN_OUI).take(1).flatten());
+            self.pairwise.emit_list(RSN_OUI, out);
+            self.akm.emit_list(RSN_OUI, out);
+            let Some(capabilities) = self.capabilities else { return };
+            out.extend_from_slice(&capabilities.to_le_bytes());
+            let management = self.group_management.selectors(RSN_OUI).next();
+            if let Some(selector) = management {
+                // No PMKID.
+                out.extend_from_slice(&[0, 0]);
+                out.extend_from_slice(&selector);
+            }
+        });
     }
 
     /// Reads a WPA vendor element's data after OUI and type; there a missing cipher counts as TKIP.

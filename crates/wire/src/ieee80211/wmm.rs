@@ -1,52 +1,7 @@
 //! WMM Information and WMM Parameter elements (Wi-Fi Alliance WMM specification; vendor element 00-50-F2, type 2).
 
-use super::elements::u16_at;
-
-/// An access category, in the order of its index (ACI).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AccessCategory {
-    /// AC_BE.
-    BestEffort,
-    /// AC_BK.
-    Background,
-    /// AC_VI.
-    Video,
-    /// AC_VO.
-    Voice,
-}
-
-impl AccessCategory {
-    /// All four, by ACI.
-    pub const ALL: [Self; 4] = [Self::BestEffort, Self::Background, Self::Video, Self::Voice];
-
-    /// The category a TID of 0..=7 (a user priority, Table 10-1) belongs to; `None` for a traffic stream.
-    #[inline]
-    pub const fn of_tid(tid: u8) -> Option<Self> {
-        match tid {
-            0 | 3 => Some(Self::BestEffort),
-            1 | 2 => Some(Self::Background),
-            4 | 5 => Some(Self::Video),
-            6 | 7 => Some(Self::Voice),
-            _ => None,
-        }
-    }
-
-    /// ACI, 0..=3.
-    #[inline]
-    pub const fn index(self) -> u8 {
-        self as u8
-    }
-
-    /// `BE`, `BK`, `VI` or `VO`.
-    pub const fn short_name(self) -> &'static str {
-        match self {
-            Self::BestEffort => "BE",
-            Self::Background => "BK",
-            Self::Video => "VI",
-            Self::Voice => "VO",
-        }
-    }
-}
+use super::elements::{id, u16_at, Element};
+use crate::AccessCategory;
 
 /// EDCA parameters of one access category.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,6 +19,13 @@ pub struct EdcaParameters {
 }
 
 impl EdcaParameters {
+    /// The record of a category, as in both elements.
+    const fn record(self, category: AccessCategory) -> [u8; 4] {
+        let [low, high] = self.txop_limit_32us.to_le_bytes();
+        let aci_aifsn = category.index() << 5 | (self.admission_control as u8) << 4 | self.aifsn & 0x0f;
+        [aci_aifsn, self.ecw_max << 4 | self.ecw_min & 0x0f, low, high]
+    }
+
     fn read(data: &[u8]) -> Option<Self> {
         let (aci_aifsn, ecw) = (*data.first()?, *data.get(1)?);
         Some(Self {
@@ -86,6 +48,13 @@ impl EdcaParameters {
     }
 }
 
+impl From<crate::phy::EdcaParameters> for EdcaParameters {
+    fn from(parameters: crate::phy::EdcaParameters) -> Self {
+        let crate::phy::EdcaParameters { aifsn, ecw_min, ecw_max, txop_limit_32us } = parameters;
+        Self { aifsn, admission_control: false, ecw_min, ecw_max, txop_limit_32us }
+    }
+}
+
 /// The records of the four categories. Each names its category; they are in order only by habit.
 fn read_records(data: &[u8]) -> Option<[EdcaParameters; 4]> {
     let mut parameters = [EdcaParameters::default(); 4];
@@ -105,7 +74,37 @@ pub struct Wmm {
     pub parameters: Option<[EdcaParameters; 4]>,
 }
 
+/// OUI and type of both elements.
+const VENDOR_TYPE: [u8; 4] = [0x00, 0x50, 0xf2, 2];
+/// The one version of both.
+const VERSION: u8 = 1;
+
 impl Wmm {
+    /// A Parameter element with the default EDCA parameters (WMM specification, 2.2.2).
+    pub fn default_parameters(qos_info: u8) -> Self {
+        let of = |category| crate::phy::EdcaParameters::default_for(category).into();
+        Self { qos_info, parameters: Some(AccessCategory::ALL.map(of)) }
+    }
+
+    /// Reads a vendor element's data; `None` for other vendors and types, other subtypes and cut elements.
+    pub fn read_vendor(data: &[u8]) -> Option<Self> {
+        data.strip_prefix(&VENDOR_TYPE).and_then(Self::read)
+    }
+
+    /// Appends the vendor element: a Parameter element where there are parameters, else an Information element.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        Element::emit_with(id::VENDOR, out, |out| {
+            out.extend_from_slice(&VENDOR_TYPE);
+            out.extend_from_slice(&[u8::from(self.parameters.is_some()), VERSION, self.qos_info]);
+            if let Some(parameters) = self.parameters {
+                out.push(0);
+                for (category, parameters) in AccessCategory::ALL.into_iter().zip(parameters) {
+                    out.extend_from_slice(&parameters.record(category));
+                }
+            }
+        });
+    }
+
     /// Reads a vendor element's data after OUI and type: subtype, version, QoS Info, and for subtype 1 the parameters.
     /// `None` for other subtypes and cut elements.
     pub fn read(data: &[u8]) -> Option<Self> {
@@ -159,13 +158,5 @@ mod tests {
         let standard = [&[0x85, 0][..], &data[4..]].concat();
         assert_eq!(Wmm::read_edca(&standard), Some(wmm));
         assert_eq!(EdcaParameters { ecw_max: 15, ..best_effort }.cw_max(), 32767);
-    }
-
-    #[test]
-    fn tids_map_to_categories() {
-        let names: Vec<_> = (0..9).map(|tid| AccessCategory::of_tid(tid).map(AccessCategory::short_name)).collect();
-        let expected = ["BE", "BK", "BK", "BE", "VI", "VI", "VO", "VO"];
-        assert_eq!(names[..8], expected.map(Some));
-        assert_eq!(names[8], None);
     }
 }

@@ -10,10 +10,11 @@ mod response;
 mod testing;
 mod timing;
 
+pub use crate::AccessCategory;
 pub use duration::{ampdu_psdu_len, l_sig_duration_ns, AirDuration};
 pub use mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 pub use response::{
     control_response_rate, RateSet, ACK_LEN, BLOCK_ACK_1024_LEN, BLOCK_ACK_256_LEN, BLOCK_ACK_64_LEN,
     BLOCK_ACK_REQ_LEN, CTS_LEN, RTS_LEN,
 };
-pub use timing::{response_gap_ns, AccessCategory, Band, EdcaParameters, Timing};
+pub use timing::{response_gap_ns, Band, EdcaParameters, Timing};

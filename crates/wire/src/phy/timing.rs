@@ -4,6 +4,7 @@
 //! characteristics), 10.23.2 (EDCA), 17.4.4 (half and quarter clock); channel numbers from annex E.
 
 use super::mode::{Bandwidth, Mode};
+use crate::AccessCategory;
 
 /// A frequency band with channel numbers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,32 +125,6 @@ pub fn response_gap_ns(band: Band, soliciting: &Mode) -> Option<u32> {
         (Band::Ghz2_4, Mode::Unknown) => None,
         (Band::Ghz2_4, Mode::Dsss { .. }) => Some(timing.sifs_ns),
         _ => Some(timing.sifs_ns + timing.signal_extension_ns),
-    }
-}
-
-/// Access category; the numbers are the ACI of the WMM and EDCA parameter elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AccessCategory {
-    /// AC_BE.
-    BestEffort = 0,
-    /// AC_BK.
-    Background = 1,
-    /// AC_VI.
-    Video = 2,
-    /// AC_VO.
-    Voice = 3,
-}
-
-impl AccessCategory {
-    /// The category of a user priority (TID 0 to 7; table 10-1). TIDs above 7 name traffic streams: `None`.
-    pub const fn from_user_priority(tid: u8) -> Option<Self> {
-        Some(match tid {
-            0 | 3 => Self::BestEffort,
-            1 | 2 => Self::Background,
-            4 | 5 => Self::Video,
-            6 | 7 => Self::Voice,
-            _ => return None,
-        })
     }
 }
 
@@ -292,7 +267,5 @@ mod tests {
         assert_eq!([be.txop_limit_ns(), vo.txop_limit_ns()], [None, Some(1_504_000)]);
         let hostile = EdcaParameters { aifsn: 255, ecw_min: 255, ecw_max: 255, txop_limit_32us: u16::MAX };
         assert_eq!(hostile.mean_backoff_ns(&a, 255), 32767 * 4_500);
-        assert_eq!(AccessCategory::from_user_priority(6), Some(AccessCategory::Voice));
-        assert_eq!(AccessCategory::from_user_priority(8), None);
     }
 }

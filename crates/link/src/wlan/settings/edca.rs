@@ -52,7 +52,7 @@ impl EdcaTable {
 
     pub(super) fn check(&self, key: &str) -> Result<(), ScenarioError> {
         let rows = ["background", "best_effort", "video", "voice"];
-        for (name, edca) in rows.into_iter().zip(AccessCategory::ALL.map(|category| self.of(category))) {
+        for (name, edca) in rows.into_iter().zip(AccessCategory::BY_PRIORITY.map(|category| self.of(category))) {
             let key = format!("{key}.{name}");
             in_range(&key, "aifsn", edca.aifsn.unwrap_or(2), 1..=15, "")?;
             in_range(&key, "txop_us", edca.txop_us.unwrap_or(0), 0..=2_097_120, " µs")?;

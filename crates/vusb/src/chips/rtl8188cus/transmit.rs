@@ -82,7 +82,7 @@ pub struct Transmitter {
 fn queue_of(number: u8) -> usize {
     match number {
         QUEUE_HIGH | QUEUE_MANAGEMENT => 0,
-        tid => match AccessCategory::from_user_priority(tid) {
+        tid => match AccessCategory::of_tid(tid) {
             Some(AccessCategory::Voice) => 1,
             Some(AccessCategory::Video) => 2,
             Some(AccessCategory::Background) => 4,
