@@ -1,8 +1,9 @@
 //! What happened on the air, counted by those who did it.
 
 use serde::Serialize;
+use wire::ieee80211::{FrameKind, Mpdu};
 
-use super::{Ppdu, Protection, Response, BLOCK_ACK_REQUEST};
+use super::{Ppdu, Protection, Response};
 use crate::air::exchange::FCS_LEN;
 
 /// Frames that were sent.
@@ -87,13 +88,6 @@ fn is_silent(side: &SideCounters) -> bool {
     *side == SideCounters::default()
 }
 
-const RETRY: u8 = 0x08;
-
-/// Data that are not Null: type data, and the subtype's bit for "no data" is not set (IEEE 802.11-2020 table 9-1).
-fn carries_data(mpdu: &[u8]) -> bool {
-    mpdu.first().is_some_and(|first| first & 0x4c == 0x08)
-}
-
 impl Frames {
     /// A PPDU, and what went before it; of an exchange without data (`data_sent`) only that.
     fn of(ppdu: &Ppdu, data_sent: bool) -> Self {
@@ -111,15 +105,16 @@ impl Frames {
         frames.ampdus = u64::from(ppdu.aggregated);
         frames.single_ampdus = u64::from(ppdu.aggregated && ppdu.mpdus.len() == 1);
         for mpdu in &ppdu.mpdus {
-            let retry = u64::from(mpdu.get(1).is_some_and(|flags| flags & RETRY != 0));
-            let data = u64::from(carries_data(mpdu));
-            let unicast_data = data & u64::from(mpdu.get(4).is_some_and(|byte| byte & 1 == 0));
+            let frame = Mpdu::new(mpdu);
+            let retry = u64::from(frame.retry());
+            let data = u64::from(frame.carries_data());
+            let unicast_data = data & u64::from(!frame.is_group());
             frames.mpdus += 1;
             frames.retries += retry;
             frames.data += data;
             frames.unicast_data += unicast_data;
             frames.data_retries += unicast_data & retry;
-            frames.block_ack_requests += u64::from(mpdu.first() == Some(&BLOCK_ACK_REQUEST));
+            frames.block_ack_requests += u64::from(frame.kind() == Some(FrameKind::BlockAckReq));
             frames.sent_bytes += (mpdu.len() + FCS_LEN) as u64;
         }
         frames.data_ppdus = u64::from(frames.unicast_data > 0);

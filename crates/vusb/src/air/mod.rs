@@ -14,6 +14,7 @@ pub mod recorder;
 mod sides;
 mod transmission;
 
+use wire::ieee80211::{AckPolicy, FrameKind, Mpdu};
 use wire::phy::{EdcaParameters, Mode};
 
 pub use self::medium::Medium;
@@ -23,24 +24,18 @@ pub use counters::{AirCounters, Frames, SideCounters};
 pub use neighbour::Neighbour;
 pub use recorder::AirRecorder;
 
-/// Frame control of a Block Ack request.
-const BLOCK_ACK_REQUEST: u8 = 0x84;
-const BLOCK_ACK: u8 = 0x94;
-
 /// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group, has the
 /// No Ack policy or is an answer itself; a Block Ack an A-MPDU and a Block Ack request.
 pub fn response_to(mpdu: &[u8], aggregated: bool) -> Response {
-    let is_group = mpdu.get(4).is_some_and(|byte| byte & 1 == 1);
-    let is_qos_data = mpdu.first().is_some_and(|first| first & 0x8c == 0x88);
-    let no_ack = is_qos_data && !aggregated && mpdu.get(24).is_some_and(|qos| qos >> 5 & 3 == 1);
-    if is_group || no_ack {
+    let mpdu = Mpdu::new(mpdu);
+    let no_ack = !aggregated && mpdu.qos().is_some_and(|qos| qos.ack_policy() == AckPolicy::NoAck);
+    if mpdu.is_group() || no_ack {
         return Response::None;
     }
-    match mpdu.first() {
+    match mpdu.kind() {
         _ if aggregated => Response::BlockAck,
-        Some(&BLOCK_ACK_REQUEST) => Response::BlockAck,
-        // CTS and ACK.
-        Some(&BLOCK_ACK | 0xc4 | 0xd4) => Response::None,
+        Some(FrameKind::BlockAckReq) => Response::BlockAck,
+        Some(FrameKind::BlockAck | FrameKind::Cts | FrameKind::Ack) => Response::None,
         _ => Response::Ack,
     }
 }

@@ -3,18 +3,13 @@
 use std::collections::BTreeMap;
 
 use medium::{Slice, Timeline};
+use wire::ieee80211::{CompressedBlockAck, CompressedBlockAckReq, FrameKind, Header, MacAddr, Mpdu, Seq};
 use wire::radiotap::Reception;
 
 use super::channel::{ChannelSettings, Tuned};
 use super::recorder::{AirFrame, AirRecorder};
-use super::{Ppdu, Response, BLOCK_ACK, BLOCK_ACK_REQUEST};
+use super::{Ppdu, Response};
 
-/// Frame control of control frames.
-const RTS: u8 = 0xb4;
-const CTS: u8 = 0xc4;
-const ACK: u8 = 0xd4;
-/// Compressed, in the control field of a Block Ack.
-const COMPRESSED: u16 = 0x0004;
 /// Block Ack scoreboards kept: a driver may send from any address.
 const SCOREBOARDS_MAX: usize = 256;
 
@@ -71,7 +66,7 @@ pub(super) struct Monitor {
     recorder: AirRecorder,
     ampdu_reference: u32,
     /// By transmitter and TID.
-    scoreboards: BTreeMap<([u8; 6], u8), Scoreboard>,
+    scoreboards: BTreeMap<(MacAddr, u8), Scoreboard>,
 }
 
 impl Monitor {
@@ -101,20 +96,20 @@ impl Monitor {
             recorder.frame(&AirFrame { end_ns: start_ns + slice.end_ns, reception, bytes });
         };
         let Some(first) = ppdu.mpdus.first() else { return };
-        let address = |at: usize| first.get(at..at + 6).and_then(<[u8]>::first_chunk::<6>).copied().unwrap_or_default();
-        let (receiver, transmitter) = (address(4), address(10));
+        let frame = Mpdu::new(first);
+        let (receiver, transmitter) = (frame.receiver().unwrap_or_default(), frame.transmitter().unwrap_or_default());
         // Duration of the frame that ends at `end`: to the end of the last frame, in whole microseconds.
         let rest = |end_ns: u64| timeline.last().end_ns.saturating_sub(end_ns).div_ceil(1_000).min(32_767) as u16;
         if let Some(slice) = &timeline.protection {
-            let (kind, to) = if timeline.cts.is_some() { (RTS, receiver) } else { (CTS, transmitter) };
-            let mut bytes = control(kind, rest(slice.end_ns), to);
-            if kind == RTS {
-                bytes.extend(transmitter);
-            }
-            write(slice, None, &bytes);
+            let header = if timeline.cts.is_some() {
+                Header::control(FrameKind::Rts, receiver, Some(transmitter))
+            } else {
+                Header::control(FrameKind::Cts, transmitter, None)
+            };
+            write(slice, None, &emitted(header, rest(slice.end_ns)));
         }
         if let Some(slice) = timeline.cts.as_ref().filter(|_| data_sent) {
-            write(slice, None, &control(CTS, rest(slice.end_ns), transmitter));
+            write(slice, None, &emitted(Header::control(FrameKind::Cts, transmitter, None), rest(slice.end_ns)));
         }
         if !data_sent {
             return;
@@ -127,45 +122,41 @@ impl Monitor {
             let ampdu = ppdu.aggregated.then_some((self.ampdu_reference, at == last));
             write(&timeline.data, ampdu, mpdu);
         }
-        for (mpdu, _) in ppdu.mpdus.iter().zip(accepted).filter(|(mpdu, &accepted)| accepted && is_qos_data(mpdu)) {
-            let (tid, sequence) = tid_and_start(mpdu);
+        for (mpdu, _) in ppdu.mpdus.iter().zip(accepted).filter(|(_, &accepted)| accepted) {
+            let mpdu = Mpdu::new(mpdu);
+            let (Some(tid), Some(sequence)) = (mpdu.tid(), mpdu.sequence()) else { continue };
             if self.scoreboards.len() < SCOREBOARDS_MAX || self.scoreboards.contains_key(&(transmitter, tid)) {
-                self.scoreboards.entry((transmitter, tid)).or_default().receive(sequence);
+                self.scoreboards.entry((transmitter, tid)).or_default().receive(sequence.value());
             }
         }
         if let Some(slice) = timeline.response.as_ref().filter(|_| accepted.iter().any(|&it| it)) {
-            let mut bytes = control(if ppdu.response == Response::BlockAck { BLOCK_ACK } else { ACK }, 0, transmitter);
-            if ppdu.response == Response::BlockAck {
-                bytes.extend(receiver);
-                let (tid, start) = tid_and_start(first);
+            let bytes = if ppdu.response == Response::BlockAck {
+                let (tid, start) = tid_and_start(&frame);
                 let scoreboard = self.scoreboards.get(&(transmitter, tid)).copied().unwrap_or_default();
-                bytes.extend((COMPRESSED | u16::from(tid) << 12).to_le_bytes());
-                bytes.extend((start << 4).to_le_bytes());
-                bytes.extend(scoreboard.from(start).to_le_bytes());
-            }
+                let bitmap = scoreboard.from(start.value()).into();
+                let mut bytes = emitted(Header::control(FrameKind::BlockAck, transmitter, Some(receiver)), 0);
+                CompressedBlockAck { tid, start, bitmap }.emit(&mut bytes);
+                bytes
+            } else {
+                emitted(Header::control(FrameKind::Ack, transmitter, None), 0)
+            };
             write(slice, None, &bytes);
         }
     }
 }
 
-fn control(kind: u8, duration_us: u16, to: [u8; 6]) -> Vec<u8> {
-    let mut bytes = vec![kind, 0];
-    bytes.extend(duration_us.to_le_bytes());
-    bytes.extend(to);
+fn emitted(header: Header, duration_us: u16) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(32);
+    Header { duration_id: duration_us, ..header }.emit(&mut bytes);
     bytes
 }
 
-fn is_qos_data(mpdu: &[u8]) -> bool {
-    mpdu.first().is_some_and(|first| first & 0x8c == 0x88)
-}
-
 /// TID and sequence number of QoS data, or those that a Block Ack request is about.
-fn tid_and_start(mpdu: &[u8]) -> (u8, u16) {
-    let half = |at: usize| mpdu.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
-    if mpdu.first() == Some(&BLOCK_ACK_REQUEST) {
-        ((half(16) >> 12) as u8, half(18) >> 4)
+fn tid_and_start(mpdu: &Mpdu<&Vec<u8>>) -> (u8, Seq) {
+    if mpdu.kind() == Some(FrameKind::BlockAckReq) {
+        CompressedBlockAckReq::parse(mpdu.control_body()).map_or((0, Seq::default()), |it| (it.tid, it.start))
     } else {
-        (mpdu.get(24).map_or(0, |qos| qos & 0x0f), half(22) >> 4)
+        (mpdu.tid().unwrap_or(0), mpdu.sequence().unwrap_or_default())
     }
 }
 
@@ -175,9 +166,9 @@ pub(super) fn set_durations(ppdu: &mut Ppdu, timeline: &Timeline) {
     let Some(response) = &timeline.response else { return };
     let duration = response.end_ns.saturating_sub(timeline.data.end_ns).div_ceil(1_000).min(32_767) as u16;
     for mpdu in &mut ppdu.mpdus {
-        let is_ps_poll = mpdu.first() == Some(&0xa4);
-        if let Some(field) = mpdu.get_mut(2..4).filter(|_| !is_ps_poll) {
-            field.copy_from_slice(&duration.to_le_bytes());
+        let mut mpdu = Mpdu::new(mpdu);
+        if mpdu.kind() != Some(FrameKind::PsPoll) {
+            mpdu.set_duration_id(duration);
         }
     }
 }

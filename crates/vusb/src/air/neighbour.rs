@@ -1,5 +1,8 @@
 //! A third station on the channel, with an access point of its own: what it takes of the air is not there for others.
 
+use wire::ieee80211::body::LLC_SNAP;
+use wire::ieee80211::{FrameControl, Header, MacAddr, QosControl, Seq};
+use wire::ip::ETHERTYPE_IPV4;
 use wire::phy::{AccessCategory, Bandwidth, EdcaParameters, Mode};
 
 use super::{Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
@@ -13,8 +16,8 @@ const ATTEMPTS: u8 = 8;
 /// 54 Mbit/s: the fastest that any network of this band since 802.11g understands.
 const RATE_500KBPS: u8 = 108;
 /// Locally administered.
-const ADDRESS: [u8; 6] = [2, 0, 0, 0, 0x4e, 1];
-const ITS_AP: [u8; 6] = [2, 0, 0, 0, 0x4e, 2];
+const ADDRESS: MacAddr = MacAddr([2, 0, 0, 0, 0x4e, 1]);
+const ITS_AP: MacAddr = MacAddr([2, 0, 0, 0, 0x4e, 2]);
 
 /// A station that sends packets to its own access point at a given rate.
 #[derive(Debug)]
@@ -75,12 +78,12 @@ impl Station for Neighbour {
 
     fn begin(&mut self, _now_ns: u64) -> Option<Ppdu> {
         let mode = Mode::Ofdm { rate_500kbps: RATE_500KBPS, bandwidth: Bandwidth::Mhz20 };
-        let mut mpdu = vec![0x88, if self.attempts > 0 { 0x09 } else { 0x01 }, 0, 0];
-        for address in [ITS_AP, ADDRESS, ITS_AP] {
-            mpdu.extend(address);
-        }
-        mpdu.extend((self.sequence << 4).to_le_bytes());
-        mpdu.extend([0, 0, 0xaa, 0xaa, 3, 0, 0, 0, 0x08, 0]);
+        let fc = FrameControl::default().with_to_ds(true).with_retry(self.attempts > 0);
+        let qos = Some(QosControl::new(AccessCategory::BestEffort.tid()));
+        let mut mpdu = Vec::new();
+        Header::data(fc, [ITS_AP, ADDRESS, ITS_AP], Seq::new(self.sequence), qos).emit(&mut mpdu);
+        mpdu.extend(LLC_SNAP);
+        mpdu.extend(ETHERTYPE_IPV4.to_be_bytes());
         mpdu.resize(mpdu.len() + PACKET_BYTES, 0);
         let (protection, response) = (Protection::None, Response::Ack);
         Some(Ppdu { mode, mpdus: vec![mpdu], aggregated: false, protection, response })

@@ -1,5 +1,7 @@
 //! Block Ack agreements, as far as the frames that make them can be read.
 
+use wire::ieee80211::{Action, AddbaResponse, Delba, FrameKind, Mpdu, StatusCode};
+
 /// TIDs for which one side has agreed to receive A-MPDUs, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreements {
@@ -35,22 +37,25 @@ const ASKING: std::ops::RangeInclusive<usize> = 9..=12;
 impl Agreements {
     /// Looks at a frame that passed; `up`: the station sent it.
     pub(super) fn watch(&mut self, frame: &[u8], up: bool) {
-        match frame.first() {
-            // Authentication, deauthentication, disassociation, (re)association request: nothing is agreed any more.
-            Some(0xb0 | 0xc0 | 0xa0 | 0x00 | 0x20) => *self = Self::default(),
-            Some(0xd0) if frame.get(1).is_some_and(|flags| flags & 0x40 != 0) => {
-                self.secret(frame.len(), up);
-            }
-            // Category Block Ack.
-            Some(0xd0) if frame.get(24) == Some(&3) => self.action(frame, up),
+        let mpdu = Mpdu::new(frame);
+        match mpdu.kind() {
+            // Nothing is agreed any more.
+            Some(
+                FrameKind::Authentication
+                | FrameKind::Deauthentication
+                | FrameKind::Disassociation
+                | FrameKind::AssociationRequest
+                | FrameKind::ReassociationRequest,
+            ) => *self = Self::default(),
+            Some(FrameKind::Action) if mpdu.protected() => self.secret(frame.len(), up),
+            Some(FrameKind::Action) => self.action(mpdu.management_body(), up),
             _ => {}
         }
     }
 
     /// Whether the access point has agreed to receive A-MPDUs with frames of the TID of `mpdu`.
     pub(super) fn covers(&self, mpdu: &[u8]) -> bool {
-        let tid = mpdu.get(24).map_or(0, |qos| qos & 0x0f);
-        self.up >> tid & 1 == 1
+        self.up >> Mpdu::new(mpdu).tid().unwrap_or(0) & 1 == 1
     }
 
     /// An encrypted action frame. What has the length of a request is one, and what has it after a request of the other
@@ -76,22 +81,20 @@ impl Agreements {
         }
     }
 
-    fn action(&mut self, frame: &[u8], up: bool) {
-        let half = |at: usize| frame.get(at..)?.first_chunk().map(|b| u16::from_le_bytes(*b));
-        match (frame.get(25), half(26), half(27), half(29)) {
-            // Response: token, status, parameters with the TID in bits 5:2. Who answers receives.
-            (Some(1), _, Some(0), Some(parameters)) => {
-                *self.receives(up) |= 1 << (parameters >> 2 & 15);
+    fn action(&mut self, body: &[u8], up: bool) {
+        match Action::read(body) {
+            // Who answers receives.
+            Some(Action::AddbaResponse(AddbaResponse { status: StatusCode::Success, parameters, .. })) => {
+                *self.receives(up) |= 1 << parameters.tid;
                 if up {
-                    self.down_amsdu = parameters & 1 == 1;
-                    let window = parameters >> 6;
+                    self.down_amsdu = parameters.amsdu_supported;
+                    let window = parameters.buffer_size;
                     self.down_window = self.down_window.min(if window == 0 { WINDOW_MAX } else { window });
                 }
             }
-            // End: parameters with the initiator in bit 11 and the TID in bits 15:12. The initiator is who sends data.
-            (Some(2), Some(parameters), ..) => {
-                let by_initiator = parameters >> 11 & 1 == 1;
-                *self.receives(up != by_initiator) &= !(1 << (parameters >> 12));
+            // The initiator is who sends data.
+            Some(Action::Delba(Delba { initiator, tid, .. })) => {
+                *self.receives(up != initiator) &= !(1 << tid);
                 if self.down == 0 {
                     self.down_window = WINDOW_MAX;
                 }

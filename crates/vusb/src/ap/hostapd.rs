@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use netlink_sys::{protocols::NETLINK_GENERIC, Socket, SocketAddr};
 use serde::Serialize;
+use wire::ieee80211::{FrameKind, ManagementBody, Mpdu};
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
 use super::agreements::Agreements;
@@ -130,9 +131,8 @@ impl Hostapd {
         if let Some(frequency_mhz) = frequency.filter(|&mhz| mhz > 0) {
             self.tuned = Some(Tuned { frequency_mhz, wide: false });
         }
-        if self.basic.is_none() && frame.first() == Some(&0x80) {
-            let elements = wire::ieee80211::Elements::new(frame.get(36..).unwrap_or_default());
-            self.basic = elements.find(1).map(RateSet::basic_of);
+        if self.basic.is_none() {
+            self.basic = basic_rates(frame);
         }
         let flags = message.u32(attribute::FLAGS).unwrap_or(0);
         let tx_info = message.get(attribute::TX_INFO).unwrap_or_default();
@@ -240,7 +240,16 @@ fn rates(tx_info: &[u8], all_flags: &[u8]) -> (Vec<(Mode, u8)>, Protection) {
 }
 
 fn is_unicast_data(frame: &[u8]) -> bool {
-    frame.first().is_some_and(|first| first & 0x0c == 0x08) && frame.get(4).is_some_and(|byte| byte & 1 == 0)
+    let mpdu = Mpdu::new(frame);
+    mpdu.is_data() && !mpdu.is_group()
+}
+
+/// What a beacon says of the rates that responses use.
+fn basic_rates(frame: &[u8]) -> Option<RateSet> {
+    let mpdu = Mpdu::new(frame);
+    let fc = mpdu.frame_control().filter(|fc| fc.kind() == FrameKind::Beacon)?;
+    let beacon = ManagementBody::parse(fc, mpdu.management_body())?;
+    Some(RateSet::basic_of(beacon.elements.supported_rates))
 }
 
 /// Puts how often each rate was used into the table of rates; those that were not needed get index -1.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use wire::ieee80211::{Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
 
 use crate::air::exchange::{duration_ns, FCS_LEN};
@@ -12,7 +13,6 @@ use crate::air::{response_to, Outcome, Ppdu, Protection};
 const AGGREGATE_MAX: usize = 32;
 const AGGREGATE_BYTES: usize = 65_535;
 const PPDU_NS: u64 = 5_484_000;
-const RETRY: u8 = 0x08;
 
 /// A frame.
 #[derive(Clone, Debug)]
@@ -51,21 +51,21 @@ impl Queued {
 
     /// It is for a group address.
     pub fn is_group(&self) -> bool {
-        self.mpdu.get(4).is_some_and(|byte| byte & 1 == 1)
+        self.frame().is_group()
     }
 
     /// QoS data: the TID.
     pub fn tid(&self) -> Option<u8> {
-        let qos = self.mpdu.first()? & 0x8c == 0x88;
-        self.mpdu.get(24).filter(|_| qos).map(|qos| qos & 0x0f)
+        self.frame().tid()
     }
 
-    fn sequence(&self) -> u16 {
-        self.mpdu.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]) >> 4)
+    /// What it says.
+    pub fn frame(&self) -> Mpdu<&[u8]> {
+        Mpdu::new(&self.mpdu)
     }
 
-    fn receiver(&self) -> &[u8] {
-        self.mpdu.get(4..10).unwrap_or_default()
+    fn sequence(&self) -> Seq {
+        self.frame().sequence().unwrap_or_default()
     }
 
     const fn category(&self, tid: Option<u8>) -> AccessCategory {
@@ -107,8 +107,7 @@ impl Queue {
 
     /// Adds a frame.
     pub fn push(&mut self, frame: Queued) {
-        let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
-        if is_data {
+        if frame.frame().is_data() {
             self.data.push_back(frame);
         } else {
             self.urgent.push_back(frame);
@@ -136,8 +135,7 @@ impl Queue {
 
     fn next_category(&self) -> AccessCategory {
         self.next().map_or(AccessCategory::BestEffort, |frame| {
-            let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
-            if is_data {
+            if frame.frame().is_data() {
                 frame.category(frame.tid().or(Some(0)))
             } else {
                 frame.category(None)
@@ -184,14 +182,13 @@ impl Queue {
                 continue;
             }
             // What only had an RTS sent before it was not sent: no retry (IEEE 802.11-2020 9.2.4.1.5).
-            if let Some(flags) = frame.mpdu.get_mut(1).filter(|_| outcome.sent) {
-                *flags |= RETRY;
+            if outcome.sent {
+                Mpdu::new(&mut frame.mpdu).set_retry(true);
             }
             again.push(frame);
         }
         for frame in again.into_iter().rev() {
-            let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
-            if is_data {
+            if frame.frame().is_data() {
                 self.data.push_front(frame);
             } else {
                 self.urgent.push_front(frame);
@@ -202,14 +199,14 @@ impl Queue {
 
 fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, window: u16) {
     let Some(first) = taken.first() else { return };
-    let (tid, start, receiver) = (first.tid(), first.sequence(), first.receiver().to_vec());
+    let (tid, start, receiver) = (first.tid(), first.sequence(), first.frame().receiver());
     let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
     while taken.len() < AGGREGATE_MAX.min(usize::from(window)) {
         let Some(next) = queue.front() else { return };
-        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
+        let ahead = next.sequence().distance_from(start);
         let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
         let fits = longer <= AGGREGATE_BYTES && duration_ns(mode, longer) <= PPDU_NS && ahead < window;
-        if next.tid() != tid || next.receiver() != receiver || !fits {
+        if next.tid() != tid || next.frame().receiver() != receiver || !fits {
             return;
         }
         len = longer;

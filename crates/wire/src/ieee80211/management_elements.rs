@@ -22,6 +22,18 @@ pub struct TimElement<'a> {
 }
 
 impl<'a> TimElement<'a> {
+    /// Group traffic is buffered.
+    pub const fn group_traffic(&self) -> bool {
+        self.bitmap_control & 1 != 0
+    }
+
+    /// Traffic is buffered for the station with this association ID.
+    pub fn has(&self, aid: u16) -> bool {
+        let first = usize::from(self.bitmap_control & 0xfe);
+        let byte = usize::from(aid / 8).checked_sub(first).and_then(|at| self.bitmap.get(at));
+        byte.is_some_and(|byte| byte >> (aid % 8) & 1 == 1)
+    }
+
     fn parse(data: &'a [u8]) -> Option<Self> {
         let [dtim_count, dtim_period, bitmap_control, bitmap @ ..] = data else { return None };
         Some(Self { dtim_count: *dtim_count, dtim_period: *dtim_period, bitmap_control: *bitmap_control, bitmap })

@@ -1,6 +1,6 @@
 //! Block Acks that come as frames of their own, later than they should.
 
-use wire::ieee80211::Seq;
+use wire::ieee80211::{CompressedBlockAck, FrameKind, Header, MacAddr, Mpdu, Seq};
 
 /// A Block Ack that is still to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +14,8 @@ pub(super) struct LateBlockAck {
 
 /// TID and sequence number of a QoS data frame.
 pub(super) fn tid_and_sequence(mpdu: &[u8]) -> Option<(u8, Seq)> {
-    let sequence = mpdu.get(22..24)?.first_chunk().map(|b| u16::from_le_bytes(*b) >> 4)?;
-    Some((mpdu.get(24)? & 0x0f, Seq::new(sequence)))
+    let mpdu = Mpdu::new(mpdu);
+    Some((mpdu.tid()?, mpdu.sequence()?))
 }
 
 impl LateBlockAck {
@@ -36,13 +36,10 @@ impl LateBlockAck {
     }
 
     /// The frame (9.3.1.8.2, compressed).
-    pub(super) fn frame(&self, to: [u8; 6], from: [u8; 6]) -> Vec<u8> {
-        let mut frame = vec![0x94, 0, 0, 0];
-        frame.extend(to);
-        frame.extend(from);
-        frame.extend((0x0004u16 | u16::from(self.tid) << 12).to_le_bytes());
-        frame.extend((self.start.value() << 4).to_le_bytes());
-        frame.extend(self.bitmap.to_le_bytes());
+    pub(super) fn frame(&self, to: MacAddr, from: MacAddr) -> Vec<u8> {
+        let mut frame = Vec::new();
+        Header::control(FrameKind::BlockAck, to, Some(from)).emit(&mut frame);
+        CompressedBlockAck { tid: self.tid, start: self.start, bitmap: self.bitmap.into() }.emit(&mut frame);
         frame
     }
 }
@@ -56,13 +53,14 @@ mod tests {
     fn it_says_what_arrived() {
         let mpdu = |sequence: u16| {
             let mut mpdu = vec![0; 26];
+            mpdu[0] = 0x88;
             mpdu[22..24].copy_from_slice(&(sequence << 4).to_le_bytes());
             mpdu[24] = 5;
             mpdu
         };
         let mut late = LateBlockAck::new(&mpdu(4095), 10).unwrap();
         late.add(&mpdu(1), 20);
-        let frame = late.frame([1; 6], [2; 6]);
+        let frame = late.frame(MacAddr([1; 6]), MacAddr([2; 6]));
         let read = BlockAck::parse(&frame[16..]).unwrap();
         assert_eq!(late.due_ns, 20);
         let said = [4095, 0, 1, 2].map(|sequence| read.acknowledges(Seq::new(sequence)));

@@ -1,13 +1,13 @@
 //! The way of data between the wire and the air, and the control frames about it.
 
-use wire::ieee80211::{BlockAckReq, HtCapabilities, Seq};
+use wire::ieee80211::{BlockAckReq, CompressedBlockAckReq, FrameKind, Header, HtCapabilities, MacAddr, Mpdu, Seq};
 use wire::phy::{Bandwidth, Mode};
 
 use super::block_ack::{tid_and_sequence, LateBlockAck};
 use super::director::Verdict;
 use super::ethernet::{from_station, join, msdus, to_station};
 use super::reorder::Frames;
-use super::script::FrameKind;
+use super::script;
 use super::{Builtin, ADDRESS, QUEUE_MAX, SEQUENCES};
 use crate::air::{Protection, Reception};
 use crate::ap::queue::Queued;
@@ -23,9 +23,9 @@ const fn ofdm(rate_500kbps: u8) -> Mode {
 impl Builtin {
     /// A frame from the wire.
     pub(super) fn ethernet_received(&mut self, now_ns: u64, ethernet: &[u8]) {
-        let Some(destination) = ethernet.first_chunk::<6>() else { return };
-        let group = destination[0] & 1 == 1;
-        let Some(client) = self.client.as_ref().filter(|client| group || client.address == *destination) else {
+        let Some(destination) = MacAddr::read(ethernet, 0) else { return };
+        let group = destination.is_group();
+        let Some(client) = self.client.as_ref().filter(|client| group || client.address == destination) else {
             return;
         };
         let ht = client.ht.filter(|_| self.settings.more.ht && !group);
@@ -82,10 +82,10 @@ impl Builtin {
 
     /// Whether a frame was here before: the retry bit, and the sequence control of the last of its TID.
     pub(super) fn is_duplicate(&mut self, mpdu: &[u8], slot: usize) -> bool {
-        let control = mpdu.get(22..24).and_then(<[u8]>::first_chunk).copied();
-        let retried = mpdu.get(1).is_some_and(|flags| flags & 0x08 != 0);
+        let mpdu = Mpdu::new(mpdu);
+        let control = mpdu.sequence_control();
         let Some(last) = self.last.get_mut(slot) else { return false };
-        let again = retried && *last == control;
+        let again = mpdu.retry() && *last == control;
         *last = control;
         self.counters.duplicates += u64::from(again);
         again
@@ -93,19 +93,21 @@ impl Builtin {
 
     /// A data frame that is for this network. Gives whether it is acknowledged.
     pub(super) fn data_received(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
-        let Some(from) = mpdu.get(10..16).and_then(<[u8]>::first_chunk::<6>).copied() else { return false };
+        let frame = Mpdu::new(mpdu);
+        let Some(from) = frame.transmitter() else { return false };
         if self.client.as_ref().is_none_or(|client| client.address != from) {
             self.turn_away(now_ns, from);
             return true;
         }
         let mut moments = Vec::new();
         if reception.ampdu == Some(true) {
-            self.ampdu_verdict = self.director.met(now_ns, FrameKind::Ampdu, &mut moments);
+            self.ampdu_verdict = self.director.met(now_ns, script::FrameKind::Ampdu, &mut moments);
             self.counters.block_acks_withheld +=
                 u64::from(matches!(self.ampdu_verdict, Verdict::NoBlockAck | Verdict::LateBlockAck(_)));
         }
-        let has_body = mpdu.first().is_some_and(|first| first & 0x40 == 0);
-        let verdict = if has_body { self.director.met(now_ns, FrameKind::Data, &mut moments) } else { Verdict::Usual };
+        let has_body = frame.carries_data();
+        let verdict =
+            if has_body { self.director.met(now_ns, script::FrameKind::Data, &mut moments) } else { Verdict::Usual };
         if verdict != Verdict::NoAck && verdict != Verdict::Ignore {
             self.data_accepted(now_ns, mpdu, has_body);
         }
@@ -117,13 +119,13 @@ impl Builtin {
     }
 
     fn data_accepted(&mut self, now_ns: u64, mpdu: &[u8], has_body: bool) {
-        // Power management: it sleeps after this frame.
-        let sleeps = mpdu.get(1).is_some_and(|flags| flags & 0x10 != 0);
+        let frame = Mpdu::new(mpdu);
+        // It sleeps after this frame.
+        let sleeps = frame.power_management();
         if sleeps != self.sleep.asleep {
             self.sleep_changed(sleeps);
         }
-        let qos = mpdu.first().is_some_and(|first| first & 0x80 != 0);
-        let in_order = tid_and_sequence(mpdu).filter(|(tid, _)| qos && self.agreements.up >> tid & 1 == 1);
+        let in_order = tid_and_sequence(mpdu).filter(|(tid, _)| self.agreements.up >> tid & 1 == 1);
         let frames = from_station(mpdu);
         let several = frames.len() > 1;
         let mut out = Vec::new();
@@ -134,7 +136,7 @@ impl Builtin {
             // Null data have numbers of their own, or none that count (10.3.2.14).
             !has_body || reorder.receive(now_ns, sequence, frames, &mut out)
         } else {
-            let slot = if qos { usize::from(mpdu.get(24).map_or(0, |qos| qos & 0x0f)) } else { SEQUENCES - 1 };
+            let slot = frame.tid().map_or(SEQUENCES - 1, usize::from);
             let again = self.is_duplicate(mpdu, slot);
             if !again {
                 out = frames;
@@ -194,17 +196,17 @@ impl Builtin {
         self.queue.push(Queued { mpdu, modes, protection, cookie: 0, since_ns: now_ns, attempts: 0 });
     }
 
-    pub(super) fn control_received(&mut self, now_ns: u64, mpdu: &[u8]) -> bool {
-        let from_client = self.client.as_ref().is_some_and(|client| mpdu.get(10..16) == Some(&client.address));
-        match mpdu.first() {
-            Some(0xa4) if from_client => {
+    pub(super) fn control_received(&mut self, now_ns: u64, mpdu: &Mpdu<&[u8]>) -> bool {
+        let from_client = self.client.as_ref().is_some_and(|client| mpdu.transmitter() == Some(client.address));
+        match mpdu.kind() {
+            Some(FrameKind::PsPoll) if from_client => {
                 self.counters.ps_polls += 1;
                 if let Some(frame) = self.sleep.poll() {
                     self.queue.push(frame);
                 }
             }
-            Some(0x84) if from_client => {
-                let request = mpdu.get(16..).and_then(BlockAckReq::parse);
+            Some(FrameKind::BlockAckReq) if from_client => {
+                let request = BlockAckReq::parse(mpdu.control_body());
                 let Some((tid, start)) = request.and_then(|request| Some((request.tid?, request.start?))) else {
                     return true;
                 };
@@ -225,11 +227,9 @@ impl Builtin {
             return;
         };
         let start = Seq::new(cookie as u16).add(1);
-        let mut mpdu = vec![0x84, 0, 0, 0];
-        mpdu.extend(client.address);
-        mpdu.extend(ADDRESS);
-        mpdu.extend(0x0004u16.to_le_bytes());
-        mpdu.extend((start.value() << 4).to_le_bytes());
+        let mut mpdu = Vec::new();
+        Header::control(FrameKind::BlockAckReq, client.address, Some(ADDRESS)).emit(&mut mpdu);
+        CompressedBlockAckReq { tid: 0, start }.emit(&mut mpdu);
         self.control(now_ns, mpdu, ofdm(12));
     }
 }

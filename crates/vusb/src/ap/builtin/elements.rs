@@ -1,17 +1,20 @@
-//! Bodies of the access point's management frames (9.3.3), as elements (9.4.2).
+//! Bodies of the access point's management frames (9.3.3).
+
+use wire::ieee80211::{
+    CapabilityInfo, ChannelSwitch, Erp, FixedFields, HtCapabilities, HtOperation, ManagementBody, ManagementElements,
+    SecondaryChannel, StatusCode, TimElement, Wmm,
+};
 
 use super::settings::BuiltinSettings;
 
 /// Beacon interval, TU of 1024 us.
 pub(super) const BEACON_INTERVAL_TU: u16 = 100;
-/// Capability information: ESS, short preamble, short slot.
-pub(super) const CAPABILITY: [u8; 2] = [0x21, 0x04];
-/// 1, 2, 5.5, 11 basic; 6, 9, 12, 18; the rest as extended rates.
-pub(super) const RATES: [u8; 8] = [0x82, 0x84, 0x8b, 0x96, 0x0c, 0x12, 0x18, 0x24];
-const EXTENDED_RATES: [u8; 4] = [0x30, 0x48, 0x60, 0x6c];
-/// WMM parameters with the default EDCA parameters (WMM specification 2.2.2).
-const WMM: [u8; 24] =
-    [0x00, 0x50, 0xf2, 2, 1, 1, 0, 0, 0x03, 0xa4, 0, 0, 0x27, 0xa4, 0, 0, 0x42, 0x43, 0x5e, 0, 0x62, 0x32, 0x2f, 0];
+/// ESS, short preamble, short slot.
+const CAPABILITY: CapabilityInfo = CapabilityInfo(0x0421);
+/// 1, 2, 5.5, 11 basic; 6 to 54 not.
+pub(super) const RATES: [u8; 12] = [0x82, 0x84, 0x8b, 0x96, 0x0c, 0x12, 0x18, 0x24, 0x30, 0x48, 0x60, 0x6c];
+/// The station's association ID.
+const AID: u16 = 1;
 
 /// What beacons say of the moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,74 +29,73 @@ pub(super) struct Moment {
     pub(super) switch: Option<(u8, u8)>,
 }
 
-fn element(id: u8, body: &[u8], out: &mut Vec<u8>) {
-    let body = body.get(..255).unwrap_or(body);
-    out.extend([id, body.len() as u8]);
-    out.extend_from_slice(body);
-}
-
-fn after_rates(settings: &BuiltinSettings, out: &mut Vec<u8>) {
-    // ERP: nobody to protect from.
-    element(42, &[0], out);
-    element(50, &EXTENDED_RATES, out);
-    if !settings.more.ht {
-        return;
-    }
-    let mut capabilities = [0; 26];
-    capabilities[..2].copy_from_slice(&settings.ht_information().to_le_bytes());
+/// What all its frames say.
+fn elements<'a>(settings: &BuiltinSettings) -> ManagementElements<'a> {
+    let channel = settings.channel;
+    let mut mcs_set = [0; 16];
+    mcs_set[0] = 0xff;
     // 65535 bytes, no minimum spacing; MCS 0 to 7.
-    (capabilities[2], capabilities[3]) = (0x03, 0xff);
-    element(45, &capabilities, out);
-    let mut operation = [0; 22];
-    // Primary channel; secondary channel, any width.
-    (operation[0], operation[1]) =
-        (settings.channel, if settings.wide { 0x04 | secondary(settings.channel) } else { 0 });
-    element(61, &operation, out);
-    element(221, &WMM, out);
+    let capabilities = HtCapabilities { info: settings.ht_information(), ampdu_parameters: 0x03, mcs_set, extended: 0 };
+    let secondary = if settings.wide { secondary(channel) } else { SecondaryChannel::None };
+    let ht = settings.more.ht;
+    let elements = ManagementElements {
+        // Nobody to protect from.
+        erp: Some(Erp(0)),
+        ht: ht.then_some(capabilities),
+        ht_operation: ht.then(|| HtOperation::new(channel, secondary)),
+        wmm: ht.then(|| Wmm::default_parameters(0)),
+        ..ManagementElements::default()
+    };
+    elements.with_rates(&RATES)
 }
 
-/// Secondary channel offset (9.4.2.56): above, as long as there are channels above, else below.
-const fn secondary(channel: u8) -> u8 {
+/// Above, as long as there are channels above, else below.
+const fn secondary(channel: u8) -> SecondaryChannel {
     if channel <= 7 {
-        1
+        SecondaryChannel::Above
     } else {
-        3
+        SecondaryChannel::Below
     }
+}
+
+fn emitted(fixed: FixedFields, elements: ManagementElements<'_>) -> Vec<u8> {
+    let mut body = Vec::with_capacity(256);
+    ManagementBody { fixed, elements }.emit(&mut body);
+    body
 }
 
 /// A probe response, or a beacon with what it says of the moment.
 pub(super) fn beacon(settings: &BuiltinSettings, now_ns: u64, moment: Option<Moment>) -> Vec<u8> {
-    let mut body = (now_ns / 1_000).to_le_bytes().to_vec();
-    body.extend(BEACON_INTERVAL_TU.to_le_bytes());
-    body.extend(CAPABILITY);
     let nameless = settings.more.hidden && moment.is_some();
-    let name = settings.ssid.as_bytes();
-    element(0, if nameless { &[] } else { name.get(..32).unwrap_or(name) }, &mut body);
-    element(1, &RATES, &mut body);
-    element(3, &[settings.channel], &mut body);
-    if let Some(Moment { dtim_count, group_kept, kept, .. }) = moment {
-        let bitmap = u8::from(kept) << 1;
-        element(5, &[dtim_count, settings.more.dtim_period.max(1), u8::from(group_kept), bitmap], &mut body);
-    }
-    if let Some((channel, count)) = moment.and_then(|moment| moment.switch) {
+    let bitmap = [u8::from(moment.is_some_and(|moment| moment.kept)) << AID];
+    let switch = moment.and_then(|moment| moment.switch);
+    let elements = ManagementElements {
+        ssid: Some(if nameless { &[] } else { settings.ssid.as_bytes() }),
+        dsss_channel: Some(settings.channel),
+        tim: moment.map(|Moment { dtim_count, group_kept, .. }| TimElement {
+            dtim_count,
+            dtim_period: settings.more.dtim_period.max(1),
+            bitmap_control: u8::from(group_kept),
+            bitmap: &bitmap,
+        }),
         // Stations may go on sending.
-        element(37, &[0, channel, count], &mut body);
-        if settings.wide {
-            element(62, &[secondary(channel)], &mut body);
-        }
-    }
-    after_rates(settings, &mut body);
-    body
+        channel_switch: switch.map(|(channel, count)| ChannelSwitch {
+            quiet: false,
+            operating_class: None,
+            channel,
+            count,
+        }),
+        secondary_channel: switch.filter(|_| settings.wide).map(|(channel, _)| secondary(channel)),
+        ..elements(settings)
+    };
+    let timestamp_us = now_ns / 1_000;
+    emitted(FixedFields::Beacon { timestamp_us, interval_tu: BEACON_INTERVAL_TU, capability: CAPABILITY }, elements)
 }
 
-/// An association or reassociation response; AID 1 where it is granted.
-pub(super) fn association(settings: &BuiltinSettings, status: u16) -> Vec<u8> {
-    let mut body = CAPABILITY.to_vec();
-    body.extend(status.to_le_bytes());
-    body.extend(if status == 0 { 0xc001u16 } else { 0 }.to_le_bytes());
-    element(1, &RATES, &mut body);
-    after_rates(settings, &mut body);
-    body
+/// An association or reassociation response; with an association ID where it is granted.
+pub(super) fn association(settings: &BuiltinSettings, status: StatusCode) -> Vec<u8> {
+    let aid = if status == StatusCode::Success { AID } else { 0 };
+    emitted(FixedFields::AssociationResponse { capability: CAPABILITY, status, aid }, elements(settings))
 }
 
 #[cfg(test)]
@@ -131,7 +133,7 @@ mod tests {
     #[test]
     fn refusals_have_no_association_id() {
         let settings = BuiltinSettings::default();
-        assert_eq!(&association(&settings, 17)[..6], [0x21, 0x04, 17, 0, 0, 0]);
-        assert_eq!(&association(&settings, 0)[..6], [0x21, 0x04, 0, 0, 0x01, 0xc0]);
+        assert_eq!(&association(&settings, StatusCode::DeniedNoMoreStas)[..6], [0x21, 0x04, 17, 0, 0, 0]);
+        assert_eq!(&association(&settings, StatusCode::Success)[..6], [0x21, 0x04, 0, 0, 0x01, 0xc0]);
     }
 }

@@ -1,13 +1,10 @@
 //! Ethernet frames as 802.11 data frames, and back (RFC 1042); several in an A-MSDU (9.3.2.2).
 
-use wire::ieee80211::{Amsdu, Header};
+use wire::ieee80211::body::LLC_SNAP;
+use wire::ieee80211::{Amsdu, FrameControl, Header, MacAddr, Mpdu, QosControl, Seq};
 
-/// LLC and SNAP header up to the EtherType.
-const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Bytes of a QoS data header without HT Control.
 const QOS_HEADER: usize = 26;
-/// QoS Control: the body is an A-MSDU.
-const AMSDU_PRESENT: u8 = 0x80;
 
 /// An Ethernet frame of an MSDU behind LLC and SNAP; `None`: other encapsulations.
 fn ethernet(destination: &[u8], source: &[u8], msdu: &[u8]) -> Option<Vec<u8>> {
@@ -18,9 +15,10 @@ fn ethernet(destination: &[u8], source: &[u8], msdu: &[u8]) -> Option<Vec<u8>> {
 /// fragments and other encapsulations; several in an A-MSDU.
 pub(super) fn from_station(mpdu: &[u8]) -> Vec<Vec<u8>> {
     let Ok(header) = Header::parse(mpdu, false) else { return Vec::new() };
-    let flags = mpdu.get(1).copied().unwrap_or(0);
+    let fc = header.fc;
     // To the distribution system, whole, not encrypted.
-    if !header.fc.carries_data() || flags & 0x47 != 0x01 || header.fragment != Some(0) {
+    let whole = !fc.more_fragments() && header.fragment == Some(0);
+    if !fc.carries_data() || !fc.to_ds() || fc.from_ds() || fc.protected() || !whole {
         return Vec::new();
     }
     let body = mpdu.get(header.header_len..).unwrap_or_default();
@@ -28,23 +26,20 @@ pub(super) fn from_station(mpdu: &[u8]) -> Vec<Vec<u8>> {
         let frames = Amsdu::new(body, body.len());
         return frames.filter_map(|part| ethernet(&part.destination.0, &part.source.0, part.msdu)).collect();
     }
-    match (mpdu.get(16..22), mpdu.get(10..16)) {
-        (Some(destination), Some(source)) => ethernet(destination, source, body).into_iter().collect(),
+    match (header.destination(), header.source()) {
+        (Some(destination), Some(source)) => ethernet(&destination.0, &source.0, body).into_iter().collect(),
         _ => Vec::new(),
     }
 }
 
 /// A data frame from the access point `network` that carries an Ethernet frame; QoS where `tid` is given.
-pub(super) fn to_station(ethernet: &[u8], network: [u8; 6], sequence: u16, tid: Option<u8>) -> Option<Vec<u8>> {
-    let (destination, source, rest) = (ethernet.get(..6)?, ethernet.get(6..12)?, ethernet.get(12..)?);
-    let mut mpdu = vec![if tid.is_some() { 0x88 } else { 0x08 }, 0x02, 0, 0];
-    mpdu.extend_from_slice(destination);
-    mpdu.extend(network);
-    mpdu.extend_from_slice(source);
-    mpdu.extend((sequence << 4).to_le_bytes());
-    if let Some(tid) = tid {
-        mpdu.extend([tid, 0]);
-    }
+pub(super) fn to_station(ethernet: &[u8], network: MacAddr, sequence: u16, tid: Option<u8>) -> Option<Vec<u8>> {
+    let (destination, source) = (MacAddr::read(ethernet, 0)?, MacAddr::read(ethernet, 6)?);
+    let rest = ethernet.get(12..)?;
+    let fc = FrameControl::default().with_from_ds(true);
+    let header = Header::data(fc, [destination, network, source], Seq::new(sequence), tid.map(QosControl::new));
+    let mut mpdu = Vec::with_capacity(QOS_HEADER + LLC_SNAP.len() + rest.len());
+    header.emit(&mut mpdu);
     mpdu.extend(LLC_SNAP);
     mpdu.extend_from_slice(rest);
     Some(mpdu)
@@ -52,8 +47,8 @@ pub(super) fn to_station(ethernet: &[u8], network: [u8; 6], sequence: u16, tid: 
 
 /// How many MSDUs a frame from [`to_station`] or [`join`] carries.
 pub(super) fn msdus(mpdu: &[u8]) -> usize {
-    match mpdu.get(24) {
-        Some(qos) if qos & AMSDU_PRESENT != 0 => {
+    match Mpdu::new(mpdu).qos() {
+        Some(qos) if qos.amsdu_present() => {
             let body = mpdu.get(QOS_HEADER..).unwrap_or_default();
             Amsdu::new(body, body.len()).count()
         }
@@ -63,38 +58,30 @@ pub(super) fn msdus(mpdu: &[u8]) -> usize {
 
 /// Puts one more Ethernet frame behind those of a QoS data frame, which becomes an A-MSDU, of `limit` bytes at most.
 /// `false`: it does not fit, and nothing has changed.
-pub(super) fn join(mpdu: &mut Vec<u8>, network: [u8; 6], ethernet: &[u8], limit: usize) -> bool {
-    let Some(&qos) = mpdu.get(24).filter(|_| mpdu.first().is_some_and(|first| first & 0x8c == 0x88)) else {
+pub(super) fn join(mpdu: &mut Vec<u8>, network: MacAddr, ethernet: &[u8], limit: usize) -> bool {
+    let frame = Mpdu::new(&mut *mpdu);
+    let (Some(qos), Some(first_to), Some(first_from)) = (frame.qos(), frame.receiver(), frame.address_3()) else {
         return false;
     };
-    let header = |destination: &[u8], source: &[u8], len: usize| {
-        let len = (len as u16).to_be_bytes();
-        [destination, source, &len].concat()
-    };
-    let (Some(to), Some(from), Some(rest)) = (ethernet.get(..6), ethernet.get(6..12), ethernet.get(12..)) else {
-        return false;
-    };
-    let Some(body) = mpdu.get(QOS_HEADER..) else { return false };
-    let mut amsdu = if qos & AMSDU_PRESENT != 0 {
+    let (Some(to), Some(from)) = (MacAddr::read(ethernet, 0), MacAddr::read(ethernet, 6)) else { return false };
+    let (Some(rest), Some(body)) = (ethernet.get(12..), mpdu.get(QOS_HEADER..)) else { return false };
+    let subframe = |to: MacAddr, from: MacAddr, len: usize| [&to.0, &from.0, &(len as u16).to_be_bytes()[..]].concat();
+    let mut amsdu = if qos.amsdu_present() {
         body.to_vec()
     } else {
-        let (Some(to), Some(from)) = (mpdu.get(4..10), mpdu.get(16..22)) else { return false };
-        [&header(to, from, body.len())[..], body].concat()
+        [&subframe(first_to, first_from, body.len())[..], body].concat()
     };
     amsdu.resize(amsdu.len().next_multiple_of(4), 0);
-    amsdu.extend(header(to, from, LLC_SNAP.len() + rest.len()));
+    amsdu.extend(subframe(to, from, LLC_SNAP.len() + rest.len()));
     amsdu.extend(LLC_SNAP);
     amsdu.extend_from_slice(rest);
     if amsdu.len() > limit {
         return false;
     }
-    if let Some(qos) = mpdu.get_mut(24) {
-        *qos |= AMSDU_PRESENT;
-    }
+    let mut frame = Mpdu::new(&mut *mpdu);
+    frame.set_qos(qos.with_amsdu_present());
     // The addresses of an A-MSDU's header are those of the link (table 9-30).
-    if let Some(third) = mpdu.get_mut(16..22) {
-        third.copy_from_slice(&network);
-    }
+    frame.set_address_3(network);
     mpdu.truncate(QOS_HEADER);
     mpdu.extend(amsdu);
     true
@@ -119,7 +106,7 @@ pub(in crate::ap::builtin) mod tests {
     #[test]
     fn down_and_up() {
         let ethernet: Vec<u8> = (0..40).collect();
-        let down = to_station(&ethernet, [9; 6], 5, Some(0)).unwrap();
+        let down = to_station(&ethernet, MacAddr([9; 6]), 5, Some(0)).unwrap();
         assert_eq!((down.len(), &down[22..24]), (26 + 6 + 28, &[0x50, 0][..]));
         assert_eq!(from_station(&as_from_station(&down)), [ethernet]);
         assert!(from_station(&down).is_empty());
@@ -135,7 +122,7 @@ pub(in crate::ap::builtin) mod tests {
             for frame in &mut frames {
                 frame[..6].copy_from_slice(&[2, 0, 0, 0, 0, 1]);
             }
-            let network = [9; 6];
+            let network = MacAddr([9; 6]);
             let mut mpdu = to_station(&frames[0], network, 5, Some(0)).unwrap();
             let mut inside = 1;
             for frame in &frames[1..] {
@@ -152,7 +139,7 @@ pub(in crate::ap::builtin) mod tests {
         #[test]
         fn any_bytes_are_taken_apart_without_a_panic(bytes: Vec<u8>, more: Vec<u8>) {
             let _ = (from_station(&bytes), msdus(&bytes));
-            let _ = join(&mut bytes.clone(), [9; 6], &more, 4_000);
+            let _ = join(&mut bytes.clone(), MacAddr([9; 6]), &more, 4_000);
         }
     }
 }

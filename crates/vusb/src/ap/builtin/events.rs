@@ -1,5 +1,8 @@
 //! What a script lets happen at a moment.
 
+use wire::ieee80211::{self, Delba, FixedFields, FrameKind, ReasonCode};
+
+use super::management::emitted;
 use super::script::{Action, Event};
 use super::Builtin;
 use crate::ap::agreements::Agreements;
@@ -7,7 +10,7 @@ use crate::ap::agreements::Agreements;
 /// Reason codes (table 9-49): the sender is leaving, the station leaves; the agreement is not wanted any more.
 const LEAVING: u16 = 3;
 const DISASSOCIATED: u16 = 8;
-const END_OF_AGREEMENT: u16 = 37;
+const END_OF_AGREEMENT: ReasonCode = ReasonCode::EndTsBaDls;
 /// Beacons that announce a channel switch.
 const ANNOUNCEMENTS: u8 = 5;
 
@@ -15,8 +18,8 @@ impl Builtin {
     /// Does what an event says.
     pub(super) fn carry_out(&mut self, now_ns: u64, event: &Event) {
         match event.action {
-            Action::Deauthenticate => self.part(now_ns, 0xc0, event.reason.unwrap_or(LEAVING)),
-            Action::Disassociate => self.part(now_ns, 0xa0, event.reason.unwrap_or(DISASSOCIATED)),
+            Action::Deauthenticate => self.part(now_ns, FrameKind::Deauthentication, event.reason.unwrap_or(LEAVING)),
+            Action::Disassociate => self.part(now_ns, FrameKind::Disassociation, event.reason.unwrap_or(DISASSOCIATED)),
             Action::Forget => self.forget_client(),
             Action::ChannelSwitch => {
                 let Some(channel) = event.channel else { return };
@@ -31,15 +34,15 @@ impl Builtin {
         }
     }
 
-    fn part(&mut self, now_ns: u64, kind: u8, reason: u16) {
+    fn part(&mut self, now_ns: u64, kind: FrameKind, reason: u16) {
         let Some(client) = &self.client else { return };
         let (to, authenticated) = (client.address, self.authenticated);
         self.forget_client();
         // After a disassociation it is still authenticated (11.3.3).
-        if kind == 0xa0 {
+        if kind == FrameKind::Disassociation {
             self.authenticated = authenticated;
         }
-        self.manage(now_ns, kind, to, &reason.to_le_bytes());
+        self.manage(now_ns, kind, to, &emitted(FixedFields::Disassociation(reason.into())));
     }
 
     fn end_agreements(&mut self, now_ns: u64) {
@@ -50,14 +53,12 @@ impl Builtin {
             return;
         };
         let Agreements { down, up, .. } = self.agreements;
-        for tid in 0..16u16 {
+        for tid in 0..16u8 {
             // It sends what goes down (initiator), and receives what goes up.
-            for (agreed, initiator) in [(down, 1 << 11), (up, 0)] {
+            for (agreed, initiator) in [(down, true), (up, false)] {
                 if agreed >> tid & 1 == 1 {
-                    let mut body = vec![3, 2];
-                    body.extend((tid << 12 | initiator).to_le_bytes());
-                    body.extend(END_OF_AGREEMENT.to_le_bytes());
-                    self.manage(now_ns, 0xd0, to, &body);
+                    let end = Delba { initiator, tid, reason: END_OF_AGREEMENT };
+                    self.act(now_ns, to, ieee80211::Action::Delba(end));
                 }
             }
             let mut out = Vec::new();

@@ -1,58 +1,49 @@
 //! Management frames: who may join, and what was agreed.
 
-use wire::ieee80211::{Action, AddbaRequest, Elements, HtCapabilities};
+use wire::ieee80211::{
+    Action, AddbaRequest, AddbaResponse, BlockAckParameters, FixedFields, FrameKind, Header, MacAddr, ManagementBody,
+    ManagementElements, Mpdu, ReasonCode, Seq, StatusCode,
+};
 
 use super::director::Verdict;
 use super::elements::{association, beacon};
 use super::reorder::{Reorder, WINDOW};
-use super::script::FrameKind;
+use super::script;
 use super::{Builtin, Client, ADDRESS, ONE_MBIT_S, SEQUENCES};
 use crate::air::Protection;
 use crate::ap::queue::Queued;
 
-/// Frame control, first byte.
-const ASSOCIATION_REQUEST: u8 = 0x00;
-const REASSOCIATION_REQUEST: u8 = 0x20;
-const PROBE_REQUEST: u8 = 0x40;
-const PROBE_RESPONSE: u8 = 0x50;
-const DISASSOCIATION: u8 = 0xa0;
-const AUTHENTICATION: u8 = 0xb0;
-const DEAUTHENTICATION: u8 = 0xc0;
-const ACTION: u8 = 0xd0;
-/// Status codes (table 9-50): unspecified, algorithm not supported, declined.
-const UNSPECIFIED: u16 = 1;
-const NO_SUCH_ALGORITHM: u16 = 13;
-const DECLINED: u16 = 37;
-/// Reason codes (table 9-49): of a frame from a station that is not associated; of an association without authentication.
-const NOT_ASSOCIATED: u16 = 7;
-const NOT_AUTHENTICATED: u16 = 9;
+/// How the body of an ADDBA request begins: category Block Ack, and the action.
+const ADDBA_REQUEST: [u8; 2] = [3, 0];
 /// Answers that wait at most.
 const LATER_MAX: usize = 64;
 /// Strangers are told so once in this time.
 const STRANGER_NS: u64 = 100_000_000;
 
 impl Builtin {
-    fn management_frame(&mut self, now_ns: u64, kind: u8, to: [u8; 6], body: &[u8]) -> Queued {
-        let sequence = self.next_sequence();
-        let mut mpdu = vec![kind, 0, 0, 0];
-        for address in [to, ADDRESS, ADDRESS] {
-            mpdu.extend(address);
-        }
-        mpdu.extend((sequence << 4).to_le_bytes());
+    fn management_frame(&mut self, now_ns: u64, kind: FrameKind, to: MacAddr, body: &[u8]) -> Queued {
+        let sequence = Seq::new(self.next_sequence());
+        let mut mpdu = Vec::with_capacity(64 + body.len());
+        Header::management(kind, to, ADDRESS, ADDRESS, sequence).emit(&mut mpdu);
         mpdu.extend_from_slice(body);
         let modes = vec![(ONE_MBIT_S, 7)];
         Queued { mpdu, modes, protection: Protection::None, cookie: 0, since_ns: now_ns, attempts: 0 }
     }
 
     /// Sends a management frame.
-    pub(super) fn manage(&mut self, now_ns: u64, kind: u8, to: [u8; 6], body: &[u8]) {
+    pub(super) fn manage(&mut self, now_ns: u64, kind: FrameKind, to: MacAddr, body: &[u8]) {
         let frame = self.management_frame(now_ns, kind, to, body);
         self.agreements.watch(&frame.mpdu, false);
         self.push(frame);
     }
 
+    /// Sends an action frame.
+    pub(super) fn act(&mut self, now_ns: u64, to: MacAddr, action: Action) {
+        self.manage(now_ns, FrameKind::Action, to, &emitted(FixedFields::Action(action)));
+    }
+
     /// Sends an answer, as far and as soon as the script lets it.
-    fn answer(&mut self, now_ns: u64, verdict: Verdict, (kind, to): (u8, [u8; 6]), body: &[u8]) {
+    fn answer(&mut self, now_ns: u64, verdict: Verdict, (kind, to): (FrameKind, MacAddr), body: &[u8]) {
         let body = match verdict {
             Verdict::Cut(length) => body.get(..length).unwrap_or(body),
             _ => body,
@@ -70,34 +61,41 @@ impl Builtin {
 
     /// A management frame arrived. Gives whether it is acknowledged, if it is for this station.
     pub(super) fn manage_received(&mut self, now_ns: u64, mpdu: &[u8], to_us: bool) -> bool {
-        let Some(from) = mpdu.get(10..16).and_then(<[u8]>::first_chunk::<6>).copied() else { return false };
-        let Some(&first) = mpdu.first() else { return false };
-        let body = mpdu.get(24..).unwrap_or_default();
+        let frame = Mpdu::new(mpdu);
+        let (Some(from), Some(fc)) = (frame.transmitter(), frame.frame_control()) else { return false };
+        let (first, body) = (fc.kind(), frame.management_body());
+        let request = ManagementBody::parse(fc, body);
         let kind = match first {
-            PROBE_REQUEST => Some(FrameKind::ProbeRequest),
-            AUTHENTICATION => Some(FrameKind::Authentication),
-            ASSOCIATION_REQUEST | REASSOCIATION_REQUEST => Some(FrameKind::Association),
-            ACTION if body.starts_with(&[3, 0]) => Some(FrameKind::AddBlockAck),
+            FrameKind::ProbeRequest => Some(script::FrameKind::ProbeRequest),
+            FrameKind::Authentication => Some(script::FrameKind::Authentication),
+            FrameKind::AssociationRequest | FrameKind::ReassociationRequest => Some(script::FrameKind::Association),
+            FrameKind::Action if body.starts_with(&ADDBA_REQUEST) => Some(script::FrameKind::AddBlockAck),
             _ => None,
         };
         let mut moments = Vec::new();
-        let verdict = match kind.filter(|kind| to_us || *kind == FrameKind::ProbeRequest) {
+        let verdict = match kind.filter(|kind| to_us || *kind == script::FrameKind::ProbeRequest) {
             Some(kind) => self.director.met(now_ns, kind, &mut moments),
             None => Verdict::Usual,
         };
         let taken = !matches!(verdict, Verdict::NoAck | Verdict::Ignore);
         // A group address has no retries.
         if taken && !(to_us && self.is_duplicate(mpdu, SEQUENCES - 1)) {
-            match first {
-                PROBE_REQUEST => self.probed(now_ns, verdict, from, body),
+            match (first, request) {
+                (FrameKind::ProbeRequest, Some(request)) => self.probed(now_ns, verdict, from, &request.elements),
                 _ if !to_us => {}
-                AUTHENTICATION => self.authenticate(now_ns, verdict, from, body),
-                ASSOCIATION_REQUEST => self.associate(now_ns, verdict, (0x10, from), body, 4),
-                REASSOCIATION_REQUEST => self.associate(now_ns, verdict, (0x30, from), body, 10),
-                DISASSOCIATION | DEAUTHENTICATION if self.is_client(from) => self.forget_client(),
-                ACTION if self.is_client(from) => {
+                (FrameKind::Authentication, Some(request)) => self.authenticate(now_ns, verdict, from, request.fixed),
+                (FrameKind::AssociationRequest, Some(request)) => {
+                    self.associate(now_ns, verdict, (FrameKind::AssociationResponse, from), &request.elements);
+                }
+                (FrameKind::ReassociationRequest, Some(request)) => {
+                    self.associate(now_ns, verdict, (FrameKind::ReassociationResponse, from), &request.elements);
+                }
+                (FrameKind::Disassociation | FrameKind::Deauthentication, _) if self.is_client(from) => {
+                    self.forget_client();
+                }
+                (FrameKind::Action, Some(request)) if self.is_client(from) => {
                     self.agreements.watch(mpdu, true);
-                    if let Some(Action::AddbaRequest(request)) = Action::read(body) {
+                    if let FixedFields::Action(Action::AddbaRequest(request)) = request.fixed {
                         self.agree(now_ns, verdict, from, &request);
                     }
                 }
@@ -110,57 +108,58 @@ impl Builtin {
         verdict != Verdict::NoAck
     }
 
-    fn is_client(&self, address: [u8; 6]) -> bool {
+    fn is_client(&self, address: MacAddr) -> bool {
         self.client.as_ref().is_some_and(|client| client.address == address)
     }
 
-    fn probed(&mut self, now_ns: u64, verdict: Verdict, from: [u8; 6], body: &[u8]) {
-        let name = Elements::new(body).find(0).unwrap_or_default();
+    fn probed(&mut self, now_ns: u64, verdict: Verdict, from: MacAddr, elements: &ManagementElements<'_>) {
+        let name = elements.ssid.unwrap_or_default();
         let asked = name == self.settings.ssid.as_bytes() || name.is_empty() && !self.settings.more.hidden;
         if asked && self.director.beacons(now_ns) {
             let response = beacon(&self.settings, now_ns, None);
-            self.answer(now_ns, verdict, (PROBE_RESPONSE, from), &response);
+            self.answer(now_ns, verdict, (FrameKind::ProbeResponse, from), &response);
         }
     }
 
     /// Authentication: open system, of two steps (9.3.3.11).
-    fn authenticate(&mut self, now_ns: u64, verdict: Verdict, from: [u8; 6], body: &[u8]) {
-        let half = |at: usize| body.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |b| u16::from_le_bytes(*b));
-        let (algorithm, step) = (half(0), half(2));
-        if step != 1 {
-            return;
-        }
+    fn authenticate(&mut self, now_ns: u64, verdict: Verdict, from: MacAddr, fixed: FixedFields) {
+        let FixedFields::Authentication { algorithm, transaction: 1, .. } = fixed else { return };
         let status = match verdict {
-            Verdict::Refuse(status) => status.unwrap_or(UNSPECIFIED),
-            _ if algorithm != 0 => NO_SUCH_ALGORITHM,
-            _ => 0,
+            Verdict::Refuse(status) => status.map_or(StatusCode::Refused, StatusCode::from),
+            _ if algorithm != 0 => StatusCode::UnsupportedAuthAlgorithm,
+            _ => StatusCode::Success,
         };
-        if status == 0 {
+        if status == StatusCode::Success {
             if self.is_client(from) {
                 self.forget_client();
             }
             self.authenticated = Some(from);
         }
-        let response = [algorithm, 2, status].map(u16::to_le_bytes).concat();
-        self.answer(now_ns, verdict, (AUTHENTICATION, from), &response);
+        let response = emitted(FixedFields::Authentication { algorithm, transaction: 2, status });
+        self.answer(now_ns, verdict, (FrameKind::Authentication, from), &response);
     }
 
-    fn associate(&mut self, now_ns: u64, verdict: Verdict, answer: (u8, [u8; 6]), body: &[u8], fixed: usize) {
+    fn associate(
+        &mut self,
+        now_ns: u64,
+        verdict: Verdict,
+        answer: (FrameKind, MacAddr),
+        elements: &ManagementElements<'_>,
+    ) {
         let (_, from) = answer;
         if self.authenticated != Some(from) {
-            self.manage(now_ns, DEAUTHENTICATION, from, &NOT_AUTHENTICATED.to_le_bytes());
-            return;
+            let fixed = FixedFields::Deauthentication(ReasonCode::NotAuthenticated);
+            return self.manage(now_ns, FrameKind::Deauthentication, from, &emitted(fixed));
         }
-        let elements = Elements::new(body.get(fixed..).unwrap_or_default());
         let status = match verdict {
-            Verdict::Refuse(status) => status.unwrap_or(UNSPECIFIED),
-            _ if elements.find(0) != Some(self.settings.ssid.as_bytes()) => UNSPECIFIED,
-            _ => 0,
+            Verdict::Refuse(status) => status.map_or(StatusCode::Refused, StatusCode::from),
+            _ if elements.ssid != Some(self.settings.ssid.as_bytes()) => StatusCode::Refused,
+            _ => StatusCode::Success,
         };
-        if status == 0 {
+        if status == StatusCode::Success {
             self.forget_client();
             self.authenticated = Some(from);
-            let ht = elements.find(45).and_then(HtCapabilities::read).filter(|_| self.settings.more.ht);
+            let ht = elements.ht.filter(|_| self.settings.more.ht);
             self.client = Some(Client { address: from, ht, asked: false });
             self.counters.associations += 1;
             self.director.associated(now_ns);
@@ -171,24 +170,25 @@ impl Builtin {
 
     /// A stranger sends data. Who has authenticated is told that it is not associated, which keeps no association from being
     /// made that is under way: frames from before may still wait in a chip (11.3.3).
-    pub(super) fn turn_away(&mut self, now_ns: u64, stranger: [u8; 6]) {
+    pub(super) fn turn_away(&mut self, now_ns: u64, stranger: MacAddr) {
         if self.stranger_ns.is_none_or(|at_ns| now_ns >= at_ns + STRANGER_NS) {
             self.stranger_ns = Some(now_ns);
             let authenticated = self.authenticated == Some(stranger);
-            let kind = if authenticated { DISASSOCIATION } else { DEAUTHENTICATION };
-            self.manage(now_ns, kind, stranger, &NOT_ASSOCIATED.to_le_bytes());
+            let kind = if authenticated { FrameKind::Disassociation } else { FrameKind::Deauthentication };
+            let fixed = FixedFields::Deauthentication(ReasonCode::InvalidClass3Frame);
+            self.manage(now_ns, kind, stranger, &emitted(fixed));
         }
     }
 
     /// The station asks for an agreement about what it sends.
-    fn agree(&mut self, now_ns: u64, verdict: Verdict, from: [u8; 6], request: &AddbaRequest) {
+    fn agree(&mut self, now_ns: u64, verdict: Verdict, from: MacAddr, request: &AddbaRequest) {
         let status = match verdict {
-            Verdict::Refuse(status) => status.unwrap_or(DECLINED),
-            _ if !self.settings.more.ht => DECLINED,
-            _ => 0,
+            Verdict::Refuse(status) => status.map_or(StatusCode::RequestDeclined, StatusCode::from),
+            _ if !self.settings.more.ht => StatusCode::RequestDeclined,
+            _ => StatusCode::Success,
         };
-        let tid = request.parameters.tid & 0x0f;
-        if status == 0 {
+        let tid = request.parameters.tid;
+        if status == StatusCode::Success {
             self.agreements.up |= 1 << tid;
             if let Some(reorder) = self.reorders.get_mut(usize::from(tid)) {
                 *reorder = Some(Reorder::new(request.start));
@@ -198,13 +198,10 @@ impl Builtin {
             0 => WINDOW,
             size => size.min(WINDOW),
         };
-        // A-MSDUs, immediate.
-        let parameters = 0x0003 | u16::from(tid) << 2 | window << 6;
-        let mut response = vec![3, 1, request.dialog_token];
-        for half in [status, parameters, 0] {
-            response.extend(half.to_le_bytes());
-        }
-        self.answer(now_ns, verdict, (ACTION, from), &response);
+        let parameters = BlockAckParameters::immediate(tid, window, true);
+        let dialog_token = request.dialog_token;
+        let response = Action::AddbaResponse(AddbaResponse { dialog_token, status, parameters, timeout_tu: 0 });
+        self.answer(now_ns, verdict, (FrameKind::Action, from), &emitted(FixedFields::Action(response)));
     }
 
     /// Asks the station for an agreement about what it receives, once.
@@ -215,12 +212,16 @@ impl Builtin {
         }
         client.asked = true;
         let to = client.address;
-        // Request: token 1, A-MSDUs, immediate, TID 0; no timeout; the next data frame's number.
-        let start = (self.data_sequence + 1) & 0x0fff;
-        let mut body = vec![3, 0, 1];
-        for half in [0x0003 | WINDOW << 6, 0, start << 4] {
-            body.extend(half.to_le_bytes());
-        }
-        self.manage(now_ns, ACTION, to, &body);
+        // The next data frame is the first under it.
+        let start = Seq::new(self.data_sequence).add(1);
+        let parameters = BlockAckParameters::immediate(0, WINDOW, true);
+        self.act(now_ns, to, Action::AddbaRequest(AddbaRequest { dialog_token: 1, parameters, timeout_tu: 0, start }));
     }
+}
+
+/// The body of a frame without elements.
+pub(super) fn emitted(fixed: FixedFields) -> Vec<u8> {
+    let mut body = Vec::new();
+    fixed.emit(&mut body);
+    body
 }

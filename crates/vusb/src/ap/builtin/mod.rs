@@ -18,7 +18,7 @@ mod tests;
 
 use std::os::fd::RawFd;
 
-use wire::ieee80211::HtCapabilities;
+use wire::ieee80211::{FrameKind, FrameType, HtCapabilities, MacAddr, Mpdu};
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
 use super::agreements::Agreements;
@@ -40,7 +40,7 @@ const BEACON_INTERVAL_NS: u64 = BEACON_INTERVAL_TU as u64 * 1_024_000;
 /// Frames that wait at most; the TAP is not read while so many do.
 const QUEUE_MAX: usize = 128;
 /// Its address: locally administered, "txop".
-const ADDRESS: [u8; 6] = [0x02, 0x74, 0x78, 0x6f, 0x70, 0x00];
+const ADDRESS: MacAddr = MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70, 0x00]);
 /// TIDs of data, and one more for management frames.
 const SEQUENCES: usize = 17;
 
@@ -48,7 +48,7 @@ const ONE_MBIT_S: Mode = Mode::Dsss { rate_500kbps: 2, short_preamble: Some(fals
 
 /// The station that is associated.
 struct Client {
-    address: [u8; 6],
+    address: MacAddr,
     /// It has HT, and so QoS.
     ht: Option<HtCapabilities>,
     /// It was asked for a Block Ack agreement.
@@ -64,12 +64,12 @@ pub struct Builtin {
     done: Vec<Done>,
     /// Answers that come later, and when.
     later: Vec<(u64, Queued)>,
-    authenticated: Option<[u8; 6]>,
+    authenticated: Option<MacAddr>,
     client: Option<Client>,
     agreements: Agreements,
     reorders: [Option<Reorder>; 16],
     /// Sequence control of the last frame of each TID.
-    last: [Option<[u8; 2]>; SEQUENCES],
+    last: [Option<u16>; SEQUENCES],
     sleep: Sleep,
     /// What becomes of the A-MPDU that arrives.
     ampdu_verdict: Verdict,
@@ -133,10 +133,11 @@ impl Builtin {
 
     /// Queues a frame, or keeps it while the station sleeps.
     fn push(&mut self, frame: Queued) {
-        let for_client = self.client.as_ref().is_some_and(|client| frame.mpdu.get(4..10) == Some(&client.address));
-        let is_data = frame.mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
+        let mpdu = frame.frame();
+        let for_client = self.client.as_ref().is_some_and(|client| mpdu.receiver() == Some(client.address));
         // Data, and of management frames those that answer nothing (11.2.3.2).
-        let waits = is_data || matches!(frame.mpdu.first(), Some(0xa0 | 0xc0 | 0xd0));
+        let parts_or_acts = [FrameKind::Disassociation, FrameKind::Deauthentication, FrameKind::Action];
+        let waits = mpdu.is_data() || mpdu.kind().is_some_and(|kind| parts_or_acts.contains(&kind));
         if self.queue.len() + self.sleep.len() >= 2 * QUEUE_MAX {
             // Only a flood of requests comes to this: data from the wire wait there.
             self.counters.dropped += 1;
@@ -169,7 +170,7 @@ impl Builtin {
             let moment =
                 Moment { dtim_count, group_kept: !group.is_empty(), kept: self.sleep.keeps(), switch: self.switch };
             let body = elements::beacon(&self.settings, now_ns, Some(moment));
-            self.manage(now_ns, 0x80, [0xff; 6], &body);
+            self.manage(now_ns, FrameKind::Beacon, MacAddr::BROADCAST, &body);
             self.counters.beacons += 1;
         }
         if let Some((_, left)) = &mut self.switch {
@@ -278,19 +279,20 @@ impl Station for Builtin {
     }
 
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
-        let to_us = mpdu.get(4..10) == Some(&ADDRESS);
+        let frame = Mpdu::new(mpdu);
+        let to_us = frame.receiver() == Some(ADDRESS);
         if self.settings.more.strict_agreements && reception.ampdu.is_some() && !self.agreements.covers(mpdu) {
             return false;
         }
-        match mpdu.first().map(|first| first & 0x0c) {
-            Some(0x00) => self.manage_received(now_ns, mpdu, to_us) && to_us,
-            Some(0x04) => to_us && self.control_received(now_ns, mpdu),
-            Some(0x08) => to_us && self.data_received(now_ns, mpdu, reception),
+        match frame.frame_type() {
+            Some(FrameType::Management) => self.manage_received(now_ns, mpdu, to_us) && to_us,
+            Some(FrameType::Control) => to_us && self.control_received(now_ns, &frame),
+            Some(FrameType::Data) => to_us && self.data_received(now_ns, mpdu, reception),
             _ => false,
         }
     }
 
     fn basic_rates(&self) -> Option<RateSet> {
-        Some(RateSet::basic_of(&RATES[..4]))
+        Some(RateSet::basic_of(&RATES))
     }
 }

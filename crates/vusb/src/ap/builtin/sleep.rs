@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::ap::queue::Queued;
+use wire::ieee80211::Mpdu;
 
-/// Frame control, second byte: there is more to come.
-const MORE_DATA: u8 = 0x20;
+use crate::ap::queue::Queued;
 
 /// The station's sleep.
 #[derive(Debug, Default)]
@@ -19,8 +18,8 @@ pub(super) struct Sleep {
 }
 
 fn mark_more(frame: &mut Queued, more: bool) {
-    if let Some(flags) = frame.mpdu.get_mut(1).filter(|_| more) {
-        *flags |= MORE_DATA;
+    if more {
+        Mpdu::new(&mut frame.mpdu).set_more_data(true);
     }
 }
 
@@ -94,7 +93,7 @@ mod tests {
         let mut sleep = Sleep { asleep: true, ..Sleep::default() };
         [frame(2, 1), frame(1, 2), frame(2, 3), frame(1, 4)].into_iter().for_each(|f| sleep.keep(f));
         let marks = |frames: &mut dyn Iterator<Item = Queued>| -> Vec<_> {
-            frames.map(|frame| (frame.mpdu[9], frame.mpdu[1] & MORE_DATA != 0)).collect()
+            frames.map(|frame| (frame.mpdu[9], frame.mpdu[1] & 0x20 != 0)).collect()
         };
         assert_eq!(marks(&mut sleep.poll().into_iter()), [(1, true)]);
         let (count, group) = sleep.beacon(2);

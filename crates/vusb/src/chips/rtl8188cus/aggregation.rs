@@ -24,7 +24,7 @@ const WINDOW: u16 = 64;
 pub(super) fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, mode: &Mode, memory: &Memory, rate: u8) {
     let Some(first) = taken.first() else { return };
     let (tid, start) = (first.tid(), first.sequence());
-    let receiver = first.receiver().to_vec();
+    let receiver = first.receiver();
     let limit = match first.descriptor.max_aggregate() {
         0 => AGGREGATE_DEFAULT,
         limit => usize::from(limit),
@@ -33,7 +33,7 @@ pub(super) fn aggregate(queue: &mut VecDeque<Queued>, taken: &mut Vec<Queued>, m
     let mut len = (first.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
     while taken.len() < limit {
         let Some(next) = queue.front() else { return };
-        let ahead = next.sequence().wrapping_sub(start) & 0x0fff;
+        let ahead = next.sequence().distance_from(start);
         let same = next.tid() == tid && next.receiver() == receiver && next.descriptor.aggregate() && ahead < WINDOW;
         let longer = len + (next.mpdu.len() + FCS_LEN + 4).next_multiple_of(4);
         if !same || longer > bytes || duration_ns(mode, longer) > PPDU_NS {

@@ -5,6 +5,7 @@ use ccm::aead::generic_array::GenericArray;
 use ccm::aead::AeadInPlace;
 use ccm::consts::{U13, U8};
 use ccm::{Ccm, KeyInit};
+use wire::ieee80211::{FrameType, Header, Mpdu};
 
 type Aes128Ccm = Ccm<Aes128, U8, U13>;
 
@@ -28,34 +29,29 @@ struct Context {
 
 /// Bytes of the MAC header; `None`: too short, or four addresses (which no station here uses).
 pub fn header_len(frame: &[u8]) -> Option<usize> {
-    let (first, second) = (*frame.first()?, *frame.get(1)?);
-    let qos = first & 0x8c == 0x88;
-    let order = second & 0x80 != 0;
-    let len = 24 + if qos { 2 } else { 0 } + if qos && order { 4 } else { 0 };
-    (second & 0x03 != 0x03 && frame.len() >= len).then_some(len)
+    let header = Header::parse(frame, false).ok().filter(|header| header.sequence.is_some())?;
+    header.addr4.is_none().then_some(header.header_len)
 }
 
 fn context(frame: &[u8], header: usize) -> Option<Context> {
     let ccmp = frame.get(header..header + HEADER)?;
-    let qos = frame.first()? & 0x8c == 0x88;
-    let is_management = frame.first()? & 0x0c == 0;
-    let tid = if qos { frame.get(24)? & 0x0f } else { 0 };
+    let mpdu = Mpdu::new(frame);
+    let tid = mpdu.tid();
+    let is_management = mpdu.frame_type() == Some(FrameType::Management);
     let mut nonce = [0; 13];
-    nonce[0] = tid | if is_management { 0x10 } else { 0 };
-    nonce[1..7].copy_from_slice(frame.get(10..16)?);
+    nonce[0] = tid.unwrap_or(0) | if is_management { 0x10 } else { 0 };
+    nonce[1..7].copy_from_slice(&mpdu.transmitter()?.0);
     for (slot, &at) in nonce[7..].iter_mut().zip(&[7usize, 6, 5, 4, 1, 0]) {
         *slot = *ccmp.get(at)?;
     }
     // Frame control without the bits that change on the way, addresses, sequence control without the number, TID.
     let mut additional = [0; 30];
     additional[0] = frame.first()? & if is_management { 0xff } else { 0x8f };
-    additional[1] = (frame.get(1)? & if qos { 0x47 } else { 0xc7 }) | 0x40;
+    additional[1] = (frame.get(1)? & if tid.is_some() { 0x47 } else { 0xc7 }) | 0x40;
     additional[2..20].copy_from_slice(frame.get(4..22)?);
     additional[20] = frame.get(22)? & 0x0f;
-    if qos {
-        additional[22] = tid;
-    }
-    Some(Context { nonce, additional, additional_len: if qos { 24 } else { 22 } })
+    additional[22] = tid.unwrap_or(0);
+    Some(Context { nonce, additional, additional_len: if tid.is_some() { 24 } else { 22 } })
 }
 
 impl Ccmp {

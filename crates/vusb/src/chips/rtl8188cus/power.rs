@@ -7,22 +7,12 @@
 //! frames behind a DTIM beacon. Frames of the host go out at once, with the power management bit set.
 
 use serde::Serialize;
-use wire::ieee80211::Elements;
+use wire::ieee80211::{FrameControl, FrameKind, Header, MacAddr, ManagementBody, Mpdu, Seq};
 
 use super::memory::Memory;
 use super::registers as reg;
 
-/// Frame control, first byte.
-const BEACON: u8 = 0x80;
-const NULL: u8 = 0x48;
-const PS_POLL: u8 = 0xa4;
-/// Second byte: to the access point, power management, more data.
-const TO_DS: u8 = 0x01;
-const POWER_MANAGEMENT: u8 = 0x10;
-const MORE_DATA: u8 = 0x20;
-/// Elements of a beacon begin behind header, timestamp, interval and capability.
-const BEACON_ELEMENTS: usize = 24 + 12;
-const TIM: u8 = 5;
+const NULL: FrameKind = FrameKind::Data { qos: false, null: true };
 
 /// What it has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -51,17 +41,11 @@ pub struct PowerSave {
     counters: PowerCounters,
 }
 
-fn address(frame: &[u8], at: usize) -> Option<[u8; 6]> {
-    frame.get(at..)?.first_chunk().copied()
-}
-
 /// Whether the TIM element has the bit of this station, and that of group frames (9.4.2.5).
-fn buffered(beacon: &[u8], aid: u16) -> (bool, bool) {
-    let elements = Elements::new(beacon.get(BEACON_ELEMENTS..).unwrap_or_default());
-    let Some([_, _, control, bitmap @ ..]) = elements.find(TIM) else { return (false, false) };
-    let first = usize::from(control & 0xfe);
-    let byte = usize::from(aid / 8).checked_sub(first).and_then(|at| bitmap.get(at));
-    (byte.is_some_and(|byte| byte >> (aid % 8) & 1 == 1), control & 1 == 1)
+fn buffered(beacon: &Mpdu<&[u8]>, aid: u16) -> (bool, bool) {
+    let body = beacon.frame_control().and_then(|fc| ManagementBody::parse(fc, beacon.management_body()));
+    let Some(tim) = body.and_then(|body| body.elements.tim) else { return (false, false) };
+    (tim.has(aid), tim.group_traffic())
 }
 
 impl PowerSave {
@@ -85,17 +69,19 @@ impl PowerSave {
 
     /// The bits that a data frame of the host needs: it must not say that the chip is awake.
     pub fn mark(&self, mpdu: &mut [u8]) {
-        let is_own = mpdu.first() == Some(&NULL);
-        let is_data = mpdu.first().is_some_and(|first| first & 0x0c == 0x08);
-        if let (Some(_), true, false, Some(flags)) = (self.asleep_since_ns, is_data, is_own, mpdu.get_mut(1)) {
-            *flags |= POWER_MANAGEMENT;
+        let mut mpdu = Mpdu::new(mpdu);
+        if self.asleep_since_ns.is_some() && mpdu.is_data() && mpdu.kind() != Some(NULL) {
+            mpdu.set_power_management(true);
         }
     }
 
     /// A frame was acknowledged.
     pub fn acknowledged(&mut self, now_ns: u64, mpdu: &[u8]) {
-        let [NULL, flags, ..] = *mpdu else { return };
-        if flags & POWER_MANAGEMENT == 0 {
+        let mpdu = Mpdu::new(mpdu);
+        if mpdu.kind() != Some(NULL) {
+            return;
+        }
+        if !mpdu.power_management() {
             self.counters = self.counters(now_ns);
             (self.asleep_since_ns, self.fetching, self.for_groups) = (None, false, false);
         } else if self.mode != 0 && self.asleep_since_ns.is_none() {
@@ -109,22 +95,23 @@ impl PowerSave {
         if self.asleep_since_ns.is_none() {
             return (true, None);
         }
-        let (own, network): ([u8; 6], [u8; 6]) = (memory.array(reg::MACID), memory.array(reg::BSSID));
-        let receiver = address(frame, 4).unwrap_or_default();
-        let more = frame.get(1).is_some_and(|flags| flags & MORE_DATA != 0);
-        if frame.first() == Some(&BEACON) && address(frame, 16) == Some(network) {
-            let (for_me, for_groups) = buffered(frame, memory.u16(reg::BCN_PSR_RPT) & 0x3fff);
+        let (own, network) = (MacAddr(memory.array(reg::MACID)), MacAddr(memory.array(reg::BSSID)));
+        let mpdu = Mpdu::new(frame);
+        let receiver = mpdu.receiver();
+        let more = mpdu.frame_control().is_some_and(FrameControl::more_data);
+        if mpdu.kind() == Some(FrameKind::Beacon) && mpdu.address_3() == Some(network) {
+            let (for_me, for_groups) = buffered(&mpdu, memory.u16(reg::BCN_PSR_RPT) & 0x3fff);
             self.for_groups = for_groups;
             // A poll that nobody answered ends with the beacon.
             self.fetching = false;
             return (true, if for_me { self.poll(memory) } else { None });
         }
-        if receiver == own && self.fetching {
-            let is_data = frame.first().is_some_and(|first| first & 0x0c == 0x08);
+        if receiver == Some(own) && self.fetching {
+            let is_data = mpdu.is_data();
             self.fetching = !is_data;
             return (true, if is_data && more { self.poll(memory) } else { None });
         }
-        if receiver[0] & 1 == 1 && self.for_groups {
+        if mpdu.is_group() && self.for_groups {
             self.for_groups = more;
             return (true, None);
         }
@@ -137,21 +124,19 @@ impl PowerSave {
         self.counters.polls += 1;
         // The number of the station takes the place of the duration, with its two highest bits set.
         let aid = memory.u16(reg::BCN_PSR_RPT) & 0x3fff | 0xc000;
-        let mut frame = vec![PS_POLL, 0];
-        frame.extend(aid.to_le_bytes());
-        frame.extend(memory.array::<6>(reg::BSSID));
-        frame.extend(memory.array::<6>(reg::MACID));
+        let (network, own) = (MacAddr(memory.array(reg::BSSID)), MacAddr(memory.array(reg::MACID)));
+        let mut frame = Vec::new();
+        Header { duration_id: aid, ..Header::control(FrameKind::PsPoll, network, Some(own)) }.emit(&mut frame);
         Some(frame)
     }
 }
 
 fn null(memory: &Memory, sleeps: bool) -> Vec<u8> {
-    let network = memory.array::<6>(reg::BSSID);
-    let mut frame = vec![NULL, TO_DS | if sleeps { POWER_MANAGEMENT } else { 0 }, 0, 0];
-    frame.extend(network);
-    frame.extend(memory.array::<6>(reg::MACID));
-    frame.extend(network);
-    frame.extend([0, 0]);
+    let (network, own) = (MacAddr(memory.array(reg::BSSID)), MacAddr(memory.array(reg::MACID)));
+    let fc = FrameControl::new(NULL).with_to_ds(true).with_power_management(sleeps);
+    let header = Header::data(fc, [network, own, network], Seq::default(), None);
+    let mut frame = Vec::new();
+    Header { fc, ..header }.emit(&mut frame);
     frame
 }
 
@@ -159,8 +144,22 @@ fn null(memory: &Memory, sleeps: bool) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// First and second byte of Frame Control.
+    const BEACON: u8 = 0x80;
+    const NULL: u8 = 0x48;
+    const PS_POLL: u8 = 0xa4;
+    const TO_DS: u8 = 0x01;
+    const POWER_MANAGEMENT: u8 = 0x10;
+    const MORE_DATA: u8 = 0x20;
+    const BEACON_ELEMENTS: usize = 24 + 12;
+    const TIM: u8 = 5;
+
     const OWN: [u8; 6] = [2, 0, 0, 0, 0, 1];
     const NETWORK: [u8; 6] = [2, 0, 0, 0, 0, 2];
+
+    fn buffered_in(frame: &[u8], aid: u16) -> (bool, bool) {
+        buffered(&Mpdu::new(frame), aid)
+    }
 
     fn beacon(control: u8, bitmap: &[u8]) -> Vec<u8> {
         let mut frame = vec![BEACON, 0, 0, 0];
@@ -197,12 +196,12 @@ mod tests {
 
     #[test]
     fn the_bitmap_of_the_tim() {
-        assert_eq!(buffered(&beacon(0, &[0]), 17), (false, false));
-        assert_eq!(buffered(&beacon(1, &[0, 0, 2]), 17), (true, true));
+        assert_eq!(buffered_in(&beacon(0, &[0]), 17), (false, false));
+        assert_eq!(buffered_in(&beacon(1, &[0, 0, 2]), 17), (true, true));
         // The bitmap begins with byte 2.
-        assert_eq!(buffered(&beacon(2, &[2]), 17), (true, false));
-        assert_eq!(buffered(&beacon(2, &[2]), 1), (false, false));
-        assert_eq!(buffered(&beacon(0, &[]), 17), (false, false));
+        assert_eq!(buffered_in(&beacon(2, &[2]), 17), (true, false));
+        assert_eq!(buffered_in(&beacon(2, &[2]), 1), (false, false));
+        assert_eq!(buffered_in(&beacon(0, &[]), 17), (false, false));
     }
 
     #[test]
@@ -253,7 +252,7 @@ mod tests {
             for frame in &frames {
                 power.hears(&memory, frame);
                 power.acknowledged(1, frame);
-                buffered(frame, 2_007);
+                buffered_in(frame, 2_007);
             }
         }
     }

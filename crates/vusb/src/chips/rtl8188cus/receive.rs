@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 use wire::fcs::fcs32;
+use wire::ieee80211::{FrameKind, FrameType, MacAddr, Mpdu};
 
 use super::cam::Cam;
 use super::crypto::{key_index, Engines};
@@ -64,10 +65,6 @@ pub struct Receiver {
     counters: RxCounters,
 }
 
-fn address(frame: &[u8], at: usize) -> Option<[u8; 6]> {
-    frame.get(at..)?.first_chunk().copied()
-}
-
 impl Receiver {
     /// What it has done.
     pub const fn counters(&self) -> &RxCounters {
@@ -90,8 +87,8 @@ impl Receiver {
         reception: &Reception,
     ) -> bool {
         self.counters.frames += 1;
-        let Some(receiver) = address(frame, 4) else { return false };
-        let own: [u8; 6] = memory.array(reg::MACID);
+        let Some(receiver) = Mpdu::new(frame).receiver() else { return false };
+        let own = MacAddr(memory.array(reg::MACID));
         let is_own = receiver == own;
         if !passes(memory, frame, receiver, is_own) {
             self.counters.filtered += 1;
@@ -119,14 +116,13 @@ impl Receiver {
     }
 
     fn decrypt(&mut self, memory: &Memory, cam: &Cam, frame: &mut [u8], received: &mut Received) {
-        let protected = frame.get(1).is_some_and(|flags| flags & 0x40 != 0);
-        let is_data = frame.first().is_some_and(|first| first & 0x0c == 0x08);
-        if !protected || !is_data || memory.u8(reg::SECURITY_CFG) & 0x08 == 0 {
+        let mpdu = Mpdu::new(&*frame);
+        if !mpdu.protected() || !mpdu.is_data() || memory.u8(reg::SECURITY_CFG) & 0x08 == 0 {
             return;
         }
         let Some(index) = key_index(frame) else { return };
         let group = received.multicast || received.broadcast;
-        let pairwise = address(frame, 10).and_then(|from| cam.pairwise(from)).filter(|_| !group);
+        let pairwise = mpdu.transmitter().and_then(|from| cam.pairwise(from.0)).filter(|_| !group);
         // A network with WEP may have default keys only.
         let Some(key) = pairwise.or_else(|| cam.group(index)) else { return };
         received.security = key.cipher.number();
@@ -209,8 +205,8 @@ fn entry_len(memory: &Memory, frame: usize) -> usize {
     (DESCRIPTOR + 8 * usize::from(memory.u8(reg::RX_DRVINFO_SZ) & 0x0f) + frame).next_multiple_of(8)
 }
 
-fn describe(tsf_us: u64, frame: &[u8], receiver: [u8; 6], reception: &Reception) -> Received {
-    let qos = frame.first().is_some_and(|first| first & 0x8c == 0x88);
+fn describe(tsf_us: u64, frame: &[u8], receiver: MacAddr, reception: &Reception) -> Received {
+    let mpdu = Mpdu::new(frame);
     Received {
         mode: reception.mode,
         signal_dbm: reception.signal_dbm,
@@ -219,21 +215,22 @@ fn describe(tsf_us: u64, frame: &[u8], receiver: [u8; 6], reception: &Reception)
         integrity_error: false,
         ampdu: reception.ampdu,
         tsf_us: tsf_us as u32,
-        tid: frame.get(24).filter(|_| qos).map(|byte| byte & 0x0f),
-        sequence_control: frame.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]])),
-        multicast: receiver[0] & 1 == 1,
-        broadcast: receiver == [0xff; 6],
+        tid: mpdu.tid(),
+        sequence_control: mpdu.sequence_control().unwrap_or(0),
+        multicast: receiver.is_group(),
+        broadcast: receiver == MacAddr::BROADCAST,
     }
 }
 
 /// The receive filter: RCR by address and network, RXFLTMAP by type and subtype (rtl8xxxu regs.h).
-fn passes(memory: &Memory, frame: &[u8], receiver: [u8; 6], is_own: bool) -> bool {
+fn passes(memory: &Memory, frame: &[u8], receiver: MacAddr, is_own: bool) -> bool {
     let filter = memory.u32(reg::RCR);
     let has = |bit: u32| filter & bit != 0;
-    let Some(&first) = frame.first() else { return false };
-    let by_address = if receiver == [0xff; 6] {
+    let mpdu = Mpdu::new(frame);
+    let Some(fc) = mpdu.frame_control() else { return false };
+    let by_address = if receiver == MacAddr::BROADCAST {
         has(rcr::ACCEPT_BROADCAST)
-    } else if receiver[0] & 1 == 1 {
+    } else if receiver.is_group() {
         has(rcr::ACCEPT_MULTICAST)
     } else {
         is_own && has(rcr::ACCEPT_MATCH)
@@ -241,23 +238,21 @@ fn passes(memory: &Memory, frame: &[u8], receiver: [u8; 6], is_own: bool) -> boo
     if !by_address && !has(rcr::ACCEPT_ALL) {
         return false;
     }
-    let subtype = first >> 4;
-    let (map, all) = match first >> 2 & 3 {
-        0 => (reg::RXFLTMAP0, rcr::ACCEPT_MANAGEMENT),
-        1 => (reg::RXFLTMAP1, rcr::ACCEPT_CONTROL),
-        _ => (reg::RXFLTMAP2, rcr::ACCEPT_DATA),
+    let (map, all) = match fc.frame_type() {
+        FrameType::Management => (reg::RXFLTMAP0, rcr::ACCEPT_MANAGEMENT),
+        FrameType::Control => (reg::RXFLTMAP1, rcr::ACCEPT_CONTROL),
+        FrameType::Data | FrameType::Extension => (reg::RXFLTMAP2, rcr::ACCEPT_DATA),
     };
-    if !has(all) && memory.u16(map) >> subtype & 1 == 0 {
+    if !has(all) && memory.u16(map) >> fc.subtype() & 1 == 0 {
         return false;
     }
-    let network: [u8; 6] = memory.array(reg::BSSID);
-    match first & 0xfc {
-        // Beacons and probe responses.
-        0x80 | 0x50 if has(rcr::CHECK_BSSID_BEACON) => address(frame, 16) == Some(network),
-        kind if kind & 0x0c == 0x08 && has(rcr::CHECK_BSSID_DATA) => {
-            // From the access point: address 2 is the network's.
-            address(frame, 10) == Some(network)
+    let network = MacAddr(memory.array(reg::BSSID));
+    match fc.kind() {
+        FrameKind::Beacon | FrameKind::ProbeResponse if has(rcr::CHECK_BSSID_BEACON) => {
+            mpdu.address_3() == Some(network)
         }
+        // From the access point: address 2 is the network's.
+        FrameKind::Data { .. } if has(rcr::CHECK_BSSID_DATA) => mpdu.transmitter() == Some(network),
         _ => true,
     }
 }

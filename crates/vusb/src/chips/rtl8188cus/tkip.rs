@@ -3,6 +3,8 @@
 //! mac80211 to append and check it (IEEE80211_KEY_FLAG_GENERATE_MMIC in rtl8xxxu core.c, rtl8xxxu_set_key, and rtlwifi
 //! core.c, rtl_op_set_key), so it comes as part of the data.
 
+use wire::ieee80211::{MacAddr, Mpdu};
+
 use super::ccmp::header_len;
 use super::wep::{open, seal, Seed};
 
@@ -102,7 +104,7 @@ impl Tkip {
     }
 
     fn seed(&mut self, frame: &[u8], header: usize) -> Option<Seed> {
-        let transmitter: [u8; 6] = *frame.get(10..)?.first_chunk()?;
+        let MacAddr(transmitter) = Mpdu::new(frame).transmitter()?;
         let [high, _, low, _, upper @ ..] = *frame.get(header..)?.first_chunk::<HEADER>()?;
         let upper = u32::from_le_bytes(upper);
         let mixed = match self.first {

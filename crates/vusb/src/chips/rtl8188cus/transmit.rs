@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use wire::ieee80211::{CompressedBlockAckReq, FrameKind, Header, MacAddr, Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
@@ -25,10 +26,6 @@ const PAGES: usize = 0xf8;
 const OWN_MAX: usize = 8;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
-/// Subtype and type of a QoS data frame, Block Ack request, and bits of the second byte.
-const BLOCK_ACK_REQUEST: u8 = 0x84;
-const RETRY: u8 = 0x08;
-const PROTECTED: u8 = 0x40;
 
 /// A frame that waits.
 pub(super) struct Queued {
@@ -43,18 +40,21 @@ pub(super) struct Queued {
 }
 
 impl Queued {
-    pub(super) fn sequence(&self) -> u16 {
-        self.mpdu.get(22..24).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]) >> 4)
+    fn frame(&self) -> Mpdu<&[u8]> {
+        Mpdu::new(&self.mpdu)
+    }
+
+    pub(super) fn sequence(&self) -> Seq {
+        self.frame().sequence().unwrap_or_default()
     }
 
     /// QoS data: the TID.
     pub(super) fn tid(&self) -> Option<u8> {
-        let qos = self.mpdu.first()? & 0x8c == 0x88;
-        self.mpdu.get(24).filter(|_| qos).map(|qos| qos & 0x0f)
+        self.frame().tid()
     }
 
-    pub(super) fn receiver(&self) -> &[u8] {
-        self.mpdu.get(4..10).unwrap_or_default()
+    pub(super) fn receiver(&self) -> Option<MacAddr> {
+        self.frame().receiver()
     }
 }
 
@@ -210,9 +210,7 @@ impl Transmitter {
         }
         if descriptor.hardware_sequence() {
             self.sequence = (self.sequence + 1) & 0x0fff;
-            if let Some(field) = mpdu.get_mut(22..24) {
-                field.copy_from_slice(&(self.sequence << 4).to_le_bytes());
-            }
+            Mpdu::new(&mut mpdu).set_sequence(Seq::new(self.sequence));
         }
         if !self.encrypt(memory, cam, &descriptor, &mut mpdu) {
             return;
@@ -236,7 +234,7 @@ impl Transmitter {
         let is_own = |other: &Queued| other.pages == 0;
         if queue.iter().filter(|other| is_own(other)).count() >= OWN_MAX {
             // The newest of a kind says what holds now.
-            let same = |other: &Queued| is_own(other) && other.mpdu.first() == queued.mpdu.first();
+            let same = |other: &Queued| is_own(other) && other.frame().kind() == queued.frame().kind();
             let at = queue.iter().position(same).or_else(|| queue.iter().position(is_own));
             at.and_then(|at| queue.remove(at));
         }
@@ -245,14 +243,14 @@ impl Transmitter {
 
     /// Encrypts as the descriptor says; `false`: it cannot be sent.
     fn encrypt(&mut self, memory: &Memory, cam: &Cam, descriptor: &TxDescriptor, mpdu: &mut Vec<u8>) -> bool {
-        let protected = mpdu.get(1).is_some_and(|flags| flags & PROTECTED != 0);
+        let frame = Mpdu::new(&*mpdu);
         let enabled = memory.u8(reg::SECURITY_CFG) & 0x04 != 0;
-        if descriptor.security() == 0 || !protected || !enabled {
+        if descriptor.security() == 0 || !frame.protected() || !enabled {
             return true;
         }
-        let receiver = mpdu.get(4..10).and_then(<[u8]>::first_chunk::<6>).copied().unwrap_or_default();
+        let receiver = frame.receiver().unwrap_or_default();
         let index = key_index(mpdu).unwrap_or(0);
-        let key = cam.pairwise(receiver).or_else(|| cam.group(index));
+        let key = cam.pairwise(receiver.0).or_else(|| cam.group(index));
         let Some(key) = key.filter(|key| is_meant(descriptor.security(), key.cipher)) else {
             self.counters.no_key += 1;
             return false;
@@ -294,7 +292,7 @@ impl Transmitter {
         // The oldest MPDU of an A-MPDU decides for all.
         let rate = data_rate(memory, &first.descriptor, chosen, first.attempts, &self.assumptions);
         let mode = mode(rate, modulation(&first.descriptor, wide));
-        let is_group = first.receiver().first().is_some_and(|byte| byte & 1 == 1);
+        let is_group = first.frame().is_group();
         let may_aggregate = first.descriptor.aggregate() && rate >= MCS0 && first.tid().is_some() && !is_group;
         let protection = protection(memory, &first, &self.assumptions);
         let mut taken = vec![first];
@@ -332,8 +330,8 @@ impl Transmitter {
                 }
                 continue;
             }
-            if let Some(flags) = queued.mpdu.get_mut(1).filter(|_| !only_rts) {
-                *flags |= RETRY;
+            if !only_rts {
+                Mpdu::new(&mut queued.mpdu).set_retry(true);
             }
             again.push(queued);
         }
@@ -408,12 +406,12 @@ fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Pro
 fn block_ack_request(lost: &Queued, next: Option<&Queued>) -> Queued {
     let start = match next {
         Some(next) if next.tid() == lost.tid() => next.sequence(),
-        _ => lost.sequence().wrapping_add(1) & 0x0fff,
+        _ => lost.sequence().add(1),
     };
-    let mut mpdu = vec![BLOCK_ACK_REQUEST, 0, 0, 0];
-    mpdu.extend_from_slice(lost.mpdu.get(4..16).unwrap_or_default());
-    mpdu.extend((0x0004u16 | u16::from(lost.tid().unwrap_or(0)) << 12).to_le_bytes());
-    mpdu.extend((start << 4).to_le_bytes());
+    let (receiver, transmitter) = (lost.receiver().unwrap_or_default(), lost.frame().transmitter());
+    let mut mpdu = Vec::new();
+    Header::control(FrameKind::BlockAckReq, receiver, transmitter).emit(&mut mpdu);
+    CompressedBlockAckReq { tid: lost.tid().unwrap_or(0), start }.emit(&mut mpdu);
     own(mpdu, lost.since_ns)
 }
 
@@ -425,6 +423,8 @@ fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const RETRY: u8 = 0x08;
     use wire::phy::Mode;
 
     /// A QoS data frame behind a descriptor as rtl8xxxu fills it: RTS at 24 Mbit/s, aggregation.

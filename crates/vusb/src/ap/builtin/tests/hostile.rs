@@ -34,7 +34,7 @@ proptest! {
         for (kind, flags, rest, ampdu, own) in frames {
             let mut mpdu = vec![kind, flags, 0, 0];
             if own {
-                mpdu.extend(ADDRESS);
+                mpdu.extend(ADDRESS.0);
                 mpdu.extend(OWN);
             }
             mpdu.extend(rest);

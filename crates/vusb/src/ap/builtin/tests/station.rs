@@ -69,7 +69,7 @@ impl Station for Sta {
 }
 
 pub fn management(kind: u8, body: &[u8]) -> Vec<u8> {
-    let to = if kind == 0x40 { [0xff; 6] } else { ADDRESS };
+    let to = if kind == 0x40 { [0xff; 6] } else { ADDRESS.0 };
     [&[kind, 0, 0, 0][..], &to, &OWN, &to, &[0, 0], body].concat()
 }
 
@@ -86,7 +86,7 @@ pub fn mcs7() -> Mode {
 /// A QoS data frame to the access point with one Ethernet frame that says `number`.
 pub fn data_up(number: u16, flags: u8) -> Vec<u8> {
     let mut mpdu = vec![DATA_UP, 0x01 | flags, 0, 0];
-    mpdu.extend([ADDRESS, OWN, BEYOND].concat());
+    mpdu.extend([ADDRESS.0, OWN, BEYOND].concat());
     mpdu.extend((number << 4).to_le_bytes());
     mpdu.extend([0, 0, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0]);
     mpdu.extend(number.to_be_bytes());

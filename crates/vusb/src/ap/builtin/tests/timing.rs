@@ -45,7 +45,7 @@ fn a_gap_is_waited_for_until_the_station_says_that_it_stays() {
     network.run_ms(5);
     assert!(network.up().is_empty());
     // A Block Ack request that starts behind the gap.
-    let request = [&[0x84, 0, 0, 0][..], &ADDRESS, &OWN, &[0x04, 0, 0x10, 0]].concat();
+    let request = [&[0x84, 0, 0, 0][..], &ADDRESS.0, &OWN, &[0x04, 0, 0x10, 0]].concat();
     network.station.outbox.push(plain(request));
     network.run_ms(5);
     assert_eq!(network.up(), [1, 2]);
@@ -101,7 +101,7 @@ fn frames_are_kept_for_a_station_that_sleeps() {
     assert!(tims.iter().all(|(count, group, station)| *station && (*count == 0 || !group)), "{tims:?}");
     assert_eq!(tims.iter().filter(|(_, group, _)| *group).count(), 1, "{tims:?}");
 
-    let poll = [&[0xa4, 0x10, 0x01, 0xc0][..], &ADDRESS, &OWN].concat();
+    let poll = [&[0xa4, 0x10, 0x01, 0xc0][..], &ADDRESS.0, &OWN].concat();
     network.station.outbox.push(plain(poll));
     network.run_ms(5);
     assert_eq!(network.down(), [2, 0]);
