@@ -17,7 +17,7 @@ from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile, Value
 from txop.compare.archive import compare
 from txop.present.blocks import Lines
-from txop.present.plot import INK, standalone
+from txop.present.plot import INK, standalone, svg
 from txop.report.campaign.files import write_plots
 from txop.report.campaign.plots import air, latency, time
 from txop.report.campaign.plots.drawing import arm_inks, spaced
@@ -310,6 +310,30 @@ def test_a_plot_of_its_own_has_the_colours_of_the_page(theme, golden_result):
     assert not any(ink in text for ink in INK.values())
     expected = {"light": ("#3a76b4", "#fdfdfc"), "dark": ("#5b9bd8", "#14171a")}[theme]
     assert all(color in text for color in expected)
+
+
+def test_letters_are_as_large_as_the_chart_says_and_have_room_for_a_wider_font():
+    label = "MMMMMMMMMMMMMMMMMMMM"  # of 20 letters, each 0.86 of its size in DejaVu Sans
+    chart = {
+        "data": {"values": [{"row": label, "x": 1, "about": '"fontSize": 99'}]},
+        "mark": {"type": "text", "fontSize": 10},
+        "encoding": {
+            "y": {"field": "row", "type": "nominal", "title": None},
+            "x": {"field": "x", "type": "quantitative", "axis": None},
+            "text": {"field": "about", "type": "nominal"},
+        },
+        "width": 100,
+    }
+    root = ET.fromstring(svg(chart, ident="p", label="").result())  # noqa: S314 - written just now
+    texts = {element.text: element.get("font-size") for element in root.iter() if element.tag == "text"}
+    assert texts == {label: "11px", '"fontSize": 99': "10px"}
+    assert float(root.get("width", "0")) - 100 > 20 * 0.86 * 11
+
+
+def test_a_chart_that_is_none_fails_where_it_is_asked_for():
+    drawn = svg({"nothing": 1}, ident="p", label="")
+    with pytest.raises(ValueError, match=r"."):
+        drawn.result()
 
 
 def test_every_plot_becomes_a_png_and_an_svg(sample, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,10 @@ def archive(sample, tmp_path) -> Path:
 @pytest.fixture
 def drawn(monkeypatch):
     """The page without its plots: they have tests of their own."""
-    monkeypatch.setattr("txop.report.campaign.gallery.svg", lambda *_, **__: "")
+    nothing: Future[str] = Future()
+    nothing.set_result("")
+    monkeypatch.setattr("txop.present.chapters.svg", lambda *_, **__: nothing)
+    monkeypatch.setattr("txop.present.plot.start_converter", lambda: None)
 
 
 @pytest.mark.usefixtures("drawn")

@@ -71,6 +71,10 @@ def report(
     """Write a campaign as one HTML page, or as text, tables, data and pictures."""
     if format_name not in _NAMES:
         raise UserError(f"there is no format {format_name}", where="--format", what_to_do=f"choose {', '.join(_NAMES)}")
+    if format_name == HTML:
+        from txop.present.plot import start_converter
+
+        start_converter()
     read, result = _compared(archive, baseline)
     target = output or archive / _default_name(format_name)
     if format_name != "parquet" and target.is_dir():

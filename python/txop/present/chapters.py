@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from markupsafe import Markup
 
@@ -20,33 +21,44 @@ class Drawing:
     """Vega-Lite, with inks (:data:`txop.present.plot.INK`) for colours."""
     caption: str
     wide: bool = False
+    name: str = ""
+    """Stable: part of file names, where plots become files."""
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A finished plot."""
+class Picture:
+    """A plot of which the SVG is being made."""
 
-    svg: Markup
+    rendering: Future[Markup]
     caption: str
     wide: bool
 
+    @property
+    def svg(self) -> Markup:
+        """The SVG, waited for."""
+        return self.rendering.result()
 
-Piece = Figure | Facts | Grid | Lines
+
+Piece = Picture | Facts | Grid | Lines
 
 
-class Figures:
-    """Finishes the plots of a page, each with ids of its own."""
+class Painter:
+    """Has the plots of a page made, each with ids of its own."""
 
     def __init__(self) -> None:
         self._drawn = 0
 
-    def finish(self, drawing: Drawing | None) -> Figure | None:
-        """``None`` stays so: there was nothing to draw."""
+    @overload
+    def picture(self, drawing: Drawing) -> Picture: ...
+    @overload
+    def picture(self, drawing: Drawing | None) -> Picture | None: ...
+    def picture(self, drawing: Drawing | None) -> Picture | None:
+        """The plot as it will be on the page. ``None`` stays so: there was nothing to draw."""
         if drawing is None:
             return None
         self._drawn += 1
-        image = svg(drawing.spec, ident=f"p{self._drawn}", label=drawing.caption)
-        return Figure(image, drawing.caption, drawing.wide)
+        rendering = svg(drawing.spec, ident=f"p{self._drawn}", label=drawing.caption)
+        return Picture(rendering, drawing.caption, drawing.wide)
 
 
 @dataclass(frozen=True)
@@ -59,9 +71,9 @@ class Chapter:
 
 def chapters_of(sections: Iterable[Section], draw: Callable[[str], Drawing | None]) -> list[Chapter]:
     """Each section with the plots that ``draw`` makes of their names; those with nothing to draw are left out."""
-    figures = Figures()
+    painter = Painter()
 
     def piece(block: Block) -> Piece | None:
-        return figures.finish(draw(block.name)) if isinstance(block, Plot) else block
+        return painter.picture(draw(block.name)) if isinstance(block, Plot) else block
 
     return [Chapter(part, [found for block in part.blocks if (found := piece(block)) is not None]) for part in sections]

@@ -2,6 +2,10 @@
 
 A chart names its colours with :data:`INK`, which are placeholders; :func:`svg` swaps them for CSS variables of the page
 (``present/page.py`` gives them values). Marks carry their values as native tooltips, so no script is needed.
+
+Charts are laid out with the font that the converter brings, so that a page does not depend on the fonts of the machine
+that writes it; fonts of the machine are also opened anew for each letter, which took most of the time of a page. The
+reader's font may be wider: room is left for the widest usual one (:data:`_WIDEST`).
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import resources
 from typing import Any, Literal
 
@@ -52,17 +57,18 @@ _CONFIG: dict[str, Any] = {
     "axis": {
         "labelColor": INK["text"], "titleColor": INK["text"], "domainColor": INK["faint"], "tickColor": INK["faint"],
         "gridColor": INK["grid"], "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "tickSize": 4,
-        "labelLimit": 320,
+        "labelLimit": 400,
     },
     "legend": {"labelColor": INK["text"], "titleColor": INK["text"], "labelFontSize": 11, "titleFontSize": 11,
                "orient": "top",
                "title": None, "labelLimit": 420, "symbolSize": 80, "columns": 3, "offset": 6},
-    "header": {"labelColor": INK["text"], "titleColor": INK["text"], "labelFontSize": 11},
+    "header": {"labelColor": INK["text"], "titleColor": INK["text"], "labelFontSize": 11, "titleFontSize": 11},
     "text": {"color": INK["text"], "fontSize": 11},
     "title": {"color": INK["text"], "fontSize": 12, "fontWeight": "normal", "anchor": "start"},
 }  # fmt: skip
 
 _SVG = "http://www.w3.org/2000/svg"
+ET.register_namespace("", _SVG)
 _COLOR = re.compile(r"#0a([0-9a-f]{2})0b")
 _NAMES = tuple(INK)
 
@@ -72,24 +78,55 @@ def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{key: visible(value) if isinstance(value, str) else value for key, value in row.items()} for row in rows]
 
 
-def svg(spec: dict[str, Any], *, ident: str, label: str) -> Markup:
+_LAYOUT_FONT = "Liberation Sans"
+"""The one that vl-convert brings."""
+
+_WIDEST = 1.15
+"""How much wider DejaVu Sans, the widest of the fonts that ``shell.css`` names, is than the font of the layout: between
+1.08 and 1.17 for texts of four letters and more (493 texts of a campaign's page)."""
+
+_CONVERTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="txop-plots")
+"""vl-convert converts one chart at a time, and lets Python go on meanwhile."""
+
+
+def start_converter() -> None:
+    """Let the converter load, which takes a third of a second, while other work goes on."""
+    _CONVERTER.submit(_convert, {"data": {"values": [{}]}, "mark": "point"})
+
+
+def svg(spec: dict[str, Any], *, ident: str, label: str) -> Future[Markup]:
     """``spec`` (Vega-Lite, as :meth:`altair.Chart.to_dict` gives it) as an SVG element for an HTML page.
+
+    It is made on another thread, and there when it is asked for its ``result()``.
 
     Args:
         spec: The chart; its data must be inline.
         ident: Prefix for the ids inside the SVG, unique on the page.
         label: What the plot shows, for readers who cannot see it.
     """
-    import vl_convert
+    return _CONVERTER.submit(_svg, spec, ident, label)
 
-    merged = {**spec, "config": _CONFIG, "background": None}
-    text = vl_convert.vegalite_to_svg(json.dumps(merged, allow_nan=False), allowed_base_urls=[])
+
+def _svg(spec: dict[str, Any], ident: str, label: str) -> Markup:
+    text = _convert({**spec, "config": _CONFIG | {"font": _LAYOUT_FONT}, "background": None})
     root = ET.fromstring(text)  # noqa: S314 - written by vl-convert just now
     _tidy(root, ident, label)
-    ET.register_namespace("", _SVG)
     out = ET.tostring(root, encoding="unicode", short_empty_elements=False)
     out = out.replace(f' xmlns="{_SVG}"', "")
     return Markup(_COLOR.sub(_variable, out))  # noqa: S704 - serialised by ElementTree, which escapes
+
+
+_SIZE = re.compile(r'(ontSize": )([\d.]+)')
+"""Of letters, in the JSON of a chart; in its data quotation marks have a backslash."""
+
+
+def _convert(spec: dict[str, Any]) -> str:
+    """The SVG of a chart with all letters larger, so that they have room."""
+    import vl_convert
+
+    text = json.dumps(spec, allow_nan=False)
+    wide = _SIZE.sub(lambda match: f"{match[1]}{float(match[2]) * _WIDEST:.3f}", text)
+    return vl_convert.vegalite_to_svg(wide, allowed_base_urls=[])
 
 
 Theme = Literal["light", "dark"]
@@ -158,6 +195,8 @@ def _tidy(root: ET.Element, ident: str, label: str) -> None:
                 element.set(name, value.replace("url(#", f"url(#{ident}-"))
             elif local == "font-family":
                 del element.attrib[name]  # the page's own
+            elif local == "font-size":
+                element.set(name, f"{float(value.removesuffix('px')) / _WIDEST:.4g}px")
             elif local == "href":
                 element.set(name, value if value.startswith("#") else "")
         spoken = element.attrib.pop("aria-label", None)

@@ -17,7 +17,7 @@ from txop.air.view.selection import chosen
 from txop.air.view.side_by_side import grid, letter
 from txop.present import format as fmt
 from txop.present.blocks import Block
-from txop.present.chapters import Figure, Figures, Piece
+from txop.present.chapters import Painter, Picture, Piece
 from txop.present.page import render
 from txop.present.window import described
 
@@ -48,19 +48,22 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         list_ghosts: List ghost addresses as stations too.
         station: Show only rows of this address.
     """
-    figure = Figures().finish
+    painter = Painter()
     beside = ("events",) if report.events.frames else ()
     parts = sections(report, list_ghosts=list_ghosts, station=station, beside=beside)
     head = headline(report, station)
-    falls = [figure(waterfall(flow.waterfall)) for flow in head.flows]
+    falls = [painter.picture(waterfall(flow.waterfall)) for flow in head.flows]
     chapters = [
-        Chapter(part, _rows([figure(draw(report, b.name, b.index)) if isinstance(b, Plot) else b for b in part.blocks]))
+        Chapter(
+            part,
+            _rows([painter.picture(draw(report, b.name, b.index)) if isinstance(b, Plot) else b for b in part.blocks]),
+        )
         for part in parts
         if part.name != "waterfall"
     ]
     for place, part in enumerate(parts):
         if part.name == "waterfall":
-            rows = [_beside(drawing, block) for drawing, block in zip_longest(falls, part.blocks)]
+            rows = [_beside(picture, block) for picture, block in zip_longest(falls, part.blocks)]
             chapters.insert(place, Chapter(part, rows))
     return render(
         "txop.air.page",
@@ -109,8 +112,8 @@ def comparison_page(reports: Sequence[AirReport]) -> str:
     )
 
 
-def _beside(drawing: Figure | None, block: Block | None) -> Row:
-    pieces: list[Piece] = [] if drawing is None else [drawing]
+def _beside(picture: Picture | None, block: Block | None) -> Row:
+    pieces: list[Piece] = [] if picture is None else [picture]
     if block is not None and not isinstance(block, Plot):
         pieces.append(block)
     return tuple(pieces)
@@ -123,7 +126,7 @@ def _rows(pieces: Sequence[Piece | Plot | None]) -> list[Row]:
         if piece is None or isinstance(piece, Plot):
             continue
         last = rows[-1] if rows else ()
-        alone = len(last) == 1 and isinstance(last[0], Figure) and not last[0].wide
+        alone = len(last) == 1 and isinstance(last[0], Picture) and not last[0].wide
         if alone and isinstance(piece, Grid | Facts):
             rows[-1] = (*last, piece)
         else:

@@ -10,11 +10,12 @@ from txop.compare.result import CompareResult
 from txop.core.origin import Origin
 from txop.core.whole_file import whole_file
 from txop.present.blocks import Grid
+from txop.present.chapters import Painter
 from txop.present.page import render
 from txop.report.campaign import bus, effects, faults, method, runs
 from txop.report.campaign.gallery import Gallery
 from txop.report.campaign.opening import opening
-from txop.report.campaign.pieces import Chapter, Figures, Fold, Paragraph, Piece
+from txop.report.campaign.pieces import Chapter, Fold, Paragraph, Pictures, Piece
 
 PAGE_NAME = "report.html"
 """The page inside an archive, where nothing else is asked for."""
@@ -35,7 +36,7 @@ def write_page(archive: Archive, result: CompareResult, target: Path) -> None:
 
 def page(archive: Archive, result: CompareResult, target: Path) -> str:
     """The page as HTML text, for a file at ``target``."""
-    gallery = Gallery(archive, result)
+    gallery = Gallery(archive, result, Painter())
     top = opening(archive, result, gallery.inks)
     chapters = [chapter for chapter in _chapters(archive, result, gallery, target) if chapter.pieces]
     return render(
@@ -113,4 +114,4 @@ def _host(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
     yield from tables
     drawn = gallery.host()
     if drawn:
-        yield Figures(drawn)
+        yield Pictures(drawn)

@@ -27,7 +27,7 @@ def write_plots(archive: Archive, result: CompareResult, folder: Path, theme: Th
 
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for drawing in Gallery(archive, result, rendered=False).everything():
+    for drawing in Gallery(archive, result).everything():
         spec = json.dumps(standalone(drawing.spec, theme), allow_nan=False)
         for suffix, content in (
             ("svg", vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]).encode("utf-8")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from txop.archive.reader import Archive
@@ -12,13 +13,12 @@ from txop.compare.result import CompareResult, Figure
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
-from txop.present.plot import svg
+from txop.present.chapters import Drawing, Painter, Picture
 from txop.report.campaign import effects
 from txop.report.campaign.captures import capture_links
-from txop.report.campaign.pieces import Figure as Drawn
-from txop.report.campaign.pieces import Figures, Fold, Paragraph, Piece
+from txop.report.campaign.pieces import Fold, Paragraph, Pictures, Piece
 from txop.report.campaign.plots import air, latency, samples, time
-from txop.report.campaign.plots.drawing import Drawing, arm_inks
+from txop.report.campaign.plots.drawing import arm_inks
 from txop.report.campaign.plots.forest import forest
 from txop.report.campaign.plots.spread import boxes, in_time
 from txop.report.campaign.quoted import quoted
@@ -40,13 +40,13 @@ class Gallery:
     Args:
         archive: The campaign.
         result: Its comparison.
-        rendered: Make SVG for a page; without it drawings are only collected in :attr:`drawings`.
+        painter: Makes the pictures of a page; without it drawings are only collected in :attr:`drawings`.
     """
 
-    def __init__(self, archive: Archive, result: CompareResult, *, rendered: bool = True) -> None:
+    def __init__(self, archive: Archive, result: CompareResult, painter: Painter | None = None) -> None:
         self._archive = archive
         self._result = result
-        self._rendered = rendered
+        self._painter = painter
         self._forests = 0
         self._series: dict[str, samples.TestSeries] = {}
         self.inks = arm_inks(result)
@@ -92,12 +92,12 @@ class Gallery:
         first = self._boxes(main[:_MAX_BOXES])
         if not first:
             return [Paragraph("Not available: no run has a primary figure.")]
-        pieces.append(Figures(first, note=note))
+        pieces.append(Pictures(first, note=note))
         rest = self._boxes(found[: max(0, _MAX_BOXES - len(main))])
         if rest:
             more = len(found) - len(rest)
             title = f"Exploratory figures with a difference ({len(rest)}{f' of {len(found)}' if more else ''})"
-            pieces.append(Fold(title, [Figures(rest)]))
+            pieces.append(Fold(title, [Pictures(rest)]))
         return pieces
 
     def time(self) -> list[Piece]:
@@ -160,7 +160,7 @@ class Gallery:
             Paragraph("Not available: no test of this campaign probed the round-trip time in runs that count.")
         ]
 
-    def host(self) -> list[Drawn]:
+    def host(self) -> list[Picture]:
         """Points of what each arm costs the host."""
         figures = [f for key in effects.HOST for f in self._result.figures if f.metric.key == key]
         return self._boxes(figures[:_MAX_HOST_BOXES])
@@ -218,21 +218,20 @@ class Gallery:
             told.append(f"plots show {len(self.inks)} of {len(self._result.arms)} arms")
         return [Paragraph(f"Note: {'; '.join(told)}; the tables have them all.", "dim")] if told else []
 
-    def _boxes(self, figures: Iterable[Figure]) -> list[Drawn]:
+    def _boxes(self, figures: Iterable[Figure]) -> list[Picture]:
         return list(self._render(d for figure in figures if (d := boxes(figure, self.inks)) is not None))
 
     def _together(self, drawings: Iterable[Drawing], title: str = "") -> list[Piece]:
         drawn = list(self._render(drawings))
-        return [Figures(drawn, title=title)] if drawn else []
+        return [Pictures(drawn, title=title)] if drawn else []
 
-    def _render(self, drawings: Iterable[Drawing]) -> Iterator[Drawn]:
-        from markupsafe import Markup
-
+    def _render(self, drawings: Iterable[Drawing]) -> Iterator[Picture]:
         for drawing in drawings:
-            number = len(self.drawings)
             self.drawings.append(drawing)
-            picture = svg(drawing.spec, ident=f"p{number}", label=drawing.caption) if self._rendered else Markup("")
-            yield Drawn(picture, drawing.caption, drawing.wide)
+            if self._painter is None:
+                yield Picture(Future(), drawing.caption, drawing.wide)  # nobody looks at it
+            else:
+                yield self._painter.picture(drawing)
 
 
 def _air_table(test: str, digests: Sequence[air.Digest], runs: Sequence[RunFile]) -> Grid:

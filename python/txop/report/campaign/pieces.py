@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from markupsafe import Markup
-
 from txop.present.blocks import Facts, Grid, Lines
+from txop.present.chapters import Picture
 
 Tone = Literal["", "good", "bad", "warn", "dim", "note"]
 
@@ -26,19 +25,10 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A finished plot. Attributes as ``blocks.html.j2`` wants them."""
-
-    svg: Markup
-    caption: str
-    wide: bool
-
-
-@dataclass(frozen=True)
-class Figures:
+class Pictures:
     """Plots that stand side by side where there is room."""
 
-    figures: Sequence[Figure]
+    pictures: Sequence[Picture]
     title: str = ""
     note: str = ""
 
@@ -77,7 +67,7 @@ class Fold:
     open: bool = False
 
 
-Piece = Paragraph | Figure | Figures | Links | Code | Fold | Facts | Grid | Lines
+Piece = Paragraph | Picture | Pictures | Links | Code | Fold | Facts | Grid | Lines
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import altair as alt
 
 from txop.air.page.causes import INK_OF_CAUSE, ink
 from txop.archive.run_file import RunFile
+from txop.present.chapters import Drawing
 from txop.present.plot import INK, plain
-from txop.report.campaign.plots.drawing import Drawing, Rows, Tables, unchecked
+from txop.report.campaign.plots.drawing import Rows, Tables, unchecked
 
 _MAX_CAUSES = 40
 _FIGURES = ("retry_percent", "ampdu_mpdus", "phy_mbit_s", "response_delay_p50_us")
@@ -138,8 +139,8 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
         " as in txop air --from --to, whose command for each run is in its run.json."
     )
     return Drawing(
-        f"air-{test}",
-        tables.specification(alt.layer(bars, *text).properties(width=760, height=32 * len(arms))),
+        tables.layered([bars, *text], width=760, height=32 * len(arms)),
         caption,
         wide=True,
+        name=f"air-{test}",
     )

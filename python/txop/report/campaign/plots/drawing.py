@@ -1,9 +1,8 @@
-"""What the plots of a campaign have in common: a drawing with its words, the colour of an arm, bounds."""
+"""What the plots of a campaign have in common: their data, the colour of an arm, bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import altair as alt
@@ -29,18 +28,6 @@ Item = TypeVar("Item")
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A plot with its words."""
-
-    name: str
-    """Stable: part of file names."""
-    spec: dict[str, Any]
-    """Vega-Lite, with inks (:data:`txop.present.plot.INK`) for colours."""
-    caption: str
-    wide: bool = False
-
-
 def arm_inks(result: CompareResult) -> dict[str, str]:
     """The ink of each arm that plots show: the baseline and the first others."""
     rest = [arm.name for arm in result.arms if arm.name != result.baseline]
@@ -60,10 +47,11 @@ class Tables:
         self._tables[name] = plain(rows)
         return alt.NamedData(name)
 
-    def specification(self, chart: Any) -> dict[str, Any]:
-        """The chart with its data."""
-        spec: dict[str, Any] = chart.to_dict(validate=False)
-        return {**spec, "datasets": self._tables}
+    def layered(self, layers: Iterable[Any], **properties: Any) -> dict[str, Any]:
+        """The charts on top of each other, with their data, as :func:`altair.layer` has them, but without its copies:
+        it copies every chart four times."""
+        drawn = [chart.to_dict(validate=False, context={"top_level": False}) for chart in layers]
+        return {"layer": drawn, **properties, "datasets": self._tables}
 
 
 def arm_color(inks: Mapping[str, str], arms: Iterable[str], *, legend: bool = True) -> alt.Color:

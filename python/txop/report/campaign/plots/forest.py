@@ -10,8 +10,9 @@ import altair as alt
 
 from txop.compare import words
 from txop.compare.result import Figure, Row
+from txop.present.chapters import Drawing
 from txop.present.plot import INK
-from txop.report.campaign.plots.drawing import Drawing, Rows, Tables, ink_color, unchecked
+from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked
 from txop.report.campaign.wording import SIGNS, plural
 
 _WIDTH = 400
@@ -113,7 +114,7 @@ def _panel(rows: Sequence[tuple[Figure, Row]], count: int, name: str, key: str, 
             x=alt.value(_WIDTH + 10), text=alt.Text("text:N")
         ),
     ]
-    spec = tables.specification(alt.layer(*layers).properties(width=_WIDTH, height=_STEP * len(data)))
+    spec = tables.layered(layers, width=_WIDTH, height=_STEP * len(data))
     primary = rows[0][0].role == "primary"
     caption = (
         ("Primary figures" if primary else "Exploratory figures")
@@ -121,7 +122,7 @@ def _panel(rows: Sequence[tuple[Figure, Row]], count: int, name: str, key: str, 
         + (" Without a bar: too few blocks for an interval." if any(row["left"] is None for row in data) else "")
         + (f" The first {len(data)} of {plural(count, 'comparison')}." if count > len(data) else "")
     )
-    return Drawing(name, spec, caption, wide=True)
+    return Drawing(spec, caption, wide=True, name=name)
 
 
 def _scaled(effect: float, *, ratio: bool) -> float:

@@ -10,8 +10,9 @@ import altair as alt
 import numpy as np
 
 from txop.archive.window import inside
+from txop.present.chapters import Drawing
 from txop.present.plot import INK
-from txop.report.campaign.plots.drawing import HALF, Drawing, Rows, Tables, arm_color, spaced, unchecked
+from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.wording import plural
 from txop.stats.spread import cdf_band, quantile_shifts
@@ -86,10 +87,10 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
         count = plural(lost, "lost probe") + (" counts" if lost == 1 else " count")
         caption += f". {count} as infinitely late: a line that ends below 100 % lost the rest"
     return Drawing(
-        f"latency-{test}",
-        tables.specification(alt.layer(*layers).properties(width=HALF, height=_HEIGHT)),
+        tables.layered(layers, width=HALF, height=_HEIGHT),
         caption + ".",
         wide=True,
+        name=f"latency-{test}",
     )
 
 
@@ -144,10 +145,10 @@ def shifts(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], confid
     if endless:
         caption += f". Not drawn: {', '.join(sorted(endless))}, infinite for lost probes"
     return Drawing(
-        f"latency-shift-{test}",
-        tables.specification(alt.layer(*layers).properties(width=HALF, height=_HEIGHT)),
+        tables.layered(layers, width=HALF, height=_HEIGHT),
         caption + ".",
         wide=True,
+        name=f"latency-shift-{test}",
     )
 
 

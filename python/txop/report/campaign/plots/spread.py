@@ -12,8 +12,9 @@ from txop.archive.counting import figure_value
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import Figure
+from txop.present.chapters import Drawing
 from txop.present.plot import INK
-from txop.report.campaign.plots.drawing import HALF, Drawing, Rows, Tables, arm_color, ink_color, spaced, unchecked
+from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, ink_color, spaced, unchecked
 from txop.report.campaign.runs import in_order
 from txop.report.campaign.wording import unit, value
 
@@ -130,9 +131,9 @@ def boxes(figure: Figure, inks: Mapping[str, str]) -> Drawing | None:
     if thinned:
         caption += f"; {_MOST_POINTS} runs of each arm drawn"
     return Drawing(
-        f"runs-{figure.name}",
-        tables.specification(alt.layer(*layers).properties(width=width, height=_HEIGHT)),
+        tables.layered(layers, width=width, height=_HEIGHT),
         caption + ".",
+        name=f"runs-{figure.name}",
     )
 
 
@@ -192,10 +193,10 @@ def in_time(figure: Figure, runs: Sequence[RunFile], inks: Mapping[str, str]) ->
     if any(row["state"] != "counts" for row in rows):
         caption += "; ×: does not count"
     return Drawing(
-        f"order-{figure.name}",
-        tables.specification(alt.layer(*layers).properties(width=HALF, height=170)),
+        tables.layered(layers, width=HALF, height=170),
         caption + ".",
         wide=True,
+        name=f"order-{figure.name}",
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 import altair as alt
 
 from txop.core.metrics import describe
+from txop.present.chapters import Drawing
 from txop.present.plot import INK
-from txop.report.campaign.plots.drawing import FULL, Drawing, Rows, Tables, arm_color, spaced, unchecked
+from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import Points, RunSeries, thinned
 from txop.report.campaign.wording import plural
 
@@ -75,14 +76,14 @@ def over_time(
         .encode(x=x, y=y, color=color),
     ]
     marks = phases.marks()
-    rows += [{"panel": _panel(arm), "arm": arm, "kind": "mark", "t": t} for arm in by_arm for t in marks]
+    rows += [{"panel": arm, "arm": arm, "kind": "mark", "t": t} for arm in by_arm for t in marks]
     layers.append(
         base.transform_filter("datum.kind == 'mark'")
         .mark_rule(color=INK["text"], strokeDash=[1, 2], aria=False)
         .encode(x=x)
     )
     rows += [
-        {"panel": _panel(arm), "arm": arm, "kind": "phase", "t": t, "phase": words}
+        {"panel": arm, "arm": arm, "kind": "phase", "t": t, "phase": words}
         for arm in by_arm
         for t, words in phases.labels()
     ]
@@ -93,18 +94,28 @@ def over_time(
     )
     columns = len(by_arm) if len(by_arm) < 4 else 2
     width = (FULL - 14 * (columns - 1)) // columns
-    facet = alt.Facet(
-        "panel:N", sort=[_panel(arm) for arm in by_arm], title=None, header=alt.Header(labelAnchor="start")
-    )
     tables = Tables()
-    chart = alt.layer(*layers, data=tables.add(rows)).properties(width=width, height=_HEIGHT)
-    spec = tables.specification(chart.facet(facet=facet, columns=columns, spacing=14))
+    data = tables.add(rows).to_dict()
+    panel = tables.layered(layers, width=width, height=_HEIGHT)
+    for layer in panel["layer"]:
+        del layer["data"]  # each panel has its part of the data
+    spec = {
+        "data": data,
+        "facet": {
+            "field": "panel", "type": "nominal", "sort": list(by_arm), "title": None,
+            "header": {"labelAnchor": "start"},
+        },
+        "columns": columns,
+        "spacing": 14,
+        "datasets": panel.pop("datasets"),
+        "spec": panel,
+    }  # fmt: skip
     number = sum(len(mine) for mine in by_arm.values())
     caption = f"{test}: {title} over time, {plural(number, 'run')} faint, median of each arm bold"
     caption += ", that of the baseline dashed" if baseline in medians and len(by_arm) > 1 else ""
     caption += f"; {phases.words()}"
     caption += f"; {each} runs of each arm drawn" if fewer else ""
-    return Drawing(f"time-{test}-{name}", spec, caption + ".", wide=True)
+    return Drawing(spec, caption + ".", wide=True, name=f"time-{test}-{name}")
 
 
 @dataclass(frozen=True)
@@ -160,13 +171,9 @@ def phases_of(runs: Sequence[RunSeries], load: Sequence[RunSeries] = ()) -> Phas
     )
 
 
-def _panel(arm: str) -> str:
-    return arm
-
-
 def _line(arm: str, kind: str, run: str, points: Points) -> Rows:
     return [
-        {"panel": _panel(arm), "arm": arm, "kind": kind, "run": run, "t": round(t, 3), "v": v}
+        {"panel": arm, "arm": arm, "kind": kind, "run": run, "t": round(t, 3), "v": v}
         for t, v in points
     ]  # fmt: skip
 
