@@ -16,14 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from txop.campaign.guest_runs import seed_of
-from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
+from txop.campaign.guest_script import PEER_ADDRESS, marks_in, read_marks, run_script, take_over
+from txop.campaign.instruments import in_guest
 from txop.core.origin import Origin
-from txop.measure.instrument import RunFacts
+from txop.measure.instrument import Marks, RunContext, RunFacts
 from txop.measure.probes import chip
 from txop.measure.traffic.command import Command
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import CommandTest, GuestSpec, GuestVariant, Plan
 from txop.plan_check.check import check
+from txop.targets.contract import Targets
 
 TEXT = """
 title = "x"
@@ -59,14 +61,20 @@ def plan(text: str = TEXT) -> Plan:
     return loaded(text).plan
 
 
+def script_of(made: Plan, seconds: float) -> str:
+    """Of a run of the first test, recorded by what records it in a guest."""
+    run = RunContext(made, made.arm[0], made.test[0], Targets(), Path(), Marks(), PEER_ADDRESS, seconds)
+    return run_script(run, in_guest(made, made.test[0]))
+
+
 def test_the_script_is_one_that_the_shell_understands(tmp_path: Path) -> None:
-    script = run_script(plan(), plan().test[0], 130)
+    script = script_of(plan(), 130)
     shell = shutil.which("dash") or "sh"
     subprocess.run([shell, "-n"], input=script.encode(), check=True)
 
 
 def test_the_script_has_every_phase_and_flow_in_its_order() -> None:
-    rows = run_script(plan(), plan().test[0], 130).splitlines()
+    rows = script_of(plan(), 130).splitlines()
     wanted = [
         "dmesg >kernel-log-before.txt", "mark idle", "sleep 3", "mark load", "sleep 2", "mark window", "sleep 7",
         "mark end", "dmesg >kernel-log-after.txt", "exit 0",
@@ -78,6 +86,27 @@ def test_the_script_has_every_phase_and_flow_in_its_order() -> None:
     assert sum(" -R" in row for row in clients) == 1
     assert all(rows.index("mark load") < rows.index(row) < rows.index("mark window") for row in clients)
     assert len([row for row in rows if "peer iperf3 -s -1" in row]) == 2
+
+
+def test_the_log_is_taken_when_the_arm_does_not_come_up_and_only_if_the_plan_wants_it() -> None:
+    assert "txop-lab up || { dmesg >kernel-log-after.txt; exit 70; }" in script_of(plan(), 130).splitlines()
+    without = script_of(plan(TEXT + "[collect]\nkernel_log = false\n"), 130)
+    assert "txop-lab up || { :; exit 70; }" in without.splitlines()
+    assert "dmesg" not in without
+
+
+def test_what_is_begun_is_ended_as_it_has_to_be() -> None:
+    rows = script_of(plan(), 130).splitlines()
+    servers = [number for number, row in enumerate(rows) if "peer iperf3 -s" in row]
+    assert [rows[number + 1] for number in servers] == [
+        f"waiting 10 listening {port:X} || exit 71" for port in (5210, 5211)
+    ]
+    after = rows[rows.index("mark end") :]
+    wanted = ["waiting 15 ended", "sleep 2; kill -INT $lingering", "kill $clients $others 2>/dev/null"]
+    assert [row for row in after if row in wanted] == wanted
+    assert [row.rsplit("& ", 1)[1].partition("=")[0] for row in rows if row.endswith('$!"')] == [
+        "others", "others", "others", "others", "lingering", "clients", "clients",
+    ]  # fmt: skip
 
 
 COMMAND = """
@@ -106,7 +135,7 @@ def carried_out(folder: Path, command: str, on: str = "dut") -> RunFacts:
     for name, text in stands_in.items():
         (programs / name).write_text(f"#!/bin/sh\n{text}\n")
         (programs / name).chmod(0o755)
-    script = run_script(made, made.test[0], 20).replace("cd /txop/out", f"cd {folder}")
+    script = script_of(made, 20).replace("cd /txop/out", f"cd {folder}")
     script = script.replace("/run/txop-lab", str(folder))
     environment = {"PATH": f"{programs}:{os.environ['PATH']}"}
     argv = [shutil.which("dash") or "sh", "-c", script]

@@ -291,7 +291,8 @@ def test_the_sampler_ends_by_itself(tmp_path):
         local = LocalTarget("dut")
         await local.connect()
         begun = time.monotonic()
-        running = await sampler.start(local, ["/proc/stat"], interval_s=0.2, longest_s=1, output=tmp_path / "x")
+        argv = sampler.command(["/proc/stat"], interval_s=0.2, longest_s=1)
+        running = await local.start(argv, stdout=tmp_path / "x")
         assert await running.wait(10) is not None
         await local.close()
         return time.monotonic() - begun

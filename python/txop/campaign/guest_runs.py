@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.course import Course
-from txop.campaign.guest_script import INTERFACE, LAB_FAILED, marks_in, run_script, take_over
+from txop.campaign.guest_script import LAB_FAILED, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, limit_s
 from txop.campaign.laboratory import ArmError, Placed
 from txop.guest.chips import Chip
@@ -26,6 +26,7 @@ from txop.guest_image.overlay import Overlay
 from txop.guest_trials.trial import Trial
 from txop.measure.instrument import Early, Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
+from txop.measure.recording import GUEST_INTERFACE
 from txop.plan import guest_time
 from txop.plan.guest_time import Spent, guest_s, is_checked
 from txop.plan.model import GuestSpec, Plan, Test
@@ -59,15 +60,16 @@ class GuestArm:
         course.began += [each for each in course.instruments if isinstance(each, Early)]
         course.reporter.phase("measure", guest_s(plan, test))
         with course.voided_by_failures():
-            await (self._try if plan.guest_trial(test) else self._run)(course.context, placed, course.label.block)
+            await (self._try if plan.guest_trial(test) else self._run)(course, placed)
             course.began += [each for each in course.instruments if each not in course.began]
         course.warnings += placed.warnings
         course.reporter.phase("collect", None)
 
-    async def _run(self, context: RunContext, placed: Placed, block: int) -> None:
+    async def _run(self, course: Course, placed: Placed) -> None:
         """A run with the phases of every run. Sets the marks, by the clock of the guest."""
+        context, block = course.context, course.label.block
         overlay = Overlay(
-            script=run_script(self.plan, context.test, context.seconds_left),
+            script=run_script(context, course.instruments),
             environment=self.chip.variables(),
             files=self.chip.files(),
             modules=self.modules,
@@ -95,12 +97,13 @@ class GuestArm:
             setattr(context.marks, key, value)
         driver = take_over(guest / FILES, context.folder)
         if driver != self.spec.driver:
-            raise ArmError("arm-not-verified", f"the driver of {INTERFACE} is {driver}, not {self.spec.driver}")
+            raise ArmError("arm-not-verified", f"the driver of {GUEST_INTERFACE} is {driver}, not {self.spec.driver}")
         placed.verified["driver"] = driver
         placed.seconds = watch.load_s
 
-    async def _try(self, context: RunContext, placed: Placed, block: int) -> None:
+    async def _try(self, course: Course, placed: Placed) -> None:
         """A run that is a trial with steps of its own."""
+        context, block = course.context, course.label.block
         watch = Stopwatch()
         trial = await self._trial(context, block, watch)
         if is_checked(self.plan, context.test, block):

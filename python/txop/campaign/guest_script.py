@@ -1,4 +1,6 @@
-"""A run as one shell script for a guest: what the instruments of a run would do from outside, done inside.
+"""A run as one shell script for a guest: what the instruments of a run would do from outside, done inside. What they
+record is made of their own declarations (:mod:`txop.measure.recording`); here are only marks, the laboratory in the
+guest, the chip and the counters of its interface.
 
 It leaves the same raw files under the same names, and the times of the phases by the guest's own clock. So the same
 code makes figures of them, and an exact guest needs nothing from outside.
@@ -13,19 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from txop.core.whole_file import whole_file
-from txop.measure.instrument import Marks
-from txop.measure.probes import chip, host, interface, kernel_log, sampler, wireless, wireless_reading
-from txop.measure.traffic.command import ERRORS_FILE, OUTPUT_FILE, STATUS_FILE
-from txop.measure.traffic.flows import flows_of
-from txop.measure.traffic.iperf3 import FIRST_PORT, client_argv, client_file, server_argv, server_file
-from txop.measure.traffic.ping import LINGER_S, PING_FILE
-from txop.plan.model import CommandTest, Plan, Test
+from txop.measure.instrument import Early, Instrument, Marks, RunContext
+from txop.measure.probes import chip, interface, wireless_reading
+from txop.measure.recording import GUEST_INTERFACE, Look, Phase, Recorded, Recording
 
 PEER_ADDRESS = "10.80.210.1"
 """Of the access point's host; see ``lab.sh``."""
-INTERFACE = kernel_log.GUEST_INTERFACE
-"""Under test."""
-
 LAB_FAILED = 70
 """Exit status of the script when the laboratory in the guest could not be made."""
 NO_TRAFFIC = 71
@@ -43,7 +38,7 @@ waiting() { # waiting SECONDS COMMAND...
 }
 listening() { peer cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$1 [0-9A-F]*:0000 0A"; }
 ended() { for pid in $clients; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
-clients= others= pinging= keeping= chip=
+clients= others= lingering= groups= keeping= chip=
 kept() { [ -z "$keeping" ] || wait "$keeping"; }
 counted() { # counted FILE: the chip is asked by this shell itself: on a busy processor another program would start late
     kept
@@ -57,47 +52,59 @@ dut readlink /sys/class/net/wlan0/device/driver >driver.txt
 """
 
 
-def run_script(plan: Plan, test: Test, seconds: float) -> str:
-    """The script. ``seconds``: what the run may take at most."""
-    warm_up_s = plan.warm_up_s(test)
-    counters = sampler.command(host.PATHS, interval_s=plan.collect.counters_interval_s, longest_s=seconds)
-    looks = wireless.command(plan, test, "/usr/sbin/iw", INTERFACE, seconds)
-    logs = [kernel_log.BEFORE_FILE, kernel_log.AFTER_FILE, kernel_log.LOADED_FILE]
-    before, failed, loaded = (f"dmesg >{name}" if plan.collect.kernel_log else ":" for name in logs)
-    rows = [_BEGIN.replace("@before@", before).replace("@after@", failed), loaded]
-    rows += [
-        f"dut cat /proc/net/dev >{_DEV_BEFORE}",
-        _background("dut", counters, host.samples_file("dut"), "others"),
-        _background("dut", looks, wireless_reading.SAMPLES.format("dut"), "others"),
-    ]
-    flows = flows_of(test, warm_up_s)
-    for flow in flows:
-        port = FIRST_PORT + flow.number
-        rows.append(_background("peer", server_argv("iperf3", port, flow.seconds), server_file(flow), "others"))
-        rows.append(f"waiting 10 listening {port:04X} || exit {NO_TRAFFIC}")
-    rows += ["mark idle", f"sleep {plan.design.idle_s:g}", "mark load", 'echo "wall $(date +%s)" >>marks.txt']
-    if test.latency == "ping":
-        argv = ["ping", "-D", "-O", "-i", f"{test.latency_interval_s:g}", PEER_ADDRESS]
-        rows.append(_background("dut", argv, PING_FILE, "pinging"))
-    for flow in flows:
-        argv = client_argv("iperf3", flow, PEER_ADDRESS, FIRST_PORT + flow.number)
-        rows.append(_background("dut", argv, client_file(flow), "clients", after_s=flow.start_s))
-    if isinstance(test, CommandTest):
-        rows.append(_command(test))
+def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
+    """The script of a run that these instruments record."""
+    recorded = [each for each in instruments if isinstance(each, Recorded)]
+    declared = [each for instrument in recorded for each in instrument.recordings(run)]
+    early = [each for instrument in recorded if isinstance(instrument, Early) for each in instrument.recordings(run)]
+    warm_up_s = run.plan.warm_up_s(run.test)
+    begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM)) or ":")
+    rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END)) or ":")]
+    rows += [f"dut cat /proc/net/dev >{_DEV_BEFORE}", *_begin(declared, Phase.UP)]
+    rows += ["mark idle", f"sleep {run.plan.design.idle_s:g}", "mark load", 'echo "wall $(date +%s)" >>marks.txt']
+    rows += _begin(declared, Phase.LOAD)
     rows += [f"sleep {warm_up_s:g}", "mark window", f"counted {chip.WINDOW_FILE}"]
-    rows += [f"sleep {test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept", "waiting 15 ended"]
-    if isinstance(test, CommandTest):
-        rows.append("kill -TERM $commands 2>/dev/null")
-    if test.latency == "ping":
-        # a probe that is still under way is not lost
-        rows.append(f'sleep {LINGER_S:g}; kill -INT $pinging; waiting 3 sh -c "! kill -0 $pinging 2>/dev/null"')
-    rows.append("kill $clients $others 2>/dev/null")
+    rows += [f"sleep {run.test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept"]
+    rows += _end([each for each in declared if isinstance(each, Recording)])
     rows.append(f"dut cat /proc/net/dev >{_DEV_AFTER}")
     rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in chip.LOOKS.items()]
-    if plan.collect.kernel_log:
-        rows.append(f"dmesg >{kernel_log.AFTER_FILE}")
-    rows.append("exit 0")
+    rows += [*_begin(declared, Phase.END), "exit 0"]
     return "\n".join(rows) + "\n"
+
+
+def _begin(declared: Sequence[Recording | Look], phase: Phase) -> list[str]:
+    """What is done at a moment: looks first, so that they do not see what begins with them."""
+    rows = [f"{shlex.join(each.argv)} >{each.file}" for each in declared if isinstance(each, Look) and each.at is phase]
+    for each in declared:
+        if isinstance(each, Recording) and each.begins is phase:
+            rows.append(_in_background(each))
+            if each.listens_on is not None:
+                rows.append(f"waiting 10 listening {each.listens_on:04X} || exit {NO_TRAFFIC}")
+    return rows
+
+
+def _in_background(recording: Recording) -> str:
+    """Begin a recording, and remember its process with those that end as it does."""
+    argv = shlex.join([recording.target, *recording.argv])  # dut and peer are programs in the guest
+    errors = recording.errors_file or "&1"
+    if recording.status_file is not None:
+        inside = f"{argv} >{recording.file} 2>{errors}; echo $? >{recording.status_file}"
+        return f'setsid dash -c {shlex.quote(inside)} & groups="$groups -$!"'
+    with_others = "clients" if recording.finish_s else "lingering" if recording.linger_s else "others"
+    later = f"sleep {recording.after_s:g}; " if recording.after_s > 0 else ""
+    return f'{{ {later}exec {argv}; }} >{recording.file} 2>{errors} & {with_others}="${with_others} $!"'
+
+
+def _end(recordings: Sequence[Recording]) -> list[str]:
+    """End what runs, traffic first."""
+    finish_s = max((each.finish_s for each in recordings), default=0.0)
+    linger_s = max((each.linger_s for each in recordings), default=0.0)
+    rows = [f"waiting {finish_s:g} ended"] if finish_s > 0 else []
+    if any(each.status_file is not None for each in recordings):
+        rows.append("kill -TERM $groups 2>/dev/null")
+    if linger_s > 0:
+        rows += [f"sleep {linger_s:g}; kill -INT $lingering", 'waiting 3 sh -c "! kill -0 $lingering 2>/dev/null"']
+    return [*rows, "kill $clients $others 2>/dev/null"]
 
 
 def take_over(handed_out: Path, folder: Path) -> str | None:
@@ -106,12 +113,12 @@ def take_over(handed_out: Path, folder: Path) -> str | None:
     Raises :class:`OSError`.
     """
     both = {
-        "interface": INTERFACE,
-        "before": interface.counters_in(_bytes(handed_out / _DEV_BEFORE), INTERFACE),
-        "after": interface.counters_in(_bytes(handed_out / _DEV_AFTER), INTERFACE),
+        "interface": GUEST_INTERFACE,
+        "before": interface.counters_in(_bytes(handed_out / _DEV_BEFORE), GUEST_INTERFACE),
+        "after": interface.counters_in(_bytes(handed_out / _DEV_AFTER), GUEST_INTERFACE),
     }
     _json(folder / interface.file_name("dut"), both)
-    _json(folder / wireless_reading.ABOUT.format("dut"), {"interface": INTERFACE, "missing": None})
+    _json(folder / wireless_reading.ABOUT.format("dut"), {"interface": GUEST_INTERFACE, "missing": None})
     driver = (_bytes(handed_out / _DRIVER) or b"").decode("utf-8", "replace").strip().rpartition("/")[2]
     for path in sorted(handed_out.rglob("*")):
         place = folder / path.name
@@ -139,20 +146,7 @@ def marks_in(handed_out: Path) -> Marks:
     return read_marks((_bytes(handed_out / _MARKS) or b"").decode("ascii", "replace"))
 
 
-def _command(test: CommandTest) -> str:
-    """Start a command test's program, in a process group of its own; how it ended is noted, if it does by itself."""
-    argv = [*(["peer"] if test.on == "peer" else ["dut"]), *test.command]
-    inside = f"{shlex.join(argv)} >{OUTPUT_FILE} 2>{ERRORS_FILE}; echo $? >{STATUS_FILE}"
-    return f'setsid dash -c {shlex.quote(inside)} & commands="-$!"'
-
-
 _TAKEN = {_MARKS, _DEV_BEFORE, _DEV_AFTER, _DRIVER}
-
-
-def _background(side: str, argv: Sequence[str], output: str, group: str, *, after_s: float = 0.0) -> str:
-    command = f"exec {side} {shlex.join(argv)}"
-    inside = f"{{ sleep {after_s:g}; {command}; }}" if after_s > 0 else f"{{ {command}; }}"
-    return f'{inside} >{output} 2>&1 & {group}="${group} $!"'
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.campaign.guest_runs import GuestArm
-from txop.campaign.guest_script import INTERFACE, PEER_ADDRESS
+from txop.campaign.guest_script import PEER_ADDRESS
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import CarryOut
 from txop.campaign.reporter import Reporter
@@ -24,6 +24,7 @@ from txop.guest_image.locks import find_lock
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
+from txop.measure.recording import GUEST_INTERFACE
 from txop.plan.guest_time import guests_at_once
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.named_file import named_file
@@ -60,7 +61,7 @@ class GuestLaboratory:
             raise TargetError("dut", f"{error.what}{advice}") from None
         releases = sorted({arm.image.release for arm in self._arms.values()})
         facts["kernel"] = ", ".join(releases)
-        facts["interface"] = INTERFACE
+        facts["interface"] = GUEST_INTERFACE
         facts["chips_sha256"] = chips_sha256
         return {"dut": facts}
 

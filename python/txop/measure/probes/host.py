@@ -21,6 +21,7 @@ from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.measure.probes import idle_difference, sampler
 from txop.measure.probes.device_interrupts import lines_of_device
 from txop.measure.probes.idle_difference import BUSY, HIGH, LOW, TOTAL
+from txop.measure.recording import Phase, Recording, begin
 from txop.targets.contract import Running
 
 PATHS = ("/proc/stat", "/proc/softirqs", "/proc/interrupts")
@@ -65,6 +66,11 @@ class HostCounters:
         self.name = f"counters of {target}"
         self._running: Running | None = None
 
+    def recordings(self, run: RunContext) -> list[Recording]:
+        """The sampler, all through the run."""
+        argv = sampler.command(PATHS, interval_s=run.plan.collect.counters_interval_s, longest_s=run.seconds_left)
+        return [Recording(self._target, argv, samples_file(self._target), Phase.UP, sampler.MAX_SAMPLES_BYTES)]
+
     async def prepare(self, run: RunContext) -> None:
         """Start sampling; note which interrupts are the device's."""
         target = run.targets.by_name[self._target]
@@ -72,13 +78,8 @@ class HostCounters:
             lines = await lines_of_device(target, target.interface)
             with whole_file(run.folder / _irq_file(self._target)) as out:
                 out.write(json.dumps(sorted(lines)) + "\n")
-        self._running = await sampler.start(
-            target,
-            PATHS,
-            interval_s=run.plan.collect.counters_interval_s,
-            longest_s=run.seconds_left,
-            output=run.folder / samples_file(self._target),
-        )
+        (samples,) = self.recordings(run)
+        self._running = await begin(run, samples)
 
     async def start(self, run: RunContext) -> None:
         """Nothing."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from txop.archive.run_file import Fault
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
+from txop.measure.recording import GUEST_INTERFACE, Look, Phase, take
 from txop.plan.model import ModuleCycleTest, SoakTest
-from txop.targets.contract import Target
 
 if TYPE_CHECKING:
     from txop.klog.report import Fault as Named
@@ -26,8 +26,6 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 MAX_LINES_KEPT = 5
 ASSOCIATION_LOST = frozenset({"wifi-deauthenticated", "wifi-disassociated", "wifi-connection-lost", "wifi-leaving"})
 """Rules of :mod:`txop.klog` after which a station is no longer associated."""
-GUEST_INTERFACE = "wlan0"
-"""Under test in a guest; see ``lab.sh``."""
 _SERIOUS = {"faults": frozenset({"error", "critical"}), "load_faults": frozenset({"warning", "error", "critical"})}
 """What counts, by figure. A calibration that fails while the arm is loaded is a warning to the kernel, and to the
 reader the cause of a bad run."""
@@ -41,15 +39,25 @@ class KernelLog:
     essential = False
 
     def __init__(self, target: str = "dut") -> None:
+        # BusyBox's dmesg has no options worth having
+        self._before, self._loaded, self._after = (
+            Look(target, ("dmesg",), file, phase, MAX_LOG_BYTES, root=True)
+            for file, phase in ((BEFORE_FILE, Phase.ARM), (LOADED_FILE, Phase.UP), (AFTER_FILE, Phase.END))
+        )
         self._target = target
+
+    def recordings(self, run: RunContext) -> list[Look]:
+        """The three logs."""
+        del run
+        return [self._before, self._loaded, self._after]
 
     async def before_arm(self, run: RunContext) -> None:
         """Take the log as it is before the arm is loaded."""
-        await self._take(run, BEFORE_FILE)
+        await take(run, self._before)
 
     async def prepare(self, run: RunContext) -> None:
         """Take it once the arm is up."""
-        await self._take(run, LOADED_FILE)
+        await take(run, self._loaded)
 
     async def start(self, run: RunContext) -> None:
         """Nothing."""
@@ -57,12 +65,7 @@ class KernelLog:
     async def stop(self, run: RunContext) -> None:
         """Take it as it is after."""
         if (run.folder / BEFORE_FILE).exists():
-            await self._take(run, AFTER_FILE)
-
-    async def _take(self, run: RunContext, file: str) -> None:
-        text = await _dmesg(run.targets.by_name[self._target])
-        if text is not None:
-            (run.folder / file).write_bytes(text)
+            await take(run, self._after)
 
     def read(self, facts: RunFacts) -> Reading:
         """The faults named by txop log in what is new: while the arm was loaded and brought up, and after that."""
@@ -147,9 +150,3 @@ def _text(path: Path) -> str | None:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError:
         return None
-
-
-async def _dmesg(target: Target) -> bytes | None:
-    """The kernel log; ``None`` when it cannot be had. BusyBox's dmesg has no options worth having."""
-    ran = await target.run(["dmesg"], timeout_s=20, root=True)
-    return ran.stdout_bytes[-MAX_LOG_BYTES:] if ran.ok else None

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.measure.instrument import RunFacts
-from txop.targets.contract import Running, Target
 
 MAX_SAMPLES_BYTES = 512 * 1024 * 1024
 """Of a sampler's file."""
@@ -55,17 +54,11 @@ def interval_for(interval_s: float, longest_s: float) -> float:
     return max(interval_s, longest_s / MAX_SAMPLES)
 
 
-async def start(target: Target, paths: Sequence[str], *, interval_s: float, longest_s: float, output: Path) -> Running:
-    """Start sampling ``paths`` on ``target`` into ``output``."""
-    argv = command(paths, interval_s=interval_s, longest_s=longest_s)
-    return await target.start(argv, stdout=output, limit_bytes=MAX_SAMPLES_BYTES, max_seconds=longest_s)
-
-
-def command(paths: Sequence[str], *, interval_s: float, longest_s: float) -> list[str]:
+def command(paths: Sequence[str], *, interval_s: float, longest_s: float) -> tuple[str, ...]:
     """The loop as a command; what it prints is what :func:`read` reads."""
     interval_s = interval_for(interval_s, longest_s)
     count = int(longest_s / interval_s) + 2
-    return ["sh", "-c", _SCRIPT, "txop-sampler", str(count), f"{interval_s:g}", *paths]
+    return ("sh", "-c", _SCRIPT, "txop-sampler", str(count), f"{interval_s:g}", *paths)
 
 
 def read(path: Path) -> Iterator[Sample]:

@@ -12,6 +12,7 @@ from txop.core.whole_file import whole_file
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.probes import sampler
 from txop.measure.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
+from txop.measure.recording import GUEST_INTERFACE, Phase, Recording, begin
 from txop.plan.model import Plan, Test
 from txop.targets.contract import Running
 
@@ -49,6 +50,15 @@ class Wireless:
         self.name = f"wireless of {target}"
         self._running: Running | None = None
 
+    def recordings(self, run: RunContext) -> list[Recording]:
+        """The loop, all through the run."""
+        return [self._loop(run, "/usr/sbin/iw", GUEST_INTERFACE)]
+
+    def _loop(self, run: RunContext, program: str, interface: str) -> Recording:
+        argv = command(run.plan, run.test, program, interface, run.seconds_left)
+        file, limit_bytes = SAMPLES.format(self._target), sampler.MAX_SAMPLES_BYTES
+        return Recording(self._target, argv, file, Phase.UP, limit_bytes, root=True)  # root: for debugfs
+
     async def prepare(self, run: RunContext) -> None:
         """Start the loop, or note why there is none."""
         target = run.targets.by_name[self._target]
@@ -62,13 +72,7 @@ class Wireless:
             out.write(json.dumps({"interface": target.interface, "missing": missing}) + "\n")
         if target.interface is None or program is None:
             return
-        self._running = await target.start(
-            command(run.plan, run.test, program, target.interface, run.seconds_left),
-            stdout=run.folder / SAMPLES.format(self._target),
-            limit_bytes=sampler.MAX_SAMPLES_BYTES,
-            root=True,  # for debugfs
-            max_seconds=run.seconds_left,
-        )
+        self._running = await begin(run, self._loop(run, program, target.interface))
 
     async def start(self, run: RunContext) -> None:
         """Nothing."""
@@ -91,9 +95,9 @@ class Wireless:
         return read_wireless(facts, self._target, gated=self._target != "peer")
 
 
-def command(plan: Plan, test: Test, program: str, interface: str, longest_s: float) -> list[str]:
+def command(plan: Plan, test: Test, program: str, interface: str, longest_s: float) -> tuple[str, ...]:
     """The loop as a command; :func:`~txop.measure.probes.wireless_reading.read_wireless` reads what it prints."""
     interval_s = sampler.interval_for(max(SHORTEST_INTERVAL_S, plan.collect.counters_interval_s), longest_s)
     every = max(1, round(min(SURVEY_S, test.duration_s / 4) / interval_s))
     count = int(longest_s / interval_s) + 2
-    return ["sh", "-c", _LOOP, "txop-wireless", program, interface, str(count), f"{interval_s:g}", str(every)]
+    return ("sh", "-c", _LOOP, "txop-wireless", program, interface, str(count), f"{interval_s:g}", str(every))

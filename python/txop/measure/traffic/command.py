@@ -12,6 +12,7 @@ from pathlib import Path
 from txop.archive.run_file import Value
 from txop.core.metrics import METRICS, describe
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
+from txop.measure.recording import Phase, Recording, begin
 from txop.plan.model import CommandTest
 from txop.targets.contract import Running
 
@@ -37,19 +38,28 @@ class Command:
         self._test = test
         self._running: Running | None = None
 
+    def recordings(self, run: RunContext) -> list[Recording]:
+        """The command, from the start of the load."""
+        del run
+        return [
+            Recording(
+                self._test.on,
+                tuple(self._test.command),
+                OUTPUT_FILE,
+                Phase.LOAD,
+                MAX_OUTPUT_BYTES,
+                errors_file=ERRORS_FILE,
+                status_file=STATUS_FILE,
+            )
+        ]
+
     async def prepare(self, run: RunContext) -> None:
         """Nothing: see :meth:`start`."""
 
     async def start(self, run: RunContext) -> None:
         """Start the command."""
-        target = run.targets.by_name[self._test.on]
-        self._running = await target.start(
-            self._test.command,
-            stdout=run.folder / OUTPUT_FILE,
-            stderr=run.folder / ERRORS_FILE,
-            limit_bytes=MAX_OUTPUT_BYTES,
-            max_seconds=run.seconds_left,
-        )
+        (command,) = self.recordings(run)
+        self._running = await begin(run, command)
 
     async def stop(self, run: RunContext) -> None:
         """End it; a command that failed voids the run."""

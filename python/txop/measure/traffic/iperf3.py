@@ -13,6 +13,7 @@ from pathlib import Path
 
 from txop.core.visible import visible
 from txop.measure.instrument import Reading, RunContext, RunFacts
+from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.flows import Flow, flows_of
 from txop.measure.traffic.iperf3_reading import read_flows
 from txop.plan.model import SoakTest, Test
@@ -111,6 +112,25 @@ def client_argv(program: str, flow: Flow, peer: str, port: int, output: str = "-
     return argv
 
 
+def _server(flow: Flow, program: str = "iperf3", output: str = "-J") -> Recording:
+    port = FIRST_PORT + flow.number
+    argv = server_argv(program, port, flow.seconds, output)
+    return Recording("peer", tuple(argv), server_file(flow), Phase.UP, MAX_OUTPUT_BYTES, listens_on=port)
+
+
+def _client(flow: Flow, peer: str, program: str = "iperf3", output: str = "-J") -> Recording:
+    argv = client_argv(program, flow, peer, FIRST_PORT + flow.number, output)
+    return Recording(
+        flow.station,
+        tuple(argv),
+        client_file(flow),
+        Phase.LOAD,
+        MAX_OUTPUT_BYTES,
+        after_s=flow.start_s,
+        finish_s=FINISH_TIMEOUT_S,
+    )
+
+
 class Iperf3Traffic:
     """All iperf3 flows of a test."""
 
@@ -124,6 +144,11 @@ class Iperf3Traffic:
         self._clients: dict[Flow, Running] = {}
         self._later: list[asyncio.Task[None]] = []
 
+    def recordings(self, run: RunContext) -> list[Recording]:
+        """A server and a client for every flow."""
+        servers = [_server(flow) for flow in self._flows]
+        return [*servers, *(_client(flow, run.peer_address) for flow in self._flows)]
+
     async def prepare(self, run: RunContext) -> None:
         """Start a server for every flow on the peer, and wait until all of them listen."""
         peer = run.targets.peer
@@ -132,14 +157,7 @@ class Iperf3Traffic:
         ports = {FIRST_PORT + flow.number for flow in self._flows}
         await ensure_free(peer, ports)
         for flow in self._flows:
-            self._servers.append(
-                await peer.start(
-                    server_argv(program, FIRST_PORT + flow.number, flow.seconds, output),
-                    stdout=run.folder / server_file(flow),
-                    limit_bytes=MAX_OUTPUT_BYTES,
-                    max_seconds=run.seconds_left,
-                )
-            )
+            self._servers.append(await begin(run, _server(flow, program, output)))
         files = {FIRST_PORT + flow.number: run.folder / server_file(flow) for flow in self._flows}
         await listening(peer, dict(zip(sorted(files), self._servers, strict=True)), files)
 
@@ -159,10 +177,7 @@ class Iperf3Traffic:
         station = run.targets.by_name[flow.station]
         program = await iperf3_of(station)
         output = await self._output(station, program)
-        argv = client_argv(program, flow, run.peer_address, FIRST_PORT + flow.number, output)
-        self._clients[flow] = await station.start(
-            argv, stdout=run.folder / client_file(flow), limit_bytes=MAX_OUTPUT_BYTES, max_seconds=run.seconds_left
-        )
+        self._clients[flow] = await begin(run, _client(flow, run.peer_address, program, output))
 
     async def _output(self, target: Target, program: str) -> str:
         """``-J``; in a soak a line per interval where this iperf3 can: it then keeps nothing in memory, and what was
