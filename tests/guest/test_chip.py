@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from txop.cli.guest_device import chip_of
+from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.guest.chips import DEVICES, DRIVERS, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
 from txop.guest_image.error import GuestError
 
@@ -24,7 +24,7 @@ def test_captures_and_faults_become_options(tmp_path: Path) -> None:
 
 
 def test_what_a_device_captures_is_named_by_its_format() -> None:
-    chip = chip_of("rtl8188cus", None, None, None, None, None, "hostapd", 20, air=True, usb=True)
+    chip = DeviceOptions("rtl8188cus").chip(CaptureOptions(air=True, usb=True))
     assert chip is not None
     assert (chip.air, chip.usb) == ("air.pcapng", "usb.pcapng")
 

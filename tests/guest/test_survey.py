@@ -250,8 +250,7 @@ def test_a_table_that_cannot_be_written_is_told_before_the_first_guest(
     command: str, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     there = place()
-    monkeypatch.setattr(guest_survey, "_computer", lambda *_: there.computer)
-    monkeypatch.setattr(guest_survey, "_image_and_modules", lambda *_: (there.image, there.modules))
+    monkeypatch.setattr(guest_survey.TrialOptions, "place", lambda *_: there)
     for module, name in ((surveys, "run_survey"), (endurance, "run_endurance")):
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("a guest was started"))
     with pytest.raises(SystemExit) as ended:

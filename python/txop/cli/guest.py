@@ -13,8 +13,9 @@ import typer
 
 from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.guest_options import Kernel, KernelFile, LockFile, ModulesDir, note, the_image, told
+from txop.cli.guest_options import ImageOptions, LockOptions, note, told
 from txop.cli.help import epilog
+from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def register(app: typer.Typer) -> None:
             ],
             ["Exit code 1: with --check, when something is gone."],
         ),
-    )(build)
+    )(grouped(build))
     group.command(
         name="module",
         epilog=epilog(
@@ -102,28 +103,26 @@ def register(app: typer.Typer) -> None:
                 ("txop guest module --driver 8192cu --source ~/rtl8192cu-vendor", "an out-of-tree driver"),
             ]
         ),
-    )(module)
+    )(grouped(module))
     guest_run.register(group)
     guest_survey.register(group)
     app.add_typer(group, name="guest", help="Run real drivers in a virtual machine, on virtual chips.")
 
 
 def build(
-    kernel: Kernel = "6.12",
-    lock: LockFile = None,
+    *,
+    image: ImageOptions,
     update: Update = False,
     check: Check = False,
     mirror: Mirror = None,
     packages: Packages = None,
-    kernel_file: KernelFile = None,
-    modules_dir: ModulesDir = None,
     where: Where = False,
     json: JsonFlag = False,
 ) -> None:
     """Make the image of a guest: a kernel, and an initramfs of the distribution's own programs."""
     from txop.core.whole_file import whole_file
     from txop.guest_image.cache import default_cache
-    from txop.guest_image.locks import find_lock, own_lock
+    from txop.guest_image.locks import own_lock
     from txop.guest_image.packages.archive import MIRROR
     from txop.guest_image.packages.lock import lock_text
     from txop.guest_image.packages.resolve import resolve
@@ -137,12 +136,12 @@ def build(
     begun = time.monotonic()
     with told():
         if check:
-            _check(find_lock(kernel, lock), json=json)
+            _check(image.pinned(), json=json)
             return
         if update:
-            resolved = resolve(kernel, progress=note)
-            place = lock or own_lock(kernel)
-            _tell_changes(kernel, place if place.is_file() else None, resolved)
+            resolved = resolve(image.kernel, progress=note)
+            place = image.lock or own_lock(image.kernel)
+            _tell_changes(image.kernel, place if place.is_file() else None, resolved)
             place.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(place) as out:
                 out.write(lock_text(resolved))
@@ -150,27 +149,27 @@ def build(
         if packages is not None:
             if not packages.is_dir():
                 raise UserError("it is no folder", where=str(packages))
-            pinned = find_lock(kernel, lock)
+            pinned = image.pinned()
             PackageStore.of(pinned, default_cache(), note).adopt(packages, pinned.packages)
-        image, _ = the_image(kernel, lock, kernel_file, modules_dir)
+        made, _ = image.image()
     seconds = time.monotonic() - begun
     if json:
         console.write_json(
             {
                 "format": "txop-guest-image",
                 "version": 1,
-                "release": image.release,
-                "key": image.key,
-                "kernel": str(image.kernel),
-                "initramfs": str(image.folder / "initramfs.gz"),
-                "initramfs_bytes": image.size_bytes,
-                "modules": sorted(image.modules),
+                "release": made.release,
+                "key": made.key,
+                "kernel": str(made.kernel),
+                "initramfs": str(made.folder / "initramfs.gz"),
+                "initramfs_bytes": made.size_bytes,
+                "modules": sorted(made.modules),
                 "seconds": round(seconds, 3),
             }
         )
         return
-    size = f"{image.size_bytes / 1e6:.1f} MB, {len(image.modules)} modules, {seconds:.1f} s"
-    console.stdout().print(safe_text(f"{image.folder}: Linux {image.release}, {size}"), soft_wrap=True)
+    size = f"{made.size_bytes / 1e6:.1f} MB, {len(made.modules)} modules, {seconds:.1f} s"
+    console.stdout().print(safe_text(f"{made.folder}: Linux {made.release}, {size}"), soft_wrap=True)
 
 
 def _check(lock: Lock, *, json: bool) -> None:
@@ -240,9 +239,9 @@ def _tell_changes(kernel: str, old: Path | None, new: Lock) -> None:
 
 
 def module(
+    *,
     driver: Driver,
-    kernel: Kernel = "6.12",
-    lock: LockFile = None,
+    lock: LockOptions,
     patch: Patch = None,
     reverse: Reverse = False,
     source: Source = None,
@@ -253,7 +252,6 @@ def module(
     """Build a driver for a guest, with a series of patches."""
     from txop.core.whole_file import replacement
     from txop.guest.driver import DriverBuild, build_driver, patch_files
-    from txop.guest_image.locks import find_lock
 
     begun = time.monotonic()
     if source is not None and not source.is_dir():
@@ -263,7 +261,7 @@ def module(
         part = None if output is None else outputs.enter_context(replacement(output))
         with told() as ending:
             what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
-            built = ending.run(build_driver(what, find_lock(kernel, lock), progress=note), at_once=True)
+            built = ending.run(build_driver(what, lock.pinned(), progress=note), at_once=True)
         if part is not None:
             shutil.copyfile(built.module, part)
     place = output or built.module

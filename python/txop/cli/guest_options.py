@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,22 +21,56 @@ if TYPE_CHECKING:
     from txop.guest_image.image import Image
     from txop.guest_image.packages.lock import Lock
 
-Kernel = Annotated[
-    str,
-    typer.Option(
-        "--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.", autocompletion=kernels
-    ),
-]
-LockFile = Annotated[
-    Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of one's own or the shipped one.")
-]
-KernelFile = Annotated[
-    Path | None,
-    typer.Option("--kernel-file", metavar="FILE", help="A kernel of your own (bzImage); with --modules-dir."),
-]
-ModulesDir = Annotated[
-    Path | None, typer.Option("--modules-dir", metavar="DIR", help="Its modules, as /lib/modules/RELEASE.")
-]
+
+@dataclass(frozen=True)
+class LockOptions:
+    """Which packages of the distribution."""
+
+    kernel: Annotated[
+        str,
+        typer.Option(
+            "--kernel", metavar="SERIES", help="Kernel series of the distribution: 6.1, 6.12.", autocompletion=kernels
+        ),
+    ] = "6.12"
+    lock: Annotated[
+        Path | None, typer.Option("--lock", metavar="FILE", help="Lock file, in place of one's own or the shipped one.")
+    ] = None
+
+    def pinned(self) -> Lock:
+        """The lock that they ask for."""
+        from txop.guest_image.locks import find_lock
+
+        return find_lock(self.kernel, self.lock)
+
+
+@dataclass(frozen=True)
+class ImageOptions(LockOptions):
+    """Which image."""
+
+    kernel_file: Annotated[
+        Path | None,
+        typer.Option("--kernel-file", metavar="FILE", help="A kernel of your own (bzImage); with --modules-dir."),
+    ] = None
+    modules_dir: Annotated[
+        Path | None, typer.Option("--modules-dir", metavar="DIR", help="Its modules, as /lib/modules/RELEASE.")
+    ] = None
+
+    def image(self) -> tuple[Image, Lock | None]:
+        """The image that they ask for, made if needed, and the lock that drivers are built for: ``None`` for a kernel
+        of one's own."""
+        from txop.guest_image.image import build_image, build_image_of
+
+        lock = self.pinned()
+        if self.kernel_file is None and self.modules_dir is None:
+            return build_image(lock, progress=note), lock
+        if self.kernel_file is None or self.modules_dir is None:
+            raise UserError("a kernel of one's own takes both --kernel-file and --modules-dir")
+        for path in (self.kernel_file, self.modules_dir):
+            if not path.exists():
+                raise UserError("there is no such file", where=str(path))
+        return build_image_of(self.kernel_file, self.modules_dir, lock, progress=note), None
+
+
 Module = Annotated[
     list[Path] | None,
     typer.Option("--module", metavar="KO", help="Module in place of the kernel's own; may be given again."),
@@ -67,22 +102,3 @@ def told() -> Iterator[Ending]:
             for row in error.console.splitlines():
                 note(f"  {row}")
         raise
-
-
-def the_image(
-    kernel: str, lock_file: Path | None, kernel_file: Path | None, modules_dir: Path | None
-) -> tuple[Image, Lock | None]:
-    """The image that the options ask for, made if needed, and the lock that drivers are built for: ``None`` for a
-    kernel of one's own."""
-    from txop.guest_image.image import build_image, build_image_of
-    from txop.guest_image.locks import find_lock
-
-    lock = find_lock(kernel, lock_file)
-    if kernel_file is None and modules_dir is None:
-        return build_image(lock, progress=note), lock
-    if kernel_file is None or modules_dir is None:
-        raise UserError("a kernel of one's own takes both --kernel-file and --modules-dir")
-    for path in (kernel_file, modules_dir):
-        if not path.exists():
-            raise UserError("there is no such file", where=str(path))
-    return build_image_of(kernel_file, modules_dir, lock, progress=note), None

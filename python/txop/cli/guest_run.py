@@ -6,6 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,23 +15,10 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag
 from txop.cli.ending import Ending
-from txop.cli.guest_device import (
-    AccessPoint,
-    AirFlag,
-    Device,
-    DeviceOption,
-    DriverOption,
-    Faults,
-    Parameter,
-    PlugOnly,
-    Security,
-    TraceFlag,
-    UsbFlag,
-    Width,
-    chip_of,
-)
-from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
+from txop.cli.guest_device import CaptureOptions, DeviceOptions
+from txop.cli.guest_options import ImageOptions, Module, note, told
 from txop.cli.help import epilog
+from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -42,36 +30,64 @@ if TYPE_CHECKING:
     from txop.guest_image.overlay import Overlay
     from txop.guest_image.packages.lock import Lock
 
-ModeOption = Annotated[
-    str,
-    typer.Option(
-        "--mode", metavar="fast|exact", help="Time as the host's, or by instructions: then runs are identical."
-    ),
-]
-Mips = Annotated[
-    int,
-    typer.Option(
-        "--mips", help="In exact mode: million instructions a second; 1000 halved some times (500, 250, 125...)."
-    ),
-]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of what differs between samples.")]
-FileOption = Annotated[
-    list[str] | None,
-    typer.Option("--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); again."),
-]
 OutputDir = Annotated[
     Path | None,
     typer.Option("--output", "-o", metavar="DIR", help="Folder for console, output, kernel log and /txop/out."),
 ]
-Limit = Annotated[
-    int, typer.Option("--limit", min=1, max=86_400, help="Seconds, by the guest's clock, for the command.")
-]
 WallLimit = Annotated[
     float, typer.Option("--wall-limit", min=1.0, max=86_400.0, help="Seconds, by this machine's clock, for everything.")
 ]
-Memory = Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")]
-Kvm = Annotated[str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")]
 Command = Annotated[list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="Program and arguments.")]
+
+
+@dataclass(frozen=True)
+class ContentOptions:
+    """What is put into the guest."""
+
+    module: Module = None
+    file: Annotated[
+        list[str] | None,
+        typer.Option("--file", metavar="HERE[:THERE]", help="File to put into the guest (default /root/NAME); again."),
+    ] = None
+
+    def files(self, chip: Chip | None) -> dict[str, Path]:
+        """Files by name in the guest; also looks at the modules, before anything is made that takes long."""
+        from txop.guest_image.overlay import given_modules, guest_files
+
+        given_modules(self.module or [])
+        return {**(chip.files() if chip is not None else {}), **guest_files(self.file or [])}
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """Which virtual machine."""
+
+    memory: Annotated[int, typer.Option("--memory", min=256, max=65_536, help="Of the guest, in MB.")] = 512
+    kvm: Annotated[
+        str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")
+    ] = "auto"
+
+
+@dataclass(frozen=True)
+class TimeOptions:
+    """How its time passes, and how much of it there is."""
+
+    mode: Annotated[
+        str,
+        typer.Option(
+            "--mode", metavar="fast|exact", help="Time as the host's, or by instructions: then runs are identical."
+        ),
+    ] = "fast"
+    mips: Annotated[
+        int,
+        typer.Option(
+            "--mips", help="In exact mode: million instructions a second; 1000 halved some times (500, 250, 125...)."
+        ),
+    ] = 500
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Of what differs between samples.")] = 0
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=86_400, help="Seconds, by the guest's clock, for the command.")
+    ] = 300
 
 
 def register(group: typer.Typer) -> None:
@@ -92,7 +108,7 @@ def register(group: typer.Typer) -> None:
                 "What the command leaves in /txop/out comes back into the folder of --output.",
             ],
         ),
-    )(run)
+    )(grouped(run))
     group.command(
         name="shell",
         epilog=epilog(
@@ -101,37 +117,20 @@ def register(group: typer.Typer) -> None:
                 ("txop guest shell --device rtl8188cus --driver rtl8xxxu", "with a dongle plugged in and associated"),
             ]
         ),
-    )(shell)
+    )(grouped(shell))
 
 
 def run(
     command: Command = None,
-    kernel: Kernel = "6.12",
-    device: Device = None,
-    driver: DriverOption = None,
-    parameter: Parameter = None,
-    security: Security = None,
-    ap: AccessPoint = "hostapd",
-    width: Width = 20,
-    plug_only: PlugOnly = False,
-    faults: Faults = None,
-    device_option: DeviceOption = None,
-    air: AirFlag = False,
-    usb: UsbFlag = False,
-    trace: TraceFlag = False,
-    mode: ModeOption = "fast",
-    mips: Mips = 500,
-    seed: SeedOption = 0,
-    module: Module = None,
-    file: FileOption = None,
+    *,
+    device: DeviceOptions,
+    captures: CaptureOptions,
+    time: TimeOptions,
+    content: ContentOptions,
     output: OutputDir = None,
-    limit: Limit = 300,
     wall_limit: WallLimit = 900.0,
-    memory: Memory = 512,
-    kvm: Kvm = "auto",
-    lock: LockFile = None,
-    kernel_file: KernelFile = None,
-    modules_dir: ModulesDir = None,
+    machine: MachineOptions,
+    image: ImageOptions,
     json: JsonFlag = False,
 ) -> None:
     """Run a command in a guest, and end the guest."""
@@ -141,31 +140,18 @@ def run(
 
     if not command:
         raise UserError("there is no command", what_to_do="put it after --, or use `txop guest shell`")
-    if (air or usb or trace) and output is None:
+    if captures.any and output is None:
         raise UserError("a capture needs a folder to go to", what_to_do="give --output DIR")
-    chip = chip_of(
-        device,
-        driver,
-        parameter,
-        device_option,
-        faults,
-        security,
-        ap,
-        width,
-        plug_only=plug_only,
-        air=air,
-        usb=usb,
-        trace=trace,
-    )
+    chip = device.chip(captures)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
     with told() as ending:
-        computer = _computer(mode, mips, seed, limit, memory, kvm)
-        files = _files(file, module, chip)
-        image, built_for = the_image(kernel, lock, kernel_file, modules_dir)
-        overlay = _overlay(command, module, files, chip, image, built_for, ending)
-        pace = f"exact, {mips} million instructions a second" if computer.mode == "exact" else "fast"
-        note(f"Booting Linux {image.release} ({pace}{', KVM' if computer.kvm else ''}).")
+        computer = _computer(machine, time)
+        files = content.files(chip)
+        made, built_for = image.image()
+        overlay = _overlay(command, content, files, chip, made, built_for, ending)
+        pace = f"exact, {time.mips} million instructions a second" if computer.mode == "exact" else "fast"
+        note(f"Booting Linux {made.release} ({pace}{', KVM' if computer.kvm else ''}).")
         doubt = exactness_doubt(computer)
         if doubt is not None:
             note(f"Warning: {doubt}.")
@@ -173,17 +159,17 @@ def run(
             results = output or scratch
             ended = ending.run(
                 run_guest(
-                    image, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
+                    made, overlay, computer, results=results, wall_limit_s=wall_limit, listener=_Terminal(quiet=json)
                 )
             )
             if json:
-                console.write_json(_document(image, computer, overlay, chip, ended, results))
+                console.write_json(_document(made, computer, overlay, chip, ended, results))
     note(f"The guest ended after {ended.seconds:.1f} s ({ended.guest_seconds:.1f} s by its clock).")
     if output is not None:
         note(f"In {output}: console, stdout, stderr, events, {', '.join(ended.files)}.")
     if ended.status == _TIMED_OUT:
         raise UserError(
-            f"the command did not end within {limit} s of the guest's time",
+            f"the command did not end within {time.limit} s of the guest's time",
             what_to_do="give it more with --limit",
             exit_code=ExitCode.VERDICT_NO,
         )
@@ -241,54 +227,28 @@ _TIMED_OUT = 124
 """What timeout(1) ends with."""
 
 
-def shell(
-    kernel: Kernel = "6.12",
-    device: Device = None,
-    driver: DriverOption = None,
-    parameter: Parameter = None,
-    security: Security = None,
-    ap: AccessPoint = "hostapd",
-    width: Width = 20,
-    plug_only: PlugOnly = False,
-    faults: Faults = None,
-    device_option: DeviceOption = None,
-    module: Module = None,
-    file: FileOption = None,
-    memory: Memory = 512,
-    kvm: Kvm = "auto",
-    lock: LockFile = None,
-    kernel_file: KernelFile = None,
-    modules_dir: ModulesDir = None,
-) -> None:
+def shell(*, device: DeviceOptions, content: ContentOptions, machine: MachineOptions, image: ImageOptions) -> None:
     """Open a prompt in a guest."""
     from txop.guest.running import interactive_guest
 
     if not sys.stdin.isatty():
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
-    chip = chip_of(device, driver, parameter, device_option, faults, security, ap, width, plug_only=plug_only)
+    chip = device.chip()
     with told() as ending:
-        computer = _computer("fast", 500, 0, 300, memory, kvm, terminal=(size.lines, size.columns))
-        files = _files(file, module, chip)
-        image, built_for = the_image(kernel, lock, kernel_file, modules_dir)
-        overlay = _overlay([], module, files, chip, image, built_for, ending)
+        computer = _computer(machine, TimeOptions(), terminal=(size.lines, size.columns))
+        files = content.files(chip)
+        made, built_for = image.image()
+        overlay = _overlay([], content, files, chip, made, built_for, ending)
         note("Booting; `exit` ends the guest, Ctrl-A x kills it.")
-        status = interactive_guest(image, overlay, computer)
+        status = interactive_guest(made, overlay, computer)
     if status:
         raise typer.Exit(status)
 
 
-def _files(file: list[str] | None, module: list[Path] | None, chip: Chip | None) -> dict[str, Path]:
-    """What is to be put into the guest; also looks at the modules, before anything is made that takes long."""
-    from txop.guest_image.overlay import given_modules, guest_files
-
-    given_modules(module or [])
-    return {**(chip.files() if chip is not None else {}), **guest_files(file or [])}
-
-
 def _overlay(
     command: list[str],
-    module: list[Path] | None,
+    content: ContentOptions,
     files: Mapping[str, Path],
     chip: Chip | None,
     image: Image,
@@ -299,7 +259,7 @@ def _overlay(
     from txop.guest.rebuilt import modules_for
     from txop.guest_image.overlay import Overlay
 
-    modules = tuple(module or ())
+    modules = tuple(content.module or ())
     if chip is None:
         return Overlay(command=tuple(command), files=files, modules=modules)
     modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
@@ -308,27 +268,26 @@ def _overlay(
     return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 
 
-def _computer(
-    mode: str, mips: int, seed: int, limit: int, memory: int, kvm: str, *, terminal: tuple[int, int] | None = None
-) -> Computer:
+def _computer(machine: MachineOptions, time: TimeOptions, *, terminal: tuple[int, int] | None = None) -> Computer:
     from txop.guest.qemu import Computer, Mode, check_kvm, kvm_works, shift_of
 
-    if mode not in set(Mode):
-        raise UserError(f"{mode!r} is no mode", what_to_do="give fast or exact")
+    kvm = machine.kvm
+    if time.mode not in set(Mode):
+        raise UserError(f"{time.mode!r} is no mode", what_to_do="give fast or exact")
     if kvm not in ("auto", "yes", "no"):
         raise UserError(f"{kvm!r} is not auto, yes or no", where="--kvm")
-    exact = mode == Mode.EXACT
+    exact = time.mode == Mode.EXACT
     if exact and kvm == "yes":
         raise UserError("an exact guest cannot run with KVM: only QEMU's translator counts instructions")
     if kvm == "yes":
         check_kvm()
     return Computer(
-        mode=Mode(mode),
-        memory_mb=memory,
-        shift=shift_of(mips),
+        mode=Mode(time.mode),
+        memory_mb=machine.memory,
+        shift=shift_of(time.mips),
         kvm=not exact and (kvm == "yes" or (kvm == "auto" and kvm_works())),
-        seed=seed,
-        limit_s=limit,
+        seed=time.seed,
+        limit_s=time.limit,
         shell=terminal is not None,
         terminal_size=terminal,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,13 +14,13 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
-from txop.cli.guest_options import Kernel, KernelFile, LockFile, Module, ModulesDir, note, the_image, told
+from txop.cli.guest_options import ImageOptions, Module, note, told
 from txop.cli.help import epilog
+from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.guest.qemu import Computer
-    from txop.guest_image.image import Image
     from txop.guest_trials.trial import Place
     from txop.present.csv_cells import Cell
 
@@ -27,16 +28,7 @@ Faults = Annotated[
     list[str] | None,
     typer.Option("--faults", metavar="FILE|NAME", help="Fault script: a file, or a shipped one; again. Default: all."),
 ]
-Drivers = Annotated[
-    list[str] | None, typer.Option("--driver", metavar="NAME", help="Driver; may be given again. Default: both.")
-]
 Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Trials of each, with seeds from 1 on.")]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, max=64, help="Guests at a time; default: one for each processor.")
-]
-Mode = Annotated[str, typer.Option("--mode", metavar="exact|fast", help="Time by instructions, or as the host's.")]
-Mips = Annotated[int, typer.Option("--mips", help="In exact mode: million instructions a second.")]
-Security = Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="DIR", help="Folder for what the guests hand out: logs, facts.")
 ]
@@ -52,6 +44,59 @@ Ways = Annotated[
     typer.Option("--take", metavar="reload|replug", help="What is taken away: driver, dongle. Default: both, in turn."),
 ]
 Cycles = Annotated[int, typer.Option("--cycles", "-n", min=1, max=100_000, help="How often.")]
+
+
+@dataclass(frozen=True)
+class TrialOptions:
+    """Which drivers are tried, in which guests."""
+
+    driver: Annotated[
+        list[str] | None, typer.Option("--driver", metavar="NAME", help="Driver; may be given again. Default: both.")
+    ] = None
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=64, help="Guests at a time; default: one for each processor."),
+    ] = None
+    mode: Annotated[
+        str, typer.Option("--mode", metavar="exact|fast", help="Time by instructions, or as the host's.")
+    ] = "exact"
+    mips: Annotated[int, typer.Option("--mips", help="In exact mode: million instructions a second.")] = 500
+    security: Annotated[str, typer.Option("--security", metavar="open|wpa2|wpa3", help="Of the access point.")] = "wpa2"
+    module: Module = None
+
+    @property
+    def drivers(self) -> tuple[str, ...]:
+        """Each once."""
+        from txop.guest_trials.survey import DRIVERS
+
+        return tuple(dict.fromkeys(self.driver or DRIVERS))
+
+    @property
+    def at_once(self) -> int:
+        """How many guests."""
+        return self.jobs if self.jobs is not None else max(1, min(8, os.cpu_count() or 1))
+
+    def place(self, image: ImageOptions, limit_s: int, wall_limit_s: float, ending: Ending) -> Place:
+        """Where the trials take place; makes the image and the drivers that have to be built."""
+        from txop.guest.rebuilt import modules_of_each
+        from txop.guest_image.overlay import given_modules
+        from txop.guest_trials.survey import DEVICE
+        from txop.guest_trials.trial import Place
+
+        computer = self._computer(limit_s)
+        given = self.module or []
+        given_modules(given)  # what is wrong with them is told before anything is made that takes long
+        made, built_for = image.image()
+        modules = ending.run(modules_of_each(DEVICE, self.drivers, given, made, built_for, note), at_once=True)
+        return Place(made, computer, wall_limit_s, modules)
+
+    def _computer(self, limit_s: int) -> Computer:
+        from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
+
+        if self.mode not in set(Mode):
+            raise UserError(f"{self.mode!r} is no mode", what_to_do="give exact or fast")
+        exact = self.mode == Mode.EXACT
+        return Computer(mode=Mode(self.mode), shift=shift_of(self.mips), kvm=not exact and kvm_works(), limit_s=limit_s)
 
 
 def register(group: typer.Typer) -> None:
@@ -70,7 +115,7 @@ def register(group: typer.Typer) -> None:
                 "Exit code 1: trouble without any fault."
             ],
         ),
-    )(survey)
+    )(grouped(survey))
     group.command(
         name="cycle",
         epilog=epilog(
@@ -80,54 +125,43 @@ def register(group: typer.Typer) -> None:
             ],
             ["Exit code 1: something went wrong, and the table says what."],
         ),
-    )(cycle)
+    )(grouped(cycle))
 
 
 def survey(
+    *,
     faults: Faults = None,
-    driver: Drivers = None,
-    kernel: Kernel = "6.12",
+    trials: TrialOptions,
     samples: Samples = 1,
-    jobs: Jobs = None,
-    mode: Mode = "exact",
-    mips: Mips = 500,
-    security: Security = "wpa2",
     output: Output = None,
     csv: Csv = None,
     markdown: Markdown = None,
     list_faults: ListFlag = False,
     wall_limit: WallLimit = 1800.0,
-    lock: LockFile = None,
-    kernel_file: KernelFile = None,
-    modules_dir: ModulesDir = None,
-    module: Module = None,
+    image: ImageOptions,
     json: JsonFlag = False,
 ) -> None:
     """Try fault scripts on drivers, each in a guest of its own, and say what comes of it."""
     from txop.core.whole_file import whole_file
     from txop.guest.fault_check import check_faults
     from txop.guest.shipped_faults import find_faults, shipped_faults
-    from txop.guest_trials.survey import DRIVERS, LIMIT_S, Survey, control_problems, run_survey
+    from txop.guest_trials.survey import LIMIT_S, Survey, control_problems, run_survey
     from txop.guest_trials.survey_report import COLUMNS, cells, survey_markdown, surveyed, write_survey_csv
-    from txop.guest_trials.trial import Place
 
     if list_faults:
         for script in shipped_faults().values():
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
-    drivers = tuple(dict.fromkeys(driver or DRIVERS))
     with ExitStack() as tables, told() as ending, ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         check_faults(scripts, "hostapd")
-        what = Survey(scripts, drivers, samples, security)
-        computer = _computer(mode, mips, LIMIT_S)
-        image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
-        place = Place(image, computer, wall_limit, modules)
-        note(f"{len(what.cases())} guests, {_jobs(jobs)} at a time.")
+        what = Survey(scripts, trials.drivers, samples, trials.security)
+        place = trials.place(image, LIMIT_S, wall_limit, ending)
+        note(f"{len(what.cases())} guests, {trials.at_once} at a time.")
         folder = _folder(output, stack)
         # opened before the first guest: after the last one it would be late to find that they cannot be written
         outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
-        rows = ending.run(run_survey(what, place, folder, jobs=_jobs(jobs), progress=note))
+        rows = ending.run(run_survey(what, place, folder, jobs=trials.at_once, progress=note))
         if csv is not None:
             write_survey_csv(rows, place, outs[csv])
         if markdown is not None:
@@ -146,43 +180,31 @@ def survey(
 
 
 def cycle(
-    driver: Drivers = None,
+    *,
+    trials: TrialOptions,
     take: Ways = None,
     cycles: Cycles = 200,
-    kernel: Kernel = "6.12",
-    jobs: Jobs = None,
-    mode: Mode = "exact",
-    mips: Mips = 500,
-    security: Security = "wpa2",
     output: Output = None,
     markdown: Markdown = None,
     wall_limit: WallLimit = 86_400.0,
-    lock: LockFile = None,
-    kernel_file: KernelFile = None,
-    modules_dir: ModulesDir = None,
-    module: Module = None,
+    image: ImageOptions,
     json: JsonFlag = False,
 ) -> None:
     """Take the driver, or the dongle under it, away under traffic again and again, and look for what that leaves."""
     from txop.core.whole_file import whole_file
     from txop.guest_trials.endurance import Endurance, Way, cycles_limit_s, run_endurance
-    from txop.guest_trials.survey import DRIVERS
     from txop.guest_trials.survey_report import CYCLE_COLUMNS, cycle_cells, cycle_markdown, cycled
-    from txop.guest_trials.trial import Place
 
     ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
-    drivers = tuple(dict.fromkeys(driver or DRIVERS))
     with ExitStack() as tables, told() as ending, ExitStack() as stack:
-        what = Endurance(drivers, tuple(Way(way) for way in ways), cycles, security)
-        computer = _computer(mode, mips, cycles_limit_s(cycles))
-        image, modules = _image_and_modules(kernel, lock, kernel_file, modules_dir, module, drivers, ending)
-        place = Place(image, computer, wall_limit, modules)
-        note(f"{len(drivers) * len(ways)} guests of {cycles} cycles, {_jobs(jobs)} at a time.")
+        what = Endurance(trials.drivers, tuple(Way(way) for way in ways), cycles, trials.security)
+        place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
+        note(f"{len(what.drivers) * len(ways)} guests of {cycles} cycles, {trials.at_once} at a time.")
         folder = _folder(output, stack)
         out = None if markdown is None else tables.enter_context(whole_file(markdown))
-        runs = ending.run(run_endurance(what, place, folder, jobs=_jobs(jobs), progress=note))
+        runs = ending.run(run_endurance(what, place, folder, jobs=trials.at_once, progress=note))
         if out is not None:
             out.write(cycle_markdown(runs, place))
     if json:
@@ -193,10 +215,6 @@ def cycle(
         raise typer.Exit(ExitCode.VERDICT_NO)
 
 
-def _jobs(asked: int | None) -> int:
-    return asked if asked is not None else max(1, min(8, os.cpu_count() or 1))
-
-
 def _folder(output: Path | None, stack: ExitStack) -> Path:
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
@@ -204,34 +222,6 @@ def _folder(output: Path | None, stack: ExitStack) -> Path:
     from txop.guest.scratch import scratch_folder
 
     return stack.enter_context(scratch_folder("results"))
-
-
-def _computer(mode: str, mips: int, limit_s: int) -> Computer:
-    from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
-
-    if mode not in set(Mode):
-        raise UserError(f"{mode!r} is no mode", what_to_do="give exact or fast")
-    exact = mode == Mode.EXACT
-    return Computer(mode=Mode(mode), shift=shift_of(mips), kvm=not exact and kvm_works(), limit_s=limit_s)
-
-
-def _image_and_modules(
-    kernel: str,
-    lock_file: Path | None,
-    kernel_file: Path | None,
-    modules_dir: Path | None,
-    module: list[Path] | None,
-    drivers: tuple[str, ...],
-    ending: Ending,
-) -> tuple[Image, dict[str, tuple[Path, ...]]]:
-    from txop.guest.rebuilt import modules_of_each
-    from txop.guest_image.overlay import given_modules
-    from txop.guest_trials.survey import DEVICE
-
-    given = module or []
-    given_modules(given)  # what is wrong with them is told before anything is made that takes long
-    image, built_for = the_image(kernel, lock_file, kernel_file, modules_dir)
-    return image, ending.run(modules_of_each(DEVICE, drivers, given, image, built_for, note), at_once=True)
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Cell]], place: Place) -> None:
