@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from txop import _native
 from txop.cli import app as program_module
 from txop.cli.console import PLAIN
 from txop.core.errors import ExitCode, UserError
@@ -65,6 +66,45 @@ def test_wrong_usage_is_one_paragraph_on_stderr(txop, arguments):
     assert done.stderr.startswith("txop: ")
     assert done.stderr.count("\n") == 1
     assert "--help" in done.stderr
+
+
+_HEAVY = {
+    "altair",
+    "asyncio",
+    "jinja2",
+    "numpy",
+    "polars",
+    "rich",
+    "scipy",
+    "vl_convert",
+    "txop.air.model",
+    "txop.bus.model",
+}
+
+
+def imported(program: Path, *arguments: str) -> set[str]:
+    """The modules that a command line loads; of ``typer`` itself pydantic, to take arguments apart."""
+    command = [program.with_name("python"), "-X", "importtime", "-m", "txop", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+
+
+def test_json_goes_from_the_analyzer_to_stdout_without_models_and_without_tables(program, tmp_path):
+    _native.write_specimen(tmp_path / "some.pcap", seed=1, seconds=0.2)
+    loaded = imported(program, "air", "--json", str(tmp_path / "some.pcap"))
+    assert "txop.air.outline" in loaded
+    assert not _HEAVY & loaded
+    mon = tmp_path / "usb.txt"
+    mon.write_text("ffff8 1 S Bo:1:002:1 -115 4 = 01020304\nffff8 9 C Bo:1:002:1 0 4 >\n", encoding="ascii")
+    loaded = imported(program, "bus", "--json", str(mon))
+    assert "txop.bus.outline" in loaded
+    assert not _HEAVY & loaded
+
+
+def test_the_version_alone_loads_no_command_line(program):
+    loaded = imported(program, "--version")
+    assert "txop.cli.entry" in loaded
+    assert not (_HEAVY | {"pydantic", "typer"}) & loaded
 
 
 def test_version_agrees_everywhere(txop):

@@ -7,7 +7,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from txop.air.analysis import analyze, analyze_json
-from txop.air.model import AirReport, FormatError
+from txop.formats.error import FormatError
+
+if TYPE_CHECKING:
+    from txop.air.model import AirReport
 
 __all__ = ["AirReport", "FormatError", "analyze", "analyze_json"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "AirReport":  # models take longer to load than most captures to read
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from txop.air.model import AirReport
+
+    return AirReport

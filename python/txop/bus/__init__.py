@@ -7,8 +7,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from txop.bus.analysis import analyze, analyze_json
-from txop.bus.model import BusReport
 from txop.formats.error import FormatError
 
+if TYPE_CHECKING:
+    from txop.bus.model import BusReport
+
 __all__ = ["BusReport", "FormatError", "analyze", "analyze_json"]
+
+
+def __getattr__(name: str) -> object:
+    if name != "BusReport":  # models take longer to load than most captures to read
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from txop.bus.model import BusReport
+
+    return BusReport

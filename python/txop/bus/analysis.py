@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from txop.bus.model import BusReport
 from txop.core.moment import Moment, check_order, end_of
+
+if TYPE_CHECKING:
+    from txop.bus.model import BusReport
 
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
@@ -32,6 +35,8 @@ def analyze(
         OSError: the file cannot be opened or read.
         ValueError: it is not a USB capture of a known kind, or ``from_`` and ``to`` are not a window it can have.
     """
+    from txop.bus.model import BusReport
+
     return BusReport.parse(analyze_json(path, from_=from_, to=to, progress=progress))
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from txop.bus.layout import FORMAT, VERSION
 from txop.present.document import Model, parse_document
 from txop.present.window import Window
 
 if TYPE_CHECKING:
     import polars
-
-FORMAT = "txop-bus"
-VERSION = 1
 
 
 class Spread(Model):
@@ -428,6 +426,11 @@ class BusReport(Model):
     """What the transfers carry, per endpoint, direction and framing."""
     requests: list[Request]
     """Control requests, the most frequent first."""
+
+    @property
+    def other_requests(self) -> int:
+        """As in the summary."""
+        return self.summary.other_requests
 
     @classmethod
     def parse(cls, document: bytes | str) -> BusReport:

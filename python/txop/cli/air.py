@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from txop.cli import console
 from txop.cli.air_list import check_list, print_list
-from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.help import epilog
 from txop.cli.key_file import DOCUMENTED, KeyFileOption, check_key_file
@@ -22,8 +22,7 @@ from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
     from txop.air import AirReport
-    from txop.air.model import Link, Outline
-    from txop.air.model.report import LinkEnds
+    from txop.air.outline import Outline
 
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -41,9 +40,6 @@ class Part:
     key_file: Path | None = None
     packets: bool = False
     block_acks: bool = False
-
-
-R = TypeVar("R", "AirReport", "Outline")
 
 
 def register(app: typer.Typer) -> None:
@@ -144,28 +140,25 @@ def air(
 
     Several captures are put side by side.
     """
-    from txop.air.view import SECTION_NAMES
-
-    chosen, only, address = _pair(pair), chosen_sections(section, SECTION_NAMES), _address(station)
+    chosen, only, address = _pair(pair), _sections(section), _address(station)
     check_window(from_, to)
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
     if list_:
         check_list(files, html=html, csv=csv, section=section, follow=follow)
-    from txop.air.model import AirReport, Outline
-
     reports: list[AirReport] = []
     check_key_file(key_file)
     part = Part(from_, to, _address(bssid), channel, key_file, packets, block_acks)
     documents = iter([_follow(files[0], chosen, part)]) if follow else _analyze(files, chosen, part)
     for document in documents:  # one at a time: a document takes as much memory as its report
-        if json and len(files) == 1 and not list_:
-            outline = _read(Outline, document)
-            _check_pair(outline, chosen)
+        passed_on = json and len(files) == 1 and not list_
+        if passed_on and csv is None and html is None and chosen is None:
+            outline = _outline(document)
             console.write_json(document)
-            if csv is None and html is None:
-                return _warn([outline], following=follow)
-        reports.append(_read(AirReport, document))
+            return _warn([outline], following=follow)
+        reports.append(_read(document))
         _check_pair(reports[-1], chosen)
+        if passed_on:
+            console.write_json(document)
         del document
     if list_:
         print_list(reports[0], json=json, top=top or 0)
@@ -220,30 +213,38 @@ def _follow(name: str, pair: Pair, part: Part) -> bytes:
         raise _unreadable(name, error) from error
 
 
-def _read(kind: type[R], document: bytes) -> R:
-    """``document``, which this program's own analyzer wrote: it is wrong only when the two do not belong together."""
-    from txop.air import FormatError
+def _sections(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    from txop.air.view import SECTION_NAMES
 
-    try:
-        return kind.parse(document)
-    except FormatError as error:
-        raise UserError(
-            f"the compiled part of txop does not belong to this version of its Python part ({error})",
-            what_to_do="run: make setup",
-        ) from error
+    return chosen_sections(text, SECTION_NAMES)
+
+
+def _read(document: bytes) -> AirReport:
+    from txop.air.model import AirReport
+
+    with own_document():
+        return AirReport.parse(document)
+
+
+def _outline(document: bytes) -> Outline:
+    from txop.air.outline import Outline
+
+    with own_document():
+        return Outline.parse(document)
 
 
 _NAMED = 3
 """So many alternatives are named in an error."""
 
 
-def _check_pair(report: AirReport | Outline, pair: Pair) -> None:
+def _check_pair(report: AirReport, pair: Pair) -> None:
     """Say so when the pair to explain is not in the capture, rather than explain nothing."""
-    links: Sequence[Link | LinkEnds] = report.links
-    if pair is None or any({link.ta, link.ra} == set(pair) for link in links):
+    if pair is None or any({link.ta, link.ra} == set(pair) for link in report.links):
         return
     busiest: dict[frozenset[str], str] = {}
-    for link in sorted(links, key=lambda link: -link.data_frames):
+    for link in sorted(report.links, key=lambda link: -link.data_frames):
         if link.data_frames:
             busiest.setdefault(frozenset((link.ta, link.ra)), f"{link.ta},{link.ra}")
     named = list(busiest.values())[:_NAMED]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli import console
-from txop.cli.capture_output import STDIN, check_output, chosen_sections, write_tables
+from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, write_tables
 from txop.cli.console import JsonFlag
 from txop.cli.help import epilog
 from txop.cli.reading_bar import ReadingBar
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from txop.bus import BusReport
+    from txop.bus.outline import Outline
 
 _VERDICTS_SHOWN = 8
 
@@ -71,14 +72,16 @@ def bus(
 
     Two captures are put side by side, also Linux against Windows.
     """
-    from txop.bus.view import SECTION_NAMES
-
-    only = chosen_sections(section, SECTION_NAMES)
+    only = _sections(section)
     if len(files) > 2:
         raise UserError("txop bus takes one capture, or two to compare")
     check_window(from_, to)
     check_output(files, json=json, html=html, csv=csv, table=table)
     documents = [_analyze(name, from_, to) for name in files]
+    if json and len(files) == 1 and csv is None and html is None:
+        outline = _outline(documents[0])
+        console.write_json(documents[0])
+        return _warn([outline])
     reports = [_read(document) for document in documents]
     if json and len(reports) == 1:
         console.write_json(documents[0])
@@ -105,17 +108,26 @@ def _analyze(name: str, from_: str | None, to: str | None) -> bytes:
         raise UserError(str(error), where=None if str(error).startswith(f"{name}:") else name) from error
 
 
-def _read(document: bytes) -> BusReport:
-    """``document``, which this program's own analyzer wrote: it is wrong only when the two do not belong together."""
-    from txop.bus import BusReport, FormatError
+def _sections(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    from txop.bus.view import SECTION_NAMES
 
-    try:
+    return chosen_sections(text, SECTION_NAMES)
+
+
+def _read(document: bytes) -> BusReport:
+    from txop.bus.model import BusReport
+
+    with own_document():
         return BusReport.parse(document)
-    except FormatError as error:
-        raise UserError(
-            f"the compiled part of txop does not belong to this version of its Python part ({error})",
-            what_to_do="run: make setup",
-        ) from error
+
+
+def _outline(document: bytes) -> Outline:
+    from txop.bus.outline import Outline
+
+    with own_document():
+        return Outline.parse(document)
 
 
 def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brief: bool) -> None:
@@ -205,13 +217,13 @@ def _write_page(reports: Sequence[BusReport], target: Path) -> None:
     console.stderr().print(console.safe_text(f"Wrote {target}"))
 
 
-def _warn(reports: Sequence[BusReport]) -> ExitCode:
+def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:
     """Say what was empty or damaged."""
     code = ExitCode.OK
     for report in reports:
         summary = report.summary
         warning = None
-        if report.records == 0 and summary.other_requests == 0:
+        if report.records == 0 and report.other_requests == 0:
             warning = f"{report.path} has no USB requests, so there is nothing to report."
             if summary.window is not None and summary.window.records and not summary.window.records_inside:
                 warning = nothing_inside(report.path, summary.window)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
 from txop.cli import console
 from txop.core.errors import UserError
+from txop.formats.error import FormatError
 
 STDIN = "-"
 """Standard input as a capture, standard output for CSV."""
@@ -29,6 +31,18 @@ def check_output(
         raise UserError("--json and --csv - both write to stdout", what_to_do="choose one, or --csv DIR")
     if list(files).count(STDIN) > 1:
         raise UserError("stdin (-) can be read only once")
+
+
+@contextmanager
+def own_document() -> Iterator[None]:
+    """Around the reading of a document by this program's own analyzer: wrong only if the two do not belong together."""
+    try:
+        yield
+    except FormatError as error:
+        raise UserError(
+            f"the compiled part of txop does not belong to this version of its Python part ({error})",
+            what_to_do="run: make setup",
+        ) from error
 
 
 def chosen_sections(text: str | None, known: Collection[str]) -> tuple[str, ...]:

@@ -17,14 +17,17 @@ import json
 import os
 import re
 import sys
-from typing import Annotated, NoReturn
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from txop.core.errors import ExitCode
 from txop.core.visible import visible
+
+if TYPE_CHECKING:  # what writes JSON does without
+    from rich.console import Console
+    from rich.text import Text
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Write one JSON document instead of tables.")]
 """The ``--json`` option, the same for every command."""
@@ -33,19 +36,25 @@ _WIDTH_WITHOUT_TERMINAL = 160
 """Columns used when the output is a pipe or file and ``COLUMNS`` is not set: tables are then not folded at 80."""
 
 
-class _PipeConsole(Console):
-    """A console that leaves a broken pipe to :func:`txop.cli.app.main` instead of exiting with 1."""
+@cache
+def _pipe_console() -> type[Console]:
+    from rich.console import Console
 
-    def on_broken_pipe(self) -> NoReturn:
-        if self.stderr:  # who reads stdout may still be there
-            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-        leave_broken_pipe()
+    class PipeConsole(Console):
+        """A console that leaves a broken pipe to :func:`txop.cli.app.main` instead of exiting with 1."""
+
+        def on_broken_pipe(self) -> NoReturn:
+            if self.stderr:  # who reads stdout may still be there
+                raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+            leave_broken_pipe()
+
+    return PipeConsole
 
 
 def _console(*, to_stderr: bool) -> Console:
     stream = sys.stderr if to_stderr else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_WITHOUT_TERMINAL
-    return _PipeConsole(stderr=to_stderr, width=width, highlight=False, emoji=False)
+    return _pipe_console()(stderr=to_stderr, width=width, highlight=False, emoji=False)
 
 
 def stdout() -> Console:
@@ -60,6 +69,8 @@ def stderr() -> Console:
 
 def safe_text(text: str, style: str = "") -> Text:
     """``text`` as a rich renderable: :func:`visible`, and never read as rich markup."""
+    from rich.text import Text
+
     return Text(visible(text), style=style)
 
 
@@ -78,7 +89,9 @@ def write_json(document: object) -> None:
         text = whole.rstrip("\n").encode("utf-8", "surrogatepass")
         decode = codecs.getincrementaldecoder("utf-8")("surrogatepass").decode
     for start in range(0, len(text), _PIECE):  # large documents never exist twice
-        sys.stdout.write(_NOT_PLAIN.sub(_escape, decode(text[start : start + _PIECE])))
+        piece = text[start : start + _PIECE]
+        written = decode(piece)
+        sys.stdout.write(_NOT_PLAIN.sub(_escape, written) if piece.translate(None, _PLAIN_BYTES) else written)
     sys.stdout.write("\n")
 
 
@@ -86,6 +99,7 @@ _PIECE = 1 << 18
 """Bytes of JSON made plain at a time."""
 
 
+_PLAIN_BYTES = bytes([*b"\n", *range(0x20, 0x7F)])
 _NOT_PLAIN = re.compile("[^\n\x20-\x7e]")
 
 

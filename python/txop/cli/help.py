@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.markup import escape
-
 
 def epilog(examples: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> str:
     """The text under a command's options: one line per example (command line, what it is for), then notes.
@@ -13,6 +11,14 @@ def epilog(examples: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> st
     Blank lines separate what typer must keep on separate lines.
     """
     lines = ["[bold]Examples[/bold]"]
-    lines += [f"  [cyan]{escape(command)}[/cyan]  [dim]# {escape(purpose)}[/dim]" for command, purpose in examples]
-    lines += [escape(note) for note in notes]
+    lines += [f"  [cyan]{_escaped(command)}[/cyan]  [dim]# {_escaped(purpose)}[/dim]" for command, purpose in examples]
+    lines += [_escaped(note) for note in notes]
     return "\n\n".join(lines)
+
+
+def _escaped(text: str) -> str:
+    if "[" not in text:  # as in nearly every text; rich takes its time to load
+        return text
+    from rich.markup import escape
+
+    return escape(text)

@@ -31,7 +31,7 @@ from txop.air.model.medium import (
     WaterfallStep,
 )
 from txop.air.model.multi_user import MultiUser, ResourceUnit
-from txop.air.model.report import AirReport, Outline
+from txop.air.model.report import AirReport
 from txop.air.model.station import (
     AirtimeKinds,
     Bar,
@@ -105,7 +105,6 @@ __all__ = [
     "LinkTypeCount",
     "Model",
     "MultiUser",
-    "Outline",
     "PacketFlow",
     "PhyAirtime",
     "PositionRow",

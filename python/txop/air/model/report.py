@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from txop.air.layout import FORMAT, VERSION
 from txop.air.model.access_point import AccessPoint
 from txop.air.model.capability import CapabilityAudit
 from txop.air.model.events import Events
@@ -15,59 +16,13 @@ from txop.air.model.logs import BlockAckLog, RateTimeline
 from txop.air.model.medium import Airtime, Steadiness, Waterfall, WaterfallStep
 from txop.air.model.multi_user import MultiUser
 from txop.air.model.station import Bss, Ghost, GhostEffect, Link, Station
-from txop.air.model.summary import DamageNote, Summary
+from txop.air.model.summary import Summary
 from txop.air.model.timing import Timing
 from txop.air.model.traffic import Decryption, Traffic
 from txop.present.document import Model, parse_document
-from txop.present.window import Window
 
 if TYPE_CHECKING:
     import polars
-
-FORMAT = "txop-air"
-VERSION = 2
-
-
-class SummaryDamage(Model):
-    """The fields of :class:`~txop.air.model.summary.Summary` that decide the exit code and its explanation."""
-
-    unreadable: int
-    """Records that could not be read."""
-    unreadable_examples: list[str]
-    """Why, for the first of them."""
-    damage: DamageNote | None
-    """Where the file broke; null when it is whole."""
-    window: Window | None = None
-    """The window that was asked for."""
-
-
-class LinkEnds(Model):
-    """Who is linked to whom, out of :class:`~txop.air.model.station.Link`."""
-
-    ta: str
-    """Transmitter."""
-    ra: str
-    """Receiver."""
-    data_frames: int
-    """Data frames."""
-
-
-class Outline(Model):
-    """What must be known of a document that is only passed on: a fraction of the memory of an :class:`AirReport`."""
-
-    path: str
-    """The file as named by the caller."""
-    frames: int
-    """Records read."""
-    summary: SummaryDamage
-    """What of the summary is needed."""
-    links: list[LinkEnds]
-    """Per (transmitter, receiver)."""
-
-    @classmethod
-    def parse(cls, document: bytes | str) -> Outline:
-        """As :meth:`AirReport.parse`."""
-        return parse_document(cls, document, FORMAT, VERSION)
 
 
 class AirReport(Model):

@@ -1,0 +1,4 @@
+"""The name and the layout version of the document that the analyzer writes."""
+
+FORMAT = "txop-bus"
+VERSION = 1
