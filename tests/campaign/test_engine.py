@@ -54,6 +54,20 @@ def test_an_arm_that_was_to_stay_is_taken_away_when_the_campaign_stops(make_benc
     assert [step[:6] for step in bench.laboratory.steps if step[:5] in ("place", "remov")] == ["place ", "remove"] * 2
 
 
+def test_what_could_not_be_undone_is_in_the_run_or_told_when_the_run_was_cut_short(bench, fake_laboratory, monkeypatch):
+    async def remove(self, folder):
+        return [f"{folder.name}: the module stays"]
+
+    monkeypatch.setattr(fake_laboratory, "remove", remove)
+    with pytest.raises(SystemExit):
+        bench.go(lambda run: "die" if run.startswith("001-new") else None)
+    kept = {run.run: run.warnings for run in read_archive(bench.layout.root).runs}
+    assert all(warnings == [f"{run}: the module stays"] for run, warnings in kept.items())
+    (told,) = bench.notices
+    assert told.startswith("001-new")
+    assert told.partition(":")[0] not in kept
+
+
 def test_what_is_left_of_an_arm_of_a_lost_target_is_for_who_brings_it_back(make_bench, plan_text):
     bench = make_bench(plan_text.replace("blocks = 3", "blocks = 1\nmax_repeats = 0") + '\nreload = "arm"\n')
     bench.go(lambda run: "lost" if run in ("001-old-tx", "001-new-rx") else None)
