@@ -23,7 +23,7 @@ GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image demo test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
+.PHONY: help setup guest-tools guest-image demo man test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -74,6 +74,11 @@ guest-image: setup $(GUEST_TOOLS) ## make the image of the guests: some 130 MB o
 
 demo: setup $(RUN_TOOLS) ## compare driver variants on an emulated link, and show the page
 	@$(BIN)/txop demo
+
+man: setup ## write man pages and shell completions, for a package: build/man, build/completion
+	@$(BIN)/txop man build/man
+	@mkdir -p build/completion
+	@for shell in bash zsh fish; do $(BIN)/txop completion $$shell > build/completion/txop.$$shell; done
 
 test: setup test-rust test-python ## set up and run the fast tests
 

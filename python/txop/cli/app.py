@@ -53,6 +53,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     Command("specimen"),
     Command("guest"),
     Command("doctor"),
+    Command("man"),
     Command("version"),
 )
 """Every command, in the order of ``txop --help``."""
