@@ -1,4 +1,4 @@
-"""What a driver says of itself: ethtool, modinfo, ELF notes, sysfs, USB and MMC."""
+"""What a driver says of itself: ethtool, sysfs, USB and MMC."""
 
 from __future__ import annotations
 
@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from txop.formats import elf_notes, ethtool, mmc_ios, modinfo, sysfs, usb
+from txop.formats import ethtool, mmc_ios, sysfs, usb
 from txop.formats.error import FormatError
 
 FOLDER = Path(__file__).with_name("captured")
 Read = Callable[[str], str]
-
-
-def test_ethtool_driver(captured: Read) -> None:
-    radio = ethtool.parse_driver(captured("ethtool/i-hwsim.txt"))
-    assert (radio.driver, radio.version, radio.bus_info) == ("mac80211_hwsim", "6.12.107+deb13-amd64", "hwsim0")
-    assert radio.firmware_version is None
-    assert ethtool.parse_driver(captured("ethtool/i-veth.txt")).bus_info is None
-    with pytest.raises(FormatError, match="ethtool says: no device matches name"):
-        ethtool.parse_driver(captured("ethtool/nodev.txt"))
 
 
 def test_ethtool_statistics(captured: Read) -> None:
@@ -35,57 +26,6 @@ def test_ethtool_statistics(captured: Read) -> None:
         ethtool.parse_statistics(captured("ethtool/S-lo.txt"))
     twice = ethtool.parse_statistics("NIC statistics:\n     drops: 1\n     drops: 2\n     [0]: tx: 3\n")
     assert twice == {"drops": 1, "drops#2": 2, "[0]: tx": 3}
-
-
-def test_ethtool_coalescing_and_link(captured: Read) -> None:
-    settings = ethtool.parse_coalescing(captured("ethtool/c-eth0.txt"))
-    assert settings["rx-frames"] == 1
-    assert settings["rx-usecs-irq"] is None
-    assert settings["adaptive-rx"] == 0
-    assert settings["adaptive-tx"] is None
-    with pytest.raises(FormatError, match="Operation not supported"):
-        ethtool.parse_coalescing(captured("ethtool/c-veth.txt"))
-    assert ethtool.parse_link(captured("ethtool/link-veth.txt")).speed_mbit_s == 10_000
-    unknown = ethtool.parse_link(captured("ethtool/link-eth0.txt"))
-    assert (unknown.speed_mbit_s, unknown.full_duplex, unknown.link_detected) == (None, None, True)
-    assert ethtool.parse_link(captured("ethtool/link-hwsim.txt")).link_detected is True
-
-
-def test_modinfo(captured: Read) -> None:
-    module = modinfo.parse(captured("modinfo/kmod-30-rtl8xxxu-6.1.txt"))
-    assert module.name == "rtl8xxxu"
-    assert module.in_tree
-    assert module.depends == ("usbcore", "mac80211", "cfg80211")
-    assert module.srcversion is None
-    assert module.vermagic == "6.1.0-56-amd64 SMP preempt mod_unload modversions"
-    assert "rtlwifi/rtl8192cufw_TMSC.bin" in module.firmware
-    assert [parameter.name for parameter in module.parameters] == [
-        "debug", "ht40_2g", "dma_aggregation", "dma_agg_timeout", "dma_agg_pages"]  # fmt: skip
-    assert module.parameters[4].type == "int"
-    assert module.parameters[4].description == "Set DMA aggregation pages (range 1-127, 0 to disable)"
-    assert module.fields["signature"][0].count(":") > 500
-    assert len(module.aliases) == 9
-    core = modinfo.parse(captured("modinfo/kmod-30-mac80211-6.1.txt"))
-    assert core.license == "GPL"
-    with pytest.raises(FormatError, match="Module nosuchmodule not found"):
-        modinfo.parse(captured("modinfo/kmod-30-nosuch.txt"))
-
-
-def test_the_build_identifier_is_the_one_that_readelf_prints() -> None:
-    module = (FOLDER / "modinfo/rtl8xxxu-6.1.note.gnu.build-id").read_bytes()
-    assert elf_notes.build_id(module) == "e6dd9896f2931aa94bfbd155bcab6659a2b1efb2"
-    kernel = (FOLDER / "modinfo/kernel-6.18.notes").read_bytes()
-    assert elf_notes.build_id(kernel) == "e4f18d9dc1d0e6fc2b17e93e885a647b3c0a6fc1"
-    words = [module[at : at + 4][::-1] for at in (0, 4, 8)]
-    assert elf_notes.build_id(b"".join(words) + module[12:]) == elf_notes.build_id(module)  # a big-endian machine
-
-
-@pytest.mark.parametrize(
-    "notes", [b"", b"\0" * 12, b"\xff" * 64, bytes(range(64)), b"\4\0\0\0\xff\xff\xff\xff\3\0\0\0GNU\0"]
-)
-def test_notes_without_a_build_identifier(notes: bytes) -> None:
-    with pytest.raises(FormatError, match="no GNU build identifier"):
-        elf_notes.build_id(notes)
 
 
 USB_DUMP = r"""

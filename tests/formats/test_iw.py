@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from txop.formats import iw_event, iw_interface, iw_phy, iw_rate, iw_regulatory, iw_ssid, iw_station, iw_survey
+from txop.formats import iw_interface, iw_rate, iw_ssid, iw_station, iw_survey
 from txop.formats.error import FormatError
 
 Read = Callable[[str], str]
@@ -205,80 +205,9 @@ def test_survey(captured: Read) -> None:
     assert iw_survey.parse("") == ()
 
 
-def test_regulatory_domains(captured: Read) -> None:
-    for name in ("5.19-reg", "6.9-reg"):
-        (world,) = iw_regulatory.parse(captured(f"iw/{name}.txt"))
-        assert (world.phy, world.country, world.dfs_region, len(world.rules)) == (None, "US", "DFS-FCC", 11)
-        radar = next(rule for rule in world.rules if rule.start_mhz == 5250)
-        assert (radar.max_width_mhz, radar.max_eirp_dbm, radar.dfs_channel_check_ms) == (80, 24, 0)
-        assert radar.flags == ("DFS", "AUTO-BW")
-        assert world.rules[0].antenna_gain_dbi is None
-    own = iw_regulatory.parse(
-        "global\ncountry 00: DFS-UNSET\n\t(2402 - 2472 @ 40), (6, 20), (N/A)\n\n"
-        "phy#0 (self-managed)\ncountry DE: DFS-UNSET\n\t(5150 - 5350 @ 160), (6, 22), (N/A), NO-OUTDOOR\n"
-    )
-    assert [(domain.phy, domain.self_managed, domain.country) for domain in own] == [
-        (None, False, "00"),
-        (0, True, "DE"),
-    ]
-    assert own[0].rules[0].antenna_gain_dbi == 6
-
-
-def test_radios(captured: Read) -> None:
-    for name in ("5.19-phy", "6.9-phy"):
-        (radio,) = iw_phy.parse(captured(f"iw/{name}.txt"))
-        assert (radio.name, radio.index) == ("phy0", 0)
-        assert [band.number for band in radio.bands] == [1, 2, 4, 5]
-        two, five, six, one = radio.bands
-        assert (two.ht, two.vht, two.he, two.eht) == (True, False, True, True)
-        assert (five.ht, five.vht, five.he, five.eht, five.max_streams) == (True, True, True, True, 8)
-        assert (six.vht, six.he) == (False, True)
-        assert (two.max_streams, one.max_streams) == (2, 2)
-        assert [channel.number for channel in two.channels] == list(range(1, 15))
-        assert two.channels[0].frequency_mhz == 2412
-        assert two.channels[0].max_tx_power_dbm == 30
-        assert two.channels[13].disabled
-        assert two.channels[13].max_tx_power_dbm is None
-        assert len(one.channels) == 51
-        assert six.channels[0].flags == ("no IR",)
-        assert ("Capabilities", "0x107e") in two.capability_words
-        assert ("VHT Capabilities", "0x038004fa") in five.capability_words
-        assert {"managed", "AP", "monitor", "mesh point"} <= set(radio.interface_modes)
-        assert radio.txqs
-        assert not radio.airtime_fairness
-        assert not radio.airtime_queue_limits
-        assert "CCMP-128" in radio.ciphers
-        assert "start_ap" in radio.commands
-        assert (radio.available_antennas_tx, radio.available_antennas_rx) == (0, 0)
-
-
-def test_features_of_airtime() -> None:
-    text = (
-        "Wiphy phy1\n\tSupported extended features:\n\t\t* [ TXQS ]: FQ-CoDel-enabled intermediate TXQs\n"
-        "\t\t* [ AIRTIME_FAIRNESS ]: airtime fairness scheduling\n\t\t* [ AQL ]: Airtime Queue Limits (AQL)\n"
-    )
-    (radio,) = iw_phy.parse(text)
-    assert (radio.txqs, radio.airtime_fairness, radio.airtime_queue_limits) == (True, True, True)
-
-
-def test_events(captured: Read) -> None:
-    plain, unix, local = (
-        iw_event.parse(captured(f"iw/6.9-event{ending}.txt")) for ending in ("", "-unix-time", "-local-time")
-    )
-    assert [event.text for event in plain] == [event.text for event in local]
-    connected = next(event for event in plain if event.text.startswith("connected to"))
-    assert (connected.interface, connected.phy) == ("wlan1", 1)
-    assert all(event.time_unix_s is not None for event in unix)
-    assert unix[0].text == "new station 02:00:00:00:01:00"
-    assert unix[0].interface == "wlan0"
-    assert local[0].local_time is not None
-    assert any(event.interface is None and event.phy == 1 for event in plain)
-
-
 @pytest.mark.parametrize(
     "parse",
-    [iw_interface.parse_interfaces, iw_interface.parse_link, iw_station.parse, iw_survey.parse, iw_regulatory.parse,
-     iw_phy.parse],
+    [iw_interface.parse_interfaces, iw_interface.parse_link, iw_station.parse, iw_survey.parse],
 )  # fmt: skip
 def test_iws_own_errors_are_told(parse: Callable[[str], object], captured: Read) -> None:
     with pytest.raises(FormatError, match=r"iw failed: No such device \(-19\)"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 from txop.arms.commands import RunAfterwards, RunCommand
@@ -54,9 +54,3 @@ def _module(spec: ModuleSpec) -> Step:
         return LoadModule(DUT, spec.name, spec.parameters, spec.depends)
     file = spec.file or ""
     return InsertModule(DUT, lambda: Path(file), file, spec.parameters, spec.depends)
-
-
-def parameters_of(arm: Arm) -> Mapping[str, str | int | bool]:
-    """Module parameters that an arm sets."""
-    spec = arm.module or arm.build
-    return spec.parameters if spec is not None else {}

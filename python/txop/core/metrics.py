@@ -33,19 +33,6 @@ class Metric:
     digits: int = 2
 
 
-def _m(
-    key: str,
-    title: str,
-    unit: str,
-    better: Better | None,
-    scale: Scale,
-    margin: float,
-    definition: str,
-    digits: int = 2,
-) -> Metric:
-    return Metric(key, title, unit, better, scale, margin, definition, digits)
-
-
 METRICS: dict[str, Metric] = {
     metric.key: metric
     for metric in (

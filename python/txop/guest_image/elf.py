@@ -1,6 +1,7 @@
 """What the dynamic section of an ELF program or library says it needs.
 
 Layout: System V ABI, chapters 4 and 5 (ELF header, program headers, dynamic section). 64 and 32 bit, both byte orders.
+Not pyelftools, which is well kept: these sixty lines have a bound on every count, and nothing has to be installed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Paragraphs of a package index, as ``apt-cache show`` prints them (deb822(5)), as pure functions on text."""
+"""Paragraphs of a package index, as ``apt-cache show`` prints them (deb822(5)), as pure functions on text.
+
+Not python-debian, which is well kept: the few fields and the one folding rule that are needed are a dozen lines.
+"""
 
 from __future__ import annotations
 

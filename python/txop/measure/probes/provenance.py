@@ -6,7 +6,6 @@ Every fact that a target does not give is in ``not_available`` with the reason, 
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from typing import Any
@@ -190,9 +189,3 @@ class _Facts:
         ran = await self._run(["readlink", path])
         name = posixpath.basename(ran.stdout.strip())
         return name[:64] if ran.ok and name else None
-
-
-async def file_hash(target: Target, path: str) -> str | None:
-    """SHA-256 of a file on a target, as for the firmware a driver loads; ``None`` when it cannot be read."""
-    data = await target.read(path, limit_bytes=16 << 20)
-    return None if data is None else hashlib.sha256(data).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from txop.compare import words
-from txop.compare.result import ArmValues, CompareResult, Figure, MetricFacts, Row, Verdict
+from txop.compare.result import ArmValues, Figure, MetricFacts, Row, Verdict
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Tone
 from txop.present.cells import missing
@@ -80,12 +80,6 @@ def listed(items: Iterable[str], most: int = 8) -> str:
     everything = list(items)
     shown = ", ".join(everything[:most])
     return f"{shown} and {len(everything) - most} more" if len(everything) > most else shown
-
-
-def title_of(result: CompareResult, name: str) -> str:
-    """An arm's name, with its title where that says more: ``patch10: rtl8xxxu (patch 10)``."""
-    arm = next((arm for arm in result.arms if arm.name == name), None)
-    return name if arm is None or arm.title == name else f"{name}: {arm.title}"
 
 
 def numbers(values: Sequence[int]) -> str:
