@@ -6,8 +6,8 @@ use std::time::SystemTime;
 
 use capture::WriteError;
 use link::ppdu::Ppdu;
-use link::urb::Urb;
 use monitor::{AirCapture, CaptureSettings, CaptureStatus, Network, Origin, Spool, UsbCapture};
+use wire::usb::urb::Urb;
 
 use crate::datagram::Datagram;
 use crate::status::FileStatus;
@@ -43,10 +43,10 @@ fn make<C>(
 ) -> Result<(PathBuf, C), EmulateError> {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let settings = CaptureSettings {
-        origin: Origin::Emulated,
         start_unix_ns: i64::try_from(since_1970.as_nanos()).unwrap_or(0),
         snap_bytes: file.snap_bytes,
         limit_bytes: file.limit_bytes,
+        ..CaptureSettings::new(Origin::Emulated)
     };
     let made = Spool::create(&file.path).and_then(|spool| begin(spool, &settings).map_err(io_error));
     match made {

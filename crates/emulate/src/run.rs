@@ -96,7 +96,7 @@ impl Sink<Datagram> for Outside<'_> {
         self.files.wants_bus()
     }
 
-    fn bus(&mut self, urb: &link::urb::Urb<'_>) {
+    fn bus(&mut self, urb: &wire::usb::urb::Urb<'_>) {
         self.files.bus(urb);
     }
 }

@@ -1,8 +1,8 @@
 //! A link with a wire between its far end and the server.
 
 use link::ppdu::Ppdu;
-use link::urb::Urb;
 use link::{DropCause, HostId, Link, Offer, Path, PathSettings, PathStep, Sink};
+use wire::usb::urb::Urb;
 
 use crate::datagram::Datagram;
 

@@ -6,8 +6,9 @@
 
 pub use wire::AccessCategory;
 
+use wire::usb::urb::Urb;
+
 use crate::ppdu::Ppdu;
-use crate::urb::Urb;
 
 /// A host at an end of a link: 0 behind the access point or modem, 1 and up at the near ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

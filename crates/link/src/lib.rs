@@ -13,14 +13,13 @@ pub mod sdio;
 pub mod simulation;
 pub mod traffic;
 mod transmitter;
-pub mod urb;
 pub mod wlan;
 
 pub use checked::ScenarioError;
 pub use engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
 pub use path::{Path, PathSettings, PathStep};
 pub use pipe::{Pipe, PipeSettings, PipeUp};
-pub use ppdu::{Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
+pub use ppdu::{write_msdu, Contents, DataMpdu, Ppdu, DATA_OVERHEAD};
 pub use simulation::{Simulation, SimulationSettings};
 pub use wlan::{
     beacon_len, Categories, CategoryCounters, Counters, DirectionCounters, Drops, Edca, EdcaTable, Medium, Phy,

@@ -1,106 +1,112 @@
-//! The capture of the air.
+//! The recorder of the air.
 
 use std::io::Write;
 
 use capture::WriteError;
-use link::engine::Packet;
-use link::ppdu::{Contents, Ppdu};
+use wire::ieee80211::Mpdu;
 use wire::linktype::LinkType;
+use wire::phy::Mode;
 use wire::radiotap::Reception;
 
-use crate::beacon::beacon;
-use crate::frame::{self, DataFrame, FCS_LEN};
-use crate::network::Network;
 use crate::output::Output;
 use crate::settings::{CaptureSettings, CaptureStatus};
 
-/// The radios' clock (TSF) at time 0, µs.
-const TSF_START_US: u64 = 10_000_000;
+/// Bytes of a frame check sequence.
+pub(crate) const FCS_LEN: usize = 4;
+
+/// A PPDU on the air.
+#[derive(Clone, Copy, Debug)]
+pub struct OnAir {
+    /// First sample of its preamble.
+    pub start_ns: u64,
+    /// Its end, signal extension not included: when a host would get it.
+    pub end_ns: u64,
+    /// How it is modulated.
+    pub mode: Mode,
+    /// Centre of the primary channel, MHz.
+    pub frequency_mhz: u16,
+    /// Received signal strength.
+    pub signal_dbm: i8,
+    /// Noise at the receiver.
+    pub noise_dbm: i8,
+    /// It overlaps with another PPDU.
+    pub collided: bool,
+}
 
 /// Writes PPDUs as a monitor interface would have captured them: pcapng with radiotap headers and FCS.
-pub struct AirCapture<W> {
+pub struct AirRecorder<W> {
     output: Output<W>,
-    network: Network,
     snap_bytes: usize,
-    ppdus: u32,
-    beacons: u16,
+    tsf_start_us: u64,
+    ampdus: u32,
     record: Vec<u8>,
 }
 
-impl<W: Write> AirCapture<W> {
+impl<W: Write> AirRecorder<W> {
     /// Begins the file.
     ///
     /// # Errors
     /// Those of `inner`.
-    pub fn new(inner: W, network: Network, settings: &CaptureSettings) -> Result<Self, WriteError> {
+    pub fn new(inner: W, settings: &CaptureSettings) -> Result<Self, WriteError> {
         Ok(Self {
             output: Output::new(inner, "mon0", LinkType::IEEE802_11_RADIOTAP, settings)?,
-            network,
             snap_bytes: settings.snap_bytes,
-            ppdus: 0,
-            beacons: 0,
+            tsf_start_us: settings.tsf_start_us,
+            ampdus: 0,
             record: Vec::with_capacity(4_096),
         })
     }
 
-    /// Writes a PPDU, unless it collided. What goes wrong is said by [`Self::finish`].
-    pub fn take<P: Packet>(&mut self, ppdu: &Ppdu<'_, P>) {
-        let frames = match ppdu.contents {
-            Contents::Data { mpdus, .. } => mpdus.len() as u64,
-            _ => 1,
-        };
+    /// The time stamp of a PPDU: the first bit of the MPDU is what a Linux driver in monitor mode stamps.
+    pub fn tsf_us(&self, ppdu: &OnAir) -> u64 {
+        let first_bit_ns = ppdu.start_ns + ppdu.mode.preamble_ns().map_or(0, u64::from);
+        self.tsf_start_us.saturating_add(first_bit_ns / 1_000)
+    }
+
+    /// Writes a PPDU of `mpdus` MPDUs, unless it collided. `emit` appends the MPDU of a number to the bytes it is given, without
+    /// FCS, and tells its whole length; behind that limit, the second number, a data frame is cut anyway. What goes wrong is
+    /// said by [`Self::finish`].
+    pub fn take(
+        &mut self,
+        ppdu: &OnAir,
+        mpdus: usize,
+        aggregated: bool,
+        mut emit: impl FnMut(usize, usize, &mut Vec<u8>) -> usize,
+    ) {
         if ppdu.collided {
-            return self.output.collided(frames);
+            return self.output.collided(mpdus as u64);
         }
         if self.output.is_closed() {
-            return self.output.leave_out(frames);
+            return self.output.leave_out(mpdus as u64);
         }
-        // The first bit of the MPDU is what a Linux driver in monitor mode stamps; all of an A-MPDU have the same stamp.
-        let first_bit_ns = ppdu.start_ns + ppdu.mode.preamble_ns().map_or(0, u64::from);
+        self.ampdus = self.ampdus.wrapping_add(u32::from(aggregated));
         let mut reception = Reception {
-            tsft_us: TSF_START_US + first_bit_ns / 1_000,
+            // All MPDUs of an A-MPDU have the same stamp.
+            tsft_us: self.tsf_us(ppdu),
             mode: ppdu.mode,
-            frequency_mhz: self.network.frequency_mhz(),
+            frequency_mhz: ppdu.frequency_mhz,
             signal_dbm: ppdu.signal_dbm,
-            noise_dbm: None,
+            noise_dbm: Some(ppdu.noise_dbm),
             bad_fcs: false,
             ampdu: None,
         };
-        self.ppdus = self.ppdus.wrapping_add(1);
         let mut record = std::mem::take(&mut self.record);
-        if let Contents::Data { category, ampdu, qos, mpdus } = ppdu.contents {
-            for (index, mpdu) in mpdus.iter().enumerate() {
-                reception.ampdu = ampdu.then_some((self.ppdus, index + 1 == mpdus.len()));
-                reception.emit(&mut record);
-                let start = record.len();
-                let frame = DataFrame { category, qos, limit: self.snap_bytes };
-                let len = frame::data(ppdu, frame, mpdu, &mut record);
-                self.write(ppdu.end_ns, &mut record, start, len, self.snap_bytes);
-            }
-        } else {
+        for index in 0..mpdus {
+            reception.ampdu = aggregated.then_some((self.ampdus, index + 1 == mpdus));
             reception.emit(&mut record);
             let start = record.len();
-            if matches!(ppdu.contents, Contents::Beacon) {
-                self.beacons = (self.beacons + 1) % 4_096;
-                beacon(&self.network, reception.tsft_us, self.beacons, &mut record);
-            } else {
-                frame::control(ppdu, &mut record);
+            let len = emit(index, self.snap_bytes, &mut record);
+            let frame = record.get(start..).unwrap_or_default();
+            let snap = if Mpdu::new(frame).is_data() { self.snap_bytes } else { usize::MAX };
+            // An FCS that will be cut off need not be computed.
+            if start + len < snap {
+                let check = wire::fcs::fcs32(frame);
+                record.extend_from_slice(&check.to_le_bytes());
             }
-            let len = record.len() - start;
-            self.write(ppdu.end_ns, &mut record, start, len, usize::MAX);
+            record.truncate(snap);
+            self.output.write(ppdu.end_ns, start + len + FCS_LEN, &record);
         }
         self.record = record;
-    }
-
-    /// Adds the FCS to the frame of `len` bytes that begins at `start`, unless it was cut, and writes the record.
-    fn write(&mut self, at_ns: u64, record: &mut Vec<u8>, start: usize, len: usize, snap: usize) {
-        // An FCS that will be cut off need not be computed.
-        if start + len < snap {
-            let check = wire::fcs::fcs32(&record[start..]);
-            record.extend_from_slice(&check.to_le_bytes());
-        }
-        record.truncate(snap);
-        self.output.write(at_ns, start + len + FCS_LEN, record);
     }
 
     /// Hands over what is buffered, for those who follow the file.

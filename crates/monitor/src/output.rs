@@ -74,7 +74,10 @@ impl<W: Write> Output<W> {
     pub(crate) fn write(&mut self, at_ns: u64, original_len: usize, data: &[u8]) {
         self.last_ns = self.last_ns.max(at_ns);
         let bytes = self.bytes.saturating_add(data.len() as u64 + RECORD_OVERHEAD);
-        self.full |= bytes > self.limit_bytes;
+        if bytes > self.limit_bytes && !self.full {
+            self.full = true;
+            self.status.full_unix_ns = Some(self.unix_ns(at_ns));
+        }
         if self.is_closed() {
             self.status.dropped += 1;
             return;

@@ -9,6 +9,10 @@ pub enum Origin {
     Emulated,
     /// A link in virtual time, with modelled packets.
     Simulated,
+    /// A virtual device in a guest whose clock is exact.
+    GuestExact,
+    /// A virtual device in a guest in real time.
+    GuestFast,
 }
 
 impl Origin {
@@ -17,17 +21,24 @@ impl Origin {
         match self {
             Self::Emulated => capture::EMULATED,
             Self::Simulated => capture::SIMULATED,
+            Self::GuestExact => capture::GUEST_EXACT,
+            Self::GuestFast => capture::GUEST_FAST,
         }
     }
 }
+
+/// That of links: they have been there for ten seconds.
+const TSF_START_US: u64 = 10_000_000;
 
 /// What goes into a capture file.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptureSettings {
     /// Who makes it.
     pub origin: Origin,
-    /// Unix time of the link's time 0, ns.
+    /// Unix time of time 0, ns.
     pub start_unix_ns: i64,
+    /// The radios' clock (TSF) at time 0, us.
+    pub tsf_start_us: u64,
     /// Bytes kept of each data frame (radiotap header included) or transfer (usbmon header included); other frames are
     /// whole.
     pub snap_bytes: usize,
@@ -38,7 +49,7 @@ pub struct CaptureSettings {
 impl CaptureSettings {
     /// Whole frames, no limit, from 1970 on.
     pub const fn new(origin: Origin) -> Self {
-        Self { origin, start_unix_ns: 0, snap_bytes: usize::MAX, limit_bytes: None }
+        Self { origin, start_unix_ns: 0, tsf_start_us: TSF_START_US, snap_bytes: usize::MAX, limit_bytes: None }
     }
 }
 
@@ -53,4 +64,7 @@ pub struct CaptureStatus {
     pub collided: u64,
     /// Why writing stopped early.
     pub error: Option<String>,
+    /// The time (ns since 1970) of the first record that found no room because of the limit.
+    #[serde(skip)]
+    pub full_unix_ns: Option<i64>,
 }

@@ -1,13 +1,12 @@
-//! The capture of the bus.
+//! The recorder of the bus.
 
 use std::io::Write;
 
 use capture::WriteError;
-use link::urb::{Transfer, Urb, UrbEvent};
 use wire::linktype::LinkType;
 use wire::pcap::ByteOrder;
-use wire::usb::usbmon::{EventKind, Header, LONG_HEADER};
-use wire::usb::{EndpointAddress, TransferType};
+use wire::usb::urb::Urb;
+use wire::usb::usbmon::LONG_HEADER;
 
 use crate::output::Output;
 use crate::settings::{CaptureSettings, CaptureStatus};
@@ -37,29 +36,9 @@ impl<W: Write> UsbCapture<W> {
 
     /// Writes an event. What goes wrong is said by [`Self::finish`].
     pub fn take(&mut self, urb: &Urb<'_>) {
-        let header = Header {
-            id: urb.id,
-            event: match urb.event {
-                UrbEvent::Submit => EventKind::Submission,
-                UrbEvent::Complete => EventKind::Completion,
-            },
-            transfer: match urb.transfer {
-                Transfer::Bulk => TransferType::Bulk,
-                Transfer::Interrupt => TransferType::Interrupt,
-            },
-            endpoint: EndpointAddress(urb.endpoint),
-            device: urb.device,
-            bus: BUS,
-            time_us: self.output.unix_ns(urb.at_ns) / 1_000,
-            status: urb.status,
-            length: urb.len,
-            stored_length: u32::try_from(urb.data.len()).unwrap_or(u32::MAX),
-            setup: None,
-            interval: 0,
-            transfer_flags: 0,
-        };
+        let time_us = self.output.unix_ns(urb.at_ns).div_euclid(1_000);
         self.record.clear();
-        self.record.extend_from_slice(&header.emit(ByteOrder::Little));
+        self.record.extend_from_slice(&urb.header(BUS, time_us).emit(ByteOrder::Little));
         let room = self.snap_bytes - LONG_HEADER;
         self.record.extend_from_slice(urb.data.get(..room).unwrap_or(urb.data));
         self.output.write(urb.at_ns, LONG_HEADER + urb.data.len(), &self.record);

@@ -58,6 +58,7 @@ impl Cell {
             from: HostId(from),
             to: to.map(HostId),
             signal_dbm: -61,
+            noise_dbm: -95,
             collided: false,
             contents,
         });

@@ -2,9 +2,11 @@
 
 use std::io::Cursor;
 
-use link::urb::{Transfer, Urb, UrbEvent};
 use txop_monitor::{CaptureSettings, Origin, UsbCapture};
+use wire::usb::urb::Urb;
+use wire::usb::usbmon::EventKind;
 use wire::usb::usbmon::LONG_HEADER;
+use wire::usb::{EndpointAddress, TransferType};
 
 /// IPv4 as far as anybody looks, in QMAP of version 1 (4 bytes of header).
 fn qmap(datagrams: usize) -> Vec<u8> {
@@ -35,21 +37,24 @@ fn play(snap_bytes: usize, limit_bytes: Option<u64>) -> (Vec<u8>, txop_monitor::
             let id = 0x1000 + u64::from(endpoint);
             let submit = Urb {
                 at_ns,
-                event: UrbEvent::Submit,
+                event: EventKind::Submission,
                 id,
                 device: 7,
-                endpoint,
-                transfer: Transfer::Bulk,
+                endpoint: EndpointAddress(endpoint),
+                transfer: TransferType::Bulk,
                 status: -115,
-                len: if is_in { 16_384 } else { transfer.len() as u32 },
+                setup: None,
+                interval: 0,
+                transfer_flags: 0,
+                length: if is_in { 16_384 } else { transfer.len() as u32 },
                 data: if is_in { &[] } else { &transfer },
             };
             usb.take(&submit);
             usb.take(&Urb {
                 at_ns: at_ns + 250_000,
-                event: UrbEvent::Complete,
+                event: EventKind::Completion,
                 status: 0,
-                len: transfer.len() as u32,
+                length: transfer.len() as u32,
                 data: if is_in { &transfer } else { &[] },
                 ..submit
             });

@@ -3,10 +3,10 @@
 use std::io::Cursor;
 
 use bus::report::Report;
-use link::urb::Urb;
 use link::wlan::{Usb, UsbCounters};
 use link::{HostId, Link, Packet, Scenario, Sink, Station, WlanLink};
 use txop_monitor::{CaptureSettings, CaptureStatus, Origin, UsbCapture};
+use wire::usb::urb::Urb;
 
 const STATION: HostId = HostId(1);
 

@@ -7,9 +7,9 @@ use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::thread::JoinHandle;
 
 use air::report::{Report, Waterfall};
-use link::urb::Urb;
 use link::{HostId, Packet, Ppdu};
 use monitor::{address, AirCapture, CaptureSettings, CaptureStatus, Network, Origin, UsbCapture};
+use wire::usb::urb::Urb;
 
 /// Pieces of a capture on their way to the analysis, and bytes in each.
 const PIECES: usize = 64;

@@ -4,8 +4,8 @@ use air::report::Waterfall;
 use link::scenario::FlowKind;
 use link::simulation::SimulationResult;
 use link::traffic::Latency as Times;
-use link::urb::Transfer;
 use serde_json::Value;
+use wire::usb::TransferType;
 
 use crate::record::{Air, Bus, Direction};
 use crate::result::{
@@ -123,8 +123,10 @@ fn bus_result(bus: &Bus, measured_s: f64) -> Vec<EndpointResult> {
             endpoint: address,
             direction: if address & 0x80 == 0 { "out" } else { "in" },
             transfer: match endpoint.transfer {
-                Transfer::Bulk => "bulk",
-                Transfer::Interrupt => "interrupt",
+                TransferType::Bulk => "bulk",
+                TransferType::Interrupt => "interrupt",
+                TransferType::Control => "control",
+                TransferType::Isochronous => "isochronous",
             },
             urbs_per_s: endpoint.urbs as f64 / measured_s,
             errors_per_s: endpoint.errors as f64 / measured_s,

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use vusb::air::{AirRecorder, ChannelSettings, Medium, Neighbour};
+use monitor::CaptureSettings;
+use vusb::air::{ChannelSettings, Medium, Neighbour};
 use vusb::ap::builtin::{Builtin, BuiltinSettings, More};
 use vusb::ap::hostapd::Hostapd;
 use vusb::ap::silent::Silent;
@@ -13,11 +14,12 @@ use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
 use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
-use vusb::record::{Observer, Room, UsbmonRecorder};
+use vusb::record::{self, AirFile, Observer, UsbFile};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
 use wire::usb::usbip::ExportedDevice;
+use wire::usb::usbmon::LONG_HEADER;
 
 use crate::cli::{ApKind, Cli, Command, DeviceArgs, DeviceKind};
 use crate::function_args::FunctionError;
@@ -143,7 +145,7 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
         settings.efuse = Efuse::open(path)?;
     }
     let recorder = match &args.air {
-        Some(path) => Some(AirRecorder::create(path, Clock.epoch_ns(), room(args, "air")).map_err(file(path))?),
+        Some(path) => Some(AirFile::create(path, &captured(args)).map_err(file(path))?),
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
@@ -157,9 +159,9 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
     Ok(Box::new(Rtl8188cus::new(settings, medium, ap)))
 }
 
-/// The room that a capture may take.
-fn room(args: &DeviceArgs, what: &'static str) -> Room {
-    args.capture_limit.map_or(Room::ENDLESS, |bytes| Room::of(what, bytes))
+/// How captures are made.
+fn captured(args: &DeviceArgs) -> CaptureSettings {
+    record::settings(Clock.epoch_ns(), args.capture_limit)
 }
 
 fn builtin(args: &DeviceArgs, script: Option<&Script>) -> Result<Builtin, ApError> {
@@ -183,8 +185,9 @@ impl<'a> Run<'a> {
         let device = device(args)?;
         let observer = match &args.usb {
             Some(path) => {
-                let recorder = UsbmonRecorder::create(path, Clock.epoch_ns(), args.usb_snap, room(args, "bus"))
-                    .map_err(file(path))?;
+                let snap_bytes = args.usb_snap.saturating_add(LONG_HEADER);
+                let settings = CaptureSettings { snap_bytes, ..captured(args) };
+                let recorder = UsbFile::create(path, &settings).map_err(file(path))?;
                 Some(Box::new(recorder) as Box<dyn Observer>)
             }
             None => None,

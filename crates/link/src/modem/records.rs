@@ -1,8 +1,11 @@
 //! What a USB monitor sees of it.
 
+use wire::usb::urb::{Urb, IN_PROGRESS};
+use wire::usb::usbmon::EventKind;
+use wire::usb::{EndpointAddress, TransferType};
+
 use crate::engine::{Packet, Sink};
 use crate::modem::encoding::Encoding;
-use crate::urb::{Transfer, Urb, UrbEvent};
 
 /// The endpoints of a Quectel EC25 (its configuration descriptor).
 const ENDPOINT_OUT: u8 = 0x05;
@@ -10,7 +13,6 @@ const ENDPOINT_IN: u8 = 0x88;
 /// Device addresses are 1 to 127 (USB 2.0, 9.4.6); 1 is the root hub.
 const FIRST_DEVICE: u8 = 2;
 const LAST_DEVICE: u8 = 127;
-const EINPROGRESS: i32 = -115;
 const ESHUTDOWN: i32 = -108;
 
 /// Numbers of URBs, and a buffer for their bytes.
@@ -44,13 +46,16 @@ impl Records {
     fn urb(&self, at_ns: u64, id: u64, is_in: bool) -> Urb<'_> {
         Urb {
             at_ns,
-            event: UrbEvent::Complete,
+            event: EventKind::Completion,
             id,
             device: self.device,
-            endpoint: if is_in { ENDPOINT_IN } else { ENDPOINT_OUT },
-            transfer: Transfer::Bulk,
+            endpoint: EndpointAddress(if is_in { ENDPOINT_IN } else { ENDPOINT_OUT }),
+            transfer: TransferType::Bulk,
             status: 0,
-            len: 0,
+            length: 0,
+            setup: None,
+            interval: 0,
+            transfer_flags: 0,
             data: &[],
         }
     }
@@ -67,19 +72,25 @@ impl Records {
         encoding.write(packets, self.out_sequence, len, &mut self.bytes);
         self.out_sequence = self.out_sequence.wrapping_add(1);
         let urb = self.urb(at_ns, id, false);
-        sink.bus(&Urb { event: UrbEvent::Submit, status: EINPROGRESS, len: len as u32, data: &self.bytes, ..urb });
+        sink.bus(&Urb {
+            event: EventKind::Submission,
+            status: IN_PROGRESS,
+            length: len as u32,
+            data: &self.bytes,
+            ..urb
+        });
     }
 
     pub(super) fn complete_out<P>(&self, at_ns: u64, id: u64, len: usize, sink: &mut impl Sink<P>) {
         if sink.wants_bus() {
-            sink.bus(&Urb { len: len as u32, ..self.urb(at_ns, id, false) });
+            sink.bus(&Urb { length: len as u32, ..self.urb(at_ns, id, false) });
         }
     }
 
     pub(super) fn submit_in<P>(&self, at_ns: u64, id: u64, len: u32, sink: &mut impl Sink<P>) {
         if sink.wants_bus() {
             let urb = self.urb(at_ns, id, true);
-            sink.bus(&Urb { event: UrbEvent::Submit, status: EINPROGRESS, len, ..urb });
+            sink.bus(&Urb { event: EventKind::Submission, status: IN_PROGRESS, length: len, ..urb });
         }
     }
 
@@ -94,7 +105,7 @@ impl Records {
     ) {
         encoding.write(packets.iter(), self.in_sequence, len, &mut self.bytes);
         self.in_sequence = self.in_sequence.wrapping_add(1);
-        sink.bus(&Urb { len: len as u32, data: &self.bytes, ..self.urb(at_ns, id, true) });
+        sink.bus(&Urb { length: len as u32, data: &self.bytes, ..self.urb(at_ns, id, true) });
     }
 
     /// The URB comes back because the device is gone.

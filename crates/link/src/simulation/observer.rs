@@ -1,9 +1,10 @@
 //! Who may watch a simulation.
 
+use wire::usb::urb::Urb;
+
 use crate::engine::{DropCause, HostId};
 use crate::ppdu::Ppdu;
 use crate::traffic::Modelled;
-use crate::urb::Urb;
 
 /// Sees what happens while a simulation runs: the air and the bus, as a perfect monitor would, and the hosts' packets.
 pub trait Observer {

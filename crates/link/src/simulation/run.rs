@@ -1,5 +1,8 @@
 //! The loop.
 
+use random::{Rng, Stream};
+use wire::usb::urb::Urb;
+
 use super::flow::{Flow, SLOTS, SLOT_CONTROL, SLOT_RECEIVER, SLOT_SEND, SLOT_SENDER};
 use super::measure::Measure;
 use super::observer::Observer;
@@ -11,8 +14,6 @@ use crate::engine::{DropCause, HostId, Link, Offer, Sink};
 use crate::path::{Path, PathSettings, PathStep};
 use crate::ppdu::Ppdu;
 use crate::traffic::{FlowSettings, Modelled};
-use crate::urb::Urb;
-use random::{Rng, Stream};
 
 /// Flows over a link (and, perhaps, a wire between its server's end and the server), in virtual time. The same settings
 /// and seeds give the same results, to the last bit.

@@ -5,11 +5,14 @@
 
 use std::collections::VecDeque;
 
-use wire::ieee80211::MacAddr;
+use wire::ieee80211::{FrameControl, Header, MacAddr, QosControl, Seq};
 use wire::usb::realtek::{rx_descriptor, tx_descriptor, RX_ALIGNMENT, RX_DESCRIPTOR, TX_DESCRIPTOR};
+use wire::usb::urb::{Urb, IN_PROGRESS};
+use wire::usb::usbmon::EventKind;
+use wire::usb::{EndpointAddress, TransferType};
 
 use crate::engine::{HostId, Packet, Sink};
-use crate::urb::{Transfer, Urb, UrbEvent};
+use crate::ppdu::write_msdu;
 use crate::wlan::carried::Carried;
 use crate::wlan::link::{WlanLink, MAX_PACKET_BYTES};
 use crate::wlan::make::overhead;
@@ -24,21 +27,10 @@ const FIRST_DEVICE: usize = 3;
 const LAST_DEVICE: usize = 127;
 /// Bytes of an interrupt report (`USB_INTR_CONTENT_LENGTH` of Linux' rtl8xxxu.h).
 const INTERRUPT_BYTES: u32 = 56;
-const EINPROGRESS: i32 = -115;
 /// URB of the interrupt endpoint; bulk URBs are numbered from 1.
 const INTERRUPT_ID: u64 = 1 << 32;
 /// Frame check sequence: not between driver and device.
 const FCS_LEN: usize = 4;
-
-/// QoS data (IEEE 802.11-2020, 9.2.4.1.3), and data.
-const QOS_DATA: u8 = 0x88;
-const DATA: u8 = 0x08;
-const TO_DS: u8 = 1;
-const FROM_DS: u8 = 2;
-/// LLC and SNAP in front of the EtherType (RFC 1042).
-const SNAP: [u8; 6] = [0xaa, 0xaa, 3, 0, 0, 0];
-const IPV4: [u8; 2] = [0x08, 0x00];
-const IPV6: [u8; 2] = [0x86, 0xdd];
 
 /// MAC address of a radio: locally administered, `txop` in the middle, its number at the end.
 pub const fn address(host: HostId) -> MacAddr {
@@ -102,21 +94,21 @@ impl Device {
         }
     }
 
+    /// Polling interval of the interrupt URB: as the endpoints of high speed have it, a power of two of microframes (USB 2.0,
+    /// 9.6.6), and not longer than the time between two interrupts.
+    fn interval(&self) -> u32 {
+        let microframes = (8_000.0 / self.interrupts_per_second.max(0.25)) as u32;
+        1 << microframes.max(1).ilog2()
+    }
+
     /// `to_ds`: from a station to the access point.
     fn write_frame<P: Packet>(&self, packet: &Carried<P>, to_ds: bool, out: &mut Vec<u8>) {
         let (from, to, ap) = (address(packet.from), address(packet.to), address(HostId::SERVER));
-        let (direction, addresses) = if to_ds { (TO_DS, [ap, from, to]) } else { (FROM_DS, [to, ap, from]) };
-        out.extend_from_slice(&[if self.qos { QOS_DATA } else { DATA }, direction, 0, 0]);
-        addresses.iter().for_each(|address| out.extend_from_slice(&address.0));
-        // Sequence Control (the device numbers what is sent), QoS Control.
-        out.extend_from_slice(if self.qos { &[0; 4] } else { &[0; 2] });
-        out.extend_from_slice(&SNAP);
-        let kind_at = out.len();
-        out.extend_from_slice(&IPV4);
-        packet.write_bytes(out, usize::MAX);
-        if out.get(kind_at + 2).is_some_and(|first| first >> 4 == 6) {
-            out[kind_at..kind_at + 2].copy_from_slice(&IPV6);
-        }
+        let addresses = if to_ds { [ap, from, to] } else { [to, ap, from] };
+        let fc = FrameControl::default().with_to_ds(to_ds).with_from_ds(!to_ds);
+        // The device numbers what is sent.
+        Header::data(fc, addresses, Seq::default(), self.qos.then(QosControl::default)).emit(out);
+        write_msdu(packet, usize::MAX, out);
     }
 
     fn write_out<P: Packet>(&self, packet: &Carried<P>, out: &mut Vec<u8>) {
@@ -138,16 +130,19 @@ impl Device {
     }
 
     /// An event of the interrupt URB.
-    fn interrupt<'a>(&self, at_ns: u64, event: UrbEvent, data: &'a [u8]) -> Urb<'a> {
+    fn interrupt<'a>(&self, at_ns: u64, event: EventKind, data: &'a [u8]) -> Urb<'a> {
         Urb {
             at_ns,
             event,
             id: INTERRUPT_ID,
             device: self.address,
-            endpoint: ENDPOINT_INTERRUPT,
-            transfer: Transfer::Interrupt,
-            status: if event == UrbEvent::Submit { EINPROGRESS } else { 0 },
-            len: INTERRUPT_BYTES,
+            endpoint: EndpointAddress(ENDPOINT_INTERRUPT),
+            transfer: TransferType::Interrupt,
+            status: if event == EventKind::Submission { IN_PROGRESS } else { 0 },
+            length: INTERRUPT_BYTES,
+            setup: None,
+            interval: self.interval(),
+            transfer_flags: 0,
             data,
         }
     }
@@ -238,8 +233,8 @@ impl<P: Packet> Bus<P> {
             if at_ns > until_ns {
                 return;
             }
-            sink.bus(&device.interrupt(at_ns, UrbEvent::Complete, &[0; INTERRUPT_BYTES as usize]));
-            sink.bus(&device.interrupt(at_ns, UrbEvent::Submit, &[]));
+            sink.bus(&device.interrupt(at_ns, EventKind::Completion, &[0; INTERRUPT_BYTES as usize]));
+            sink.bus(&device.interrupt(at_ns, EventKind::Submission, &[]));
             device.interrupts += 1;
         }
     }
@@ -262,17 +257,17 @@ impl<P: Packet> Bus<P> {
             let (event, endpoint, len) = match &what {
                 What::SubmitOut(packet) => {
                     device.write_out(packet, &mut bytes);
-                    (UrbEvent::Submit, ENDPOINT_OUT, bytes.len() as u32)
+                    (EventKind::Submission, ENDPOINT_OUT, bytes.len() as u32)
                 }
-                What::CompleteOut(len) => (UrbEvent::Complete, ENDPOINT_OUT, *len as u32),
-                What::SubmitIn => (UrbEvent::Submit, ENDPOINT_IN, device.in_buffer_bytes),
+                What::CompleteOut(len) => (EventKind::Completion, ENDPOINT_OUT, *len as u32),
+                What::SubmitIn => (EventKind::Submission, ENDPOINT_IN, device.in_buffer_bytes),
                 What::SubmitInterrupt => {
-                    sink.bus(&device.interrupt(at_ns, UrbEvent::Submit, &[]));
+                    sink.bus(&device.interrupt(at_ns, EventKind::Submission, &[]));
                     continue;
                 }
                 What::CompleteIn(packets) => {
                     device.write_in(packets, &mut bytes);
-                    (UrbEvent::Complete, ENDPOINT_IN, bytes.len() as u32)
+                    (EventKind::Completion, ENDPOINT_IN, bytes.len() as u32)
                 }
             };
             sink.bus(&Urb {
@@ -280,10 +275,13 @@ impl<P: Packet> Bus<P> {
                 event,
                 id,
                 device: device.address,
-                endpoint,
-                transfer: Transfer::Bulk,
-                status: if event == UrbEvent::Submit { EINPROGRESS } else { 0 },
-                len,
+                endpoint: EndpointAddress(endpoint),
+                transfer: TransferType::Bulk,
+                status: if event == EventKind::Submission { IN_PROGRESS } else { 0 },
+                length: len,
+                setup: None,
+                interval: 0,
+                transfer_flags: 0,
                 data: &bytes,
             });
         }

@@ -18,7 +18,7 @@ pub const fn beacon_len(channel: u16) -> usize {
 }
 
 /// Thermal noise in 20 MHz with a receiver of 6 dB noise figure, dBm.
-const NOISE_DBM: f64 = -95.0;
+const NOISE_DBM: i8 = -95;
 
 /// The Duration field: what is reserved after the end of a PPDU, rounded up to µs (9.2.5).
 fn duration_us(ns: u64) -> u16 {
@@ -43,7 +43,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             (station, _) => self.radios[station].settings.snr_db,
         };
         match snr_db {
-            Some(snr_db) => (NOISE_DBM + snr_db).clamp(-127.0, 20.0) as i8,
+            Some(snr_db) => (f64::from(NOISE_DBM) + snr_db).clamp(-127.0, 20.0) as i8,
             None if from == 0 => -40,
             None => -45,
         }
@@ -62,6 +62,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             from: host(plain.from),
             to: plain.to.map(host),
             signal_dbm: self.signal_dbm(plain.from, plain.to),
+            noise_dbm: NOISE_DBM,
             collided: plain.collided,
             contents,
         });

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use txop_link::engine::{DropCause, HostId, Link, Offer, Packet, Sink};
 use txop_link::modem::{Framing, ModemLink, ModemSettings, QmapAggregation, Speed, NEAR_HOST};
-use txop_link::urb::{Urb, UrbEvent};
 use wire::usb::qmap::Checksums;
+use wire::usb::urb::Urb;
+use wire::usb::usbmon::EventKind;
 use wire::usb::{ntb, qmap::Walk};
 
 /// An IPv4 packet that carries its number.
@@ -34,7 +35,7 @@ impl Packet for Numbered {
 #[derive(Clone, Debug, PartialEq)]
 struct Record {
     at_ns: u64,
-    event: UrbEvent,
+    event: EventKind,
     id: u64,
     endpoint: u8,
     status: i32,
@@ -72,9 +73,9 @@ impl Sink<Numbered> for Seen {
             at_ns: urb.at_ns,
             event: urb.event,
             id: urb.id,
-            endpoint: urb.endpoint,
+            endpoint: urb.endpoint.0,
             status: urb.status,
-            len: urb.len,
+            len: urb.length,
             data: urb.data.to_vec(),
         });
     }
@@ -150,8 +151,9 @@ fn check_records(settings: &ModemSettings, seen: &Seen) -> Result<(), TestCaseEr
         last_ns = record.at_ns;
         let is_in = record.endpoint & 0x80 != 0;
         match record.event {
-            UrbEvent::Submit => prop_assert!(open.insert(record.id, is_in).is_none()),
-            UrbEvent::Complete => prop_assert_eq!(open.remove(&record.id), Some(is_in)),
+            EventKind::Submission => prop_assert!(open.insert(record.id, is_in).is_none()),
+            EventKind::Completion => prop_assert_eq!(open.remove(&record.id), Some(is_in)),
+            EventKind::SubmissionError => prop_assert!(false, "no modem refuses an URB"),
         }
         let out = open.values().filter(|is_in| !**is_in).count();
         prop_assert!(out <= settings.usb.tx_urbs() && open.len() - out <= settings.usb.rx_urbs());

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use link::urb::{Transfer, Urb, UrbEvent};
+use wire::usb::urb::Urb;
+use wire::usb::usbmon::EventKind;
+use wire::usb::TransferType;
 
 /// The URBs of one endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct Endpoint {
     /// Type.
-    pub(crate) transfer: Transfer,
+    pub(crate) transfer: TransferType,
     /// Completed.
     pub(crate) urbs: u64,
     /// Of these: with an error.
@@ -31,7 +33,7 @@ pub(crate) struct Bus {
 impl Bus {
     /// Takes note of an URB; `counts`: it is completed within the time that counts.
     pub(crate) fn note(&mut self, urb: &Urb<'_>, counts: bool) {
-        let endpoint = self.endpoints.entry((urb.device, urb.endpoint)).or_insert_with(|| Endpoint {
+        let endpoint = self.endpoints.entry((urb.device, urb.endpoint.0)).or_insert_with(|| Endpoint {
             transfer: urb.transfer,
             urbs: 0,
             errors: 0,
@@ -41,16 +43,16 @@ impl Bus {
             in_flight: BTreeMap::new(),
         });
         match urb.event {
-            UrbEvent::Submit => {
+            EventKind::Submission => {
                 endpoint.in_flight.insert(urb.id, urb.at_ns);
                 endpoint.most_in_flight = endpoint.most_in_flight.max(endpoint.in_flight.len());
             }
-            UrbEvent::Complete => {
+            EventKind::Completion | EventKind::SubmissionError => {
                 let submitted_ns = endpoint.in_flight.remove(&urb.id);
                 if counts {
                     endpoint.urbs += 1;
                     endpoint.errors += u64::from(urb.status != 0);
-                    endpoint.bytes += u64::from(urb.len);
+                    endpoint.bytes += u64::from(urb.length);
                     endpoint.taken_ns += submitted_ns.map_or(0, |ns| urb.at_ns.saturating_sub(ns));
                 }
             }

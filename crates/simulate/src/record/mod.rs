@@ -5,8 +5,8 @@ mod bus;
 
 use link::simulation::Observer;
 use link::traffic::Modelled;
-use link::urb::Urb;
 use link::Ppdu;
+use wire::usb::urb::Urb;
 
 pub(crate) use self::air::{Air, Direction};
 pub(crate) use self::bus::Bus;

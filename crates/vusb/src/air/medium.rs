@@ -9,10 +9,10 @@ use super::counters::AirCounters;
 use super::exchange::{self, BAND, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
 use super::neighbour::Neighbour;
-use super::recorder::AirRecorder;
 use super::sides::{answering, function_of, parameters, Stations, AP, CHIP, FUNCTIONS, SIDES};
 use super::transmission::{Busy, Transmission};
 use super::{Outcome, Protection, Reception, Response, Station};
+use crate::record::AirFile;
 
 /// What is kept of a side.
 struct Side {
@@ -30,7 +30,7 @@ pub struct Medium {
 
 impl Medium {
     /// A free medium.
-    pub fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirRecorder>) -> Self {
+    pub fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirFile>) -> Self {
         Self { air: Air::new(settings, seed, recorder), neighbour: None }
     }
 
@@ -100,7 +100,7 @@ struct Air {
 }
 
 impl Air {
-    fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirRecorder>) -> Self {
+    fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirFile>) -> Self {
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
         // Short slots; nobody here knows only 802.11b.

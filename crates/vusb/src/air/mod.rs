@@ -10,7 +10,6 @@ pub mod exchange;
 pub mod medium;
 mod monitor;
 pub mod neighbour;
-pub mod recorder;
 mod sides;
 mod transmission;
 
@@ -22,7 +21,6 @@ pub use ::medium::{Protection, Response};
 pub use channel::{ChannelSettings, Tuned};
 pub use counters::{AirCounters, Frames, SideCounters};
 pub use neighbour::Neighbour;
-pub use recorder::AirRecorder;
 
 /// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group, has the
 /// No Ack policy or is an answer itself; a Block Ack an A-MPDU and a Block Ack request.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use medium::{Slice, Timeline};
+use monitor::OnAir;
 use wire::ieee80211::{CompressedBlockAck, CompressedBlockAckReq, FrameKind, Header, MacAddr, Mpdu, Seq};
-use wire::radiotap::Reception;
 
 use super::channel::{ChannelSettings, Tuned};
-use super::recorder::{AirFrame, AirRecorder};
 use super::{Ppdu, Response};
+use crate::record::AirFile;
 
 /// Block Ack scoreboards kept: a driver may send from any address.
 const SCOREBOARDS_MAX: usize = 256;
@@ -60,40 +60,40 @@ impl Scoreboard {
     }
 }
 
-/// Writes down what can be heard. What is lost at the receiver is not lost at the monitor; what collides is, and stands
-/// there with a wrong FCS.
+/// Writes down what can be heard. What is lost at the receiver is not lost at the monitor; what collides is.
 pub(super) struct Monitor {
-    recorder: AirRecorder,
-    ampdu_reference: u32,
+    file: AirFile,
     /// By transmitter and TID.
     scoreboards: BTreeMap<(MacAddr, u8), Scoreboard>,
 }
 
 impl Monitor {
-    pub(super) const fn new(recorder: AirRecorder) -> Self {
-        Self { recorder, ampdu_reference: 0, scoreboards: BTreeMap::new() }
+    pub(super) const fn new(file: AirFile) -> Self {
+        Self { file, scoreboards: BTreeMap::new() }
     }
 
     pub(super) fn finish(&mut self) -> std::io::Result<()> {
-        self.recorder.finish()
+        self.file.finish()
     }
 
     pub(super) fn hear(&mut self, channel: &ChannelSettings, ppdu: &Ppdu, heard: &Heard<'_>) {
         let Heard { start_ns, timeline, tuned, collided, data_sent, accepted } = *heard;
-        let recorder = &mut self.recorder;
-        let mut write = |slice: &Slice, ampdu: Option<(u32, bool)>, bytes: &[u8]| {
-            // The first bit of the MPDU is what a Linux driver in monitor mode stamps; all of an A-MPDU have the same.
-            let first_bit_ns = start_ns + slice.start_ns + slice.mode.preamble_ns().map_or(0, u64::from);
-            let reception = Reception {
-                tsft_us: first_bit_ns / 1_000,
-                mode: slice.mode,
-                frequency_mhz: tuned.frequency_mhz,
-                signal_dbm: channel.signal_dbm,
-                noise_dbm: Some(channel.noise_dbm),
-                bad_fcs: collided,
-                ampdu,
-            };
-            recorder.frame(&AirFrame { end_ns: start_ns + slice.end_ns, reception, bytes });
+        let Some(recorder) = self.file.recorder() else { return };
+        let on_air = |slice: &Slice| OnAir {
+            start_ns: start_ns + slice.start_ns,
+            end_ns: start_ns + slice.end_ns,
+            mode: slice.mode,
+            frequency_mhz: tuned.frequency_mhz,
+            signal_dbm: channel.signal_dbm,
+            noise_dbm: channel.noise_dbm,
+            collided,
+        };
+        let mut write = |slice: &Slice, aggregated: bool, mpdus: &[Vec<u8>]| {
+            recorder.take(&on_air(slice), mpdus.len(), aggregated, |index, _, out| {
+                let mpdu = mpdus.get(index).map(Vec::as_slice).unwrap_or_default();
+                out.extend_from_slice(mpdu);
+                mpdu.len()
+            });
         };
         let Some(first) = ppdu.mpdus.first() else { return };
         let frame = Mpdu::new(first);
@@ -106,22 +106,15 @@ impl Monitor {
             } else {
                 Header::control(FrameKind::Cts, transmitter, None)
             };
-            write(slice, None, &emitted(header, rest(slice.end_ns)));
+            write(slice, false, &[emitted(header, rest(slice.end_ns))]);
         }
         if let Some(slice) = timeline.cts.as_ref().filter(|_| data_sent) {
-            write(slice, None, &emitted(Header::control(FrameKind::Cts, transmitter, None), rest(slice.end_ns)));
+            write(slice, false, &[emitted(Header::control(FrameKind::Cts, transmitter, None), rest(slice.end_ns))]);
         }
         if !data_sent {
             return;
         }
-        if ppdu.aggregated {
-            self.ampdu_reference = self.ampdu_reference.wrapping_add(1);
-        }
-        let last = ppdu.mpdus.len() - 1;
-        for (at, mpdu) in ppdu.mpdus.iter().enumerate() {
-            let ampdu = ppdu.aggregated.then_some((self.ampdu_reference, at == last));
-            write(&timeline.data, ampdu, mpdu);
-        }
+        write(&timeline.data, ppdu.aggregated, &ppdu.mpdus);
         for (mpdu, _) in ppdu.mpdus.iter().zip(accepted).filter(|(_, &accepted)| accepted) {
             let mpdu = Mpdu::new(mpdu);
             let (Some(tid), Some(sequence)) = (mpdu.tid(), mpdu.sequence()) else { continue };
@@ -140,7 +133,7 @@ impl Monitor {
             } else {
                 emitted(Header::control(FrameKind::Ack, transmitter, None), 0)
             };
-            write(slice, None, &bytes);
+            write(slice, false, &[bytes]);
         }
     }
 }

@@ -10,15 +10,19 @@ mod pending;
 
 use std::collections::BTreeMap;
 
+use wire::usb::urb::{self, IN_PROGRESS};
 use wire::usb::usbip::{Command, Completion, Submit, UsbipError, HEADER, ISO_DESCRIPTOR};
+use wire::usb::usbmon::EventKind;
 use wire::usb::{EndpointAddress, TransferType};
 
 use crate::device::{ControlReply, Device, InReply, OutReply};
-use crate::record::{Observer, UrbEvent};
+use crate::record::Observer;
 pub use counters::UrbCounters;
 use endpoint::Endpoints;
 use pending::{InPipe, Urb};
 
+/// Device number written down: the one that the USB/IP import gives.
+const DEVICE: u8 = 2;
 /// Largest buffer of one URB: twice what usbfs allows by default (16 MB) is far more than any driver uses.
 const URB_LENGTH_MAX: u32 = 1 << 24;
 /// URBs that a host may have pending.
@@ -380,16 +384,22 @@ impl Session {
     fn observe(&mut self, now_ns: u64, urb: &Urb, completion: Option<(i32, u32)>, data: &[u8]) {
         if let Some(observer) = &mut self.observer {
             let direction = if urb.is_in { 0x80 } else { 0 };
-            observer.urb(&UrbEvent {
-                now_ns,
-                sequence: urb.sequence,
+            let (event, status, length) = match completion {
+                None => (EventKind::Submission, IN_PROGRESS, urb.length),
+                Some((status, actual)) => (EventKind::Completion, status, actual),
+            };
+            observer.urb(&urb::Urb {
+                at_ns: now_ns,
+                event,
+                id: u64::from(urb.sequence),
+                device: DEVICE,
                 endpoint: EndpointAddress(urb.endpoint | direction),
                 transfer: urb.transfer,
                 setup: (urb.endpoint == 0).then_some(urb.setup),
-                flags: urb.flags,
+                transfer_flags: urb.flags,
                 interval: urb.interval,
-                length: urb.length,
-                completion,
+                status,
+                length,
                 data,
             });
         }

@@ -1,15 +1,13 @@
 //! The MPDUs of a PPDU of a link, without their FCS.
 
 use link::engine::{AccessCategory, HostId, Packet};
-use link::ppdu::{Contents, DataMpdu, Ppdu};
+use link::ppdu::{write_msdu, Contents, DataMpdu, Ppdu};
 use wire::ieee80211::body::LLC_SNAP;
 use wire::ieee80211::{
     Bitmap, CompressedBlockAck, CompressedBlockAckReq, FrameControl, FrameKind, Header, MacAddr, QosControl, Seq,
 };
 
-use crate::network::address;
-
-pub(crate) const FCS_LEN: usize = 4;
+use super::network::address;
 
 fn receiver(to: Option<HostId>) -> MacAddr {
     to.map_or(MacAddr::BROADCAST, address)
@@ -17,16 +15,16 @@ fn receiver(to: Option<HostId>) -> MacAddr {
 
 /// How a data frame is to be written.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DataFrame {
-    pub(crate) category: AccessCategory,
-    pub(crate) qos: bool,
+pub(super) struct DataFrame {
+    pub(super) category: AccessCategory,
+    pub(super) qos: bool,
     /// `out` is not to become longer than this; the frame is cut.
-    pub(crate) limit: usize,
+    pub(super) limit: usize,
 }
 
 /// Appends a data frame; gives the length that it has when it is not cut. The far ends of the traffic are the radios
 /// themselves.
-pub(crate) fn data<P: Packet>(
+pub(super) fn data<P: Packet>(
     ppdu: &Ppdu<'_, P>,
     frame: DataFrame,
     mpdu: &DataMpdu<'_, P>,
@@ -41,23 +39,13 @@ pub(crate) fn data<P: Packet>(
     let qos = frame.qos.then(|| QosControl::new(frame.category.tid()));
     let header = Header::data(fc, addresses, Seq::new(mpdu.sequence), qos);
     Header { duration_id: ppdu.duration_us, ..header }.emit(out);
-    out.extend_from_slice(&LLC_SNAP);
-    let type_at = out.len();
-    out.extend_from_slice(&wire::ip::ETHERTYPE_IPV4.to_be_bytes());
-    let body = out.len();
-    let size = mpdu.packet.size_bytes();
-    let room = frame.limit.saturating_sub(body).min(size);
-    mpdu.packet.write_bytes(out, room);
-    // Whatever the packet made of it: as long as it says.
-    out.resize(body + room, 0);
-    if out.get(body).is_some_and(|byte| byte >> 4 == 6) {
-        out[type_at..body].copy_from_slice(&wire::ip::ETHERTYPE_IPV6.to_be_bytes());
-    }
-    body - start + size
+    let body = out.len() + LLC_SNAP.len() + 2;
+    write_msdu(mpdu.packet, frame.limit.saturating_sub(body), out);
+    body - start + mpdu.packet.size_bytes()
 }
 
 /// Appends a control frame; nothing for what is none.
-pub(crate) fn control<P>(ppdu: &Ppdu<'_, P>, out: &mut Vec<u8>) {
+pub(super) fn control<P>(ppdu: &Ppdu<'_, P>, out: &mut Vec<u8>) {
     let (to, from) = (receiver(ppdu.to), address(ppdu.from));
     let header = |kind: FrameKind, transmitter: Option<MacAddr>, out: &mut Vec<u8>| {
         Header { duration_id: ppdu.duration_us, ..Header::control(kind, to, transmitter) }.emit(out);

@@ -11,7 +11,7 @@ const DSSS_RATES: [u8; 4] = [2, 4, 11, 22];
 /// Of a rate in the element: every station must know it.
 const BASIC: u8 = 0x80;
 /// Rates that the element Supported Rates has room for; the others stand in Extended Supported Rates.
-pub(crate) const RATES_MAX: usize = 8;
+pub(super) const RATES_MAX: usize = 8;
 
 /// What a beacon tells of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use wire::ieee80211::{
     ManagementElements, SecondaryChannel, Seq, TimElement, Wmm,
 };
 
-use crate::frame::FCS_LEN;
-use crate::network::{address, Network};
+use super::network::{address, Network};
+use crate::air::FCS_LEN;
 
 const SSID: &[u8] = b"txop";
 /// 100 TU, as everywhere.
@@ -19,7 +19,7 @@ const CAPABILITY: CapabilityInfo = CapabilityInfo(0x0401);
 const TIM: TimElement<'_> = TimElement { dtim_count: 0, dtim_period: 1, bitmap_control: 0, bitmap: &[0] };
 
 /// Appends a beacon of an open network, without its FCS.
-pub(crate) fn beacon(network: &Network, tsf_us: u64, sequence: u16, out: &mut Vec<u8>) {
+pub(super) fn beacon(network: &Network, tsf_us: u64, sequence: u16, out: &mut Vec<u8>) {
     let start = out.len();
     let ap = address(HostId::SERVER);
     Header::management(FrameKind::Beacon, MacAddr::BROADCAST, ap, ap, Seq::new(sequence)).emit(out);

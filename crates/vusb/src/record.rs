@@ -1,0 +1,155 @@
+//! What was on the air and went over the bus, written down by `monitor`, whose recorders of modelled links these are too.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+use monitor::{AirRecorder, CaptureSettings, CaptureStatus, Origin, UsbCapture};
+use wire::usb::urb::Urb;
+
+/// What a capture says of where it comes from: a guest's by the guest's mode, which its init gives in `TXOP_MODE`; on other
+/// machines the chips' time is theirs, as that of emulated links.
+fn origin_of(mode: Option<&str>) -> Origin {
+    match mode {
+        Some("exact") => Origin::GuestExact,
+        Some("fast") => Origin::GuestFast,
+        _ => Origin::Emulated,
+    }
+}
+
+/// A whole capture. `epoch_ns` is what to add to the run's clock to get the time since 1970; the chips' clock (TSF) is the run's.
+pub fn settings(epoch_ns: i64, limit_bytes: Option<u64>) -> CaptureSettings {
+    let origin = origin_of(std::env::var("TXOP_MODE").ok().as_deref());
+    CaptureSettings { start_unix_ns: epoch_ns, tsf_start_us: 0, limit_bytes, ..CaptureSettings::new(origin) }
+}
+
+/// Is told of every URB.
+pub trait Observer {
+    /// An URB was submitted or has ended.
+    fn urb(&mut self, urb: &Urb<'_>);
+
+    /// The run ends.
+    ///
+    /// # Errors
+    /// Those of its file.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// The capture of the air, until it is finished.
+pub struct AirFile {
+    recorder: Option<AirRecorder<BufWriter<File>>>,
+    limit_bytes: Option<u64>,
+}
+
+/// The capture of the bus, until it is finished.
+pub struct UsbFile {
+    recorder: Option<UsbCapture<BufWriter<File>>>,
+    limit_bytes: Option<u64>,
+}
+
+fn create(path: &Path) -> io::Result<BufWriter<File>> {
+    Ok(BufWriter::new(File::create(path)?))
+}
+
+/// Says on stderr from when on a capture of `what` has nothing, and what went wrong with its file.
+fn ended(what: &str, limit_bytes: Option<u64>, status: CaptureStatus) -> io::Result<()> {
+    if let (Some(limit_bytes), Some(time_ns)) = (limit_bytes, status.full_unix_ns) {
+        let megabytes = limit_bytes >> 20;
+        eprintln!("txop-vusb: the capture of the {what} is full: {megabytes} MB; nothing after {time_ns} ns is in it");
+    }
+    status.error.map_or(Ok(()), |error| Err(io::Error::other(error)))
+}
+
+impl AirFile {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
+        let recorder = AirRecorder::new(create(path)?, settings).map_err(io::Error::other)?;
+        Ok(Self { recorder: Some(recorder), limit_bytes: settings.limit_bytes })
+    }
+
+    /// The recorder, until the end.
+    pub(crate) fn recorder(&mut self) -> Option<&mut AirRecorder<BufWriter<File>>> {
+        self.recorder.as_mut()
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// The first error of the file since it was created.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self.recorder.take() {
+            Some(recorder) => ended("air", self.limit_bytes, recorder.finish().1),
+            None => Ok(()),
+        }
+    }
+}
+
+impl UsbFile {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
+        let recorder = UsbCapture::new(create(path)?, settings).map_err(io::Error::other)?;
+        Ok(Self { recorder: Some(recorder), limit_bytes: settings.limit_bytes })
+    }
+}
+
+impl Observer for UsbFile {
+    fn urb(&mut self, urb: &Urb<'_>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.take(urb);
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self.recorder.take() {
+            Some(recorder) => ended("bus", self.limit_bytes, recorder.finish().1),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_origin_is_that_of_the_mode() {
+        let marks = [Some("exact"), Some("fast"), None, Some("")].map(|mode| origin_of(mode).description());
+        assert_eq!(marks, ["guest-exact by txop", "guest-fast by txop", "emulated by txop", "emulated by txop"]);
+    }
+
+    #[test]
+    fn a_full_capture_ends_without_a_gap_and_counts_what_it_lacks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("usb.pcapng");
+        let mut file = UsbFile::create(&path, &settings(1_000, Some(65_536))).unwrap();
+        let urb = Urb {
+            at_ns: 0,
+            event: wire::usb::usbmon::EventKind::Completion,
+            id: 1,
+            device: 2,
+            endpoint: wire::usb::EndpointAddress(0x81),
+            transfer: wire::usb::TransferType::Bulk,
+            setup: None,
+            interval: 0,
+            transfer_flags: 0,
+            status: 0,
+            length: 8_192,
+            data: &[7; 8_192],
+        };
+        for at_ns in 0..20 {
+            file.urb(&Urb { at_ns, ..urb });
+        }
+        file.finish().unwrap();
+        assert!(std::fs::metadata(&path).unwrap().len() <= 65_536);
+        let report =
+            bus::analyze_read(File::open(&path).unwrap(), None, "usb".to_owned(), &Default::default(), &mut ());
+        let summary = report.unwrap().summary;
+        assert_eq!((summary.completions, summary.dropped_by_capture), (7, Some(13)));
+    }
+}
