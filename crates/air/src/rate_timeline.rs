@@ -27,47 +27,76 @@ struct Cell {
 #[derive(Clone, Debug, Default)]
 pub struct Track {
     cells: Vec<Cell>,
-    /// The cell last added to.
-    last: usize,
+    open: Open,
+}
+
+/// The cell last added to. What was added since is kept here, beside the station's other counters, so that most frames need no
+/// look at the cells.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    place: usize,
+    /// Frames from then on, and before `end_ns`, are the cell's.
+    start_ns: i64,
+    end_ns: i64,
+    key: u64,
+    frames: u64,
+    retries: u64,
 }
 
 impl Track {
     /// Adds a frame; `false` when it needs a new cell and there is no `room` for one.
     #[inline]
     fn add(&mut self, at_ns: i64, key: u64, retry: bool, width_ns: i64, room: &mut usize) -> bool {
-        if let Some(cell) = self.cells.get_mut(self.last) {
-            if cell.key == key && at_ns >= cell.start_ns && at_ns - cell.start_ns < width_ns {
-                cell.frames += 1;
-                cell.retries += u64::from(retry);
-                return true;
-            }
+        let open = &mut self.open;
+        if at_ns < open.end_ns && at_ns >= open.start_ns && key == open.key {
+            open.frames += 1;
+            open.retries += u64::from(retry);
+            return true;
         }
         self.add_anywhere(at_ns, key, retry, width_ns, room)
     }
 
+    #[inline(never)]
     fn add_anywhere(&mut self, at_ns: i64, key: u64, retry: bool, width_ns: i64, room: &mut usize) -> bool {
         let start_ns = at_ns.div_euclid(width_ns).saturating_mul(width_ns);
-        let end = self.cells.partition_point(|cell| cell.start_ns <= start_ns);
+        // Mostly it is among the last ones.
+        let is_last = self.cells.last().is_none_or(|cell| cell.start_ns <= start_ns);
+        let end = if is_last { self.cells.len() } else { self.cells.partition_point(|cell| cell.start_ns <= start_ns) };
         let same = self.cells.get(..end).unwrap_or_default().iter().rev().take_while(|cell| cell.start_ns == start_ns);
-        let place = match same.zip(1..).find(|(cell, _)| cell.key == key) {
-            Some((_, back)) => end - back,
-            None if *room == 0 => return false,
-            None => {
-                *room -= 1;
-                self.cells.insert(end, Cell { start_ns, key, frames: 0, retries: 0 });
-                end
-            }
-        };
-        self.last = place;
-        if let Some(cell) = self.cells.get_mut(place) {
-            cell.frames += 1;
-            cell.retries += u64::from(retry);
+        let found = same.zip(1..).find(|(cell, _)| cell.key == key).map(|(_, back)| end - back);
+        if found.is_none() && *room == 0 {
+            return false;
         }
+        self.close();
+        let place = found.unwrap_or_else(|| {
+            *room -= 1;
+            self.cells.insert(end, Cell { start_ns, key, frames: 0, retries: 0 });
+            end
+        });
+        let end_ns = start_ns.saturating_add(width_ns);
+        self.open = Open { place, start_ns, end_ns, key, frames: 1, retries: u64::from(retry) };
         true
+    }
+
+    /// Puts what was added into its cell.
+    fn close(&mut self) {
+        let Open { place, frames, retries, .. } = std::mem::take(&mut self.open);
+        if let Some(cell) = self.cells.get_mut(place) {
+            cell.frames += frames;
+            cell.retries += retries;
+        }
+    }
+
+    fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+        self.cells.iter().enumerate().map(|(place, cell)| {
+            let open = if place == self.open.place { self.open } else { Open::default() };
+            Cell { frames: cell.frames + open.frames, retries: cell.retries + open.retries, ..*cell }
+        })
     }
 
     /// Merges cells that share one of the new width.
     fn widen(&mut self, width_ns: i64) {
+        self.close();
         let mut merged: Vec<Cell> = Vec::with_capacity(self.cells.len() / 2 + 1);
         for cell in &self.cells {
             let start_ns = cell.start_ns.div_euclid(width_ns).saturating_mul(width_ns);
@@ -81,7 +110,6 @@ impl Track {
             }
         }
         self.cells = merged;
-        self.last = 0;
     }
 }
 
@@ -135,7 +163,7 @@ impl RateTimeline {
         shown.sort_by_key(|(address, station)| (std::cmp::Reverse(station.sent), **address));
         let rows = shown.into_iter().flat_map(|(address, station)| {
             let address = MacAddr::from_u64(*address).to_string();
-            station.track.cells.iter().map(move |cell| {
+            station.track.cells().map(move |cell| {
                 let mode = Mode::from_key(cell.key).unwrap_or_default();
                 report::RateCell {
                     address: address.clone(),
@@ -180,7 +208,7 @@ mod tests {
                 let cell = known.entry((at.div_euclid(width) * width, *key)).or_default();
                 *cell = (cell.0 + 1, cell.1 + u64::from(*retry));
             }
-            let mut cells: Vec<_> = track.cells.iter().map(|c| ((c.start_ns, c.key), (c.frames, c.retries))).collect();
+            let mut cells: Vec<_> = track.cells().map(|c| ((c.start_ns, c.key), (c.frames, c.retries))).collect();
             assert!(cells.windows(2).all(|pair| pair[0].0 .0 <= pair[1].0 .0));
             cells.sort_unstable();
             assert_eq!(cells, known.into_iter().collect::<Vec<_>>());
