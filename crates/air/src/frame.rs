@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use capture::Place;
+use capture::{Order, Place};
 use wire::ieee80211::{self as mac, Bitmap, BlockAck, BlockAckReq, Header, MacAddr};
 use wire::linktype::LinkType;
 use wire::radio::RadioInfo;
@@ -198,6 +198,8 @@ pub struct Tally {
     pub fcs_inferred: u64,
     /// Bytes of the file passed, for progress.
     pub file_position: u64,
+    /// Of all records read so far: were they in order?
+    pub order: Order,
     /// Records per link type.
     pub link_types: Few<u32, 64>,
     /// Where a channel was chosen: frames on other ones, which are in none of the other counts.

@@ -1,5 +1,7 @@
 //! What a capture cannot tell, and why.
 
+use capture::Order;
+
 use crate::calibrate::{Calibration, ClockSource, Grouping};
 use crate::link::Links;
 use crate::medium::Medium;
@@ -11,7 +13,7 @@ use crate::summary::{Counts, Source};
 const IMPOSSIBLE: f64 = 1.05;
 /// And by this much: the last PPDU lies beyond its own stamp.
 const IMPOSSIBLE_NS: i64 = 20_000_000;
-/// Records earlier than one before them by more than this are out of order; capture queues mix up less.
+/// Records earlier than one before them by more than this are out of order, where sorting left any.
 pub const DISORDER_NS: i64 = 10_000_000;
 /// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
 const UNTIMELY: f64 = 0.01;
@@ -53,6 +55,8 @@ pub struct Known<'a> {
     pub span_ns: i64,
     /// What the sniffer heard.
     pub hearing: &'a Hearing,
+    /// Records that are out of order.
+    pub disorder: Option<&'a Limit>,
 }
 
 /// Sections that need times.
@@ -61,26 +65,68 @@ const TIMED: &[&str] = &["airtime", "waterfall", "steadiness", "response delay",
 /// Records that are out of order: nothing can be told of times, nor of who answered what.
 pub fn disorder(counts: &Counts) -> Option<Limit> {
     let (n, disordered) = (counts.frames(), counts.disordered());
-    (disordered as f64 > UNTIMELY * n as f64).then(|| {
-        limit(
-            "disorder",
-            sentence!(
-                "{disordered} of {n} records are earlier than one before them, by up to {most} s: records that are out of order, or \
-                 captures that were put one behind the other, have no times that can be used (sort them: reordercap, mergecap)",
-                disordered = Figure::count(disordered, n),
-                n = Figure::total(n),
-                most = Figure::of(counts.farthest_back_ns() as f64 / 1e9, "s", disordered, 3)
-            ),
-            TIMED,
+    if disordered as f64 <= UNTIMELY * n as f64 {
+        return None;
+    }
+    let (disordered, n) = (Figure::count(disordered, n), Figure::total(n));
+    let most = farthest_back(counts);
+    let sentence = if counts.tally.order.is_reversed() {
+        sentence!(
+            "the records stand in reverse order: {disordered} of {n} are earlier than one before them, by up to {most} s, which is more \
+             than is sorted while reading, so that their times cannot be used (sort them: reordercap)",
+            disordered = disordered,
+            n = n,
+            most = most
         )
-    })
+    } else {
+        sentence!(
+            "{disordered} of {n} records are earlier than one before them, by up to {most} s, and farther from their place than is \
+             sorted while reading: records that are out of order, or captures that were put one behind the other, have no times that \
+             can be used (sort them: reordercap, mergecap)",
+            disordered = disordered,
+            n = n,
+            most = most
+        )
+    };
+    Some(limit("disorder", sentence, TIMED))
+}
+
+fn farthest_back(counts: &Counts) -> Figure {
+    Figure::of(counts.farthest_back_ns() as f64 / 1e9, "s", counts.disordered(), 3)
+}
+
+/// Records that were put in order.
+fn sorted(order: &Order) -> Option<Limit> {
+    let Order { moved, farthest_ns, records, .. } = *order;
+    if moved == 0 {
+        return None;
+    }
+    let (count, n) = (Figure::count(moved, records), Figure::total(records));
+    let most = Figure::of(farthest_ns as f64 / 1e9, "s", moved, 3);
+    let sentence = if order.is_reversed() {
+        sentence!(
+            "the records stand in reverse order: {moved} of {n} were put before others that are later by up to {most} s, into the order of \
+             their times",
+            moved = count,
+            n = n,
+            most = most
+        )
+    } else {
+        sentence!(
+            "{moved} of {n} records stood behind others that are later, by up to {most} s: they were put into the order of their times",
+            moved = count,
+            n = n,
+            most = most
+        )
+    };
+    Some(limit("sorted", sentence, &["airtime", "exchanges"]))
 }
 
 /// Why times cannot be used at all; `None` when they can.
 pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     let n = known.counts.frames();
-    if let Some(limit) = disorder(known.counts) {
-        return Some(limit);
+    if let Some(limit) = known.disorder {
+        return Some(limit.clone());
     }
     if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
         return Some(limit(
@@ -113,13 +159,13 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     None
 }
 
-/// What this capture cannot tell.
-pub fn limits(known: &Known<'_>) -> Vec<Limit> {
+/// What this capture cannot tell. `untimely`: why times cannot be used at all.
+pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     let n = known.counts.frames();
     if n == 0 {
         return Vec::new();
     }
-    let mut limits: Vec<Limit> = untimely(known).into_iter().collect();
+    let mut limits: Vec<Limit> = untimely.into_iter().collect();
     clock(known, &mut limits);
     rates(known, &mut limits);
     damage(known, &mut limits);
@@ -188,18 +234,21 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall"],
         ));
     }
-    let disordered = counts.disordered();
-    if disordered > 0 && !limits.iter().any(|limit| limit.code == "disorder") {
-        limits.push(limit(
-            "some-disorder",
-            sentence!(
-                "{disordered} of {n} records are earlier than one before them, by up to {most} s",
-                disordered = Figure::count(disordered, n),
-                n = Figure::total(n),
-                most = Figure::of(counts.farthest_back_ns() as f64 / 1e9, "s", disordered, 3)
-            ),
-            &["airtime", "exchanges"],
-        ));
+    if known.disorder.is_none() {
+        limits.extend(sorted(&counts.tally.order));
+        let disordered = counts.disordered();
+        if disordered > 0 {
+            limits.push(limit(
+                "some-disorder",
+                sentence!(
+                    "{disordered} of {n} records are earlier than one before them, by up to {most} s",
+                    disordered = Figure::count(disordered, n),
+                    n = Figure::total(n),
+                    most = farthest_back(counts)
+                ),
+                &["airtime", "exchanges"],
+            ));
+        }
     }
 }
 
@@ -360,8 +409,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let totals = medium.totals();
-    let ordered = !limits.iter().any(|limit| limit.code == "disorder");
-    if ordered && totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && channels <= 1 {
+    if known.disorder.is_none() && totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && channels <= 1 {
         let share = totals.unobserved_ns as f64 / totals.observed_ns.max(1) as f64;
         limits.push(limit(
             "away",

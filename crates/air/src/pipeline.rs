@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender, SyncSender};
 use std::time::{Duration, Instant};
 
-use capture::{Damage, OpenError, Place, Placing, Reader, Record};
+use capture::{Damage, Ending, InOrder, OpenError, Place, Placing, Reader, Record};
 
 use crate::analyzer::{Analyzer, Options};
 use crate::decryption;
@@ -36,6 +36,13 @@ pub enum Error {
         /// Link types found, in words.
         link_types: String,
     },
+    /// It holds 802.11 records, but none of them can be read.
+    Unreadable {
+        /// Records of 802.11.
+        records: u64,
+        /// What is wrong with the first.
+        example: String,
+    },
     /// A window was asked for, and no record of the capture has a time.
     NoTimes,
     /// A network or a channel was chosen that the capture does not have.
@@ -53,6 +60,10 @@ impl std::fmt::Display for Error {
                 "none of its {records} records is an 802.11 frame (link type {link_types}): capture on a monitor \
                  interface"
             ),
+            Self::Unreadable { records: 1, example } => write!(f, "its only 802.11 record cannot be read: {example}"),
+            Self::Unreadable { records, example } => {
+                write!(f, "none of its {records} 802.11 records can be read: {example}")
+            }
             Self::NoTimes => f.write_str("its records have no time, so none can be said to lie in a window"),
             Self::NotThere(what) => what.fmt(f),
             Self::Stopped => f.write_str("stopped"),
@@ -85,6 +96,10 @@ impl Progress for () {
 
 enum Message {
     Frames(Batch),
+    /// The records are out of order and come once more, sorted: what was sent so far is to be forgotten.
+    Again,
+    /// The file cannot be read again.
+    Failed(OpenError),
     End(Source),
 }
 
@@ -108,15 +123,15 @@ pub fn analyze(
     let is_watched = stop.is_some();
     // Not a scoped thread: one that waits for a silent pipe must not keep the caller from stopping.
     std::thread::spawn(move || {
-        let mut reader = match Reader::open(&path, settings) {
-            Ok(reader) => reader,
+        let records = match InOrder::open(&path, settings) {
+            Ok(records) => records,
             Err(error) => {
                 let _ = opened.send(Err(error));
                 return;
             }
         };
-        let _ = opened.send(Ok(reader.total_bytes()));
-        read(&mut reader, name, &reading, is_watched, &frames, &empty);
+        let _ = opened.send(Ok(records.reader().total_bytes()));
+        read_in_order(records, &name, &reading, is_watched, &frames, &empty);
     });
     let total = loop {
         match started.recv_timeout(TICK) {
@@ -132,15 +147,15 @@ pub fn analyze(
             }
         }
     };
-    second_stage(&stage_two, &back, Analyzer::new(options), total, stop.as_deref(), progress)
+    second_stage(&stage_two, &back, options, total, stop.as_deref(), progress)
 }
 
-/// Analyses what an open reader delivers; `name` is what the report calls it.
+/// Analyses what an open reader delivers, sorted as far as [`InOrder::once`] can; `name` is what the report calls it.
 ///
 /// # Errors
 /// See [`Error`].
 pub fn analyze_reader(
-    mut reader: Reader,
+    reader: Reader,
     name: String,
     options: Options,
     progress: &mut dyn Progress,
@@ -149,8 +164,8 @@ pub fn analyze_reader(
     let (back, empty) = channel::<Batch>();
     let total = reader.total_bytes();
     let reading = options.clone();
-    std::thread::spawn(move || read(&mut reader, name, &reading, false, &frames, &empty));
-    second_stage(&stage_two, &back, Analyzer::new(options), total, None, progress)
+    std::thread::spawn(move || read_in_order(InOrder::once(reader), &name, &reading, false, &frames, &empty));
+    second_stage(&stage_two, &back, options, total, None, progress)
 }
 
 fn stop_following(stop: Option<&std::sync::atomic::AtomicBool>) {
@@ -179,14 +194,37 @@ struct FirstStage<'a> {
     is_watched: bool,
 }
 
-fn read(
-    reader: &mut Reader,
-    path: String,
+/// Reads the records; where they turn out not to be in order, once more.
+fn read_in_order(
+    mut records: InOrder,
+    name: &str,
     options: &Options,
     is_watched: bool,
     frames: &SyncSender<Message>,
     empty: &Receiver<Batch>,
 ) {
+    while let Err(Unfinished::OutOfOrder) = read(&mut records, name, options, is_watched, frames, empty) {
+        records = match records.again() {
+            Ok(records) => records,
+            Err(error) => {
+                let _ = frames.send(Message::Failed(error));
+                return;
+            }
+        };
+        if frames.send(Message::Again).is_err() {
+            return;
+        }
+    }
+}
+
+fn read(
+    records: &mut InOrder,
+    path: &str,
+    options: &Options,
+    is_watched: bool,
+    frames: &SyncSender<Message>,
+    empty: &Receiver<Batch>,
+) -> Result<(), Unfinished> {
     let mut stage = FirstStage {
         frames,
         empty,
@@ -206,22 +244,23 @@ fn read(
     }
     let mut placing = options.window.map(Placing::new);
     let damage = match &mut placing {
-        None if stage.elsewhere.is_none() => stage.whole(reader),
-        None => stage.channel(reader),
-        Some(placing) => stage.part(reader, placing),
-    };
-    let Ok(damage) = damage else { return };
+        None if stage.elsewhere.is_none() => stage.whole(records),
+        None => stage.channel(records),
+        Some(placing) => stage.part(records, placing),
+    }?;
+    let reader = records.reader();
     let FirstStage { decoder, outside, mut batch, .. } = stage;
     let packets = decoder.packets.as_ref().or(outside.packets.as_ref());
     let sessions = packets.and_then(|packets| packets.sessions());
     let keys = options.keys.as_ref().map_or(0, |keys| keys.len());
     let decryption = sessions.map(|sessions| decryption::report(sessions, keys));
     batch.tally.file_position = reader.bytes_read();
+    batch.tally.order = records.order();
     batch.networks = Some(Box::new(decoder.networks().clone()));
     let _ = frames.send(Message::Frames(batch));
     let drops = reader.drops();
     let source = Source {
-        path,
+        path: path.to_owned(),
         origin: capture::origin(reader.interfaces()),
         container: reader.container().name().to_owned(),
         compression: match reader.compression() {
@@ -237,33 +276,50 @@ fn read(
         decryption,
     };
     let _ = frames.send(Message::End(source));
+    Ok(())
 }
 
-/// The second stage has gone.
-struct Gone;
+/// Why not all records were read.
+enum Unfinished {
+    /// The second stage has gone.
+    Gone,
+    /// They are to be sorted.
+    OutOfOrder,
+}
+
+/// The next record; `Err(Ok)`: what ended the capture, if it was not its end.
+type Next<'a> = Result<Record<'a>, Result<Option<Damage>, Unfinished>>;
+
+#[inline]
+fn next(records: &mut InOrder) -> Next<'_> {
+    match records.next() {
+        Ok(Some(record)) => Ok(record),
+        Ok(None) => Err(Ok(None)),
+        Err(Ending::Damage(damage)) => Err(Ok(Some(damage))),
+        Err(Ending::OutOfOrder) => Err(Err(Unfinished::OutOfOrder)),
+    }
+}
 
 impl FirstStage<'_> {
     /// Reads all records; the damage that ended it, if any.
-    fn whole(&mut self, reader: &mut Reader) -> Result<Option<Damage>, Gone> {
+    fn whole(&mut self, records: &mut InOrder) -> Result<Option<Damage>, Unfinished> {
         loop {
-            match reader.next() {
-                Ok(Some(record)) => self.decoder.decode(&raw(&record), &mut self.batch),
-                Ok(None) => return Ok(None),
-                Err(damage) => return Ok(Some(damage)),
+            match next(records) {
+                Ok(record) => self.decoder.decode(&raw(&record), &mut self.batch),
+                Err(ending) => return ending,
             }
-            self.hand_over_when_due(reader)?;
+            self.hand_over_when_due(records)?;
         }
     }
 
     /// Reads all records and tells those of a channel from the others.
-    fn channel(&mut self, reader: &mut Reader) -> Result<Option<Damage>, Gone> {
+    fn channel(&mut self, records: &mut InOrder) -> Result<Option<Damage>, Unfinished> {
         loop {
-            match reader.next() {
-                Ok(Some(record)) => self.decode(&raw(&record)),
-                Ok(None) => return Ok(None),
-                Err(damage) => return Ok(Some(damage)),
+            match next(records) {
+                Ok(record) => self.decode(&raw(&record)),
+                Err(ending) => return ending,
             }
-            self.hand_over_when_due(reader)?;
+            self.hand_over_when_due(records)?;
         }
     }
 
@@ -277,21 +333,18 @@ impl FirstStage<'_> {
     }
 
     /// Reads all records and tells those of a window from the others: a batch is of one place.
-    fn part(&mut self, reader: &mut Reader, placing: &mut Placing) -> Result<Option<Damage>, Gone> {
+    fn part(&mut self, records: &mut InOrder, placing: &mut Placing) -> Result<Option<Damage>, Unfinished> {
         self.batch.place = Some(Place::Before);
         self.outside.packets = self.decoder.packets.take();
         if let Some(packets) = &mut self.outside.packets {
             packets.count(false);
         }
         loop {
-            let (record, place) = match reader.next() {
-                Ok(Some(record)) => {
-                    let place = placing.place(record.time_ns);
-                    (record, place)
-                }
-                Ok(None) => return Ok(None),
-                Err(damage) => return Ok(Some(damage)),
+            let record = match next(records) {
+                Ok(record) => record,
+                Err(ending) => return ending,
             };
+            let place = placing.place(record.time_ns);
             if self.batch.place != Some(place) {
                 // Handshakes outside the window are those of the frames in it.
                 let mut packets = self.decoder.packets.take().or_else(|| self.outside.packets.take());
@@ -312,24 +365,26 @@ impl FirstStage<'_> {
             } else {
                 self.outside.decode(&raw(&record), &mut self.batch);
             }
-            self.hand_over_when_due(reader)?;
+            self.hand_over_when_due(records)?;
         }
     }
 
     #[inline]
-    fn hand_over_when_due(&mut self, reader: &Reader) -> Result<(), Gone> {
-        self.since_check += 1;
-        let full = self.since_check as usize >= BATCH_FRAMES;
+    fn hand_over_when_due(&mut self, records: &InOrder) -> Result<(), Unfinished> {
+        self.since_check = self.since_check.wrapping_add(1);
+        // Records that gave no frame do not fill a batch: however many there are, few batches wait for the calibration.
+        let full = self.batch.frames.len() >= BATCH_FRAMES;
         // A pipe or a growing file may deliver slowly: time counts too, looked at now and then.
         if full || (self.since_check % 16 == 0 && self.flushed.elapsed() > FLUSH) {
-            self.position = reader.bytes_read();
+            self.position = records.reader().bytes_read();
+            self.batch.tally.order = records.order();
             self.hand_over()?;
         }
         Ok(())
     }
 
     /// Sends what there is to the second stage; the next batch is of the same place.
-    fn hand_over(&mut self) -> Result<(), Gone> {
+    fn hand_over(&mut self) -> Result<(), Unfinished> {
         self.since_check = 0;
         self.flushed = Instant::now();
         let place = self.batch.place;
@@ -344,7 +399,7 @@ impl FirstStage<'_> {
         self.spare.truncate(BATCHES);
         next.clear();
         next.place = place;
-        self.frames.send(Message::Frames(std::mem::replace(&mut self.batch, next))).map_err(|_| Gone)
+        self.frames.send(Message::Frames(std::mem::replace(&mut self.batch, next))).map_err(|_| Unfinished::Gone)
     }
 }
 
@@ -364,11 +419,12 @@ fn raw<'a>(record: &Record<'a>) -> RawRecord<'a> {
 fn second_stage(
     frames: &Receiver<Message>,
     back: &Sender<Batch>,
-    mut analyzer: Analyzer,
+    options: Options,
     total: Option<u64>,
     stop: Option<&std::sync::atomic::AtomicBool>,
     progress: &mut dyn Progress,
 ) -> Result<Report, Error> {
+    let mut analyzer = Analyzer::new(options.clone());
     let mut ticked = Instant::now();
     let mut position = 0;
     let source = loop {
@@ -379,6 +435,8 @@ fn second_stage(
                     let _ = back.send(batch);
                 });
             }
+            Ok(Message::Again) => analyzer = Analyzer::new(options.clone()),
+            Ok(Message::Failed(error)) => return Err(Error::Open(error)),
             Ok(Message::End(source)) => break source,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
             Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return Err(Error::Stopped),
@@ -406,6 +464,9 @@ fn second_stage(
         let names: Vec<String> =
             report.summary.link_types.iter().map(|link| format!("{} ({})", link.number, link.name)).collect();
         return Err(Error::NotWlan { records: report.summary.not_wlan, link_types: names.join(", ") });
+    }
+    if let Some((records, example)) = analyzer.unreadable() {
+        return Err(Error::Unreadable { records, example });
     }
     Ok(report)
 }

@@ -95,12 +95,16 @@ impl Reader {
         if path.as_os_str() == "-" {
             return Self::from_read(io::stdin());
         }
-        let mut file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
             return Self::from_read(file);
         }
-        let total_bytes = Some(metadata.len());
+        Self::from_file(file, options)
+    }
+
+    /// Reads a regular file, which stands at its beginning.
+    pub(crate) fn from_file(mut file: File, options: Options) -> Result<Self, OpenError> {
+        let total_bytes = Some(file.metadata()?.len());
         if let Some(follow) = options.follow {
             let following = Following::new(file, follow.clone());
             return Self::from_parts(following, Some(follow), None);
