@@ -10,7 +10,7 @@ from txop.bus.plots import draw
 from txop.bus.side_by_side import grid
 from txop.bus.view import called, sections, tone
 from txop.present import format as fmt
-from txop.present.chapters import chapters_of
+from txop.present.chapters import drawn_sections
 from txop.present.page import render
 from txop.present.window import described
 
@@ -23,7 +23,7 @@ ROWS_MAX = 500
 
 def page(report: BusReport) -> str:
     """The page of ``report``, as HTML text."""
-    chapters = chapters_of(sections(report), lambda name: draw(report, name))
+    chapters = drawn_sections(sections(report), lambda name: draw(report, name))
     return render(
         "txop.bus", "bus.html.j2", report=report, chapters=chapters, called=called, tone=tone, fmt=fmt, definitions={},
         window=described(report.summary.window) if report.summary.window is not None else None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from txop.archive.reader import Archive
-    from txop.compare.result import CompareResult, Figure, Row
+    from txop.compare.result import ComparedFigure, CompareResult, Row
 
 _STDOUT = "-"
 _ROOM_FOR_NAMES = 20
@@ -134,7 +134,7 @@ def _compare(
     return compare_two(_read(first), _read(second), baseline)
 
 
-def _named(result: CompareResult, names: Sequence[str], archive: Path) -> list[Figure]:
+def _named(result: CompareResult, names: Sequence[str], archive: Path) -> list[ComparedFigure]:
     """Some figures of a result."""
     from txop.compare.archive import narrowed
 
@@ -162,7 +162,7 @@ def _write_csv(result: CompareResult, name: str) -> None:
         write_comparison(result, out)
 
 
-def _exit_code(result: CompareResult, gates: Sequence[Figure]) -> ExitCode:
+def _exit_code(result: CompareResult, gates: Sequence[ComparedFigure]) -> ExitCode:
     rows = [row for figure in result.figures for row in figure.rows]
     judged = [row for figure in gates for row in (*figure.rows, *figure.direct)]
     if any(row.verdict == "worse" for row in judged) or not rows:
@@ -218,17 +218,17 @@ def show(result: CompareResult, out: Console, *, everything: bool) -> None:
     _show_notes(result, out, everything=everything)
 
 
-def _worth_showing(figure: Figure) -> bool:
+def _worth_showing(figure: ComparedFigure) -> bool:
     return figure.role == "primary" or any(row.verdict in ("better", "worse") for row in (*figure.rows, *figure.direct))
 
 
-def _table(title: str, figures: list[Figure]) -> Table:
+def _table(title: str, figures: list[ComparedFigure]) -> Table:
     from rich.table import Table
 
     from txop.compare import words
 
     table = Table(title=safe_text(title), title_justify="left")
-    for name in ("Figure", "Arm"):
+    for name in ("ComparedFigure", "Arm"):
         table.add_column(name, overflow="fold")
     for name in ("n", "Baseline", "Median", "Change", "Interval", "p"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -256,7 +256,7 @@ def _fits(table: Table, out: Console) -> bool:
     return Measurement.get(out, out.options.update(width=1000), table).minimum + _ROOM_FOR_NAMES <= out.width
 
 
-def _lines(figures: list[Figure]) -> list[Text]:
+def _lines(figures: list[ComparedFigure]) -> list[Text]:
     from txop.compare import words
 
     made: list[Text] = []
@@ -272,7 +272,7 @@ def _lines(figures: list[Figure]) -> list[Text]:
     return made
 
 
-def _name(figure: Figure) -> str:
+def _name(figure: ComparedFigure) -> str:
     unit = f" [{figure.metric.unit}]" if figure.metric.unit else ""
     return f"{figure.metric.title}{unit}" + (" *" if figure.role == "primary" else "")
 
@@ -281,7 +281,7 @@ def _n(row: Row) -> str:
     return str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
 
 
-def _median(value: float | None, figure: Figure) -> str:
+def _median(value: float | None, figure: ComparedFigure) -> str:
     return "infinite" if value is None else f"{value:,.{figure.metric.digits}f}"
 
 

@@ -20,7 +20,7 @@ from txop.compare.facts import (
     txop_version,
     voided_runs,
 )
-from txop.compare.result import CompareResult, Figure, NotAvailable, RemarkFacts, Source, WarnedRun
+from txop.compare.result import ComparedFigure, CompareResult, NotAvailable, RemarkFacts, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
 from txop.core.origin import Origin
@@ -127,8 +127,8 @@ def compare(
 
 
 def without_arms(
-    figures: Sequence[Figure], missing: Sequence[NotAvailable], without: Sequence[str]
-) -> tuple[list[Figure], list[NotAvailable]]:
+    figures: Sequence[ComparedFigure], missing: Sequence[NotAvailable], without: Sequence[str]
+) -> tuple[list[ComparedFigure], list[NotAvailable]]:
     """Figures, and what is missing, without some arms."""
     shown = [
         figure.model_copy(
@@ -144,8 +144,8 @@ def without_arms(
 
 
 def narrowed(
-    figures: list[Figure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, where: Path
-) -> list[Figure]:
+    figures: list[ComparedFigure], missing: Sequence[NotAvailable], metrics: Sequence[str] | None, where: Path
+) -> list[ComparedFigure]:
     """``figures``, or those of them that ``metrics`` names. Raises :class:`CannotCompare` for one that is not there."""
     if not metrics:
         return figures

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txop.compare import words
-from txop.compare.result import ChangeFacts, Figure, Row
+from txop.compare.result import ChangeFacts, ComparedFigure, Row
 from txop.plan_check.changes import Changes, OneChange
 
 
 def change_facts(
-    changes: Changes, figures: Sequence[Figure], baseline: str, without: Sequence[str] = ()
+    changes: Changes, figures: Sequence[ComparedFigure], baseline: str, without: Sequence[str] = ()
 ) -> list[ChangeFacts]:
     """Each pair of arms that isolates a change, and each change that none does; not of the arms in ``without``."""
     told = [
@@ -38,7 +38,7 @@ def change_facts(
     ]
 
 
-def _sentence(pair: OneChange, figures: Sequence[Figure], baseline: str) -> str:
+def _sentence(pair: OneChange, figures: Sequence[ComparedFigure], baseline: str) -> str:
     given = f" given {', '.join(pair.given)}" if pair.given else ""
     who = f"{pair.change}{given} ({pair.arm} against {pair.against})"
     rows = [(figure, row) for figure in figures if figure.role == "primary" for row in rows_of(figure, pair, baseline)]
@@ -56,7 +56,7 @@ def _sentence(pair: OneChange, figures: Sequence[Figure], baseline: str) -> str:
     return f"{who}: {', '.join(found)}{words.beside(worse, gain=gain)}"
 
 
-def rows_of(figure: Figure, pair: OneChange | ChangeFacts, baseline: str) -> Sequence[Row]:
+def rows_of(figure: ComparedFigure, pair: OneChange | ChangeFacts, baseline: str) -> Sequence[Row]:
     """The comparison of the two arms of a change, from among those with the baseline or the direct ones."""
     if pair.against == baseline:
         return [row for row in figure.rows if row.arm == pair.arm]

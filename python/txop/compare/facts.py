@@ -8,7 +8,7 @@ from datetime import datetime
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
-from txop.compare.result import ArmFacts, DesignFacts, Figure, PatchFacts, Repeat, Row, TestFacts, VoidedRun
+from txop.compare.result import ArmFacts, ComparedFigure, DesignFacts, PatchFacts, Repeat, Row, TestFacts, VoidedRun
 from txop.compare.rows import TestSet
 from txop.core.origin import NOT_RADIO, Origin
 from txop.plan.model import Arm, Plan
@@ -26,7 +26,7 @@ def origin_warnings(origin: Origin) -> list[str]:
     return [NOT_RADIO] if origin in (Origin.GUEST_EXACT, Origin.GUEST_FAST) else []
 
 
-def family_warnings(figures: Sequence[Figure], confidence: float, family: int) -> list[str]:
+def family_warnings(figures: Sequence[ComparedFigure], confidence: float, family: int) -> list[str]:
     """Said when so many primary comparisons of so few blocks can never give a verdict."""
     rows = [
         row

@@ -227,7 +227,7 @@ class DirectRow(Row):
     """What both arms have beyond the baseline."""
 
 
-class Figure(Record):
+class ComparedFigure(Record):
     """One figure of one test, in all arms."""
 
     name: str
@@ -361,7 +361,7 @@ class CompareResult(Record):
     baseline: str
     arms: list[ArmFacts]
     tests: list[TestFacts]
-    figures: list[Figure]
+    figures: list[ComparedFigure]
     """Primary ones first, then in the order of tests and metrics."""
     changes: list[ChangeFacts] = []
     """What each change of the plan does, given the others."""
@@ -378,7 +378,7 @@ class CompareResult(Record):
     damage: list[str]
     """What of the archive could not be read."""
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str) -> ComparedFigure:
         """The figure called ``TEST.METRIC``; :class:`KeyError` when there is none."""
         return {figure.name: figure for figure in self.figures}[name]
 

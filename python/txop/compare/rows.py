@@ -14,10 +14,10 @@ from txop.compare import words
 from txop.compare.infinite import Judged, compare_values, without_spread
 from txop.compare.result import (
     ArmValues,
+    ComparedFigure,
     DirectRow,
     Drift,
     Estimate,
-    Figure,
     Infinity,
     MetricFacts,
     NotAvailable,
@@ -86,7 +86,7 @@ def compare_figures(
     *,
     paired: bool,
     beside: Sequence[OneChange] = (),
-) -> tuple[list[Figure], list[NotAvailable]]:
+) -> tuple[list[ComparedFigure], list[NotAvailable]]:
     """The figures of all tests, primary ones first, and what could not be compared.
 
     ``beside``: pairs of arms that are compared directly, besides every arm with the baseline. The primary comparisons
@@ -288,9 +288,9 @@ def _estimate(judged: Judged) -> Estimate:
     )
 
 
-def _finished(draft: _FigureDraft) -> Figure:
+def _finished(draft: _FigureDraft) -> ComparedFigure:
     metric = draft.metric
-    return Figure(
+    return ComparedFigure(
         name=draft.name,
         test=draft.test.name,
         metric=MetricFacts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.compare.result import DesignFacts, DirectRow, Figure, Row
+from txop.compare.result import ComparedFigure, DesignFacts, DirectRow, Row
 from txop.present.format import MINUS, NOT_AVAILABLE, signed
 from txop.stats.limits import MAX_BLOCKS
 
@@ -42,13 +42,13 @@ def size(value: float | None, unit: str) -> str:
     return NOT_AVAILABLE if value is None else f"{_signed(abs(value), unit).lstrip('+')} {unit}".rstrip()
 
 
-def label(figure: Figure) -> str:
+def label(figure: ComparedFigure) -> str:
     """A figure in words: ``tx throughput``."""
     return f"{figure.test} {figure.metric.title}"
 
 
 def headline(
-    figures: Sequence[Figure], baseline: str, arms: Sequence[str], design: DesignFacts, *, runs: int
+    figures: Sequence[ComparedFigure], baseline: str, arms: Sequence[str], design: DesignFacts, *, runs: int
 ) -> list[str]:
     """The answer: a sentence per arm, and before it what limits all of them."""
     sentences = []
@@ -69,7 +69,7 @@ def headline(
     return sentences
 
 
-def beside(worse: Sequence[tuple[Figure, Row]], *, gain: bool) -> str:
+def beside(worse: Sequence[tuple[ComparedFigure, Row]], *, gain: bool) -> str:
     """What stands beside every verdict: all exploratory figures that are worse, however many."""
     if not worse:
         return ""
@@ -77,8 +77,10 @@ def beside(worse: Sequence[tuple[Figure, Row]], *, gain: bool) -> str:
     return f"; {link}{HARM} {_listed([with_interval(f, r) for f, r in worse], len(worse))}{EXPLORATORY}"
 
 
-def _about(arm: str, baseline: str, rows: Sequence[tuple[Figure, Row]], worse: Sequence[tuple[Figure, Row]]) -> str:
-    def of(verdict: str) -> list[tuple[Figure, Row]]:
+def _about(
+    arm: str, baseline: str, rows: Sequence[tuple[ComparedFigure, Row]], worse: Sequence[tuple[ComparedFigure, Row]]
+) -> str:
+    def of(verdict: str) -> list[tuple[ComparedFigure, Row]]:
         return [(figure, row) for figure, row in rows if row.verdict == verdict]
 
     single = all(row.n <= 1 for _, row in rows)
@@ -121,7 +123,7 @@ def verdict(row: Row) -> str:
     return f"{text}, n=1" if row.n <= 1 else text
 
 
-def harm(figures: Sequence[Figure], arm: str) -> list[tuple[Figure, Row]]:
+def harm(figures: Sequence[ComparedFigure], arm: str) -> list[tuple[ComparedFigure, Row]]:
     """The exploratory figures in which an arm is worse than the baseline."""
     return [
         (figure, row)
@@ -132,13 +134,13 @@ def harm(figures: Sequence[Figure], arm: str) -> list[tuple[Figure, Row]]:
     ]
 
 
-def with_interval(figure: Figure, row: Row) -> str:
+def with_interval(figure: ComparedFigure, row: Row) -> str:
     """A figure with its change and interval: ``tx throughput +31.2 % (+24.1 to +38.0 %)``."""
     ends = interval(row)
     return f"{label(figure)} {change(row)}" + (f" ({ends})" if ends else "")
 
 
-def _with_needed(figure: Figure, row: Row) -> str:
+def _with_needed(figure: ComparedFigure, row: Row) -> str:
     ends = interval(row)
     inside = [ends] if ends else ["no interval"]
     if row.blocks_needed is not None:

@@ -62,18 +62,22 @@ class Painter:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class DrawnSection:
     """A section with its plots drawn."""
 
     section: Section
-    pieces: Sequence[Piece]
+    rows: Sequence[tuple[Piece, ...]]
+    """Pieces of a row stand side by side where there is room."""
 
 
-def chapters_of(sections: Iterable[Section], draw: Callable[[str], Drawing | None]) -> list[Chapter]:
+def drawn_sections(sections: Iterable[Section], draw: Callable[[str], Drawing | None]) -> list[DrawnSection]:
     """Each section with the plots that ``draw`` makes of their names; those with nothing to draw are left out."""
     painter = Painter()
 
     def piece(block: Block) -> Piece | None:
         return painter.picture(draw(block.name)) if isinstance(block, Plot) else block
 
-    return [Chapter(part, [found for block in part.blocks if (found := piece(block)) is not None]) for part in sections]
+    return [
+        DrawnSection(part, [(found,) for block in part.blocks if (found := piece(block)) is not None])
+        for part in sections
+    ]

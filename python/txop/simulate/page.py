@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from txop.present import format as fmt
-from txop.present.chapters import chapters_of
+from txop.present.chapters import drawn_sections
 from txop.present.page import render
 from txop.simulate.model import Simulation
 from txop.simulate.plots import draw
@@ -18,7 +18,7 @@ ROWS_MAX = 2000
 
 def page(simulation: Simulation) -> str:
     """The page of ``simulation``, as HTML text."""
-    chapters = chapters_of(sections(simulation), lambda name: draw(simulation, name))
+    chapters = drawn_sections(sections(simulation), lambda name: draw(simulation, name))
     return render(
         "txop.simulate", "simulate.html.j2", simulation=simulation, chapters=chapters, fmt=fmt, definitions={},
         rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from txop.air.compare import compare, different_pairs
@@ -11,13 +10,13 @@ from txop.air.definitions import DEFINITIONS
 from txop.air.model import AirReport
 from txop.air.page.causes import ink
 from txop.air.page.plots import draw, waterfall
-from txop.air.view import Facts, Grid, Plot, Section, headline, sections
+from txop.air.view import Facts, Grid, Plot, headline, sections
 from txop.air.view.sections.summary import span
 from txop.air.view.selection import chosen
 from txop.air.view.side_by_side import grid, letter
 from txop.present import format as fmt
 from txop.present.blocks import Block
-from txop.present.chapters import Painter, Picture, Piece
+from txop.present.chapters import DrawnSection, Painter, Picture, Piece
 from txop.present.page import render
 from txop.present.window import described
 
@@ -30,14 +29,6 @@ ROWS_MAX = 500
 
 Row = tuple[Piece, ...]
 """Pieces that stand side by side where there is room."""
-
-
-@dataclass(frozen=True)
-class Chapter:
-    """A section with its pieces arranged."""
-
-    section: Section
-    rows: Sequence[Row]
 
 
 def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = None) -> str:
@@ -54,7 +45,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
     head = headline(report, station)
     falls = [painter.picture(waterfall(flow.waterfall)) for flow in head.flows]
     chapters = [
-        Chapter(
+        DrawnSection(
             part,
             _rows([painter.picture(draw(report, b.name, b.index)) if isinstance(b, Plot) else b for b in part.blocks]),
         )
@@ -64,7 +55,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
     for place, part in enumerate(parts):
         if part.name == "waterfall":
             rows = [_beside(picture, block) for picture, block in zip_longest(falls, part.blocks)]
-            chapters.insert(place, Chapter(part, rows))
+            chapters.insert(place, DrawnSection(part, rows))
     return render(
         "txop.air.page",
         "air.html.j2",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from txop.compare import words
 from txop.compare.changes import rows_of
-from txop.compare.result import CompareResult, Figure, Row
+from txop.compare.result import ComparedFigure, CompareResult, Row
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
 from txop.report.campaign.pieces import Piece
@@ -29,17 +29,17 @@ HOST = (
 _MOST_NAMED = 40
 
 
-def primary(result: CompareResult) -> list[Figure]:
+def primary(result: CompareResult) -> list[ComparedFigure]:
     """The figures declared before the campaign."""
     return [figure for figure in result.figures if figure.role == "primary" and figure.rows]
 
 
-def exploratory(result: CompareResult) -> list[Figure]:
+def exploratory(result: CompareResult) -> list[ComparedFigure]:
     """All other figures that could be compared."""
     return [figure for figure in result.figures if figure.role == "exploratory" and figure.rows]
 
 
-def table(figures: Sequence[Figure], title: str, *, adjusted: bool) -> Grid:
+def table(figures: Sequence[ComparedFigure], title: str, *, adjusted: bool) -> Grid:
     """One row for each arm and figure."""
     columns = [
         Column("figure", right=False),
@@ -57,7 +57,7 @@ def table(figures: Sequence[Figure], title: str, *, adjusted: bool) -> Grid:
     return Grid(title, columns, rows, unit_of_rows="rows")
 
 
-def _row(figure: Figure, row: Row) -> list[Cell]:
+def _row(figure: ComparedFigure, row: Row) -> list[Cell]:
     n = str(row.n) if row.paired else f"{row.n_baseline}, {row.n_arm}"
     p = row.p if row.p_adjusted is None else row.p_adjusted
     needed = f", about {plural(row.blocks_needed, 'block')} needed" if row.blocks_needed is not None else ""
@@ -76,7 +76,7 @@ def _row(figure: Figure, row: Row) -> list[Cell]:
     ]
 
 
-def _median(number: float | None, figure: Figure) -> Cell:
+def _median(number: float | None, figure: ComparedFigure) -> Cell:
     """The median of the runs compared; a row has values on both sides, so one that is no number is infinite."""
     return Cell(value(number, figure.metric, infinite=number is None), number)
 
@@ -115,7 +115,7 @@ def changes(result: CompareResult) -> Grid | None:
     return Grid("What each change does, given the others", columns, rows, unit_of_rows="comparisons", note=note)
 
 
-def to_know(figures: Iterable[Figure]) -> Lines | None:
+def to_know(figures: Iterable[ComparedFigure]) -> Lines | None:
     """Warnings, drift and blocks left out, figure by figure."""
     told: dict[str, list[str]] = {}
     for figure in figures:
@@ -157,7 +157,7 @@ def side_by_side(result: CompareResult, keys: Sequence[str], title: str) -> list
     return pieces
 
 
-def _with_change(figure: Figure, arm: str) -> Cell:
+def _with_change(figure: ComparedFigure, arm: str) -> Cell:
     values = next((values for values in figure.arms if values.arm == arm), None)
     if values is None or values.n == 0:
         return missing()

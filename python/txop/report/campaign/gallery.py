@@ -9,7 +9,7 @@ from pathlib import Path
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
-from txop.compare.result import CompareResult, Figure
+from txop.compare.result import ComparedFigure, CompareResult
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
@@ -67,7 +67,7 @@ class Gallery:
         self.air(Path())
         return self.drawings
 
-    def forest(self, figures: Sequence[Figure], name: str) -> list[Piece]:
+    def forest(self, figures: Sequence[ComparedFigure], name: str) -> list[Piece]:
         """Effects and intervals, one plot for each unit."""
         found = forest(figures, name)[: max(0, _MAX_FORESTS - self._forests)] if figures else []
         self._forests += len(found)
@@ -218,7 +218,7 @@ class Gallery:
             told.append(f"plots show {len(self.inks)} of {len(self._result.arms)} arms")
         return [Paragraph(f"Note: {'; '.join(told)}; the tables have them all.", "dim")] if told else []
 
-    def _boxes(self, figures: Iterable[Figure]) -> list[Picture]:
+    def _boxes(self, figures: Iterable[ComparedFigure]) -> list[Picture]:
         return list(self._render(d for figure in figures if (d := boxes(figure, self.inks)) is not None))
 
     def _together(self, drawings: Iterable[Drawing], title: str = "") -> list[Piece]:

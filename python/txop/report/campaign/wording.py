@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from txop.compare import words
-from txop.compare.result import ArmValues, Figure, MetricFacts, Row, Verdict
+from txop.compare.result import ArmValues, ComparedFigure, MetricFacts, Row, Verdict
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Tone
 from txop.present.cells import missing
@@ -61,7 +61,7 @@ def unit(metric: MetricFacts) -> str:
     return f", {metric.unit}" if metric.unit else ""
 
 
-def heading(figure: Figure) -> str:
+def heading(figure: ComparedFigure) -> str:
     """``tx throughput, Mbit/s``."""
     return words.label(figure) + unit(figure.metric)
 

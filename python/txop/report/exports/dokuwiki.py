@@ -13,7 +13,7 @@ from txop.archive.counting import counting, figure_value
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
-from txop.compare.result import ArmFacts, CompareResult, Figure
+from txop.compare.result import ArmFacts, ComparedFigure, CompareResult
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.plan.model import Patch
@@ -137,7 +137,7 @@ def _driver(arm: ArmFacts) -> str:
     return text
 
 
-def _value(main: Figure, arm: str, figures: dict[str, Figure], *, fast: bool) -> str:
+def _value(main: ComparedFigure, arm: str, figures: dict[str, ComparedFigure], *, fast: bool) -> str:
     value = _median(main, arm)
     if value is None:
         return "not available"
@@ -151,7 +151,7 @@ def _value(main: Figure, arm: str, figures: dict[str, Figure], *, fast: bool) ->
     return text
 
 
-def _median(figure: Figure, arm: str, digits: int | None = None) -> str | None:
+def _median(figure: ComparedFigure, arm: str, digits: int | None = None) -> str | None:
     values = next((values for values in figure.arms if values.arm == arm), None)
     if values is None or (values.median is None and not values.median_infinite):
         return None
@@ -160,7 +160,9 @@ def _median(figure: Figure, arm: str, digits: int | None = None) -> str | None:
     return f"{values.median:.{figure.metric.digits if digits is None else digits}f}"
 
 
-def _notes(result: CompareResult, main: Figure, arm: str, figures: dict[str, Figure], runs: Sequence[RunFile]) -> str:
+def _notes(
+    result: CompareResult, main: ComparedFigure, arm: str, figures: dict[str, ComparedFigure], runs: Sequence[RunFile]
+) -> str:
     retries = next((key for key in _RETRIES if key in figures and _median(figures[key], arm) is not None), "")
     told = [_RETRIES[retries]] if _RETRIES.get(retries) else []
     notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}", *told]

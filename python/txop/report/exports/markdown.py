@@ -13,7 +13,7 @@ from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.compare import words
-from txop.compare.result import ArmValues, CompareResult, Figure, Row
+from txop.compare.result import ArmValues, ComparedFigure, CompareResult, Row
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.present.format import MINUS, NOT_AVAILABLE
@@ -102,7 +102,7 @@ def _changes(result: CompareResult) -> Iterator[str]:
         yield from paragraph(f"{change.sentence}.")
 
 
-def _beside(figure: Figure) -> Iterator[str]:
+def _beside(figure: ComparedFigure) -> Iterator[str]:
     """What must be known beside the table of a figure."""
     for row in (*figure.rows, *figure.direct):
         for warning in [*row.warnings, *row.excluded[:5]]:
@@ -203,13 +203,13 @@ def _reproduce(archive: Archive, result: CompareResult) -> Iterator[str]:
         yield from block([[f"plan.toml sha256 {digest[:32]}"], [f"{'':17}{digest[32:]}"]], fold=False)
 
 
-def _title(figure: Figure) -> str:
+def _title(figure: ComparedFigure) -> str:
     unit = f" in {figure.metric.unit}" if figure.metric.unit else ""
     better = f" ({figure.metric.better} is better)" if figure.metric.better else ""
     return f"{figure.test}: {figure.metric.title}{unit}{better}"
 
 
-def _blocks(figure: Figure) -> str:
+def _blocks(figure: ComparedFigure) -> str:
     if not figure.rows:
         return "not compared"
     numbers = {row.n for row in figure.rows}
@@ -217,7 +217,7 @@ def _blocks(figure: Figure) -> str:
     return f"n={text} blocks" if figure.rows[0].paired else f"n={text}, unpaired"
 
 
-def _median(values: ArmValues, figure: Figure) -> str:
+def _median(values: ArmValues, figure: ComparedFigure) -> str:
     if values.median_infinite:
         return "inf"
     return "n/a" if values.median is None else f"{values.median:.{figure.metric.digits}f}"

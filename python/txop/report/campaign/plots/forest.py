@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from txop.compare import words
-from txop.compare.result import Figure, Row
+from txop.compare.result import ComparedFigure, Row
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked
@@ -28,9 +28,9 @@ _TICKS_PERCENT = (
 )  # fmt: skip
 
 
-def forest(figures: Sequence[Figure], name: str) -> list[Drawing]:
+def forest(figures: Sequence[ComparedFigure], name: str) -> list[Drawing]:
     """One drawing for each unit of effects; ratios on a logarithmic axis, so that halving is as far as doubling."""
-    panels: dict[tuple[bool, str], list[tuple[Figure, Row]]] = {}
+    panels: dict[tuple[bool, str], list[tuple[ComparedFigure, Row]]] = {}
     for figure in figures:
         for row in figure.rows:
             if row.estimate is None and row.infinite is None:
@@ -48,7 +48,7 @@ def forest(figures: Sequence[Figure], name: str) -> list[Drawing]:
 
 
 @unchecked
-def _panel(rows: Sequence[tuple[Figure, Row]], count: int, name: str, key: str, *, ratio: bool) -> Drawing:
+def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, key: str, *, ratio: bool) -> Drawing:
     low, high = _domain([row for _, row in rows], ratio=ratio)
     data: Rows = []
     for figure, row in rows:

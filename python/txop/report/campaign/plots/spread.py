@@ -11,7 +11,7 @@ import altair as alt
 from txop.archive.counting import figure_value
 from txop.archive.run_file import RunFile
 from txop.compare import words
-from txop.compare.result import Figure
+from txop.compare.result import ComparedFigure
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, ink_color, spaced, unchecked
@@ -28,7 +28,7 @@ _MOST_IN_ORDER = 1200
 
 
 @unchecked
-def boxes(figure: Figure, inks: Mapping[str, str]) -> Drawing | None:
+def boxes(figure: ComparedFigure, inks: Mapping[str, str]) -> Drawing | None:
     """Points of every run by arm, joined by block, with a box from 5 runs on; ``None`` without any value."""
     arms = [v for v in figure.arms if v.arm in inks]
     finite = [p.value for v in arms for p in v.points if p.value is not None]
@@ -138,7 +138,7 @@ def boxes(figure: Figure, inks: Mapping[str, str]) -> Drawing | None:
 
 
 @unchecked
-def in_time(figure: Figure, runs: Sequence[RunFile], inks: Mapping[str, str]) -> Drawing | None:
+def in_time(figure: ComparedFigure, runs: Sequence[RunFile], inks: Mapping[str, str]) -> Drawing | None:
     """The figure of every run of the test, void ones too, in the order they were made; ``None`` below three."""
     metric = figure.metric
     mine = [run for run in in_order(list(runs)) if run.test == figure.test and run.arm in inks]
