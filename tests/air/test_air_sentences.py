@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -83,6 +84,17 @@ def test_no_sentence_goes_beyond_what_was_measured() -> None:
                 assert report.hearing.silence_is_evidence, (path.name, text)
             if "(TSFT)" in text:
                 assert "no-tsft" in codes, (path.name, text)
+            assert not re.search(r"\b0 of 0\b|none of 0\b|-0\.0\b|(?<!of )\b1 (were|are|have)\b|\b0ss\b", text), (
+                path.name,
+                text,
+            )
+        for raster in report.hearing.beacons:
+            if report.hearing.proof is not None and raster.address in report.hearing.proof.text:
+                assert raster.heard <= raster.due + 1 + raster.due // 100, (path.name, raster)
+        for exchange in report.exchanges:
+            data = exchange.data
+            assert data.ppdus == data.answered + data.missing_resent + data.missing_not_resent, (path.name, exchange)
+            assert (data.late_answered or 0) + (data.in_time_answered or 0) <= data.answered, (path.name, exchange)
         timed = {(each.ta, each.ra): each.data_gap_us for each in report.exchanges}
         for verdict in report.ack_verdicts:
             if verdict.question == "ack" and verdict.answer in ("not-received", "late"):

@@ -210,7 +210,16 @@ class Sample:
     def kind(ppdus: int, answered: int) -> dict[str, int]:
         missing = ppdus - answered
         resent = int(missing * 0.8)
-        return {"ppdus": ppdus, "answered": answered, "missing_resent": resent, "missing_not_resent": missing - resent}
+        return {
+            "ppdus": ppdus,
+            "answered": answered,
+            "missing_resent": resent,
+            "missing_not_resent": missing - resent,
+            "late_answered": answered // 40,
+            "late_answered_resent": answered // 50,
+            "in_time_answered": answered // 9,
+            "in_time_answered_resent": 2,
+        }
 
     def block_ack(self) -> dict[str, Any]:
         mpdus = 82_400

@@ -108,8 +108,8 @@ fn band(claim: &ApClaim) -> Option<Band> {
     })
 }
 
-/// The newest operation element that tells a width decides.
-fn width_mhz(c: &Capabilities) -> Option<u16> {
+/// Of its network: the newest operation element that tells a width decides.
+pub fn width_mhz(c: &Capabilities) -> Option<u16> {
     let ht = c.ht_operation.map(|operation| match operation.secondary_channel() {
         SecondaryChannel::Above | SecondaryChannel::Below if operation.any_width() => 40,
         _ => 20,

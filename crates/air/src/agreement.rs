@@ -5,7 +5,7 @@
 //! ("0 of 1 frames tell"), and the verb goes with what comes before.
 
 /// Words that may stand between the number and the noun.
-const BETWEEN: [&str; 14] = [
+const BETWEEN: [&str; 15] = [
     "unanswered",
     "data",
     "received",
@@ -20,9 +20,10 @@ const BETWEEN: [&str; 14] = [
     "damaged",
     "captured",
     "other",
+    "TCP",
 ];
 /// Nouns, as templates have them and as one of them is called.
-const NOUNS: [(&str, &str); 18] = [
+const NOUNS: [(&str, &str); 22] = [
     ("frames", "frame"),
     ("MPDUs", "MPDU"),
     ("PPDUs", "PPDU"),
@@ -41,9 +42,13 @@ const NOUNS: [(&str, &str); 18] = [
     ("interfaces", "interface"),
     ("acknowledgements", "acknowledgement"),
     ("rows", "row"),
+    ("segments", "segment"),
+    ("cases", "case"),
+    ("bytes", "byte"),
+    ("retransmissions", "retransmission"),
 ];
 /// Verbs that may follow the noun.
-const VERBS: [(&str, &str); 9] = [
+const VERBS: [(&str, &str); 10] = [
     ("were", "was"),
     ("are", "is"),
     ("have", "has"),
@@ -53,6 +58,7 @@ const VERBS: [(&str, &str); 9] = [
     ("answer", "answers"),
     ("hold", "holds"),
     ("claim", "claims"),
+    ("repeat", "repeats"),
 ];
 
 /// `text` with its words in the number of its counts.
@@ -85,6 +91,10 @@ fn one(text: String) -> String {
         if !is_one || at.checked_sub(1).is_some_and(|before| words[before] == "of") {
             continue;
         }
+        if let Some(verb) = verb_of_one(&words, at) {
+            words[verb.0] = verb.1;
+            continue;
+        }
         let between = words[at + 1..].iter().take(2).take_while(|word| BETWEEN.contains(word)).count();
         let noun = at + 1 + between;
         let Some((singular, rest)) = words.get(noun).and_then(|word| replaced(word, &NOUNS)) else { continue };
@@ -100,6 +110,22 @@ fn one(text: String) -> String {
         }
     }
     words.join(" ")
+}
+
+/// The verb of "1 were" and of "1 of 23 PPDUs were": its place, and what it becomes.
+fn verb_of_one(words: &[&str], at: usize) -> Option<(usize, &'static str)> {
+    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let verb = match (words.get(at + 1), words.get(at + 2)) {
+        (Some(&"of"), Some(whole)) if is_number(whole) => {
+            let between = words.iter().skip(at + 3).take(2).take_while(|word| BETWEEN.contains(word)).count();
+            let noun = at + 3 + between;
+            words.get(noun).filter(|word| NOUNS.iter().any(|(many, one)| many == *word || one == *word))?;
+            noun + 1
+        }
+        _ => at + 1,
+    };
+    let (singular, rest) = replaced(words.get(verb)?, &VERBS)?;
+    rest.is_empty().then_some((verb, singular))
 }
 
 /// The other form of a word, and the punctuation after it.
@@ -127,6 +153,13 @@ mod tests {
         assert_eq!(said("in 1 A-MPDUs"), "in 1 A-MPDU");
         assert_eq!(said("answered (1 unanswered ones sent again)"), "answered (1 unanswered one sent again)");
         assert_eq!(said("1 frames carry it; 1 frames"), "1 frame carries it; 1 frame");
+        assert_eq!(said("as only 1 were sent again"), "as only 1 was sent again");
+        assert_eq!(said("only 1 of 23 PPDUs were sent again"), "only 1 of 23 PPDUs was sent again");
+        assert_eq!(
+            said("1 of 40 data frames carry it, 2 of 40 frames carry"),
+            "1 of 40 data frames carries it, 2 of 40 frames carry"
+        );
+        assert_eq!(said("of only 1 MPDUs (at least"), "of only 1 MPDU (at least");
     }
 
     #[test]

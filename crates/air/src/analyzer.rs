@@ -645,6 +645,7 @@ impl Running {
         for (index, Lane { assembler, matcher }) in self.lanes.iter_mut().enumerate() {
             let is_main = index == self.main_interface as usize;
             assembler.finish(&mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
+            matcher.interrupted(&mut accounts.links);
         }
         accounts.medium.finish(&mut accounts.links);
     }

@@ -211,8 +211,9 @@ fn invented_fcs<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Stri
 }
 
 fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<String>) -> ClockSource {
-    let (mut received, mut tsft, mut field) = (0u64, 0u64, 0u64);
+    let (mut all, mut received, mut tsft, mut field) = (0u64, 0u64, 0u64, 0u64);
     for frame in frames.filter(|frame| !frame.radio.own_transmission) {
+        all += 1;
         // Subframes that carry "no stamp" say nothing about whether the receiver stamps.
         received += u64::from(frame.radio.tsft_us.is_none_or(is_real));
         tsft += u64::from(frame.radio.tsft_us.is_some_and(is_real));
@@ -226,9 +227,10 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
         ClockSource::StampField
     } else {
         text.push(agreed(format!(
-            "only {} of {received} received frames carry a hardware time stamp: the capture clock is used, which is \
+            "only {} of {} received frames carry a hardware time stamp: the capture clock is used, which is \
              read after reception and too coarse for gaps of microseconds",
-            tsft.max(field)
+            tsft.max(field),
+            if received > 0 { received } else { all }
         )));
         ClockSource::Capture
     }
@@ -281,8 +283,8 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
     (grouping, reference)
 }
 
-/// 0 and all ones stand for "no stamp" inside an A-MPDU.
-fn is_real(tsft_us: u64) -> bool {
+/// 0 and all ones stand for "no stamp", inside an A-MPDU or altogether.
+pub fn is_real(tsft_us: u64) -> bool {
     tsft_us != 0 && tsft_us != u64::MAX
 }
 

@@ -133,7 +133,8 @@ pub struct Events {
 impl Events {
     /// Takes note of a frame that is not known to be damaged.
     pub fn frame(&mut self, frame: &Frame, detail: &Detail, at_ns: i64) {
-        let Some(ta) = frame.ta() else { return };
+        // No station has a group address: this one is damaged, and so is what the frame says.
+        let Some(ta) = frame.ta().filter(|ta| !ta.is_group()) else { return };
         let ra = frame.header.receiver();
         let (kind, says) = match detail {
             Detail::Management(management) => match of_management(frame.header.fc.kind(), management) {
@@ -307,7 +308,10 @@ fn of_management(kind: FrameKind, management: &Management) -> Option<(Kind, Says
         _ => {
             let switch = match management.fixed {
                 FixedFields::Action(Action::ChannelSwitch(switch)) => switch,
-                FixedFields::Beacon { .. } => management.capabilities.channel_switch?,
+                // Elements that do not add up are damaged, or those of a frame cut short: what they say may be anything.
+                FixedFields::Beacon { .. } if !management.capabilities.truncated => {
+                    management.capabilities.channel_switch?
+                }
                 _ => return None,
             };
             return Some((Kind::ChannelSwitch, Says::Channel(switch.channel, switch.operating_class, switch.quiet)));

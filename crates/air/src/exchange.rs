@@ -140,7 +140,7 @@ impl Matcher {
         Self { pending: None, gaps_usable: spread_ns.is_some(), late_ns, control_rates, grouped, answered: None }
     }
 
-    /// The receiver went to another channel: whether the latest PPDU was answered is not known.
+    /// The receiver went to another channel, or the capture ends: whether the latest PPDU was answered is not known.
     pub fn interrupted(&mut self, links: &mut Links) {
         if let Some(pending) = self.pending.take().filter(|pending| pending.generation == links.generation()) {
             forget(&pending, links);
@@ -394,6 +394,8 @@ struct KindStats {
     answered: u64,
     missing_resent: u64,
     missing_not_resent: u64,
+    after_late: Followed,
+    after_in_time: Followed,
 }
 
 /// Single MPDUs whose response came late, or in time, and how many of them were sent again all the same.
@@ -429,8 +431,6 @@ pub struct ExchangeStats {
     /// Gaps behind data, and how many of them are late; `gap` has those behind RTS and management as well.
     data_gap: Exact,
     data_late: u64,
-    after_late: Followed,
-    after_in_time: Followed,
     kinds: [KindStats; 3],
     unexpected_rate: u64,
     rate_checked: u64,
@@ -456,8 +456,6 @@ impl Default for ExchangeStats {
             late: 0,
             data_gap: Exact::new(-20, 221),
             data_late: 0,
-            after_late: Followed::default(),
-            after_in_time: Followed::default(),
             kinds: Default::default(),
             unexpected_rate: 0,
             rate_checked: 0,
@@ -526,7 +524,8 @@ impl ExchangeStats {
                 && m.sequence.is_some_and(|s| (s.wrapping_sub(open.first_sequence) & 0xfff) < open.mpdus.max(1))
         });
         if let (Some(late), 1) = (open.late, open.mpdus) {
-            let followed = if late { &mut self.after_late } else { &mut self.after_in_time };
+            let kind = self.kind(open.asks);
+            let followed = if late { &mut kind.after_late } else { &mut kind.after_in_time };
             followed.answered += 1;
             followed.resent += u64::from(resent);
         }
@@ -601,8 +600,13 @@ impl ExchangeStats {
                 answered: stats.answered,
                 missing_resent: stats.missing_resent,
                 missing_not_resent: stats.missing_not_resent + open,
+                late_answered: stats.after_late.answered,
+                late_answered_resent: stats.after_late.resent,
+                in_time_answered: stats.after_in_time.answered,
+                in_time_answered_resent: stats.after_in_time.resent,
             }
         };
+        let all = |get: fn(&KindStats) -> u64| self.kinds.iter().map(get).sum();
         // What is still open when the capture ends was answered or not, but never resent.
         let open_missing = self.open.iter().filter(|open| !open.answered).count() as u64;
         report::Exchange {
@@ -620,10 +624,10 @@ impl ExchangeStats {
             late_responses: self.gap.spread().map(|_| self.late),
             data_gap_us: self.data_gap.spread(),
             data_late_responses: self.data_gap.spread().map(|_| self.data_late),
-            late_answered: self.after_late.answered,
-            late_answered_resent: self.after_late.resent,
-            in_time_answered: self.after_in_time.answered,
-            in_time_answered_resent: self.after_in_time.resent,
+            late_answered: all(|kind| kind.after_late.answered),
+            late_answered_resent: all(|kind| kind.after_late.resent),
+            in_time_answered: all(|kind| kind.after_in_time.answered),
+            in_time_answered_resent: all(|kind| kind.after_in_time.resent),
             data: kind(Asks::Data),
             management: kind(Asks::Management),
             unexpected_rate: self.unexpected_rate,

@@ -30,6 +30,12 @@ const ORPHANS: f64 = 0.1;
 /// Frames below which the absence of a whole kind says nothing.
 const MIN_FRAMES: u64 = 20;
 
+/// More beacons than a raster has places: one address announces several networks, frames are in the capture more than once, or
+/// its times are not true. The ends of the raster are rounded.
+pub fn is_beyond(heard: u64, due: u64) -> bool {
+    heard > due + 1 + due / 100
+}
+
 /// Beacons of one access point.
 #[derive(Clone, Debug)]
 struct Raster {
@@ -52,6 +58,11 @@ impl Raster {
         // Beacons wait for the channel: the raster is rounded to whole intervals.
         let passed = self.last_ns.saturating_sub(self.first_ns).max(0);
         ((passed + interval_ns / 2) / interval_ns) as u64 + 1
+    }
+
+    /// Beacons came as often as they were due, or more seldom.
+    fn is_one(&self) -> bool {
+        !is_beyond(self.beacons, self.due())
     }
 
     fn heard_share(&self) -> f64 {
@@ -108,7 +119,8 @@ impl Listener {
         rasters.sort_by(|a, b| b.beacons.cmp(&a.beacons).then(a.address.cmp(&b.address)));
         let spans = |raster: &&Raster| (raster.last_ns - raster.first_ns) as f64 >= SPANNED * observed_ns as f64;
         let of_pair = |raster: &&Raster| pair.is_some_and(|(a, b)| raster.address == a || raster.address == b);
-        let steady = rasters.iter().filter(|r| r.due() >= MIN_DUE && r.heard_share() >= HEARD && spans(r));
+        let steady =
+            rasters.iter().filter(|r| r.due() >= MIN_DUE && r.is_one() && r.heard_share() >= HEARD && spans(r));
         let best = steady.max_by(|a, b| a.heard_share().total_cmp(&b.heard_share()));
 
         let mut doubts: Vec<Sentence> = Vec::new();

@@ -294,11 +294,21 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
     if calibration.grouping == Grouping::None {
         let (status, aggregatable) = (counts.with_ampdu_status(), counts.aggregatable());
-        let why = if aggregatable == 0 && counts.rated() > 0 {
+        let rated = counts.rated();
+        let why = if aggregatable == 0 && rated == n {
             sentence!(
-                "{aggregatable} of {rated} frames were sent in a format that can carry an A-MPDU",
-                aggregatable = Figure::count(0, counts.rated()),
-                rated = Figure::total(counts.rated())
+                "{aggregatable} of {n} frames were sent in a format that can carry an A-MPDU",
+                aggregatable = Figure::count(0, n),
+                n = Figure::total(n)
+            )
+        } else if aggregatable == 0 {
+            sentence!(
+                "{status} of {n} frames have an A-MPDU status, and {aggregatable} of the {rated} whose format is known can carry an \
+                 A-MPDU: MPDUs cannot be grouped to PPDUs",
+                status = Figure::count(status, n),
+                n = Figure::total(n),
+                aggregatable = Figure::count(0, rated),
+                rated = Figure::total(rated)
             )
         } else if status > 0 {
             sentence!(

@@ -54,7 +54,10 @@ impl Figure {
 
     /// Any other figure, shown with `decimals` and without its unit, which the sentence names.
     pub fn of(value: f64, unit: &'static str, n: u64, decimals: usize) -> Self {
-        Self::new(value, unit, n, format!("{value:.decimals$}"))
+        let shown = format!("{value:.decimals$}");
+        let is_zero =
+            shown.strip_prefix('-').is_some_and(|digits| digits.bytes().all(|byte| matches!(byte, b'0' | b'.')));
+        Self::new(value, unit, n, if is_zero { shown.replacen('-', "", 1) } else { shown })
     }
 
     /// The same figure under the name that the sentence gives it.
@@ -154,6 +157,13 @@ mod tests {
         assert_eq!(said.text(), "3 of 40 responses of 02:00:00:00:00:01 are late (7.5 %)");
         let names: Vec<_> = said.figures().iter().map(|figure| (figure.name, figure.value, figure.n)).collect();
         assert_eq!(names, [("late", 3.0, 40), ("all", 40.0, 40), ("share", 7.5, 40)]);
+    }
+
+    #[test]
+    fn nothing_has_no_sign() {
+        let shown =
+            |value: f64| sentence!("z = {z}", z = Figure::of(value, "standard deviations", 40, 1)).text().to_owned();
+        assert_eq!([shown(-0.04), shown(-0.06), shown(0.0)], ["z = 0.0", "z = -0.1", "z = 0.0"]);
     }
 
     #[test]

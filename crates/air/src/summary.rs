@@ -6,6 +6,7 @@ use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
 use wire::phy::{Band, Mode};
 
+use crate::calibrate::is_real;
 use crate::claims::Claims;
 use crate::frame::{Frame, Tally, MAX_EXAMPLES};
 use crate::ghost;
@@ -205,7 +206,7 @@ impl Counts {
         self.rated += u64::from(!matches!(frame.radio.mode, Mode::Unknown));
         self.aggregatable += u64::from(frame.radio.mode.can_aggregate());
         self.with_ampdu_status += u64::from(frame.radio.ampdu.is_some());
-        self.stamped += u64::from(frame.radio.tsft_us.is_some() || frame.radio.stamp.is_some());
+        self.stamped += u64::from(frame.radio.tsft_us.is_some_and(is_real) || frame.radio.stamp.is_some());
         self.interfaces = self.interfaces.max(frame.interface);
         if frame.header.fc.frame_type() == FrameType::Data && !frame.is_foreign() {
             let retry = u64::from(frame.header.fc.retry());

@@ -24,12 +24,16 @@ pub struct Usage {
     pub bands: [u64; 3],
     /// Most spatial streams sent.
     pub max_nss: u8,
-    /// HT and later frames sent by spatial streams, from 1.
+    /// HT and later frames sent whose header tells their spatial streams, by these, from 1.
     pub streams: [u64; 8],
-    /// HT and VHT frames with the short guard interval.
+    /// HT and VHT frames sent with the short guard interval; the denominator is `short_gi_known`.
     pub short_gi: u64,
-    /// HT, VHT and HE frames wider than 20 MHz.
+    /// HT and VHT frames sent: later formats have guard intervals of other lengths.
+    pub short_gi_known: u64,
+    /// HT and later frames sent wider than 20 MHz; the denominator is `width_known`.
     pub wide: u64,
+    /// HT and later frames sent whose header tells how wide they are.
+    pub width_known: u64,
     /// Of these in 2.4 GHz.
     pub wide_2_4: u64,
     /// Frames sent with STBC; the denominator is `stbc_known`.
@@ -96,10 +100,14 @@ pub struct Usage {
     pub received_stbc: u64,
     /// See `received_stbc`.
     pub received_stbc_known: u64,
-    /// Frames received with the short guard interval.
+    /// HT and VHT frames received with the short guard interval; the denominator is `received_short_gi_known`.
     pub received_short_gi: u64,
-    /// Frames received wider than 20 MHz.
+    /// See `received_short_gi`.
+    pub received_short_gi_known: u64,
+    /// Frames received wider than 20 MHz; the denominator is `received_width_known`.
     pub received_wide: u64,
+    /// See `received_wide`.
+    pub received_width_known: u64,
     /// Frames received with LDPC; the denominator is `received_ldpc_known`.
     pub received_ldpc: u64,
     /// See `received_ldpc`.
@@ -114,16 +122,46 @@ pub struct Usage {
     pub received_high: u64,
 }
 
-/// What matters of a mode: (short GI, wider than 20 MHz, STBC, LDPC, greenfield).
-fn traits(mode: &Mode) -> (bool, bool, Option<bool>, Option<bool>, Option<bool>) {
-    let wide = |bandwidth: Bandwidth| bandwidth > Bandwidth::Mhz20;
-    match mode {
-        Mode::Ht(ht) => (ht.short_gi, wide(ht.bandwidth), ht.stbc.map(|n| n > 0), ht.ldpc, ht.greenfield),
-        Mode::Vht(vht) => (vht.short_gi, wide(vht.bandwidth), Some(vht.stbc), vht.ldpc, None),
-        Mode::He(he) => (false, he.bandwidth.is_some_and(wide), Some(he.stbc), he.ldpc, None),
-        Mode::Eht(eht) => (false, eht.bandwidth.is_some_and(wide), None, None, None),
-        Mode::Unknown | Mode::Dsss { .. } | Mode::Ofdm { .. } => (false, false, None, None, None),
+/// What matters of a mode; `None` where its format has no such thing, or the header does not tell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Traits {
+    short_gi: Option<bool>,
+    /// Wider than 20 MHz.
+    wide: Option<bool>,
+    stbc: Option<bool>,
+    ldpc: Option<bool>,
+    greenfield: Option<bool>,
+}
+
+impl Traits {
+    fn of(mode: &Mode) -> Self {
+        let wide = |bandwidth: Bandwidth| bandwidth > Bandwidth::Mhz20;
+        match mode {
+            Mode::Ht(ht) => Self {
+                short_gi: Some(ht.short_gi),
+                wide: Some(wide(ht.bandwidth)),
+                stbc: ht.stbc.map(|streams| streams > 0),
+                ldpc: ht.ldpc,
+                greenfield: ht.greenfield,
+            },
+            Mode::Vht(vht) => Self {
+                short_gi: Some(vht.short_gi),
+                wide: Some(wide(vht.bandwidth)),
+                stbc: vht.stbc,
+                ldpc: vht.ldpc,
+                greenfield: None,
+            },
+            Mode::He(he) => Self { wide: he.bandwidth.map(wide), stbc: he.stbc, ldpc: he.ldpc, ..Self::default() },
+            Mode::Eht(eht) => Self { wide: eht.bandwidth.map(wide), ..Self::default() },
+            Mode::Unknown | Mode::Dsss { .. } | Mode::Ofdm { .. } => Self::default(),
+        }
     }
+}
+
+/// Counts a trait: (frames that have it, frames that tell).
+fn tell((used, known): (&mut u64, &mut u64), has: Option<bool>) {
+    *used += u64::from(has == Some(true));
+    *known += u64::from(has.is_some());
 }
 
 impl Usage {
@@ -152,16 +190,13 @@ impl Usage {
             if let Some(count) = self.streams.get_mut(usize::from(nss).wrapping_sub(1)) {
                 *count += 1;
             }
-            let (short_gi, wide, stbc, ldpc, greenfield) = traits(mode);
-            self.short_gi += u64::from(short_gi);
-            self.wide += u64::from(wide);
-            self.wide_2_4 += u64::from(wide && mhz < 2_500 && mhz > 0);
-            self.stbc += u64::from(stbc == Some(true));
-            self.stbc_known += u64::from(stbc.is_some());
-            self.ldpc += u64::from(ldpc == Some(true));
-            self.ldpc_known += u64::from(ldpc.is_some());
-            self.greenfield += u64::from(greenfield == Some(true));
-            self.greenfield_known += u64::from(greenfield.is_some());
+            let is = Traits::of(mode);
+            self.wide_2_4 += u64::from(is.wide == Some(true) && mhz < 2_500 && mhz > 0);
+            tell((&mut self.short_gi, &mut self.short_gi_known), is.short_gi);
+            tell((&mut self.wide, &mut self.width_known), is.wide);
+            tell((&mut self.stbc, &mut self.stbc_known), is.stbc);
+            tell((&mut self.ldpc, &mut self.ldpc_known), is.ldpc);
+            tell((&mut self.greenfield, &mut self.greenfield_known), is.greenfield);
         }
         let fc = frame.header.fc;
         self.power_management += u64::from(fc.power_management());
@@ -221,16 +256,13 @@ impl Usage {
         if !mode.can_aggregate() {
             return;
         }
-        let (short_gi, wide, stbc, ldpc, greenfield) = traits(mode);
+        let is = Traits::of(mode);
         self.received_high += 1;
-        self.received_short_gi += u64::from(short_gi);
-        self.received_wide += u64::from(wide);
-        self.received_stbc += u64::from(stbc == Some(true));
-        self.received_stbc_known += u64::from(stbc.is_some());
-        self.received_ldpc += u64::from(ldpc == Some(true));
-        self.received_ldpc_known += u64::from(ldpc.is_some());
-        self.received_greenfield += u64::from(greenfield == Some(true));
-        self.received_greenfield_known += u64::from(greenfield.is_some());
+        tell((&mut self.received_short_gi, &mut self.received_short_gi_known), is.short_gi);
+        tell((&mut self.received_wide, &mut self.received_width_known), is.wide);
+        tell((&mut self.received_stbc, &mut self.received_stbc_known), is.stbc);
+        tell((&mut self.received_ldpc, &mut self.received_ldpc_known), is.ldpc);
+        tell((&mut self.received_greenfield, &mut self.received_greenfield_known), is.greenfield);
         self.received_amsdus += u64::from(frame.amsdu_subframes > 0);
     }
 

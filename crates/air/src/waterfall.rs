@@ -146,6 +146,16 @@ impl Grounds<'_> {
         if self.hearing.silence_is_evidence {
             return None;
         }
+        if let Some(most) = self.hearing.beacons.first().filter(|most| crate::hearing::is_beyond(most.heard, most.due))
+        {
+            return Some(sentence!(
+                "{heard} beacons of {who} are in it, where {due} were due: it announces several networks, frames are in the capture more \
+                 than once, or its times are not true",
+                heard = Figure::total(most.heard),
+                due = Figure::count(most.due, most.heard);
+                who = most.address
+            ));
+        }
         let (heard, due) = self.hearing.beacons.first().map_or((0, 0), |best| (best.heard, best.due));
         Some(sentence!(
             "no access point was heard long enough to show that the sniffer was listening (of the one heard best {heard} of {due} \
@@ -161,7 +171,7 @@ impl Grounds<'_> {
 fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &Grounds<'_>) -> Vec<Sentence> {
     if link.mpdus < MIN_MPDUS {
         return vec![sentence!(
-            "What limits this direction cannot be told, because only {mpdus} data MPDUs of it were captured (at least {MIN_MPDUS} are \
+            "What limits this direction cannot be told, because only {mpdus} data MPDUs were captured of it (at least {MIN_MPDUS} are \
              needed).",
             mpdus = Figure::total(link.mpdus)
         )];
@@ -249,10 +259,17 @@ fn remedy(
             seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2),
             mpdus = mpdus()
         ),
-        "beacons_management" => sentence!(
-            "{seconds} s; fewer networks on the channel, or a higher basic rate, would shorten it",
-            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
-        ),
+        "beacons_management" => {
+            let networks = grounds.hearing.beacons.len() as u64;
+            let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2));
+            if networks < 2 {
+                return said;
+            }
+            said.and(
+                ", ",
+                sentence!("with beacons of {networks} BSSIDs: fewer would shorten it", networks = Figure::total(networks)),
+            )
+        }
         "damaged" => sentence!(
             "{seconds} s of frames that the sniffer could not decode, or that it missed inside an A-MPDU: they may belong to any \
              cause; a sniffer nearer to the stations tells",

@@ -54,12 +54,7 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<L
         None => {}
     }
     if totals.unmatched + totals.lost_completions > 0 {
-        let (completions, submissions) = (totals.unmatched, totals.lost_completions);
-        let (are, have) = if completions == 1 { ("completion", "has") } else { ("completions", "have") };
-        let (sent, whose) = if submissions == 1 { ("submission", "its") } else { ("submissions", "their") };
-        add("unmatched", format!("{completions} {are} {have} no submission in the capture and {submissions} {sent} no completion \
-             although {whose} identifier was used again: requests from before the capture, or dropped records. Turnarounds, \
-             requests under way and rates of transfers are weaker for it; counts of completions and bytes are not."));
+        add("unmatched", unmatched(totals.unmatched, totals.lost_completions));
     }
     if layer == "irp" {
         add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
@@ -98,7 +93,27 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<L
         add("too-many", format!("{} records belong to more endpoints than a report follows.", totals.not_followed));
     }
     if totals.backward_steps > 0 {
-        add("backward", format!("{} records are stamped before the one in front of them.", totals.backward_steps));
+        let (steps, records) = (totals.backward_steps, totals.records);
+        let are = if steps == 1 { "is" } else { "are" };
+        add("backward", format!("{steps} of {records} records {are} stamped before the one in front."));
     }
     found
+}
+
+/// Completions without their submission, and submissions whose identifier came back without a completion.
+fn unmatched(completions: u64, lost: u64) -> String {
+    let (are, have) = if completions == 1 { ("completion", "has") } else { ("completions", "have") };
+    let without = format!("{completions} {are} {have} no submission in the capture");
+    if lost == 0 {
+        return format!(
+            "{without}: requests from before the capture, or dropped records. Turnarounds, requests under way and rates of \
+             transfers are weaker for it; counts of completions and bytes are not."
+        );
+    }
+    let (sent, whose) = if lost == 1 { ("submission", "its") } else { ("submissions", "their") };
+    format!(
+        "{without}, and {lost} {sent} no completion although {whose} identifier was used again: records were dropped while \
+         capturing. Counts of completions and bytes are lower bounds; turnarounds, requests under way and rates of transfers \
+         are weaker for it."
+    )
 }

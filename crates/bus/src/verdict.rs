@@ -24,12 +24,21 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
         found.extend(errors(device, &endpoints));
     }
     if found.is_empty() && report.traffic.iter().all(|row| matches!(row.framing.as_str(), "other" | "mass-storage")) {
-        let text = "No network traffic was recognised in this capture, so there is nothing to say about aggregation.";
+        let transfers: u64 = report.traffic.iter().map(|row| row.transfers).sum();
+        let text = match transfers {
+            0 => "No bulk transfer with data is in this capture, so there is nothing to say about aggregation.".to_owned(),
+            1 => "No network traffic was recognised in the one bulk transfer with data, so there is nothing to say about \
+                  aggregation."
+                .to_owned(),
+            n => format!(
+                "No network traffic was recognised in {n} bulk transfers with data, so there is nothing to say about aggregation."
+            ),
+        };
         found.push(Verdict {
             code: "no-network".to_owned(),
             tone: "neutral".to_owned(),
             device: None,
-            text: text.to_owned(),
+            text,
             evidence: Vec::new(),
         });
     }
@@ -91,15 +100,22 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     let one_each = matches!(row.framing.as_str(), "raw-ip" | "ethernet");
     let (way, framing) = (way(&row.direction), framing_name(&row.framing));
     let seen = |e: &&Endpoint| e.device == row.device && e.address == row.endpoint && e.transfer == "bulk";
-    let completions = report.endpoints.iter().find(seen).map_or(0, |e| e.completions);
+    let endpoint = report.endpoints.iter().find(seen);
+    let completions = endpoint.map_or(0, |e| e.completions);
     let with_data: u64 = report
         .traffic
         .iter()
         .filter(|r| r.device == row.device && r.endpoint == row.endpoint)
         .map(|r| r.transfers)
         .sum();
-    // The data of OUT transfers stand with submissions; completions tell how many of those the capture lost.
-    let is_lossy = row.direction == "out" && completions > with_data + with_data / 20;
+    // The data of OUT transfers stand with submissions, those of IN transfers with completions: the others tell how many of
+    // these the capture lost.
+    let requests = endpoint.map_or(0, |e| e.submissions);
+    let (lost, kept) = match row.direction.as_str() {
+        "out" => (completions.saturating_sub(with_data), with_data),
+        _ => (requests.saturating_sub(completions + endpoint.map_or(0, |e| e.in_flight_max)), completions),
+    };
+    let is_lossy = lost > kept / 20;
     let bound = if is_lossy { "at least " } else { "" };
     let rate = match (row.per_s, row.peak_per_s) {
         (Some(mean), Some(peak)) => {
@@ -128,11 +144,16 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         ));
     }
     if is_lossy {
-        evidence.push(format!(
-            "{completions} transfers completed on this endpoint, but the submissions with the data of {} are not in the \
-             capture: the rate is a lower bound",
-            completions - with_data
-        ));
+        evidence.push(match row.direction.as_str() {
+            "out" => format!(
+                "{completions} transfers completed on this endpoint, but the submissions with the data of {lost} are not in \
+                 the capture: the rate is a lower bound"
+            ),
+            _ => format!(
+                "{requests} requests were made on this endpoint, but the completions with the data of at least {lost} are not \
+                 in the capture: the rate is a lower bound"
+            ),
+        });
     }
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
         evidence.push(format!("{:.0} % of the bytes are padding", 100.0 * share));
@@ -268,8 +289,11 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
         }
     }
     (count > 0).then(|| {
-        let s = if count == 1 { "" } else { "s" };
-        let text = format!("{count} request{s} of device {} ({}) ended with an error.", device.name, device.kind_name);
+        let s = if device.completions == 1 { "" } else { "s" };
+        let text = format!(
+            "{count} of {} completed request{s} of device {} ({}) ended with an error.",
+            device.completions, device.name, device.kind_name
+        );
         let tone = if count * 1000 < device.completions { "neutral" } else { "bad" };
         verdict("errors", tone, device, text, evidence)
     })

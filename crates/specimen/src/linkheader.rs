@@ -146,7 +146,9 @@ fn radiotap_vht(vht: &Vht) -> [u8; 12] {
     let mut out = [0; 12];
     let known = 0x0001 | 0x0004 | 0x0040 | if vht.ldpc_extra_symbol.is_some() { 0x0010 } else { 0 };
     out[0..2].copy_from_slice(&(known as u16).to_le_bytes());
-    out[2] = u8::from(vht.stbc) | u8::from(vht.short_gi) << 2 | u8::from(vht.ldpc_extra_symbol == Some(true)) << 4;
+    out[2] = u8::from(vht.stbc == Some(true))
+        | u8::from(vht.short_gi) << 2
+        | u8::from(vht.ldpc_extra_symbol == Some(true)) << 4;
     out[3] = bandwidth_code(vht.bandwidth, [0, 1, 4, 11]);
     out[4] = vht.mcs << 4 | vht.nss & 0x0f;
     out[8] = u8::from(vht.ldpc == Some(true));
@@ -160,7 +162,7 @@ fn radiotap_he(he: &He) -> [u8; 12] {
     let data3 = u16::from(he.mcs & 15) << 8
         | u16::from(he.dcm) << 12
         | u16::from(he.ldpc == Some(true)) << 13
-        | u16::from(he.stbc) << 15;
+        | u16::from(he.stbc == Some(true)) << 15;
     let gi = match he.gi {
         GuardInterval::Ns3200 => 2,
         GuardInterval::Ns1600 => 1,

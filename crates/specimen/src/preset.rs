@@ -157,7 +157,7 @@ impl Scene {
                 nss: 2,
                 bandwidth: Bandwidth::Mhz80,
                 short_gi,
-                stbc: false,
+                stbc: Some(false),
                 ldpc: Some(false),
                 ldpc_extra_symbol: None,
             })
@@ -172,7 +172,7 @@ impl Scene {
                 gi: GuardInterval::Ns800,
                 ltf_ns: Some(6400),
                 dcm: false,
-                stbc: false,
+                stbc: Some(false),
                 ldpc: Some(true),
             })
         };

@@ -68,7 +68,7 @@ fn parse(line: &str) -> Row {
             nss: 1,
             bandwidth: width(),
             short_gi,
-            stbc: false,
+            stbc: Some(false),
             ldpc: Some(false),
             ldpc_extra_symbol: None,
         }),
@@ -81,7 +81,7 @@ fn parse(line: &str) -> Row {
             gi,
             ltf_ns: None,
             dcm: false,
-            stbc: false,
+            stbc: Some(false),
             ldpc: None,
         }),
         "EhtPhy" => Mode::Eht(Eht {

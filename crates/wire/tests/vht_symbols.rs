@@ -55,7 +55,7 @@ fn parse(line: &str) -> Option<Frame> {
         nss: nss.parse().ok()?,
         bandwidth,
         short_gi: flag(gi),
-        stbc: flag(stbc),
+        stbc: Some(flag(stbc)),
         // All frames of these captures are LDPC-coded.
         ldpc: Some(true),
         ldpc_extra_symbol: None,

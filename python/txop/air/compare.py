@@ -160,7 +160,7 @@ def key_figures(report: AirReport) -> Iterator[KeyFigure]:
 
     frames = report.frames
     yield figure("summary.bad_fcs", "summary", "Frames with a bad FCS", "fraction", "fraction",
-                 report.bad_fcs / frames if frames else None)  # fmt: skip
+                 report.bad_fcs / frames if frames and report.summary.fcs.unknown < frames else None)  # fmt: skip
     yield figure("ghosts.frames", "ghosts", "Frames of ghost addresses", "fraction", "fraction",
                  report.ghost_effect.ghost_frames / frames if frames else None)  # fmt: skip
     yield figure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", report.airtime.busy_share)
@@ -171,8 +171,13 @@ def key_figures(report: AirReport) -> Iterator[KeyFigure]:
         return
     yield figure("waterfall.goodput", "waterfall", "Goodput", "Mbit/s", "relative", fall.payload_mbit_s)
     yield figure("waterfall.phy_rate", "waterfall", "PHY rate", "Mbit/s", "relative", fall.phy_rate_mbit_s)
+    has_control = report.hearing.control_frames > 0
     for step in fall.steps:
-        yield figure(f"waterfall.{step.cause}", "waterfall", f"Time: {step.label}", "fraction", "fraction", step.share)
+        is_told = step.cause not in ("ack", "rts_cts") or has_control
+        if step.cause == "ifs_backoff" and fall.timing == "capture-clock":
+            is_told = False  # counted as idle
+        share = step.share if is_told else None
+        yield figure(f"waterfall.{step.cause}", "waterfall", f"Time: {step.label}", "fraction", "fraction", share)
     for link in report.links:
         if (link.ta, link.ra) == (fall.ta, fall.ra):
             yield figure(
@@ -182,7 +187,8 @@ def key_figures(report: AirReport) -> Iterator[KeyFigure]:
                          link.signal_dbm.median if link.signal_dbm else None)  # fmt: skip
     for e in report.exchanges:
         if (e.ta, e.ra) == (fall.ta, fall.ra):
-            yield figure("exchanges.answered", "exchanges", "PPDUs answered", "fraction", "fraction", e.answered_share)
+            yield figure("exchanges.answered", "exchanges", "PPDUs answered", "fraction", "fraction",
+                         e.answered_share if has_control else None)  # fmt: skip
             yield figure("exchanges.delay", "exchanges", "Response delay, median", "µs", "relative",
                          e.gap_us.median if e.gap_us else None)  # fmt: skip
             yield figure("exchanges.late", "exchanges", "Late responses", "fraction", "fraction",

@@ -8,6 +8,7 @@ use super::amendments::amendments;
 use super::beamforming::beamforming;
 use super::peers::{claims_generation, Peers, GENERATIONS, MIN_CONTRADICTION, MIN_OCCASION};
 use super::security::security;
+use crate::access_point::width_mhz;
 use crate::sentence::{sentence, Figure, Sentence};
 use crate::usage::Usage;
 
@@ -251,9 +252,12 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
     };
     let at_count = subject.usage.streams.get(usize::from(count - 1)).copied().unwrap_or(0);
     let legacy = subject.usage.dsss + subject.usage.ofdm;
+    let (known, silent) = (subject.usage.streams.iter().sum(), "the receiver does not report the number of streams");
     let seen = match count {
-        1 => subject.seen(at_count + legacy, subject.high_sent() + legacy, "frames it sent"),
-        _ => subject.seen(at_count, subject.high_sent(), "HT or later frames it sent"),
+        1 => {
+            subject.reported(at_count + legacy, known + legacy, subject.high_sent() + legacy, silent, "frames it sent")
+        }
+        _ => subject.reported(at_count, known, subject.high_sent(), silent, "HT or later frames it sent"),
     };
     let occasion = subject.peers.sent_to(|peer| rx_streams(peer) >= count);
     let name = format!("{count} Spatial Stream{} {}", plural(count), subject.band_name());
@@ -263,8 +267,8 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
         row.note = Some(sentence!(
             "claims {claimed} spatial streams, but sent {beyond} of {high} HT or later frames with up to {most}",
             claimed = Figure::total(u64::from(claimed)),
-            beyond = Figure::count(beyond, subject.high_sent()),
-            high = Figure::total(subject.high_sent()),
+            beyond = Figure::count(beyond, known),
+            high = Figure::total(known),
             most = Figure::count(u64::from(most), beyond)
         ));
     }
@@ -405,9 +409,10 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         (!widths.is_empty(), (!widths.is_empty()).then(|| format!("receives it at {}", widths.join(", "))))
     });
     // The element is about receiving: what it sends depends on the claims of its peers.
-    let seen = subject.seen(usage.received_short_gi, usage.received_high, "HT or later frames to it");
+    let seen = subject.seen(usage.received_short_gi, usage.received_short_gi_known, "HT or VHT frames to it");
     let occasion = subject.peers.received_from(|peer| peer.ht.is_some());
-    rows.push(with_sent(row("Short Guard Interval", claim, seen, Some(occasion)), usage.short_gi, subject.high_sent()));
+    let short_gi = row("Short Guard Interval", claim, seen, Some(occasion));
+    rows.push(with_sent(short_gi, usage.short_gi, usage.short_gi_known));
 
     let silent = "the receiver does not report STBC";
     let claim = subject.claim(|c| {
@@ -508,6 +513,7 @@ fn claimed_width_mhz(c: &Capabilities) -> u16 {
 fn width(subject: &Subject<'_>) -> CapabilityRow {
     let usage = subject.usage;
     let what = "HT or later frames from and to it";
+    let (known, silent) = (usage.width_known + usage.received_width_known, "the receiver does not report the width");
     if subject.band() == Some(Band::Ghz2_4) {
         let claim = subject.claim(|c| {
             let wide = c.ht.is_some_and(|ht| ht.width_40());
@@ -522,7 +528,7 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
             };
             (wide && coexists, Some(detail.to_owned()))
         });
-        let seen = subject.seen(usage.wide_2_4 + usage.received_wide, subject.high(), what);
+        let seen = subject.reported(usage.wide_2_4 + usage.received_wide, known, subject.high(), silent, what);
         // Coexistence takes the width back wherever others are heard: not to use it is no fault.
         return row("40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen, None);
     }
@@ -533,8 +539,12 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
         Some(mhz) => (Claim::Yes, Some(format!("up to {mhz} MHz"))),
     };
     let name = format!("{} MHz operation in {}", widest.unwrap_or(40).max(40), subject.band_name());
-    let occasion = subject.peers.sent_to(|peer| claimed_width_mhz(peer) > 20);
-    row(name, claim, subject.seen(usage.wide + usage.received_wide, subject.high(), what), Some(occasion))
+    // The network has to be as wide, too: that is for the access point to say.
+    let is_wide = |claimed: &Capabilities| width_mhz(claimed).is_some_and(|mhz| mhz > 20);
+    let own = subject.claimed.filter(|_| subject.is_ap);
+    let occasion = subject.peers.sent_to(|peer| claimed_width_mhz(peer) > 20 && is_wide(own.unwrap_or(peer)));
+    let seen = subject.reported(usage.wide + usage.received_wide, known, subject.high(), silent, what);
+    row(name, claim, seen, Some(occasion))
 }
 
 fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {

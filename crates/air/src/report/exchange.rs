@@ -74,6 +74,14 @@ pub struct ExchangeKind {
     pub missing_resent: u64,
     /// Not answered and not sent again.
     pub missing_not_resent: u64,
+    /// Single MPDUs whose response came late, and whose next transmission was captured.
+    pub late_answered: u64,
+    /// Those of `late_answered` that were sent again, as if no response had come.
+    pub late_answered_resent: u64,
+    /// The same of those whose response came in time.
+    pub in_time_answered: u64,
+    /// Those of `in_time_answered` that were sent again.
+    pub in_time_answered_resent: u64,
 }
 
 /// [`Exchange`] figures of one rate and kind of frame.

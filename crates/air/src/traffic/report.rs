@@ -82,7 +82,7 @@ fn words(
     let Some((fate, after_ns)) = fate.zip(after_ns) else {
         return sentence!(
             "TCP segment {sequence} ({bytes} bytes) from {source} to {destination}: {none} copies of it are known before \
-             record {record}, though later bytes are; it was lost before this hop, or not captured",
+             record {record}, though later bytes are; it was overtaken or lost before this hop, or not captured",
             bytes = bytes,
             none = Figure::count(0, 1);
             sequence = loss.segment.sequence,
@@ -187,9 +187,9 @@ impl FlowRow {
         let (source, destination) = ends(self.key.flow.as_ref()?);
         let again = self.sent_again();
         Some(sentence!(
-            "{source} to {destination}, from {ta} to {ra}: {again} of {segments} TCP segments were sent again; the copy before was \
-             captured without an acknowledgement of its MPDU in {lost} cases, acknowledged in {acknowledged}, and not captured \
-             in {unseen}",
+            "{source} to {destination}, from {ta} to {ra}: {again} of {segments} TCP segments came behind later ones or again; the \
+             copy before was captured without an acknowledgement of its MPDU in {lost} cases, acknowledged in {acknowledged}, \
+             and not captured in {unseen}",
             again = Figure::count(again, self.segments),
             segments = Figure::total(self.segments),
             lost = Figure::count(self.not_acknowledged, again),

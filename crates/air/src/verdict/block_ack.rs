@@ -116,7 +116,7 @@ fn judge(flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
         ))
     } else if answered < MIN_LEFT_OUT {
         unheard(sentence!(
-            "cannot be told from this capture, because only {answered} MPDUs were captured together with their Block Ack (at \
+            "cannot be told from this capture, because data and its Block Ack were both captured of only {answered} MPDUs (at \
              least {MIN_LEFT_OUT} are needed)",
             answered = Figure::total(answered)
         ))

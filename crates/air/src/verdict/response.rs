@@ -43,9 +43,9 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) ->
         .filter(|r| share(r.answered, r.ppdus) < 0.1 && r.missing_resent * 2 > r.ppdus - r.answered.min(r.ppdus))
         .collect();
     let heard: Vec<_> = rates.iter().filter(|r| share(r.answered, r.ppdus) > 0.8).collect();
-    let consequences = exchange.late_answered >= MIN_PPDUS / 2
-        && share(exchange.late_answered_resent, exchange.late_answered) >= LATE_RESENT
-        && share(exchange.in_time_answered_resent, exchange.in_time_answered) < LATE_RESENT / 2.0;
+    let consequences = data.late_answered >= MIN_PPDUS / 2
+        && share(data.late_answered_resent, data.late_answered) >= LATE_RESENT
+        && share(data.in_time_answered_resent, data.in_time_answered) < LATE_RESENT / 2.0;
     let late_gap = timed.filter(|gap| late as f64 > LATE_RESPONSES * gap.n as f64 && consequences);
     let (answer, sentence) = if control_frames == 0 {
         (
@@ -90,10 +90,10 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) ->
                  {in_time_answered} of those answered in time",
                 late = Figure::count(late, gap.n),
                 timed = Figure::total(gap.n),
-                late_resent = Figure::count(exchange.late_answered_resent, exchange.late_answered),
-                late_answered = Figure::total(exchange.late_answered),
-                in_time_resent = Figure::count(exchange.in_time_answered_resent, exchange.in_time_answered),
-                in_time_answered = Figure::total(exchange.in_time_answered)
+                late_resent = Figure::count(data.late_answered_resent, data.late_answered),
+                late_answered = Figure::total(data.late_answered),
+                in_time_resent = Figure::count(data.in_time_answered_resent, data.in_time_answered),
+                in_time_answered = Figure::total(data.in_time_answered)
             ),
         )
     } else if resent_percent <= 2.0 && answered_share >= 0.9 {
@@ -210,8 +210,8 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         (None, ..) => (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because it tells no rate that {MIN_PPDUS} PPDUs were sent at: {resent} of {ppdus} \
-                 PPDUs ({share}) got no response and were sent again",
+                "cannot be told from this capture, because it names no rate at which at least {MIN_PPDUS} PPDUs were sent: {resent} of \
+                 {ppdus} PPDUs ({share}) got no response and were sent again",
                 resent = resent(),
                 ppdus = ppdus(),
                 share = Figure::percent(data.missing_resent, data.ppdus, 1)
@@ -247,13 +247,15 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         })
         .collect();
     let missing = data.missing_resent + data.missing_not_resent;
-    evidence.push(sentence!(
-        "{missing} PPDUs without a captured response: {resent} sent again (not acknowledged, or the sender missed it), \
-         {not_resent} not (the response was most likely just not captured)",
-        missing = Figure::count(missing, data.ppdus),
-        resent = Figure::count(data.missing_resent, missing),
-        not_resent = Figure::count(data.missing_not_resent, missing)
-    ));
+    if missing > 0 {
+        evidence.push(sentence!(
+            "{missing} PPDUs without a captured response: {resent} sent again (not acknowledged, or the sender missed it), \
+             {not_resent} not sent again as far as captured (acknowledged unheard, or given up)",
+            missing = Figure::count(missing, data.ppdus),
+            resent = Figure::count(data.missing_resent, missing),
+            not_resent = Figure::count(data.missing_not_resent, missing)
+        ));
+    }
     if let Some(gap) = exchange.data_gap_us {
         let late = exchange.data_late_responses.unwrap_or(0);
         let said = sentence!(
@@ -262,21 +264,23 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
             n = Figure::total(gap.n),
             late = Figure::count(late, gap.n)
         );
-        evidence.push(if exchange.late_answered + exchange.in_time_answered == 0 {
-            said
-        } else {
-            said.and(
-                "; ",
-                sentence!(
-                    "sent again all the same: {late_resent} of {late_answered} answered late, {in_time_resent} of \
-                     {in_time_answered} answered in time",
-                    late_resent = Figure::count(exchange.late_answered_resent, exchange.late_answered),
-                    late_answered = Figure::total(exchange.late_answered),
-                    in_time_resent = Figure::count(exchange.in_time_answered_resent, exchange.in_time_answered),
-                    in_time_answered = Figure::total(exchange.in_time_answered)
-                ),
+        let after_late = (data.late_answered > 0).then(|| {
+            sentence!(
+                "{late_resent} of {late_answered} answered late were sent again all the same",
+                late_resent = Figure::count(data.late_answered_resent, data.late_answered),
+                late_answered = Figure::total(data.late_answered)
             )
         });
+        let after_in_time = (data.in_time_answered > 0).then(|| {
+            sentence!(
+                "{in_time_resent} of {in_time_answered} answered in time were sent again all the same",
+                in_time_resent = Figure::count(data.in_time_answered_resent, data.in_time_answered),
+                in_time_answered = Figure::total(data.in_time_answered)
+            )
+        });
+        evidence.extend(
+            [Some(said), after_late, after_in_time].into_iter().flatten().reduce(|all, next| all.and("; ", next)),
+        );
     }
     if exchange.management.ppdus > 0 {
         let management = exchange.management;

@@ -19,7 +19,10 @@ pub const CAPTURES: [&str; 8] = [
     "wireshark_wpa-Induction.pcap.gz",
 ];
 
-const FIELDS: [&str; 15] = [
+/// Bytes of the longest MPDU, with room for the headers of a receiver.
+const LONGEST: u64 = 20_000;
+
+const FIELDS: [&str; 16] = [
     "wlan.fc.type_subtype",
     "wlan.fc.version",
     "wlan.fcs.status",
@@ -35,6 +38,7 @@ const FIELDS: [&str; 15] = [
     "wlan_rsna_eapol.keydes.key_info.key_ack",
     "wlan_rsna_eapol.keydes.key_info.request",
     "frame.cap_len",
+    "frame.len",
 ];
 
 /// Compares one capture.
@@ -45,16 +49,43 @@ pub fn compare(path: &Path, outcome: &mut Outcome) {
         outcome.explain("invented FCS: tshark takes every frame for damaged");
         return;
     }
-    let mut theirs: BTreeMap<String, u64> = BTreeMap::new();
-    for kind in tshark_kinds(path, outcome) {
-        *theirs.entry(kind).or_default() += 1;
+    let mut theirs: BTreeMap<String, Frames> = BTreeMap::new();
+    for (kind, is_malformed) in tshark_kinds(path, outcome) {
+        let frames = theirs.entry(kind).or_default();
+        frames.whole += u64::from(!is_malformed);
+        frames.malformed += u64::from(is_malformed);
     }
-    let ours = report.events.frames.iter().map(|row| (row.kind.clone(), row.frames)).collect();
+    let mut ours: BTreeMap<String, u64> =
+        report.events.frames.iter().map(|row| (row.kind.clone(), row.frames)).collect();
+    for (kind, frames) in &theirs {
+        let counted = ours.get(kind).copied().unwrap_or_default();
+        let malformed = counted.saturating_sub(frames.whole).min(frames.malformed);
+        if let Some(counted) = ours.get_mut(kind) {
+            *counted -= malformed;
+        }
+        for _ in 0..malformed {
+            outcome.explain("malformed for tshark behind what makes it the event: counted here");
+        }
+        for _ in malformed..frames.malformed {
+            outcome.explain("malformed for tshark: shorter than its header or fields here");
+        }
+    }
+    ours.retain(|_, frames| *frames > 0);
+    let theirs =
+        theirs.into_iter().map(|(kind, frames)| (kind, frames.whole)).filter(|(_, whole)| *whole > 0).collect();
     outcome.tables("events", &name, &theirs, &ours);
 }
 
-/// The kind of event of every undamaged frame that is one.
-fn tshark_kinds(path: &Path, outcome: &mut Outcome) -> Vec<String> {
+/// Frames of one kind: a malformed one is an event where its fixed fields and its key information can be read, which are all
+/// that it takes.
+#[derive(Default)]
+struct Frames {
+    whole: u64,
+    malformed: u64,
+}
+
+/// The kind of event of every undamaged frame that is one, and whether tshark calls the frame malformed.
+fn tshark_kinds(path: &Path, outcome: &mut Outcome) -> Vec<(String, bool)> {
     let mut command = Command::new("tshark");
     command.args(["-n", "-o", "wlan.check_checksum:TRUE", "-o", "wlan.enable_decryption:FALSE", "-T", "fields"]);
     command.args(["-E", "occurrence=a", "-E", "separator=/t", "-r"]).arg(path);
@@ -78,11 +109,11 @@ fn tshark_kinds(path: &Path, outcome: &mut Outcome) -> Vec<String> {
             continue;
         }
         let Some(kind) = kind(&all, &first, &flag) else { continue };
-        if all("_ws.malformed").is_empty() {
-            kinds.push(kind);
-        } else {
-            outcome.explain("malformed for tshark: shorter than its header or fields here");
+        if first("frame.len").parse().is_ok_and(|bytes: u64| bytes > LONGEST) {
+            outcome.explain("longer than any frame of any format: unreadable here");
+            continue;
         }
+        kinds.push((kind, !all("_ws.malformed").is_empty()));
     }
     kinds
 }

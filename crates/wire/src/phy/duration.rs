@@ -211,7 +211,7 @@ fn ht_duration(ht: &Ht, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuration> 
 }
 
 fn vht_preamble_ns(vht: &Vht) -> Option<u32> {
-    let streams = if vht.stbc { vht.nss.checked_mul(2)? } else { vht.nss };
+    let streams = if vht.stbc == Some(true) { vht.nss.checked_mul(2)? } else { vht.nss };
     // VHT-SIG-A (8 us), VHT-STF (4 us), LTFs, VHT-SIG-B (4 us).
     Some(LEGACY_PREAMBLE_NS + 16_000 + 4_000 * ltf_count(streams)?)
 }
@@ -221,7 +221,7 @@ fn vht_duration(vht: &Vht, symbol: &Symbol, psdu_bits: u64) -> Option<AirDuratio
     // Only LDPC has an extra symbol: one that was reported tells the coding.
     let ldpc = if vht.ldpc_extra_symbol == Some(true) { Some(true) } else { vht.ldpc };
     let span = Span::over(choices(ldpc).iter().map(|&ldpc| {
-        let symbols = vht_symbols(symbol, psdu_bits, ldpc, vht.stbc, vht.ldpc_extra_symbol);
+        let symbols = vht_symbols(symbol, psdu_bits, ldpc, vht.stbc == Some(true), vht.ldpc_extra_symbol);
         preamble + on_4us_grid(symbols, symbol.ns)
     }));
     span.map(Span::duration)
@@ -514,8 +514,8 @@ mod tests {
         let ldpc = |extra| Vht { ldpc: Some(true), ldpc_extra_symbol: Some(extra), ..base };
         assert_eq!(exact_us(Mode::Vht(ldpc(false)), 1536), Some(72));
         assert_eq!(exact_us(Mode::Vht(ldpc(true)), 1536), Some(76));
-        assert_eq!(exact_us(Mode::Vht(Vht { stbc: true, ..ldpc(true) }), 1536), Some(84));
-        assert_eq!(Mode::Vht(Vht { nss: 5, stbc: true, ..base }).duration(1536, None), None);
+        assert_eq!(exact_us(Mode::Vht(Vht { stbc: Some(true), ..ldpc(true) }), 1536), Some(84));
+        assert_eq!(Mode::Vht(Vht { nss: 5, stbc: Some(true), ..base }).duration(1536, None), None);
         assert_eq!(exact_us(vht(9, 1, Bandwidth::Mhz80, false), 0), Some(40));
     }
 

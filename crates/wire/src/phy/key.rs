@@ -113,8 +113,8 @@ impl Mode {
         match self {
             Self::Dsss { rate_500kbps: 2, .. } => Self::Dsss { rate_500kbps: 2, short_preamble: Some(false) },
             Self::Ht(ht) => Self::Ht(Ht { greenfield: None, ldpc: None, stbc: None, ness: 0, ..ht }),
-            Self::Vht(vht) => Self::Vht(Vht { stbc: false, ldpc: None, ldpc_extra_symbol: None, ..vht }),
-            Self::He(he) => Self::He(He { dcm: he_dcm_stbc(&he).0, ltf_ns: None, stbc: false, ldpc: None, ..he }),
+            Self::Vht(vht) => Self::Vht(Vht { stbc: None, ldpc: None, ldpc_extra_symbol: None, ..vht }),
+            Self::He(he) => Self::He(He { dcm: he_dcm_stbc(&he).0, ltf_ns: None, stbc: None, ldpc: None, ..he }),
             Self::Eht(eht) => Self::Eht(Eht { sig_symbols: None, ..eht }),
             same => same,
         }
@@ -200,7 +200,7 @@ impl Mode {
                 nss,
                 bandwidth: bandwidth?,
                 short_gi,
-                stbc: false,
+                stbc: None,
                 ldpc: None,
                 ldpc_extra_symbol: None,
             }),
@@ -218,7 +218,7 @@ impl Mode {
                 gi: gi?,
                 ltf_ns: None,
                 dcm: bits(DCM, 1) == 1,
-                stbc: false,
+                stbc: None,
                 ldpc: None,
             }),
             6 => Self::Eht(Eht {
@@ -285,7 +285,8 @@ impl Mode {
                 let width = he.bandwidth.map_or(String::new(), |b| b.mhz().to_string());
                 let ru = he.ru_tones.map_or(String::new(), |tones| format!(" RU{tones}"));
                 let dcm = if he.dcm { " DCM" } else { "" };
-                format!("{format}{width}{ru} MCS{} {}ss GI{}{dcm}", he.mcs, he.nss, gi_us(he.gi))
+                let streams = if he.nss > 0 { format!(" {}ss", he.nss) } else { String::new() };
+                format!("{format}{width}{ru} MCS{}{streams} GI{}{dcm}", he.mcs, gi_us(he.gi))
             }
             Self::Eht(eht) => {
                 let mut label = match eht.format {

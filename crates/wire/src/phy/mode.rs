@@ -101,8 +101,8 @@ pub struct Vht {
     pub bandwidth: Bandwidth,
     /// Short (0.4 µs) guard interval.
     pub short_gi: bool,
-    /// Space-time block coding (doubles the space-time streams).
-    pub stbc: bool,
+    /// Space-time block coding (doubles the space-time streams); `None` where the capture does not say.
+    pub stbc: Option<bool>,
     /// LDPC instead of BCC; `None` where the capture does not say.
     pub ldpc: Option<bool>,
     /// LDPC needed one more symbol; `None` where the capture does not say.
@@ -141,8 +141,8 @@ pub struct He {
     pub ltf_ns: Option<u16>,
     /// Dual carrier modulation.
     pub dcm: bool,
-    /// Space-time block coding.
-    pub stbc: bool,
+    /// Space-time block coding; `None` where the capture does not say.
+    pub stbc: Option<bool>,
     /// LDPC instead of BCC; `None` where the capture does not say.
     pub ldpc: Option<bool>,
 }

@@ -255,10 +255,10 @@ const fn ru_subcarriers(tones: u16) -> Option<u32> {
 /// DCM and STBC as they were applied. In HE-SIG-A of an HE SU or HE ER SU PPDU both bits together mean neither of them
 /// but a 4x HE-LTF with 0.8 us guard interval (IEEE 802.11ax-2021 table 27-18).
 pub(super) const fn he_dcm_stbc(he: &He) -> (bool, bool) {
-    if matches!(he.format, HeFormat::Su | HeFormat::ErSu) && he.dcm && he.stbc {
+    if matches!(he.format, HeFormat::Su | HeFormat::ErSu) && he.dcm && matches!(he.stbc, Some(true)) {
         (false, false)
     } else {
-        (he.dcm, he.stbc)
+        (he.dcm, matches!(he.stbc, Some(true)))
     }
 }
 
@@ -457,7 +457,7 @@ mod tests {
         assert_eq!(Mode::He(dcm).rate_kbps(), Some(4_301));
         assert_eq!(Mode::He(He { mcs: 2, ..dcm }).rate_kbps(), None);
         // Both bits signal a 4x LTF at 0.8 us: the rate is that of neither.
-        assert_eq!(Mode::He(He { stbc: true, ..dcm }).rate_kbps(), Some(8_603));
+        assert_eq!(Mode::He(He { stbc: Some(true), ..dcm }).rate_kbps(), Some(8_603));
         let ru = He {
             format: HeFormat::TriggerBased,
             bandwidth: None,

@@ -19,7 +19,7 @@ pub(super) fn ht(mcs: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
 
 /// BCC, no STBC.
 pub(super) fn vht(mcs: u8, nss: u8, bandwidth: Bandwidth, short_gi: bool) -> Mode {
-    Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc: false, ldpc: Some(false), ldpc_extra_symbol: None })
+    Mode::Vht(Vht { mcs, nss, bandwidth, short_gi, stbc: Some(false), ldpc: Some(false), ldpc_extra_symbol: None })
 }
 
 /// HE SU, LTF and coding unknown.
@@ -33,7 +33,7 @@ pub(super) fn he(mcs: u8, nss: u8, bandwidth: Bandwidth, gi: GuardInterval) -> H
         gi,
         ltf_ns: None,
         dcm: false,
-        stbc: false,
+        stbc: Some(false),
         ldpc: None,
     }
 }
@@ -87,7 +87,7 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
         mostly_below(9),
         any_bandwidth(),
         any::<bool>(),
-        any::<bool>(),
+        any::<Option<bool>>(),
         any::<Option<bool>>(),
         any::<Option<bool>>(),
     )
@@ -105,7 +105,7 @@ pub(super) fn any_mode() -> impl Strategy<Value = Mode> {
         any_gi(),
         proptest::option::of(ltf),
         any::<bool>(),
-        any::<bool>(),
+        any::<Option<bool>>(),
         any::<Option<bool>>(),
     )
         .prop_map(|(format, mcs, nss, bandwidth, ru_tones, gi, ltf_ns, dcm, stbc, ldpc)| {

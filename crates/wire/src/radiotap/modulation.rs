@@ -123,7 +123,7 @@ impl Modulation {
                 nss,
                 bandwidth,
                 short_gi: flags & 0x04 != 0,
-                stbc: known & STBC != 0 && flags & 0x01 != 0,
+                stbc: (known & STBC != 0).then_some(flags & 0x01 != 0),
                 ldpc: Some(byte(data, 8) >> index & 1 != 0),
                 ldpc_extra_symbol: (known & LDPC_EXTRA_SYMBOL != 0).then_some(flags & 0x10 != 0),
             }),
@@ -331,12 +331,12 @@ fn he(data: &[u8]) -> Option<He> {
         return None;
     }
     let mcs = (data3 >> 8 & 0x0f) as u8;
-    let stbc = data1 & STBC != 0 && data3 & 0x8000 != 0;
+    let stbc = (data1 & STBC != 0).then_some(data3 & 0x8000 != 0);
     // HE allows STBC with one spatial stream only (and drivers differ on whether this counts one stream or two).
     // 0: the receiver does not say; the frame is HE all the same, only its rate is not known.
     let nss = match (data6 & 0x0f) as u8 {
         0 => 0,
-        _ if stbc => 1,
+        _ if stbc == Some(true) => 1,
         nsts => nsts,
     };
     if mcs > HIGHEST_MCS || nss > 8 {

@@ -228,7 +228,7 @@ const VHT: Vht = Vht {
     nss: 2,
     bandwidth: Bandwidth::Mhz40,
     short_gi: false,
-    stbc: false,
+    stbc: Some(false),
     ldpc: Some(true),
     ldpc_extra_symbol: Some(false),
 };
@@ -244,8 +244,15 @@ fn vht(changes: &[(usize, u8)]) -> Mode {
 #[test]
 fn vht_single_user() {
     assert_eq!(vht(&[]), Mode::Vht(VHT));
-    assert_eq!(vht(&[(2, 0x15)]), Mode::Vht(Vht { short_gi: true, stbc: true, ldpc_extra_symbol: Some(true), ..VHT }));
-    assert_eq!(vht(&[(0, 0x44), (2, 0x15)]), Mode::Vht(Vht { short_gi: true, ldpc_extra_symbol: None, ..VHT }));
+    assert_eq!(
+        vht(&[(2, 0x15)]),
+        Mode::Vht(Vht { short_gi: true, stbc: Some(true), ldpc_extra_symbol: Some(true), ..VHT })
+    );
+    assert_eq!(
+        vht(&[(0, 0x44), (2, 0x15)]),
+        Mode::Vht(Vht { short_gi: true, stbc: None, ldpc_extra_symbol: None, ..VHT })
+    );
+    assert_eq!(vht(&[(0, 0xfe)]), Mode::Vht(Vht { stbc: None, ..VHT }), "STBC not known");
     assert_eq!(vht(&[(0, 0xbf)]), Mode::Unknown, "bandwidth not known");
     assert_eq!(vht(&[(0, 0xfb)]), Mode::Unknown, "guard interval not known");
     assert_eq!(vht(&[(4, 0xf2)]), Mode::Unknown, "15 is: MCS not known");
@@ -317,7 +324,7 @@ const HE: He = He {
     gi: GuardInterval::Ns800,
     ltf_ns: Some(6400),
     dcm: false,
-    stbc: false,
+    stbc: Some(false),
     ldpc: Some(true),
 };
 
@@ -334,9 +341,9 @@ fn he_modes() {
     assert_eq!(he(&[]), Mode::He(HE));
     let mu = He { format: HeFormat::Mu, bandwidth: None, ru_tones: Some(106), gi: GuardInterval::Ns3200, ..HE };
     assert_eq!(he(&[(0, 0xc3fe), (4, 0x21a6)]), Mode::He(mu));
-    let stbc = He { nss: 1, stbc: true, dcm: true, ..HE };
+    let stbc = He { nss: 1, stbc: Some(true), dcm: true, ..HE };
     assert_eq!(he(&[(2, 0xf9e5)]), Mode::He(stbc));
-    let bare = He { bandwidth: None, ldpc: None, ltf_ns: None, ..HE };
+    let bare = He { bandwidth: None, stbc: None, ldpc: None, ltf_ns: None, ..HE };
     assert_eq!(he(&[(0, 0x0020), (1, 0x0002), (4, 0x0000)]), Mode::He(bare));
 }
 

@@ -92,7 +92,7 @@ fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
             let mut bytes = vec![known, 0, u8::from(stbc) | u8::from(short_gi) << 2 | extra << 4, code];
             bytes.extend((0..4).map(|index| if index == user { mcs << 4 | nss } else { 0 }));
             bytes.extend([u8::from(ldpc) << user, 0, 0, 0]);
-            let vht = Vht { mcs, nss, bandwidth, short_gi, stbc, ldpc: Some(ldpc), ldpc_extra_symbol };
+            let vht = Vht { mcs, nss, bandwidth, short_gi, stbc: Some(stbc), ldpc: Some(ldpc), ldpc_extra_symbol };
             (Mode::Vht(vht), vec![(21, bytes)])
         });
     let he = (0..4_u16, 0..=11_u8, 1..=8_u8, 0..=10_u16, 0..3_u16, 0..4_u16, any::<[bool; 2]>(), any::<Option<bool>>())
@@ -109,7 +109,7 @@ fn described_mode() -> impl Strategy<Value = (Mode, Vec<(u32, Vec<u8>)>)> {
                 gi: [GuardInterval::Ns800, GuardInterval::Ns1600, GuardInterval::Ns3200][usize::from(gi)],
                 ltf_ns: [None, Some(3200), Some(6400), Some(12800)][usize::from(ltf)],
                 dcm,
-                stbc,
+                stbc: Some(stbc),
                 ldpc,
             };
             let data1 = format | 0x4260 | if ldpc.is_some() { 0x80 } else { 0 };

@@ -134,7 +134,7 @@ const RADIOTAP: &[Column] = &[
         name: "radiotap.vht.stbc",
         pick: Pick::First,
         ours: |i| match i.mode {
-            Mode::Vht(v) if v.stbc => Exactly(Some(1)),
+            Mode::Vht(v) if v.stbc == Some(true) => Exactly(Some(1)),
             _ => Anything,
         },
     },
@@ -205,7 +205,7 @@ const RADIOTAP: &[Column] = &[
         name: "radiotap.he.data_6.nsts",
         pick: Pick::First,
         ours: |i| match i.mode {
-            Mode::He(h) if !h.stbc => Exactly(Some(i128::from(h.nss))),
+            Mode::He(h) if h.stbc != Some(true) => Exactly(Some(i128::from(h.nss))),
             _ => Anything,
         },
     },

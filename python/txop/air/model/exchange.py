@@ -76,6 +76,15 @@ class ExchangeKind(Model):
     """Not answered and sent again."""
     missing_not_resent: int
     """Not answered and not sent again."""
+    late_answered: int | None = None
+    """Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as
+    are the three below."""
+    late_answered_resent: int | None = None
+    """Those of `late_answered` that were sent again, as if no response had come."""
+    in_time_answered: int | None = None
+    """The same of those whose response came in time."""
+    in_time_answered_resent: int | None = None
+    """Those of `in_time_answered` that were sent again."""
 
 
 class ExchangeRate(Model):

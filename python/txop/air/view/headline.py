@@ -115,5 +115,5 @@ def _why_not(report: AirReport, station: str | None) -> str:
         return f"Not available for {station}: explained is {other}. Choose a pair of this station with --pair TA,RA."
     reasons = [limit.text for limit in report.summary.limits if "waterfall" in limit.affects]
     if not reasons and not any(link.data_frames for link in report.links):
-        reasons = ["No unicast data frames between two stations are in the capture."]
-    return "Not available. " + " ".join(reasons) if reasons else "Not available."
+        reasons = ["no unicast data frames between two stations are in the capture"]
+    return f"Not available: {'; '.join(reasons)}." if reasons else "Not available."

@@ -36,12 +36,13 @@ fn claimed_but_never_used_is_noted_with_its_denominator() {
     let claimed = dongle();
     let mut usage = Usage { ht: 12_345, bands: [12_345, 0, 0], max_nss: 1, ..Usage::default() };
     usage.streams[0] = 12_345;
-    usage.received_high = 400;
+    (usage.short_gi_known, usage.width_known) = (12_345, 12_345);
+    (usage.received_high, usage.received_short_gi_known, usage.received_width_known) = (400, 400, 400);
     let peers = with_peer(&claimed, 12_345, 400);
     let rows = rows(&subject(Some(&claimed), &usage, &peers));
     let sgi = find(&rows, "Short Guard Interval");
     assert_eq!((sgi.claimed, sgi.seen), (Claim::Yes, Some(0)));
-    let said = "claimed, never used in 400 HT or later frames to it, with an occasion in 400";
+    let said = "claimed, never used in 400 HT or VHT frames to it, with an occasion in 400";
     assert_eq!(note(sgi), Some(said));
     let streams = find(&rows, "1 Spatial Stream 2.4 GHz");
     assert_eq!((streams.claimed, streams.seen, note(streams)), (Claim::Yes, Some(12_345), None));
@@ -67,6 +68,53 @@ fn what_the_receiver_does_not_report_is_not_zero() {
     let stbc = Usage { received_stbc: 3, received_stbc_known: 40, ..usage };
     let rows = super::rows(&subject(Some(&claimed), &stbc, &peers));
     assert_eq!(find(&rows, "STBC Receive").seen, Some(3));
+}
+
+/// A 5 GHz station: rates 6 to 54 Mb/s; HT with 40 MHz, SGI and two streams; VHT with 80 MHz and two streams.
+fn wide_station(operation: &[u8]) -> Capabilities {
+    let mut bytes = vec![1, 8, 12, 18, 24, 36, 48, 72, 96, 108, 45, 26, 0x6e, 0x00, 0x17, 0xff, 0xff];
+    bytes.resize(bytes.len() + 21, 0);
+    bytes.extend([191, 12, 0x20, 0, 0, 0, 0xfa, 0xff, 0, 0, 0xfa, 0xff, 0, 0]);
+    bytes.extend(operation);
+    Capabilities::read(Elements::new(&bytes))
+}
+
+#[test]
+fn what_no_header_tells_is_not_called_unused() {
+    let claimed = wide_station(&[]);
+    let usage = Usage { he: 500, received_high: 500, bands: [0, 500, 0], ..Usage::default() };
+    let peers = with_peer(&claimed, 500, 500);
+    let rows = rows(&subject(Some(&claimed), &usage, &peers));
+    let streams = find(&rows, "2 Spatial Streams 5 GHz");
+    assert_eq!((streams.seen, note(streams)), (None, None), "{streams:?}");
+    assert_eq!(streams.seen_detail.as_deref(), Some("the receiver does not report the number of streams"));
+    let width = find(&rows, "80 MHz operation in 5 GHz");
+    assert_eq!((width.seen, note(width)), (None, None), "{width:?}");
+    let sgi = find(&rows, "Short Guard Interval");
+    assert_eq!((sgi.claimed, sgi.seen, note(sgi)), (Claim::Yes, None, None), "HE has no short guard interval");
+    let stbc = find(&rows, "STBC Transmit");
+    assert_eq!((stbc.seen, stbc.seen_detail.as_deref()), (None, Some("the receiver does not report STBC")));
+}
+
+#[test]
+fn a_network_of_20_mhz_is_no_occasion_for_more() {
+    // HT Operation on channel 36: a secondary channel above it and any width, or none.
+    let operation = |second: u8| {
+        let mut bytes = vec![61, 22, 36, second];
+        bytes.resize(24, 0);
+        bytes
+    };
+    let station = wide_station(&[]);
+    let usage = Usage { vht: 500, width_known: 500, bands: [0, 500, 0], ..Usage::default() };
+    let said = |second: u8| {
+        let ap = wide_station(&operation(second));
+        let peers = with_peer(&ap, 500, 0);
+        let all = rows(&subject(Some(&station), &usage, &peers));
+        note(find(&all, "80 MHz operation in 5 GHz")).map(str::to_owned)
+    };
+    assert_eq!(said(0), None);
+    let unused = "claimed, never used in 500 HT or later frames from and to it, with an occasion in 500";
+    assert_eq!(said(5).as_deref(), Some(unused));
 }
 
 #[test]
@@ -95,12 +143,14 @@ fn without_rates_nothing_is_said_of_the_phy() {
 
 #[test]
 fn without_claims_use_is_shown_and_nothing_accused() {
-    let usage = Usage { ht: 9, short_gi: 4, max_nss: 2, bands: [0, 9, 0], ..Usage::default() };
+    let streams = [9, 0, 0, 0, 0, 0, 0, 0];
+    let usage =
+        Usage { ht: 9, short_gi: 4, short_gi_known: 9, streams, max_nss: 2, bands: [0, 9, 0], ..Usage::default() };
     let peers = Peers::default();
     let rows = rows(&Subject { shows_security: false, ..subject(None, &usage, &peers) });
     assert!(rows.iter().all(|row| row.claimed == Claim::NotAvailable && row.note.is_none()), "{rows:#?}");
     let sgi = find(&rows, "Short Guard Interval").seen_detail.as_deref();
-    assert_eq!(sgi, Some("no HT or later frames to it; 4 of 9 frames it sent"));
+    assert_eq!(sgi, Some("no HT or VHT frames to it; 4 of 9 frames it sent"));
     assert_eq!(
         find(&rows, "2 Spatial Streams 5 GHz").seen_detail.as_deref(),
         Some("0 of 9 HT or later frames it sent")
