@@ -600,10 +600,10 @@ impl ExchangeStats {
                 answered: stats.answered,
                 missing_resent: stats.missing_resent,
                 missing_not_resent: stats.missing_not_resent + open,
-                late_answered: stats.after_late.answered,
-                late_answered_resent: stats.after_late.resent,
-                in_time_answered: stats.after_in_time.answered,
-                in_time_answered_resent: stats.after_in_time.resent,
+                late_answered: Some(stats.after_late.answered),
+                late_answered_resent: Some(stats.after_late.resent),
+                in_time_answered: Some(stats.after_in_time.answered),
+                in_time_answered_resent: Some(stats.after_in_time.resent),
             }
         };
         let all = |get: fn(&KindStats) -> u64| self.kinds.iter().map(get).sum();

@@ -108,6 +108,13 @@ impl Sentence {
         self
     }
 
+    /// With words behind it.
+    #[must_use]
+    pub fn with(mut self, words: &str) -> Self {
+        self.text.push_str(words);
+        self
+    }
+
     /// With words before it.
     #[must_use]
     pub fn after(mut self, words: &str) -> Self {

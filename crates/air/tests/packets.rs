@@ -157,6 +157,26 @@ fn a_segment_whose_copy_was_never_seen_is_told_apart() {
 }
 
 #[test]
+fn a_retry_that_others_overtook_is_not_said_to_be_sent_again_by_tcp() {
+    let mut stage = Stage::new();
+    for (number, retry, sequence) in
+        [(0, false, 1), (2, false, 2_001), (1, true, 1_001), (3, false, 4_001), (4, false, 3_001)]
+    {
+        stage.data(number, retry, 108, &tcp(sequence, 1_000));
+    }
+    let traffic = stage.traffic();
+    let flow = &traffic.flows[0];
+    assert_eq!((flow.tcp_copy_not_captured, flow.tcp_not_captured_retries), (Some(2), Some(1)));
+    let said: Vec<&str> = traffic.tcp_sent_again.iter().map(|again| again.sentence.text()).collect();
+    assert!(said[0].contains("came in an 802.11 retry") && said[1].contains("lost before this hop"), "{said:?}");
+    let of_all = traffic.sentences[0].text();
+    assert!(
+        of_all.contains("2 of 5 TCP segments") && of_all.contains("not captured in 2, of which 1 came in"),
+        "{of_all}"
+    );
+}
+
+#[test]
 fn an_attempt_before_the_capture_is_said() {
     let mut stage = Stage::new();
     stage.data(1, true, 108, &tcp(1, 1_000));

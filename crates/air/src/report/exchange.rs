@@ -74,14 +74,15 @@ pub struct ExchangeKind {
     pub missing_resent: u64,
     /// Not answered and not sent again.
     pub missing_not_resent: u64,
-    /// Single MPDUs whose response came late, and whose next transmission was captured.
-    pub late_answered: u64,
+    /// Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as are the
+    /// three below.
+    pub late_answered: Option<u64>,
     /// Those of `late_answered` that were sent again, as if no response had come.
-    pub late_answered_resent: u64,
+    pub late_answered_resent: Option<u64>,
     /// The same of those whose response came in time.
-    pub in_time_answered: u64,
+    pub in_time_answered: Option<u64>,
     /// Those of `in_time_answered` that were sent again.
-    pub in_time_answered_resent: u64,
+    pub in_time_answered_resent: Option<u64>,
 }
 
 /// [`Exchange`] figures of one rate and kind of frame.

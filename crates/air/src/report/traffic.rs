@@ -150,6 +150,9 @@ pub struct PacketFlow {
     pub tcp_copy_acknowledged: Option<u64>,
     /// TCP: those sent again without a copy before in the capture (or one that is no longer remembered).
     pub tcp_copy_not_captured: Option<u64>,
+    /// TCP: those of `tcp_copy_not_captured` that came in an 802.11 retry: most likely overtaken while they were repeated, and not
+    /// sent again by TCP.
+    pub tcp_not_captured_retries: Option<u64>,
     /// TCP: those sent again that the peer had acknowledged before, by an ACK in the capture.
     pub tcp_needless: Option<u64>,
     /// TCP: keep-alives.

@@ -54,6 +54,8 @@ struct Loss {
     at_ns: i64,
     segment: TcpSegment,
     cause: Cause,
+    /// The MPDU that carried it is an 802.11 retry.
+    is_retry: bool,
     /// The peer had acknowledged all of it before, by an ACK in the capture.
     was_received: bool,
     /// When the copy before it was first sent, and what became of its MPDU.
@@ -90,6 +92,7 @@ struct FlowRow {
     not_acknowledged: u64,
     acknowledged_before: u64,
     not_captured: u64,
+    not_captured_retries: u64,
     was_received: u64,
     direction: Option<Box<Direction>>,
 }
@@ -251,6 +254,7 @@ impl Traffic {
             }
         };
         flow.segments += 1;
+        let is_retry = frame.header.fc.retry();
         let fate = copy.as_ref().and_then(|(_, fate)| *fate);
         let cause = match fate {
             Some(fate) if fate.acknowledged => Cause::Acknowledged,
@@ -260,7 +264,10 @@ impl Traffic {
         match cause {
             Cause::NotAcknowledged => flow.not_acknowledged += 1,
             Cause::Acknowledged => flow.acknowledged_before += 1,
-            Cause::NotCaptured => flow.not_captured += 1,
+            Cause::NotCaptured => {
+                flow.not_captured += 1;
+                flow.not_captured_retries += u64::from(is_retry);
+            }
         }
         let end = segment.sequence.wrapping_add(segment.sequence_len());
         let was_received = self.acknowledged.get(of).is_some_and(|ack| (ack.wrapping_sub(end) as i32) >= 0);
@@ -269,7 +276,8 @@ impl Traffic {
             self.losses_left_out += 1;
             return;
         }
-        self.losses.push(Loss { flow: row, number: frame.number, at_ns, segment: *segment, cause, was_received, copy });
+        let number = frame.number;
+        self.losses.push(Loss { flow: row, number, at_ns, segment: *segment, cause, is_retry, was_received, copy });
     }
 
     /// Takes note of what a segment acknowledges of the other direction.
@@ -381,6 +389,7 @@ impl FlowRow {
             not_acknowledged: 0,
             acknowledged_before: 0,
             not_captured: 0,
+            not_captured_retries: 0,
             was_received: 0,
             direction: None,
         }

@@ -80,9 +80,9 @@ fn words(
 ) -> Sentence {
     let bytes = Figure::of(f64::from(loss.segment.payload_len), "bytes", 1, 0);
     let Some((fate, after_ns)) = fate.zip(after_ns) else {
-        return sentence!(
+        let said = sentence!(
             "TCP segment {sequence} ({bytes} bytes) from {source} to {destination}: {none} copies of it are known before \
-             record {record}, though later bytes are; it was overtaken or lost before this hop, or not captured",
+             record {record}, though later bytes are",
             bytes = bytes,
             none = Figure::count(0, 1);
             sequence = loss.segment.sequence,
@@ -90,6 +90,11 @@ fn words(
             destination = destination,
             record = loss.number
         );
+        return said.with(if loss.is_retry {
+            "; it came in an 802.11 retry: most likely others overtook it while it was repeated"
+        } else {
+            "; it was overtaken or lost before this hop, or not captured"
+        });
     };
     let at: Vec<String> = rates.iter().map(|rate| format!("{} at {}", rate.attempts, rate.label)).collect();
     let said = sentence!(
@@ -177,6 +182,7 @@ impl FlowRow {
             tcp_copy_not_acknowledged: tcp(self.not_acknowledged),
             tcp_copy_acknowledged: tcp(self.acknowledged_before),
             tcp_copy_not_captured: tcp(self.not_captured),
+            tcp_not_captured_retries: tcp(self.not_captured_retries),
             tcp_needless: tcp(self.was_received),
             tcp_keep_alives: tcp(self.keep_alives),
             tcp_missing_bytes: self.direction.as_ref().map(|direction| direction.missing()),
@@ -188,13 +194,14 @@ impl FlowRow {
         let again = self.sent_again();
         Some(sentence!(
             "{source} to {destination}, from {ta} to {ra}: {again} of {segments} TCP segments came behind later ones or again; the \
-             copy before was captured without an acknowledgement of its MPDU in {lost} cases, acknowledged in {acknowledged}, \
-             and not captured in {unseen}",
+             copy before was captured without an acknowledgement of its MPDU in {lost} cases, acknowledged in {acknowledged}, and \
+             not captured in {unseen}, of which {retries} came in 802.11 retries (most likely overtaken while they were repeated)",
             again = Figure::count(again, self.segments),
             segments = Figure::total(self.segments),
             lost = Figure::count(self.not_acknowledged, again),
             acknowledged = Figure::count(self.acknowledged_before, again),
-            unseen = Figure::count(self.not_captured, again);
+            unseen = Figure::count(self.not_captured, again),
+            retries = Figure::count(self.not_captured_retries, self.not_captured);
             source = source,
             destination = destination,
             ta = self.key.ta,

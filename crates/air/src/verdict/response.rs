@@ -1,7 +1,7 @@
 //! "Not received, or just too slow to acknowledge?", asked of immediate responses to data.
 
 use super::{beside_retries, percent, RetriesOf};
-use crate::report::{AckVerdict, Exchange, ExchangeRate, Spread};
+use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, Spread};
 use crate::sentence::{sentence, Figure, Sentence};
 
 /// PPDUs of a rate below which its answered share means nothing.
@@ -43,9 +43,10 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) ->
         .filter(|r| share(r.answered, r.ppdus) < 0.1 && r.missing_resent * 2 > r.ppdus - r.answered.min(r.ppdus))
         .collect();
     let heard: Vec<_> = rates.iter().filter(|r| share(r.answered, r.ppdus) > 0.8).collect();
-    let consequences = data.late_answered >= MIN_PPDUS / 2
-        && share(data.late_answered_resent, data.late_answered) >= LATE_RESENT
-        && share(data.in_time_answered_resent, data.in_time_answered) < LATE_RESENT / 2.0;
+    let [after_late, after_in_time] = followed(&data);
+    let consequences = after_late.0 >= MIN_PPDUS / 2
+        && share(after_late.1, after_late.0) >= LATE_RESENT
+        && share(after_in_time.1, after_in_time.0) < LATE_RESENT / 2.0;
     let late_gap = timed.filter(|gap| late as f64 > LATE_RESPONSES * gap.n as f64 && consequences);
     let (answer, sentence) = if control_frames == 0 {
         (
@@ -90,10 +91,10 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) ->
                  {in_time_answered} of those answered in time",
                 late = Figure::count(late, gap.n),
                 timed = Figure::total(gap.n),
-                late_resent = Figure::count(data.late_answered_resent, data.late_answered),
-                late_answered = Figure::total(data.late_answered),
-                in_time_resent = Figure::count(data.in_time_answered_resent, data.in_time_answered),
-                in_time_answered = Figure::total(data.in_time_answered)
+                late_resent = Figure::count(after_late.1, after_late.0),
+                late_answered = Figure::total(after_late.0),
+                in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
+                in_time_answered = Figure::total(after_in_time.0)
             ),
         )
     } else if resent_percent <= 2.0 && answered_share >= 0.9 {
@@ -264,22 +265,23 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
             n = Figure::total(gap.n),
             late = Figure::count(late, gap.n)
         );
-        let after_late = (data.late_answered > 0).then(|| {
+        let [after_late, after_in_time] = followed(&data);
+        let late_ones = (after_late.0 > 0).then(|| {
             sentence!(
                 "{late_resent} of {late_answered} answered late were sent again all the same",
-                late_resent = Figure::count(data.late_answered_resent, data.late_answered),
-                late_answered = Figure::total(data.late_answered)
+                late_resent = Figure::count(after_late.1, after_late.0),
+                late_answered = Figure::total(after_late.0)
             )
         });
-        let after_in_time = (data.in_time_answered > 0).then(|| {
+        let in_time_ones = (after_in_time.0 > 0).then(|| {
             sentence!(
                 "{in_time_resent} of {in_time_answered} answered in time were sent again all the same",
-                in_time_resent = Figure::count(data.in_time_answered_resent, data.in_time_answered),
-                in_time_answered = Figure::total(data.in_time_answered)
+                in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
+                in_time_answered = Figure::total(after_in_time.0)
             )
         });
         evidence.extend(
-            [Some(said), after_late, after_in_time].into_iter().flatten().reduce(|all, next| all.and("; ", next)),
+            [Some(said), late_ones, in_time_ones].into_iter().flatten().reduce(|all, next| all.and("; ", next)),
         );
     }
     if exchange.management.ppdus > 0 {
@@ -291,6 +293,12 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         ));
     }
     evidence
+}
+
+/// Single MPDUs that were answered late, and in time; each with those of them that were sent again.
+fn followed(kind: &ExchangeKind) -> [(u64, u64); 2] {
+    let known = |answered: Option<u64>, resent: Option<u64>| answered.zip(resent).unwrap_or_default();
+    [known(kind.late_answered, kind.late_answered_resent), known(kind.in_time_answered, kind.in_time_answered_resent)]
 }
 
 /// Several rates together.

@@ -154,6 +154,9 @@ class PacketFlow(Model):
     """TCP: those sent again whose copy before was acknowledged by 802.11."""
     tcp_copy_not_captured: int | None
     """TCP: those sent again without a copy before in the capture (or one that is no longer remembered)."""
+    tcp_not_captured_retries: int | None = None
+    """TCP: those of `tcp_copy_not_captured` that came in an 802.11 retry: most likely overtaken while they were
+    repeated, and not sent again by TCP; null in older documents."""
     tcp_needless: int | None
     """TCP: those sent again that the peer had acknowledged before, by an ACK in the capture."""
     tcp_keep_alives: int | None
