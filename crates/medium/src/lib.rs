@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod access;
+mod block_ack;
 mod contention;
 mod error_rate;
 mod exchange;
 mod rates;
 
 pub use access::{Access, Collider, Spaces, Unanswered};
+pub use block_ack::{Arrival, Reorder, Scoreboard, WINDOW};
 pub use contention::Parameters;
 pub use error_rate::ErrorRates;
 pub use exchange::{mpdu_end_ns, Plan, Protection, Response, Slice, Timeline};

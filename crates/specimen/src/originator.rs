@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use wire::phy::Mode;
 
 use crate::ledger::BlockAckLedger;
-use crate::recipient::{Scoreboard, Shown};
+use crate::recipient::{Recipient, Shown};
 use crate::scene::{legacy, Flow, Offered};
 use crate::truth::{AggregationTruth, FlowTruth};
 use random::Rng;
@@ -49,7 +49,7 @@ pub(crate) struct Sender<'a> {
     /// BAR to send, and how often it was sent.
     pub(crate) bar: Option<u32>,
     pub(crate) pending: VecDeque<Pending>,
-    pub(crate) board: Scoreboard,
+    pub(crate) board: Recipient,
     pub(crate) next_seq: u16,
     pub(crate) ppdus: u64,
     pub(crate) ledger: BlockAckLedger,
@@ -84,7 +84,7 @@ impl<'a> Sender<'a> {
             session: false,
             bar: None,
             pending: VecDeque::new(),
-            board: Scoreboard::new(first_seq),
+            board: Recipient::new(first_seq),
             next_seq: first_seq,
             ppdus: 0,
             ledger,

@@ -1,14 +1,17 @@
 //! The receiving end of a Block Ack session: its memory, and the bitmap it shows.
 
+use wire::ieee80211::Seq;
+
 use crate::scene::{BitmapBits, BitmapStyle};
 
-/// Which sequence numbers have arrived, of the last 2048.
-pub(crate) struct Scoreboard {
-    words: [u64; 64],
-    /// Highest number received; `None` before the first.
-    head: Option<u16>,
+/// Half of the sequence numbers are remembered.
+const MEMORY: u16 = 2048;
+
+/// Which sequence numbers have arrived, of the last 2048, and which is waited for.
+pub(crate) struct Recipient {
+    board: medium::Scoreboard<()>,
     /// First number that has not arrived (or has been given up).
-    next: u16,
+    next: Seq,
 }
 
 /// A bitmap as it goes on the air.
@@ -22,62 +25,35 @@ pub(crate) struct Shown {
 impl Shown {
     /// The bit of this number.
     pub(crate) fn has(&self, seq: u16) -> bool {
-        let offset = seq.wrapping_sub(self.ssn) & 0x0fff;
+        let offset = Seq::new(seq).distance_from(Seq::new(self.ssn));
         offset < self.bits && self.bitmap[usize::from(offset / 64)] >> (offset % 64) & 1 == 1
     }
 }
 
-const fn ahead(to: u16, from: u16) -> u16 {
-    to.wrapping_sub(from) & 0x0fff
-}
-
-impl Scoreboard {
+impl Recipient {
     /// A session that begins with this number.
     pub(crate) fn new(first: u16) -> Self {
-        Self { words: [0; 64], head: None, next: first & 0x0fff }
-    }
-
-    pub(crate) fn has(&self, seq: u16) -> bool {
-        self.words[usize::from(seq >> 6 & 63)] >> (seq & 63) & 1 == 1
-    }
-
-    fn set(&mut self, seq: u16, value: bool) {
-        let word = &mut self.words[usize::from(seq >> 6 & 63)];
-        *word = *word & !(1 << (seq & 63)) | u64::from(value) << (seq & 63);
+        let next = Seq::new(first);
+        Self { board: medium::Scoreboard::new(next, MEMORY), next }
     }
 
     /// An MPDU arrives. True if it is new.
     pub(crate) fn receive(&mut self, seq: u16) -> bool {
-        let seq = seq & 0x0fff;
-        let head = self.head.unwrap_or(self.next.wrapping_sub(1) & 0x0fff);
-        let step = ahead(seq, head);
-        if step == 0 && self.head.is_some() {
-            return false;
-        }
-        if (1..2048).contains(&step) {
-            // Whatever is half the number space back is forgotten.
-            for number in 1..=step {
-                self.set(head.wrapping_add(number + 2047) & 0x0fff, false);
-                self.set(head.wrapping_add(number) & 0x0fff, false);
-            }
-            self.head = Some(seq);
-        }
-        let new = !self.has(seq);
-        self.set(seq, true);
+        let new = self.board.receive(Seq::new(seq), ());
         self.advance();
         new
     }
 
     fn advance(&mut self) {
-        let Some(head) = self.head else { return };
-        while self.next != head.wrapping_add(1) & 0x0fff && self.has(self.next) {
-            self.next = self.next.wrapping_add(1) & 0x0fff;
+        while self.board.has(self.next) {
+            self.next = self.next.add(1);
         }
     }
 
     /// A BAR: nothing before this number will come again.
     pub(crate) fn flush_to(&mut self, ssn: u16) {
-        if (1..2048).contains(&ahead(ssn, self.next)) {
+        let ssn = Seq::new(ssn);
+        if !ssn.is_before(self.next) {
             self.next = ssn;
             self.advance();
         }
@@ -85,7 +61,7 @@ impl Scoreboard {
 
     /// First number that is still missing.
     pub(crate) const fn next(&self) -> u16 {
-        self.next
+        self.next.value()
     }
 
     /// The bitmap to show. `start`: first number missing before the PPDU came; `lowest`: lowest number in the PPDU (the
@@ -99,30 +75,20 @@ impl Scoreboard {
         shown: impl Fn(u16) -> bool,
     ) -> Shown {
         let bits = size.bits();
-        let head = self.head.unwrap_or(lowest);
-        let oldest = head.wrapping_sub(bits - 1) & 0x0fff;
+        let (start, lowest) = (Seq::new(start), Seq::new(lowest));
         let ssn = match style {
-            BitmapStyle::FullHistory => oldest,
+            BitmapStyle::FullHistory => self.board.head().sub(bits - 1),
             BitmapStyle::LastPpdu => lowest,
-            BitmapStyle::Window => {
-                let wanted = if ahead(lowest, start) < 2048 { start } else { lowest };
-                // The window never ends before the highest number received.
-                if ahead(head, wanted) < 2048 && ahead(head, wanted) >= bits {
-                    oldest
-                } else {
-                    wanted
-                }
-            }
+            BitmapStyle::Window => self.board.window_start(start, lowest, bits),
         };
         let mut bitmap = [0; 4];
         for offset in 0..bits {
-            let seq = ssn.wrapping_add(offset) & 0x0fff;
-            let in_memory = ahead(head, seq) < 2048;
-            if in_memory && self.has(seq) && shown(seq) {
+            let seq = ssn.add(offset);
+            if self.board.has(seq) && shown(seq.value()) {
                 bitmap[usize::from(offset / 64)] |= 1 << (offset % 64);
             }
         }
-        Shown { ssn, bitmap, bits }
+        Shown { ssn: ssn.value(), bitmap, bits }
     }
 }
 
@@ -132,7 +98,7 @@ mod tests {
 
     #[test]
     fn bitmaps_of_the_three_styles_across_the_wrap() {
-        let mut board = Scoreboard::new(4090);
+        let mut board = Recipient::new(4090);
         for seq in [4090, 4091, 4093, 4095, 0, 1] {
             assert!(board.receive(seq));
         }
@@ -152,7 +118,7 @@ mod tests {
 
     #[test]
     fn numbers_come_round_again() {
-        let mut board = Scoreboard::new(0);
+        let mut board = Recipient::new(0);
         for n in 0..20_000u32 {
             assert!(board.receive((n % 4096) as u16), "{n}");
         }

@@ -1,34 +1,24 @@
-//! The receiving end: the Block Ack scoreboard and the reorder buffer (IEEE 802.11-2020 10.25.6).
+//! The receiving end: a Block Ack scoreboard and a reorder buffer.
 
-use crate::wlan::originator::{ahead, SEQUENCES, WINDOW};
+use medium::{Arrival, Reorder, Scoreboard};
+use wire::ieee80211::Seq;
+
+use crate::wlan::originator::{ahead, WINDOW};
 
 /// Sequence numbers remembered.
-const REMEMBERED: usize = 2 * WINDOW;
-/// A number this far ahead is one from before.
-const HALF: u16 = SEQUENCES / 2;
+const REMEMBERED: u16 = 2 * WINDOW as u16;
 
 /// The receiving end of the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipient<P> {
     /// A Block Ack session is in force; otherwise one MPDU comes after the other.
     session: bool,
-    /// When each sequence number was first received, by number modulo [`REMEMBERED`].
-    received: Vec<Option<(u16, u64)>>,
-    /// Highest number received.
-    head: u16,
-    /// The next number that the host is to get.
-    next: u16,
-    /// What came before its turn, by number modulo [`WINDOW`].
-    held: Vec<Option<P>>,
-    held_packets: usize,
-    /// Since when the same gap holds them back.
-    gap_since_ns: u64,
+    /// When each sequence number was first received.
+    received_ns: Scoreboard<u64>,
+    reorder: Reorder<P>,
     /// Somebody will look after the gap.
     pub(crate) watched: bool,
 }
-
-/// How long a gap holds back what came after it: `HT_RX_REORDER_BUF_TIMEOUT` of Linux (`net/mac80211/rx.c`), 100 ms.
-const REORDER_TIMEOUT_NS: u64 = 100_000_000;
 
 /// What became of an MPDU that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,120 +47,54 @@ impl Shown {
 
 impl<P> Recipient<P> {
     pub(crate) fn new(session: bool) -> Self {
-        Self {
-            session,
-            received: vec![None; REMEMBERED],
-            head: SEQUENCES - 1,
-            next: 0,
-            held: (0..WINDOW).map(|_| None).collect(),
-            held_packets: 0,
-            gap_since_ns: 0,
-            watched: false,
-        }
+        let first = Seq::new(0);
+        let received_ns = Scoreboard::new(first, REMEMBERED);
+        Self { session, received_ns, reorder: Reorder::new(first), watched: false }
     }
 
     /// The number that the host waits for.
     pub(crate) const fn next(&self) -> u16 {
-        self.next
-    }
-
-    fn received_ns(&self, sequence: u16) -> Option<u64> {
-        match self.received[usize::from(sequence) % REMEMBERED] {
-            Some((number, ns)) if number == sequence => Some(ns),
-            _ => None,
-        }
+        self.reorder.next().value()
     }
 
     /// An MPDU came, its last bit at `at_ns`; what the host may have now is appended to `up`.
     pub(crate) fn receive(&mut self, sequence: u16, at_ns: u64, packet: P, up: &mut Vec<P>) -> Reception<P> {
-        if self.received_ns(sequence).is_some() {
+        let sequence = Seq::new(sequence);
+        if !self.received_ns.receive(sequence, at_ns) {
             return Reception::Duplicate;
         }
-        let step = ahead(sequence, self.head);
-        if step < HALF {
-            for number in 1..=step.min(REMEMBERED as u16) {
-                self.received[usize::from((self.head + number) % SEQUENCES) % REMEMBERED] = None;
-            }
-            self.head = sequence;
-        }
-        self.received[usize::from(sequence) % REMEMBERED] = Some((sequence, at_ns));
         if !self.session {
             up.push(packet);
             return Reception::New;
         }
-        let offset = ahead(sequence, self.next);
-        if offset >= HALF {
-            return Reception::Late(packet);
+        match self.reorder.receive(at_ns, sequence, packet, up) {
+            Arrival::New => Reception::New,
+            Arrival::Duplicate(_) => Reception::Duplicate,
+            Arrival::Late(packet) => Reception::Late(packet),
         }
-        if usize::from(offset) >= WINDOW {
-            self.release_to(at_ns, (sequence + SEQUENCES + 1 - WINDOW as u16) % SEQUENCES, up);
-        }
-        if self.held_packets == 0 {
-            self.gap_since_ns = at_ns;
-        }
-        self.held[usize::from(sequence) % WINDOW] = Some(packet);
-        self.held_packets += 1;
-        self.release(at_ns, up);
-        Reception::New
     }
 
     /// Nothing before `start` will come again.
     pub(crate) fn release_to(&mut self, at_ns: u64, start: u16, up: &mut Vec<P>) {
-        if ahead(start, self.next) < HALF {
-            while self.next != start {
-                self.take_next(up);
-                self.gap_since_ns = at_ns;
-            }
-            self.release(at_ns, up);
-        }
-    }
-
-    fn take_next(&mut self, up: &mut Vec<P>) -> bool {
-        let packet = self.held[usize::from(self.next) % WINDOW].take();
-        let took = packet.is_some();
-        self.held_packets -= usize::from(took);
-        up.extend(packet);
-        self.next = (self.next + 1) % SEQUENCES;
-        took
-    }
-
-    fn release(&mut self, at_ns: u64, up: &mut Vec<P>) {
-        while self.held[usize::from(self.next) % WINDOW].is_some() {
-            self.take_next(up);
-            self.gap_since_ns = at_ns;
-        }
+        self.reorder.release_to(at_ns, Seq::new(start), up);
     }
 
     /// When the present gap is given up; `None`: nothing is held back.
     pub(crate) fn gap_ends_ns(&self) -> Option<u64> {
-        (self.held_packets > 0).then_some(self.gap_since_ns + REORDER_TIMEOUT_NS)
+        self.reorder.gap_ends_ns()
     }
 
     /// Gives up the present gap.
     pub(crate) fn skip_gap(&mut self, at_ns: u64, up: &mut Vec<P>) {
-        if self.held_packets > 0 {
-            while !self.take_next(up) {}
-            self.gap_since_ns = at_ns;
-            self.release(at_ns, up);
-        }
+        self.reorder.skip_gap(at_ns, up);
     }
 
     /// The Block Ack that begins at `at_ns`. `first_missing`: [`Self::next`] before the PPDU came; `lowest`: the lowest
     /// number in it. MPDUs received less than `late_ns` before are left out.
     pub(crate) fn block_ack(&self, at_ns: u64, first_missing: u16, lowest: u16, late_ns: u64) -> Shown {
-        let wanted = if ahead(lowest, first_missing) < HALF { first_missing } else { lowest };
-        let reach = ahead(self.head, wanted);
-        // The bitmap never ends before the highest number received.
-        let beyond = if reach < HALF { reach.saturating_sub(WINDOW as u16 - 1) } else { 0 };
-        let start = (wanted + beyond) % SEQUENCES;
-        let mut bitmap = 0;
-        for offset in 0..WINDOW as u16 {
-            let shown = self
-                .received_ns((start + offset) % SEQUENCES)
-                .is_some_and(|received_ns| at_ns.saturating_sub(received_ns) >= late_ns);
-            bitmap |= u64::from(shown) << offset;
-        }
-        Shown { start, bitmap }
+        let start = self.received_ns.window_start(Seq::new(first_missing), Seq::new(lowest), WINDOW as u16);
+        let in_time = |received_ns: u64| at_ns.saturating_sub(received_ns) >= late_ns;
+        Shown { start: start.value(), bitmap: self.received_ns.bitmap(start, in_time) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use medium::{Slice, Timeline};
+use medium::{Scoreboard, Slice, Timeline, WINDOW};
 use monitor::OnAir;
 use wire::ieee80211::{CompressedBlockAck, CompressedBlockAckReq, FrameKind, Header, MacAddr, Mpdu, Seq};
 
@@ -27,44 +27,11 @@ pub(super) struct Heard<'a> {
     pub(super) accepted: &'a [bool],
 }
 
-/// What a recipient has received of one TID, as far back as its Block Acks speak of it (IEEE 802.11-2020 10.25.6.3).
-#[derive(Clone, Copy, Debug, Default)]
-struct Scoreboard {
-    /// The newest sequence number; bit 63 of `bits`.
-    newest: u16,
-    bits: u64,
-}
-
-impl Scoreboard {
-    fn receive(&mut self, sequence: u16) {
-        let ahead = sequence.wrapping_sub(self.newest) & 0x0fff;
-        match 63u16.checked_sub(0x1000 - ahead) {
-            Some(bit) if self.bits != 0 => self.bits |= 1 << bit,
-            // Newer, or far behind: somebody has begun anew.
-            _ => {
-                self.bits = self.bits.checked_shr(u32::from(ahead)).unwrap_or(0) | 1 << 63;
-                self.newest = sequence;
-            }
-        }
-    }
-
-    /// The bitmap that begins with a sequence number.
-    fn from(&self, start: u16) -> u64 {
-        let has = |sequence: u16| {
-            let behind = self.newest.wrapping_sub(sequence) & 0x0fff;
-            behind < 64 && self.bits >> (63 - behind) & 1 == 1
-        };
-        (0..64)
-            .filter(|&offset| has(start.wrapping_add(offset) & 0x0fff))
-            .fold(0, |bitmap, offset| bitmap | 1 << offset)
-    }
-}
-
 /// Writes down what can be heard. What is lost at the receiver is not lost at the monitor; what collides is.
 pub(super) struct Monitor {
     file: AirFile,
     /// By transmitter and TID.
-    scoreboards: BTreeMap<(MacAddr, u8), Scoreboard>,
+    scoreboards: BTreeMap<(MacAddr, u8), Scoreboard<()>>,
 }
 
 impl Monitor {
@@ -119,14 +86,20 @@ impl Monitor {
             let mpdu = Mpdu::new(mpdu);
             let (Some(tid), Some(sequence)) = (mpdu.tid(), mpdu.sequence()) else { continue };
             if self.scoreboards.len() < SCOREBOARDS_MAX || self.scoreboards.contains_key(&(transmitter, tid)) {
-                self.scoreboards.entry((transmitter, tid)).or_default().receive(sequence.value());
+                let fresh = || Scoreboard::new(sequence, WINDOW);
+                let board = self.scoreboards.entry((transmitter, tid)).or_insert_with(fresh);
+                // Far behind: somebody has begun anew.
+                if sequence.is_before(board.head()) && !board.head().is_within(sequence, WINDOW) {
+                    *board = fresh();
+                }
+                board.receive(sequence, ());
             }
         }
         if let Some(slice) = timeline.response.as_ref().filter(|_| accepted.iter().any(|&it| it)) {
             let bytes = if ppdu.response == Response::BlockAck {
                 let (tid, start) = tid_and_start(&frame);
-                let scoreboard = self.scoreboards.get(&(transmitter, tid)).copied().unwrap_or_default();
-                let bitmap = scoreboard.from(start.value()).into();
+                let scoreboard = self.scoreboards.get(&(transmitter, tid));
+                let bitmap = scoreboard.map_or(0, |board| board.bitmap(start, |()| true)).into();
                 let mut bytes = emitted(Header::control(FrameKind::BlockAck, transmitter, Some(receiver)), 0);
                 CompressedBlockAck { tid, start, bitmap }.emit(&mut bytes);
                 bytes
@@ -162,31 +135,6 @@ pub(super) fn set_durations(ppdu: &mut Ppdu, timeline: &Timeline) {
         let mut mpdu = Mpdu::new(mpdu);
         if mpdu.kind() != Some(FrameKind::PsPoll) {
             mpdu.set_duration_id(duration);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    proptest! {
-        /// As a list of all that was received, of which the newest 64 numbers count; nothing comes that is further behind.
-        #[test]
-        fn a_scoreboard_keeps_the_newest(first in 0u16..4_096, steps in prop::collection::vec(-2i64..20, 1..200)) {
-            let (mut board, mut all) = (Scoreboard::default(), BTreeSet::new());
-            let (mut at, mut newest) = (i64::from(first), i64::MIN);
-            for step in steps {
-                at += step;
-                board.receive((at & 0xfff) as u16);
-                newest = newest.max(at);
-                all.insert(at);
-            }
-            let start = newest - 63;
-            let expected = (0..64).filter(|offset| all.contains(&(start + offset))).fold(0u64, |b, o| b | 1 << o);
-            prop_assert_eq!(board.from((start & 0xfff) as u16), expected);
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The way of data between the wire and the air, and the control frames about it.
 
+use medium::{Arrival, Reorder};
 use wire::ieee80211::{BlockAckReq, CompressedBlockAckReq, FrameKind, Header, HtCapabilities, MacAddr, Mpdu, Seq};
 use wire::phy::{Bandwidth, Mode};
 
 use super::block_ack::{tid_and_sequence, LateBlockAck};
 use super::director::Verdict;
 use super::ethernet::{from_station, join, msdus, to_station};
-use super::reorder::Frames;
 use super::script;
-use super::{Builtin, ADDRESS, QUEUE_MAX, SEQUENCES};
+use super::{Builtin, Frames, ADDRESS, QUEUE_MAX, SEQUENCES};
 use crate::air::{Protection, Reception};
 use crate::ap::queue::Queued;
 
@@ -72,8 +72,8 @@ impl Builtin {
     }
 
     /// Hands frames of the station to the wire.
-    pub(super) fn hand_on(&mut self, frames: Frames) {
-        for ethernet in frames {
+    pub(super) fn hand_on(&mut self, mpdus: Vec<Frames>) {
+        for ethernet in mpdus.into_iter().flatten() {
             self.counters.to_wire += 1;
             self.counters.to_wire_bytes += ethernet.len() as u64;
             self.counters.refused += u64::from(!self.wired.send(&ethernet));
@@ -130,16 +130,17 @@ impl Builtin {
         let several = frames.len() > 1;
         let mut out = Vec::new();
         let reorder = in_order.and_then(|(tid, sequence)| {
-            self.reorders.get_mut(usize::from(tid)).map(|reorder| (reorder.get_or_insert_default(), sequence))
+            let reorder = self.reorders.get_mut(usize::from(tid))?;
+            Some((reorder.get_or_insert_with(|| Reorder::new(Seq::default())), sequence))
         });
         let fresh = if let Some((reorder, sequence)) = reorder {
             // Null data have numbers of their own, or none that count (10.3.2.14).
-            !has_body || reorder.receive(now_ns, sequence, frames, &mut out)
+            !has_body || reorder.receive(now_ns, sequence, frames, &mut out) == Arrival::New
         } else {
             let slot = frame.tid().map_or(SEQUENCES - 1, usize::from);
             let again = self.is_duplicate(mpdu, slot);
             if !again {
-                out = frames;
+                out.push(frames);
             }
             true
         };
@@ -212,7 +213,7 @@ impl Builtin {
                 };
                 let mut out = Vec::new();
                 if let Some(Some(reorder)) = self.reorders.get_mut(usize::from(tid)) {
-                    reorder.move_to(now_ns, start, &mut out);
+                    reorder.release_to(now_ns, start, &mut out);
                 }
                 self.hand_on(out);
             }

@@ -63,7 +63,7 @@ impl Builtin {
             }
             let mut out = Vec::new();
             if let Some(mut reorder) = self.reorders.get_mut(usize::from(tid)).and_then(Option::take) {
-                reorder.expire(u64::MAX, &mut out);
+                reorder.flush(now_ns, &mut out);
             }
             self.hand_on(out);
         }

@@ -1,5 +1,6 @@
 //! Management frames: who may join, and what was agreed.
 
+use medium::{Reorder, WINDOW};
 use wire::ieee80211::{
     Action, AddbaRequest, AddbaResponse, BlockAckParameters, FixedFields, FrameKind, Header, MacAddr, ManagementBody,
     ManagementElements, Mpdu, ReasonCode, Seq, StatusCode,
@@ -7,7 +8,6 @@ use wire::ieee80211::{
 
 use super::director::Verdict;
 use super::elements::{association, beacon};
-use super::reorder::{Reorder, WINDOW};
 use super::script;
 use super::{Builtin, Client, ADDRESS, ONE_MBIT_S, SEQUENCES};
 use crate::air::Protection;

@@ -9,7 +9,6 @@ mod elements;
 mod ethernet;
 mod events;
 mod management;
-mod reorder;
 pub mod script;
 pub mod settings;
 mod sleep;
@@ -18,6 +17,7 @@ mod tests;
 
 use std::os::fd::RawFd;
 
+use medium::Reorder;
 use wire::ieee80211::{FrameKind, FrameType, HtCapabilities, MacAddr, Mpdu};
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
@@ -30,7 +30,6 @@ use crate::functions::wired::{Carries, Wired, WiredInterface};
 use block_ack::LateBlockAck;
 use director::{Director, Verdict};
 use elements::{Moment, BEACON_INTERVAL_TU, RATES};
-use reorder::Reorder;
 use script::Event;
 use settings::ApCounters;
 pub use settings::{BuiltinSettings, More, Network};
@@ -45,6 +44,9 @@ const ADDRESS: MacAddr = MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70, 0x00]);
 const SEQUENCES: usize = 17;
 
 const ONE_MBIT_S: Mode = Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) };
+
+/// The Ethernet frames of one MPDU.
+type Frames = Vec<Vec<u8>>;
 
 /// The station that is associated.
 struct Client {
@@ -67,7 +69,8 @@ pub struct Builtin {
     authenticated: Option<MacAddr>,
     client: Option<Client>,
     agreements: Agreements,
-    reorders: [Option<Reorder>; 16],
+    /// By TID; the Ethernet frames of each MPDU.
+    reorders: [Option<Reorder<Frames>>; 16],
     /// Sequence control of the last frame of each TID.
     last: [Option<u16>; SEQUENCES],
     sleep: Sleep,
@@ -209,7 +212,9 @@ impl AccessPoint for Builtin {
         }
         let mut out = Vec::new();
         for reorder in self.reorders.iter_mut().flatten() {
-            reorder.expire(now_ns, &mut out);
+            if reorder.gap_ends_ns().is_some_and(|at_ns| at_ns <= now_ns) {
+                reorder.skip_gap(now_ns, &mut out);
+            }
         }
         self.hand_on(out);
     }
@@ -225,7 +230,7 @@ impl AccessPoint for Builtin {
 
     fn next_event(&self) -> Option<u64> {
         let later = self.later.iter().map(|(at_ns, _)| *at_ns);
-        let reorders = self.reorders.iter().flatten().filter_map(Reorder::next_event);
+        let reorders = self.reorders.iter().flatten().filter_map(Reorder::gap_ends_ns);
         let others = [self.director.next_event(), self.late.map(|late| late.due_ns), Some(self.next_beacon_ns)];
         later.chain(reorders).chain(others.into_iter().flatten()).min()
     }
