@@ -10,6 +10,7 @@
 //! | [`setup`] | SETUP packets | USB 2.0, 9.3 |
 //! | [`status`] | Linux errno and Windows USBD_STATUS | Linux error-codes.rst, Microsoft usb.h |
 //! | [`qmap`] | Qualcomm multiplexing and aggregation | Linux rmnet.rst and if_rmnet.h |
+//! | [`qmi`] | Qualcomm's control messages in QMUX | libqmi's `data/*.json`, Linux cdc-wdm.c and qmi_wwan.c |
 //! | [`ntb`], [`ntb_layout`] | NTB16 and NTB32 | USB CDC NCM 1.0, 3; USB CDC MBIM 1.0, 7 |
 //! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
@@ -19,6 +20,7 @@ pub mod descriptors;
 pub mod ntb;
 pub mod ntb_layout;
 pub mod qmap;
+pub mod qmi;
 pub mod realtek;
 pub mod rndis;
 pub mod setup;

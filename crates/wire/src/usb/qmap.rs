@@ -58,6 +58,95 @@ impl Header {
     }
 }
 
+/// The version 5 checksum header (`struct rmnet_map_v5_csum_header` of if_rmnet.h), of type 2, with nothing behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChecksumHeader {
+    /// Towards the host: the checksum was checked and is right. From the host: it is to be filled in.
+    pub is_set: bool,
+}
+
+impl ChecksumHeader {
+    /// Bytes on the wire.
+    pub const LEN: usize = CHECKSUM_HEADER;
+
+    /// From the bytes on the wire; another type of header sets nothing.
+    pub const fn from_bytes(bytes: [u8; CHECKSUM_HEADER]) -> Self {
+        Self { is_set: bytes[0] >> 1 == 2 && bytes[1] & 0x80 != 0 }
+    }
+
+    /// The bytes on the wire.
+    pub const fn to_bytes(self) -> [u8; CHECKSUM_HEADER] {
+        [2 << 1, (self.is_set as u8) << 7, 0, 0]
+    }
+}
+
+/// The version 4 checksum header from the host (`struct rmnet_map_ul_csum_header`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UplinkChecksumHeader {
+    /// Where the bytes begin that the checksum is of.
+    pub start: u16,
+    /// The checksum is to be filled in.
+    pub is_wanted: bool,
+    /// It is one of UDP.
+    pub is_udp: bool,
+    /// Where it goes, counted from `start`; 14 bits.
+    pub insert: u16,
+}
+
+impl UplinkChecksumHeader {
+    /// From the bytes on the wire.
+    pub const fn from_bytes(bytes: [u8; UPLINK_CHECKSUM_HEADER]) -> Self {
+        let info = u16::from_be_bytes([bytes[2], bytes[3]]);
+        Self {
+            start: u16::from_be_bytes([bytes[0], bytes[1]]),
+            is_wanted: info & 0x8000 != 0,
+            is_udp: info & 0x4000 != 0,
+            insert: info & 0x3fff,
+        }
+    }
+
+    /// The bytes on the wire.
+    pub const fn to_bytes(self) -> [u8; UPLINK_CHECKSUM_HEADER] {
+        let info = (self.is_wanted as u16) << 15 | (self.is_udp as u16) << 14 | self.insert & 0x3fff;
+        let (start, info) = (self.start.to_be_bytes(), info.to_be_bytes());
+        [start[0], start[1], info[0], info[1]]
+    }
+}
+
+/// The version 4 checksum trailer towards the host (`struct rmnet_map_dl_csum_trailer`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChecksumTrailer {
+    /// There is a checksum.
+    pub is_valid: bool,
+    /// Where the bytes begin that it is of.
+    pub start: u16,
+    /// How many they are.
+    pub len: u16,
+    /// The Internet checksum over them.
+    pub checksum: u16,
+}
+
+impl ChecksumTrailer {
+    /// Bytes on the wire.
+    pub const LEN: usize = CHECKSUM_TRAILER;
+
+    /// From the bytes on the wire.
+    pub const fn from_bytes(bytes: [u8; CHECKSUM_TRAILER]) -> Self {
+        Self {
+            is_valid: bytes[1] & 1 != 0,
+            start: u16::from_be_bytes([bytes[2], bytes[3]]),
+            len: u16::from_be_bytes([bytes[4], bytes[5]]),
+            checksum: u16::from_be_bytes([bytes[6], bytes[7]]),
+        }
+    }
+
+    /// The bytes on the wire.
+    pub const fn to_bytes(self) -> [u8; CHECKSUM_TRAILER] {
+        let (start, len, checksum) = (self.start.to_be_bytes(), self.len.to_be_bytes(), self.checksum.to_be_bytes());
+        [0, self.is_valid as u8, start[0], start[1], len[0], len[1], checksum[0], checksum[1]]
+    }
+}
+
 /// The commands of the protocol (if_rmnet.h, rmnet_map.h).
 pub const fn command_name(command: u8) -> Option<&'static str> {
     Some(match command {
@@ -224,6 +313,15 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn checksum_fields_come_back(is_set: bool, is_udp: bool, start: u16, len: u16, checksum: u16) {
+            assert_eq!(ChecksumHeader::from_bytes(ChecksumHeader { is_set }.to_bytes()), ChecksumHeader { is_set });
+            let header = UplinkChecksumHeader { start, is_wanted: is_set, is_udp, insert: len & 0x3fff };
+            assert_eq!(UplinkChecksumHeader::from_bytes(header.to_bytes()), header);
+            let trailer = ChecksumTrailer { is_valid: is_set, start, len, checksum };
+            assert_eq!(ChecksumTrailer::from_bytes(trailer.to_bytes()), trailer);
+        }
+
         #[test]
         fn what_is_written_is_read(lengths in proptest::collection::vec(1usize..2_000, 1..40), version_5: bool) {
             let bytes = transfer(&lengths, version_5);
