@@ -48,6 +48,9 @@ pub enum InReply {
     /// A transfer was put into the buffer. It ends with a short packet, of no bytes where the length is a multiple of the
     /// packet size.
     Transfer,
+    /// As [`Self::Transfer`], but nothing follows a full packet at its end: both sides know its length, as with
+    /// notifications.
+    Unterminated,
     /// Nothing to send now.
     Nak,
     /// The endpoint is halted until the host clears it.

@@ -5,7 +5,7 @@ use std::io;
 use clap::{Args, ValueEnum};
 use vusb::device::Device;
 use vusb::functions::ncm::{Ncm, NcmSettings, Posing};
-use vusb::functions::qmi_modem::{Framing, ModemSettings, QmiModem};
+use vusb::functions::qmi_modem::{Framing, Limit, Model, ModemSettings, QmiModem};
 use vusb::functions::tx_aggregation::TxAggregation;
 use vusb::functions::wired::{Carries, WiredInterface};
 use vusb::functions::{Aggregation, SettingsError};
@@ -58,8 +58,27 @@ pub enum PosingArg {
 pub enum FramingArg {
     /// One IP packet each.
     RawIp,
-    /// QMAP.
+    /// QMAP, version 1.
     Qmap,
+    /// QMAP, version 4.
+    QmapV4,
+    /// QMAP, version 5.
+    QmapV5,
+    /// What the host asks for in QMI messages, with limits.
+    Negotiated,
+}
+
+/// Which modem it poses as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModelArg {
+    /// 2c7c:0125, its data interface alone.
+    QuectelEc25,
+    /// 2c7c:0121, five interfaces.
+    QuectelEc21,
+    /// 1e0e:9001, six interfaces.
+    SimcomSim7600,
+    /// 1bc7:1900, five interfaces.
+    TelitLn940,
 }
 
 /// Settings of network functions.
@@ -96,9 +115,18 @@ pub struct FunctionArgs {
     /// qmi-modem: what transfers carry.
     #[arg(long, value_enum, default_value = "qmap")]
     pub framing: FramingArg,
-    /// qmi-modem: the multiplexed connection.
-    #[arg(long, value_name = "N", default_value_t = ModemSettings::default().mux_id)]
-    pub mux_id: u8,
+    /// qmi-modem: which modem it poses as.
+    #[arg(long, value_enum, default_value = "quectel-ec25")]
+    pub model: ModelArg,
+    /// qmi-modem: the multiplexed connection, or several with commas between them.
+    #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = [ModemSettings::default().mux_id])]
+    pub mux_id: Vec<u8>,
+    /// qmi-modem, negotiated: datagrams of a transfer from the host, at most; more crash it.
+    #[arg(long, value_name = "N", default_value_t = ModemSettings::default().limit_from_host.datagrams)]
+    pub uplink_datagrams: u32,
+    /// qmi-modem, negotiated: bytes of a transfer from the host, at most; more crash it.
+    #[arg(long, value_name = "BYTES", default_value_t = ModemSettings::default().limit_from_host.bytes)]
+    pub uplink_bytes: u32,
     /// qmi-modem: how long it works on a transfer from the host.
     #[arg(long, value_name = "US", default_value_t = ModemSettings::default().transfer_cost_us)]
     pub transfer_cost_us: u64,
@@ -181,8 +209,19 @@ impl FunctionArgs {
             framing: match self.framing {
                 FramingArg::RawIp => Framing::RawIp,
                 FramingArg::Qmap => Framing::Qmap,
+                FramingArg::QmapV4 => Framing::QmapV4,
+                FramingArg::QmapV5 => Framing::QmapV5,
+                FramingArg::Negotiated => Framing::Negotiated,
             },
-            mux_id: self.mux_id,
+            model: match self.model {
+                ModelArg::QuectelEc25 => Model::QuectelEc25,
+                ModelArg::QuectelEc21 => Model::QuectelEc21,
+                ModelArg::SimcomSim7600 => Model::SimcomSim7600,
+                ModelArg::TelitLn940 => Model::TelitLn940,
+            },
+            mux_id: self.mux_id.first().copied().unwrap_or(default.mux_id),
+            more_mux_ids: self.mux_id.get(1..).unwrap_or_default().to_vec(),
+            limit_from_host: Limit { datagrams: self.uplink_datagrams, bytes: self.uplink_bytes },
             transfer_cost_us: self.transfer_cost_us,
             uplink_mbit_s: self.uplink_mbit_s,
             downlink_mbit_s: self.downlink_mbit_s,

@@ -174,7 +174,10 @@ impl<D: Device> Faulty<D> {
     }
 
     fn unplug(&mut self, now_ns: u64, for_ms: Option<u64>) {
-        self.unplugged_until_ns = Some(now_ns.saturating_add(for_ms.unwrap_or(UNPLUGGED_MS).saturating_mul(MS)));
+        let for_ms = for_ms.unwrap_or(UNPLUGGED_MS);
+        self.unplugged_until_ns = Some(now_ns.saturating_add(for_ms.saturating_mul(MS)));
+        // It has no power any more.
+        self.inner.inject(now_ns, Effect::Unplug(for_ms));
     }
 
     /// A transfer was answered, by the device or by a fault.
@@ -270,7 +273,7 @@ impl<D: Device> Device for Faulty<D> {
         if changes {
             // What is to be changed must be there first.
             let reply = self.inner.transfer_in(now_ns, endpoint, transfer);
-            if reply != InReply::Transfer {
+            if !matches!(reply, InReply::Transfer | InReply::Unterminated) {
                 return reply;
             }
         }

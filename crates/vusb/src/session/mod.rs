@@ -345,7 +345,8 @@ impl Session {
             }
             if !pipe.has_staged() {
                 match device.transfer_in(now_ns, number, pipe.stage()) {
-                    InReply::Transfer => pipe.staged(),
+                    InReply::Transfer => pipe.staged(true),
+                    InReply::Unterminated => pipe.staged(false),
                     InReply::Nak => break,
                     InReply::Stall => {
                         self.endpoints.halt(number, true);

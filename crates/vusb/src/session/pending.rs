@@ -59,6 +59,8 @@ pub(super) struct InPipe {
     transfer: Vec<u8>,
     /// Bytes of it that were sent; `None`: there is no transfer.
     sent: Option<usize>,
+    /// It ends with a short packet, whatever its length.
+    terminated: bool,
 }
 
 impl InPipe {
@@ -72,9 +74,10 @@ impl InPipe {
         &mut self.transfer
     }
 
-    /// The device has put a transfer into the buffer.
-    pub(super) fn staged(&mut self) {
+    /// The device has put a transfer into the buffer, which ends with a short packet or with its last byte.
+    pub(super) fn staged(&mut self, terminated: bool) {
         self.sent = Some(0);
+        self.terminated = terminated;
     }
 
     pub(super) fn forget(&mut self) {
@@ -95,8 +98,11 @@ impl InPipe {
             urb.filled.extend_from_slice(bytes);
         }
         let (sent, left, room) = (sent + full, left - full, room - full);
-        self.sent = Some(sent);
-        let status = if full > 0 && room == 0 {
+        let ended = left == 0 && full > 0 && !self.terminated;
+        self.sent = Some(sent).filter(|_| !ended);
+        let status = if ended {
+            urb.short_status(urb.filled.len())
+        } else if full > 0 && room == 0 {
             // Full at a packet boundary: the rest, or the empty packet that ends the transfer, is for the next URB.
             0
         } else {

@@ -9,4 +9,5 @@ mod faults;
 mod functions;
 mod host;
 mod idle;
+mod modem_control;
 mod trace;

@@ -1,31 +1,38 @@
-//! The data path of a modem with Qualcomm's QMI interface: IP packets, alone or in QMAP, over a modelled radio link.
+//! A modem with Qualcomm's QMI interface: IP packets, alone or in QMAP, over a modelled radio link.
 //!
-//! The device's framing is fixed by its settings: what a host would agree on in QMI messages (WDA_SET_DATA_FORMAT) is not
-//! asked for, so that no QMI client is needed. Towards the host it aggregates; from the host, one engine takes transfers one
-//! after the other, each at a fixed cost however many datagrams it carries.
+//! What transfers carry is fixed by a setting, so that no QMI client is needed, or agreed on in QMI messages as with a real
+//! modem; then a transfer larger than agreed crashes it, and only power off and on brings it back. Towards the host it
+//! aggregates; from the host, one engine takes transfers one after the other, each at a fixed cost however many datagrams it
+//! carries.
 
+mod channels;
+mod checksum;
+mod control;
+mod format;
+mod identities;
+mod path;
 mod settings;
 mod uplink;
 
 use std::os::fd::RawFd;
 
 use serde::Serialize;
-use wire::usb::qmap::{Checksums, Header, Walk};
+use wire::usb::qmap::Header;
 use wire::usb::setup::Setup;
 
-use super::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
 use super::downlink::Downlink;
 use super::wired::Wired;
 use super::{histogram, Aggregation, SettingsError};
-use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
+use control::Control;
+pub use control::ControlCounters;
+pub use format::Limit;
+use format::Packing;
+pub use identities::Model;
+use identities::Posing;
 pub use settings::{Framing, ModemSettings};
 use uplink::Uplink;
 
-const NOTIFICATIONS: u8 = 9;
-const TO_HOST: u8 = 8;
-const FROM_HOST: u8 = 5;
-/// The interface of the EC25 that Linux' qmi_wwan binds to.
-const INTERFACE: u8 = 4;
 /// Packets read from the wired end before the bus is looked at again.
 const READS: usize = 64;
 
@@ -73,36 +80,46 @@ pub struct ModemCounters {
     pub faults: u64,
     /// Packets for the host that are no IP.
     pub not_ip: u64,
+    /// Packets for the host while it has no connection.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unconnected: u64,
+    /// Checksums that the host left to the modem, and that were filled in.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub checksums_filled: u64,
+    /// How often it crashed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub crashes: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A transfer that crashed the modem, beside what was agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Crash {
+    /// Its datagrams.
+    pub datagrams: usize,
+    /// Its bytes.
+    pub bytes: usize,
+    /// What it might have been at most.
+    pub limit: Limit,
 }
 
 /// The modem.
 pub struct QmiModem<W> {
     settings: ModemSettings,
-    identity: Identity,
+    posing: Posing,
     wired: W,
+    control: Control,
+    /// It hangs, and is gone from the bus until it loses power.
+    crashed: Option<Crash>,
     uplink: Uplink,
     downlink: Downlink,
     /// When the downlink radio is free.
     radio_free_ns: u64,
     now_ns: u64,
     counters: ModemCounters,
-}
-
-fn identity() -> Identity {
-    // Quectel EC25: an entry of qmi_wwan's table that needs nothing but this interface.
-    let vendor = (0xff, 0xff, 0xff);
-    let parts = [
-        interface(INTERFACE, 0, 3, vendor),
-        endpoint(0x80 | NOTIFICATIONS, INTERRUPT, 8, 9),
-        endpoint(0x80 | TO_HOST, BULK, BULK_PACKET, 0),
-        endpoint(FROM_HOST, BULK, BULK_PACKET, 0),
-    ];
-    Identity {
-        device: device((0, 0, 0), 0x2c7c, 0x0125, 0x0318),
-        configuration: configuration(1, &parts),
-        strings: vec!["txop".into(), "virtual QMI modem".into(), "0001".into()],
-        speed: Speed::High,
-    }
 }
 
 impl<W: Wired> QmiModem<W> {
@@ -112,10 +129,13 @@ impl<W: Wired> QmiModem<W> {
     /// A setting out of its range.
     pub fn new(settings: ModemSettings, wired: W) -> Result<Self, SettingsError> {
         settings.check()?;
+        let posing = settings.model.posing();
         Ok(Self {
+            control: Control::new(&settings, &posing),
+            crashed: None,
             uplink: Uplink::new(&settings),
             downlink: Downlink::new(settings.downlink_queue),
-            identity: identity(),
+            posing,
             settings,
             wired,
             radio_free_ns: 0,
@@ -129,10 +149,25 @@ impl<W: Wired> QmiModem<W> {
         &self.counters
     }
 
-    const fn aggregation(&self) -> Aggregation {
-        match self.settings.framing {
-            Framing::RawIp => Aggregation::NONE,
-            Framing::Qmap => self.settings.to_host,
+    /// What it has counted of messages.
+    pub const fn control_counters(&self) -> &ControlCounters {
+        self.control.counters()
+    }
+
+    /// The transfer that crashed it, until power comes back.
+    pub const fn crash(&self) -> Option<Crash> {
+        self.crashed
+    }
+
+    fn aggregation(&self) -> Aggregation {
+        let format = &self.control.format;
+        match format.to_host {
+            Packing::RawIp => Aggregation::NONE,
+            _ => Aggregation {
+                datagrams: format.limit_to_host.datagrams as usize,
+                bytes: format.limit_to_host.bytes as usize,
+                hold_ns: self.settings.to_host.hold_ns,
+            },
         }
     }
 
@@ -143,8 +178,12 @@ impl<W: Wired> QmiModem<W> {
             }
             let Some(packet) = self.wired.receive() else { return };
             let is_ip = packet.first().is_some_and(|first| matches!(first >> 4, 4 | 6));
-            if !is_ip || Header::for_datagram(self.settings.mux_id, packet.len()).is_none() {
+            if !is_ip || Header::for_datagram(0, packet.len()).is_none() {
                 self.counters.not_ip += 1;
+                continue;
+            }
+            if self.control.channels.is_empty() {
+                self.counters.unconnected += 1;
                 continue;
             }
             self.radio_free_ns = self.radio_free_ns.max(now_ns) + self.settings.downlink_ns(packet.len());
@@ -154,48 +193,75 @@ impl<W: Wired> QmiModem<W> {
 
     /// The engine is done with a transfer: its datagrams go to the radio.
     fn taken(&mut self, now_ns: u64, data: &[u8]) {
-        let (mut datagrams, mut bytes) = (0, 0);
-        let mut send = |packet: &[u8]| {
-            datagrams += 1;
+        let taken = path::take(&self.control.format, &mut self.control.channels, data);
+        if let Some(limit) = self.control.format.limit_from_host.filter(|limit| !limit.allows(taken.all, data.len())) {
+            if self.control.format.from_host != Packing::RawIp {
+                self.crash_of(Crash { datagrams: taken.all, bytes: data.len(), limit });
+                return;
+            }
+        }
+        let mut bytes = 0;
+        for packet in &taken.datagrams {
             bytes += packet.len();
             if !self.uplink.push(now_ns, packet) {
                 self.counters.uplink.dropped += 1;
             }
-        };
-        match self.settings.framing {
-            Framing::RawIp => send(data),
-            Framing::Qmap => {
-                for item in Walk::new(data, data.len(), Checksums::None) {
-                    match item {
-                        Ok(item) if item.header.is_command => self.counters.commands += 1,
-                        Ok(item) if item.header.mux_id == self.settings.mux_id => send(item.payload),
-                        Ok(_) => self.counters.other_connections += 1,
-                        Err(_) => self.counters.faults += 1,
-                    }
-                }
-            }
         }
-        self.counters.uplink.count(data.len(), datagrams, bytes);
+        self.counters.commands += taken.commands;
+        self.counters.other_connections += taken.other_connections;
+        self.counters.faults += taken.faults;
+        self.counters.checksums_filled += taken.checksums;
+        self.counters.uplink.count(data.len(), taken.datagrams.len(), bytes);
+    }
+
+    fn crash_of(&mut self, crash: Crash) {
+        let Crash { datagrams, bytes, limit } = crash;
+        self.counters.crashes += 1;
+        self.crashed = Some(crash);
+        eprintln!(
+            "txop-vusb: the modem has crashed: a transfer of {datagrams} datagrams and {bytes} bytes, where {} and {} at most \
+             were agreed on. It is gone until it is unplugged and plugged in again.",
+            limit.datagrams, limit.bytes
+        );
+    }
+
+    fn power_off(&mut self) {
+        self.crashed = None;
+        self.control.restart();
+        self.uplink = Uplink::new(&self.settings);
+        self.downlink.clear();
     }
 }
 
 impl<W: Wired> Device for QmiModem<W> {
     fn identity(&self) -> &Identity {
-        &self.identity
+        &self.posing.identity
     }
 
-    fn control(&mut self, _now_ns: u64, setup: Setup, _data: &[u8]) -> ControlReply {
+    fn control(&mut self, _now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
         match (setup.request_type, setup.request) {
-            // QMI messages are taken and not answered; SET_CONTROL_LINE_STATE is how the driver wakes the modem.
-            (0x21, 0x00 | 0x22) => ControlReply::Accepted,
-            (0xa1, 0x01) => ControlReply::Data(Vec::new()),
+            (0x21, 0x00) => {
+                self.control.command(data);
+                ControlReply::Accepted
+            }
+            (0x21, 0x22) => {
+                if setup.index == u16::from(self.posing.interface) {
+                    self.control.line_state(setup.value);
+                }
+                ControlReply::Accepted
+            }
+            (0xa1, 0x01) => ControlReply::Data(self.control.response()),
             _ => ControlReply::Stall,
         }
     }
 
     fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
-        if endpoint != FROM_HOST {
-            return OutReply::Stall;
+        if self.crashed.is_some() {
+            return OutReply::Nak;
+        }
+        if endpoint != self.posing.from_host {
+            // Serial functions take what comes, as a modem does that nobody reads from.
+            return if self.settings.model == Model::default() { OutReply::Stall } else { OutReply::Accepted };
         }
         if data.is_empty() {
             return OutReply::Accepted;
@@ -209,26 +275,25 @@ impl<W: Wired> Device for QmiModem<W> {
     }
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
-        match endpoint {
-            NOTIFICATIONS => return InReply::Nak,
-            TO_HOST => {}
-            _ => return InReply::Stall,
+        if self.crashed.is_some() {
+            return InReply::Nak;
         }
-        let limit = self.aggregation();
-        let grow = |end: usize, len: usize| end + 4 + len.next_multiple_of(4);
-        let packets = self.downlink.take(now_ns, limit, 0, grow);
+        if endpoint == self.posing.notifications {
+            let Some(notification) = self.control.notification() else { return InReply::Nak };
+            transfer.extend(notification);
+            return InReply::Unterminated;
+        }
+        if endpoint != self.posing.to_host {
+            return if self.settings.model == Model::default() { InReply::Stall } else { InReply::Nak };
+        }
+        let (limit, packing) = (self.aggregation(), self.control.format.to_host);
+        let packets = self.downlink.take(now_ns, limit, 0, |end, len| path::grow(packing, end, len));
         if packets.is_empty() {
             return InReply::Nak;
         }
         for packet in &packets {
-            match (self.settings.framing, Header::for_datagram(self.settings.mux_id, packet.len())) {
-                (Framing::Qmap, Some(header)) => {
-                    transfer.extend(header.to_bytes());
-                    transfer.extend_from_slice(packet);
-                    transfer.resize(transfer.len() + usize::from(header.padding), 0);
-                }
-                _ => transfer.extend_from_slice(packet),
-            }
+            let mux_id = self.control.channels.for_host(packet).unwrap_or(self.settings.mux_id);
+            path::put(packing, mux_id, packet, transfer);
         }
         let bytes = packets.iter().map(Vec::len).sum();
         self.counters.downlink.count(transfer.len(), packets.len(), bytes);
@@ -253,8 +318,22 @@ impl<W: Wired> Device for QmiModem<W> {
     }
 
     fn reset(&mut self, _now_ns: u64) {
-        self.uplink = Uplink::new(&self.settings);
-        self.downlink.clear();
+        // A crash outlasts it.
+        let crashed = self.crashed;
+        self.power_off();
+        self.crashed = crashed;
+    }
+
+    fn is_present(&self, _now_ns: u64) -> bool {
+        self.crashed.is_none()
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        let unplugged = matches!(effect, Effect::Unplug(_));
+        if unplugged {
+            self.power_off();
+        }
+        unplugged
     }
 
     fn sources(&self, sources: &mut Vec<Source>) {
@@ -268,6 +347,12 @@ impl<W: Wired> Device for QmiModem<W> {
     }
 
     fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({ "qmi_modem": self.counters, "settings": self.settings })
+        let mut found = serde_json::json!({ "qmi_modem": self.counters, "settings": self.settings });
+        if let (Some(object), true) = (found.as_object_mut(), self.control.counters() != &ControlCounters::default()) {
+            let format = &self.control.format;
+            object
+                .insert("control".into(), serde_json::json!({ "messages": self.control.counters(), "format": format }));
+        }
+        found
     }
 }

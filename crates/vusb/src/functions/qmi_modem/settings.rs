@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::format::Limit;
+use super::identities::Model;
 use crate::functions::range::in_range;
 use crate::functions::{Aggregation, SettingsError};
 
@@ -13,15 +15,27 @@ pub enum Framing {
     RawIp,
     /// QMAP, version 1.
     Qmap,
+    /// QMAP, version 4: checksums beside the datagrams.
+    QmapV4,
+    /// QMAP, version 5: checksum headers in front of the datagrams.
+    QmapV5,
+    /// What the host asks for with WDA_SET_DATA_FORMAT, over the connections that it starts with WDS_START_NETWORK.
+    Negotiated,
 }
 
 /// The settings.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModemSettings {
+    /// Which modem it poses as.
+    #[serde(skip_serializing_if = "is_default")]
+    pub model: Model,
     /// What transfers carry.
     pub framing: Framing,
-    /// The multiplexed connection that there is.
+    /// The multiplexed connection that there is, where messages do not decide.
     pub mux_id: u8,
+    /// More of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_mux_ids: Vec<u8>,
     /// How long the modem works on one transfer from the host, whatever is in it, us.
     pub transfer_cost_us: u64,
     /// Rate of the radio link from the host, Mbit/s.
@@ -36,7 +50,21 @@ pub struct ModemSettings {
     pub downlink_queue: usize,
     /// How it packs datagrams for the host, in QMAP.
     pub to_host: Aggregation,
+    /// What a transfer from the host may be at most, where that is negotiated: a larger one crashes the modem.
+    #[serde(skip_serializing_if = "is_default_limit")]
+    pub limit_from_host: Limit,
 }
+
+fn is_default(model: &Model) -> bool {
+    *model == Model::default()
+}
+
+fn is_default_limit(limit: &Limit) -> bool {
+    *limit == LIMIT_FROM_HOST
+}
+
+/// What a transfer from the host may be at most unless something else is set: of no particular modem.
+const LIMIT_FROM_HOST: Limit = Limit { datagrams: 16, bytes: 8_192 };
 
 impl Default for ModemSettings {
     /// The rates of LTE category 4 (3GPP TS 36.306, tables 4.1-1 and 4.1-2: 150 and 50 Mbit/s); aggregates that fit
@@ -44,8 +72,10 @@ impl Default for ModemSettings {
     /// one datagram each is just enough for the data of the uplink and not for acknowledgements beside them.
     fn default() -> Self {
         Self {
+            model: Model::default(),
             framing: Framing::Qmap,
             mux_id: 1,
+            more_mux_ids: Vec::new(),
             transfer_cost_us: 190,
             uplink_mbit_s: 50.0,
             downlink_mbit_s: 150.0,
@@ -53,6 +83,7 @@ impl Default for ModemSettings {
             uplink_buffer_us: 10_000,
             downlink_queue: 300,
             to_host: Aggregation { datagrams: 32, bytes: 15_872, hold_ns: 1_000_000 },
+            limit_from_host: LIMIT_FROM_HOST,
         }
     }
 }
@@ -80,7 +111,26 @@ impl ModemSettings {
         in_range("delay in us", self.delay_us, 0, 10_000_000)?;
         in_range("uplink buffer in us", self.uplink_buffer_us, 0, 10_000_000)?;
         in_range("downlink queue", self.downlink_queue as u64, 1, 100_000)?;
+        in_range("datagrams per transfer from the host", self.limit_from_host.datagrams.into(), 1, 1_000)?;
+        in_range("bytes per transfer from the host", self.limit_from_host.bytes.into(), 1_600, 1 << 20)?;
         self.to_host.check()
+    }
+
+    /// The multiplexed connections that there are, each once.
+    pub(super) fn mux_ids(&self) -> Vec<u8> {
+        let mut found = vec![self.mux_id];
+        for &mux_id in &self.more_mux_ids {
+            if !found.contains(&mux_id) {
+                found.push(mux_id);
+            }
+        }
+        found
+    }
+
+    /// What a transfer to the host is at most.
+    pub(super) fn limit_to_host(&self) -> Limit {
+        // Both are checked to be small.
+        Limit { datagrams: self.to_host.datagrams as u32, bytes: self.to_host.bytes as u32 }
     }
 
     pub(super) fn uplink_ns(&self, bytes: usize) -> u64 {

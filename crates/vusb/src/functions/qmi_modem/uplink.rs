@@ -24,8 +24,8 @@ pub(super) struct Uplink {
 }
 
 impl Uplink {
-    pub(super) const fn new(settings: &ModemSettings) -> Self {
-        Self { settings: *settings, done_ns: None, radio_free_ns: 0, under_way: VecDeque::new() }
+    pub(super) fn new(settings: &ModemSettings) -> Self {
+        Self { settings: settings.clone(), done_ns: None, radio_free_ns: 0, under_way: VecDeque::new() }
     }
 
     /// When there is room for a transfer in the radio's buffer.
