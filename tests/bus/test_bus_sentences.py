@@ -102,6 +102,10 @@ CORPUS = (
         "41a5e23a01deefc192f0e9530de78af7a865815d1490410cd26a86f22cc4b40d",
         (
             "QMI modem",
+            "The modem agreed on the link raw IP; QMAP from the host, at most 11 datagrams and 4,096 bytes in a "
+            "transfer; QMAP to the host, at most 32 datagrams and 16,384 bytes in a transfer.",
+            "2 of 5,477 uplink URBs are not framed as agreed",
+            "No downlink URB is seen to go past 32 datagrams and 16,384 bytes, but",
             "Uplink is raw IP",
             "Uplink is not aggregated: 1.0 datagram",
             "Downlink is aggregated: at least 6.0",

@@ -14,6 +14,7 @@ use crate::endpoint::{Endpoint, Key};
 use crate::event::{Event, Status};
 use crate::limits;
 use crate::payload::{inspect, Framing, Hints};
+use crate::qmi;
 use crate::report::{self, Report, Summary};
 use crate::requests::Requests;
 use crate::verdict;
@@ -164,7 +165,7 @@ impl Analyzer {
                 endpoint.submitted_before();
             }
             if let (Some(setup), Some(device)) = (setup, self.device(event.bus, event.device)) {
-                device.requested(setup, event.data);
+                device.requested(setup, place_of(event), event.data, event.length.unwrap_or(0) as usize);
             }
         } else if let Some(pending) = self.pending.remove(&id) {
             self.returned_outside(pending, is_after);
@@ -274,7 +275,7 @@ impl Analyzer {
         if let Some(setup) = event.setup {
             self.requests.submit(event.bus, event.device, setup);
             if let Some(device) = self.device(event.bus, event.device) {
-                device.requested(setup, event.data);
+                device.requested(setup, place_of(event), event.data, event.length.unwrap_or(0) as usize);
             }
         }
         if !event.endpoint.is_in() {
@@ -361,7 +362,7 @@ impl Analyzer {
             }
         }
         if let Some(device) = self.device(event.bus, event.device) {
-            device.answered(setup, event.data);
+            device.answered(setup, place_of(event), event.data, event.length.unwrap_or(0) as usize);
         }
     }
 
@@ -381,6 +382,9 @@ impl Analyzer {
         let (framing, found) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
         if let Some(traffic) = endpoint.framing_mut(framing) {
             traffic.add(event.number, event.time_us, u64::from(len), &found);
+        }
+        if let Some(device) = self.devices.get_mut(&(event.bus, event.device)) {
+            device.qmi.transfer(event.number, event.endpoint.is_in(), framing, len as usize, &found);
         }
         self.realtek(event, framing);
     }
@@ -436,6 +440,13 @@ impl Analyzer {
                 }
             }
         }
+        let (mut qmi_messages, mut data_formats) = (Vec::new(), Vec::new());
+        for (row, place) in &devices {
+            let Some(device) = self.devices.get(place) else { continue };
+            qmi_messages.extend(device.qmi.messages(&row.name));
+            data_formats.extend(device.qmi.formats(&row.name, totals.first_us));
+        }
+        let cut_messages = self.devices.values().map(|device| device.qmi.cut()).sum();
         let layer = match totals.layers {
             [0, 0, 0] => "none",
             [_, 0, 0] => "urb",
@@ -497,8 +508,10 @@ impl Analyzer {
             endpoints,
             traffic,
             requests: self.requests.report(),
+            qmi_messages,
+            data_formats,
         };
-        report.summary.limits = limits::limits(&report, totals, source);
+        report.summary.limits = limits::limits(&report, totals, source, cut_messages);
         report.verdicts = verdict::verdicts(&report);
         report
     }
@@ -562,6 +575,11 @@ impl Analyzer {
             enumerations: device.enumerations,
         }
     }
+}
+
+/// Where an event stands in the capture.
+fn place_of(event: &Event<'_>) -> qmi::Place {
+    qmi::Place { record: event.number, time_us: event.time_us }
 }
 
 /// What the report says of its window.

@@ -6,6 +6,8 @@ use wire::usb::descriptors::{self, Part};
 use wire::usb::setup::Setup;
 use wire::usb::{realtek, EndpointAddress, TransferType};
 
+use crate::qmi::{Place, Qmi};
+
 /// Interfaces (with alternate settings) and endpoints kept of a device.
 const PARTS_MAX: usize = 128;
 /// String descriptors kept of a device.
@@ -31,6 +33,8 @@ pub struct Device {
     /// Encapsulated commands and responses that are QMUX, and others.
     pub qmux: u64,
     pub encapsulated: u64,
+    /// What the QMUX messages say.
+    pub qmi: Qmi,
     /// OUT transfers with Realtek's transmit descriptor.
     pub realtek_frames: u64,
     /// Reads and writes of registers as Realtek chips have them.
@@ -40,21 +44,13 @@ pub struct Device {
     pub ntb_requests: u64,
 }
 
-/// QMUX begins with 1, then a length that counts everything but that byte.
-fn is_qmux(data: &[u8]) -> bool {
-    matches!(data, [1, low, high, ..] if {
-        let len = usize::from(u16::from_le_bytes([*low, *high]));
-        (11..=4096).contains(&len)
-    })
-}
-
 impl Device {
-    /// Looks at a control request; `data` is what goes out with it.
-    pub fn requested(&mut self, setup: Setup, data: &[u8]) {
+    /// Looks at a control request; `data` is what of its `len` bytes goes out with it and was captured.
+    pub fn requested(&mut self, setup: Setup, place: Place, data: &[u8], len: usize) {
         match (setup.request_type, setup.request) {
             (0x21, 0) => {
                 self.encapsulated += 1;
-                self.qmux += u64::from(is_qmux(data));
+                self.qmux += u64::from(self.qmi.look(place, data, len));
             }
             (0x40 | 0xc0, realtek::REGISTER_REQUEST) if setup.index == 0 => self.register_requests += 1,
             (0x40, 0x30) => self.firmware_writes += 1,
@@ -63,10 +59,10 @@ impl Device {
         }
     }
 
-    /// Looks at the data that a control request brought.
-    pub fn answered(&mut self, setup: Setup, data: &[u8]) {
+    /// Looks at the data that a control request brought, `len` bytes on the bus.
+    pub fn answered(&mut self, setup: Setup, place: Place, data: &[u8], len: usize) {
         if (setup.request_type, setup.request) == (0xa1, 1) && setup.value == 0 {
-            self.qmux += u64::from(is_qmux(data));
+            self.qmux += u64::from(self.qmi.look(place, data, len));
             return;
         }
         match setup.descriptor() {

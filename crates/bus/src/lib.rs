@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod agreement;
 mod analyzer;
 mod class;
 mod device;
@@ -8,6 +9,7 @@ pub mod event;
 mod histogram;
 mod limits;
 mod payload;
+mod qmi;
 mod rate;
 pub mod report;
 mod requests;

@@ -4,7 +4,7 @@ use crate::analyzer::{Source, Totals};
 use crate::report::{Limit, Report};
 
 /// Everything that weakens or removes figures of `report`.
-pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<Limit> {
+pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_messages: u64) -> Vec<Limit> {
     let mut found = Vec::new();
     let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     let layer = report.summary.layer.as_str();
@@ -97,6 +97,7 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source) -> Vec<L
         let are = if steps == 1 { "is" } else { "are" };
         add("backward", format!("{steps} of {records} records {are} stamped before the one in front."));
     }
+    found.extend(crate::agreement::limits(report, cut_messages));
     found
 }
 

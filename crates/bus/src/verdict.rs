@@ -20,6 +20,7 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
         for row in traffic.iter().filter(|row| row.transfers >= ENOUGH) {
             found.extend(aggregation(report, device, row));
         }
+        found.extend(crate::agreement::agreements(report, device));
         found.extend(faults(report, device, &traffic));
         found.extend(errors(device, &endpoints));
     }
@@ -59,12 +60,12 @@ fn is_steady(report: &Report, row: &Traffic) -> bool {
         || (network * 2 >= all && row.faulty_transfers * 4 <= row.transfers)
 }
 
-fn verdict(code: &str, tone: &str, device: &Device, text: String, evidence: Vec<String>) -> Verdict {
+pub(crate) fn verdict(code: &str, tone: &str, device: &Device, text: String, evidence: Vec<String>) -> Verdict {
     Verdict { code: code.to_owned(), tone: tone.to_owned(), device: Some(device.name.clone()), text, evidence }
 }
 
 /// What a request is called in this layer.
-fn unit(report: &Report) -> &'static str {
+pub(crate) fn unit(report: &Report) -> &'static str {
     if report.summary.layer == "irp" {
         "IRP"
     } else {
@@ -305,7 +306,7 @@ fn capital(text: &str) -> String {
 }
 
 /// A rate with thousands separated.
-fn thousands(value: f64) -> String {
+pub(crate) fn thousands(value: f64) -> String {
     if value < 10.0 {
         return format!("{value:.1}");
     }

@@ -398,6 +398,83 @@ class Request(Model):
     """Bytes of its data stages."""
 
 
+class QmiMessage(Model):
+    """QMI messages of one kind."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    service: str
+    """Service, for example `WDA`; its number where the name is not known."""
+    message: str | None
+    """Name of the message, where it is known."""
+    code: str
+    """Its number, hexadecimal."""
+    requests: int
+    """Requests of the host."""
+    answers: int
+    """Answers of the modem, refusals included."""
+    refused: int
+    """Answers that refuse."""
+    indications: int
+    """What the modem told unasked."""
+    errors: list[str]
+    """Why it refused, each reason once."""
+
+
+class AgreedDirection(Model):
+    """One direction of a data format."""
+
+    asked: str | None
+    """Aggregation that the host asked for: `no aggregation`, `QMAP`, `QMAPv4`, `QMAPv5`, ...; None: it did not say."""
+    asked_datagrams: int | None
+    """Datagrams of a transfer that the host asked for."""
+    asked_bytes: int | None
+    """Bytes of a transfer that the host asked for."""
+    agreed: str | None
+    """Aggregation that the modem answered."""
+    datagrams: int | None
+    """Datagrams of a transfer at most, by the modem's answer; None where it names no limit."""
+    bytes: int | None
+    """Bytes of a transfer at most."""
+    transfers: int | None
+    """Bulk transfers with data while this was in force; None when it never was."""
+    cut_transfers: int | None
+    """Those in QMAP that the capture cut off: their datagrams are those seen."""
+    beyond: int | None
+    """Those with more datagrams or bytes than agreed, as far as seen; None where nothing was agreed on."""
+    first_beyond_record: int | None
+    """Record number of the first of them."""
+    most_datagrams: int | None
+    """Most datagrams seen in a QMAP transfer; a lower bound where the capture cut transfers off."""
+    most_bytes: int | None
+    """Bytes of the largest."""
+    other_framing: int | None
+    """Transfers of another framing than agreed: IP without QMAP, or QMAP where it was switched off."""
+
+
+class DataFormat(Model):
+    """An answer of a modem to WDA Set Data Format or Get Data Format, and what was done from then on to the next."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    request: str
+    """`set` or `get`."""
+    record: int
+    """Number of the record with the answer."""
+    time_us: int | None
+    """Its time; negative before the window. None without a clock."""
+    refused: str | None
+    """Why the modem refused; None when it did not."""
+    asked_link: str | None
+    """Link protocol that the host asked for."""
+    link: str | None
+    """Link protocol that the modem answered."""
+    uplink: AgreedDirection
+    """From the host to the modem."""
+    downlink: AgreedDirection
+    """From the modem to the host."""
+
+
 class BusReport(Model):
     """Everything `txop bus` knows about one capture."""
 
@@ -426,6 +503,11 @@ class BusReport(Model):
     """What the transfers carry, per endpoint, direction and framing."""
     requests: list[Request]
     """Control requests, the most frequent first."""
+    qmi_messages: list[QmiMessage]
+    """QMI messages of modems, the most frequent first, of the whole capture."""
+    data_formats: list[DataFormat]
+    """Data formats that hosts and modems agreed on, in order, of the whole capture; counts of transfers are of the
+    window."""
 
     @property
     def other_requests(self) -> int:

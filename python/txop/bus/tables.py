@@ -41,6 +41,9 @@ TABLES: dict[str, BusTable] = {
         BusTable("datagrams", "histogram of datagrams per whole transfer", _TRAFFIC, model.Bar,
               nested(lambda r: r.traffic, _TRAFFIC, "datagram_histogram")),
         BusTable("requests", "control requests", (), model.Request, plain(lambda r: r.requests)),
+        BusTable("qmi_messages", "QMI messages of modems", (), model.QmiMessage, plain(lambda r: r.qmi_messages)),
+        BusTable("data_formats", "what hosts and modems agreed on for the data path", (), model.DataFormat,
+              plain(lambda r: r.data_formats)),
     )
 }  # fmt: skip
 """Every table, in the order of the report."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from txop.bus.model import BusReport, Device, Endpoint, Traffic, Verdict
+from txop.bus.model import AgreedDirection, BusReport, Device, Endpoint, Traffic, Verdict
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.present.cells import count, missing, share, text, time_us
 from txop.present.window import described
 
-SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests")
+SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests", "modem")
 
 LAYERS = {
     "urb": "URBs, between driver and host controller (usbmon)",
@@ -34,7 +34,14 @@ def tone(verdict: Verdict) -> Tone:
 
 def sections(report: BusReport, only: Sequence[str] = ()) -> list[Section]:
     """The sections, or only those named."""
-    found = [_summary(report), _devices(report), _endpoints(report), _traffic(report), _requests(report)]
+    found = [
+        _summary(report),
+        _devices(report),
+        _endpoints(report),
+        _traffic(report),
+        _requests(report),
+        _modem(report),
+    ]
     return [section for section in found if not only or section.name in only]
 
 
@@ -265,3 +272,60 @@ def _requests(report: BusReport) -> Section:
         for r in report.requests
     ]  # fmt: skip
     return Section("requests", 5, "Control requests", [Grid("", columns, rows, unit_of_rows="requests")])
+
+
+def _modem(report: BusReport) -> Section:
+    name = unit(report)
+    columns = (
+        Column("Device", right=False), Column("Record"), Column("At", rank=2), Column("Request", right=False),
+        Column("Way", right=False), Column("Asked for", right=False), Column("Agreed", right=False),
+        Column("Refused", right=False, rank=2), Column(f"{name}s then"), Column("Beyond"), Column("Most in one"),
+        Column("Otherwise framed", rank=2),
+    )  # fmt: skip
+    rows = [
+        (
+            Cell(f.device), count(f.record), time_us(f.time_us), Cell(f.request), Cell(way),
+            text(_limits(d.asked, d.asked_datagrams, d.asked_bytes)), text(_limits(d.agreed, d.datagrams, d.bytes)),
+            text(f.refused), count(d.transfers), _bad(d.beyond), text(_most(d)), _bad(d.other_framing),
+        )
+        for f in report.data_formats
+        for way, d in (("uplink", f.uplink), ("downlink", f.downlink))
+    ]  # fmt: skip
+    note = (
+        "What the host asked for and the modem answered about the format of the data path (QMI, WDA), and what the "
+        "bulk transfers did until the next answer. Beyond: more datagrams or bytes than agreed."
+    )
+    heads = (
+        Column("Device", right=False), Column("Service", right=False), Column("Message", right=False),
+        Column("Number", right=False, rank=2), Column("Requests"), Column("Answers"), Column("Refused"),
+        Column("Indications", rank=2), Column("Because", right=False, rank=2),
+    )  # fmt: skip
+    messages = [
+        (
+            Cell(m.device), Cell(m.service), text(m.message), Cell(m.code), count(m.requests), count(m.answers),
+            _bad(m.refused), count(m.indications), text(", ".join(m.errors) or None),
+        )
+        for m in report.qmi_messages
+    ]  # fmt: skip
+    blocks: list[Block] = [
+        Grid("Data formats", columns, rows, note, "data formats"),
+        Grid("QMI messages", heads, messages, unit_of_rows="messages"),
+    ]
+    return Section("modem", 6, "What host and modem told each other", blocks)
+
+
+def _limits(protocol: str | None, datagrams: int | None, size: int | None) -> str | None:
+    parts = [] if protocol is None else [protocol]
+    parts += [] if datagrams is None else [f"{fmt.count(datagrams)} datagrams"]
+    parts += [] if size is None else [f"{fmt.count(size)} B"]
+    return ", ".join(parts) or None
+
+
+def _most(way: AgreedDirection) -> str | None:
+    if way.most_datagrams is None or way.most_bytes is None:
+        return None
+    return f"{fmt.count(way.most_datagrams)} datagrams, {fmt.count(way.most_bytes)} B"
+
+
+def _bad(number: int | None) -> Cell:
+    return missing() if number is None else Cell(fmt.count(number), float(number), "bad" if number else "dim")

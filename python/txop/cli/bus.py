@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
                 ("tcpdump -i usbmon1 -w - | txop bus -", "from a pipe, until it ends"),
             ],
             [
-                "Sections: summary, devices, endpoints, traffic, requests.",
+                "Sections: summary, devices, endpoints, traffic, requests, modem.",
                 "With --from and --to, what a device is and how its transfers are framed is still taken from the whole"
                 " capture; every other figure is of the window.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without USB"
