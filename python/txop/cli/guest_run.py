@@ -246,6 +246,18 @@ def shell(*, device: DeviceOptions, content: ContentOptions, machine: MachineOpt
         raise typer.Exit(status)
 
 
+def modem_programs(lock: Lock | None) -> dict[str, Path]:
+    """Programs that talk to modems, by name in the guest."""
+    from txop.guest_image.modem_programs import modem_files
+
+    if lock is None:
+        raise UserError(
+            "a modem whose framing is negotiated takes qmicli, which comes with a lock",
+            what_to_do="leave --kernel-file and --modules-dir out, or fix the framing",
+        )
+    return modem_files(lock, progress=note)
+
+
 def _overlay(
     command: list[str],
     content: ContentOptions,
@@ -264,6 +276,8 @@ def _overlay(
         return Overlay(command=tuple(command), files=files, modules=modules)
     modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
     check_driver(chip, image, modules)
+    if chip.is_negotiated:
+        files = {**modem_programs(built_for), **files}
     last = f"exec {shlex.join(command)}" if command else ":"
     return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 

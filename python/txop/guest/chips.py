@@ -105,13 +105,23 @@ class Chip:
             "LAB_AP": self.ap,
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_WIDTH": str(self.width_mhz),
-            "LAB_ONLY": "plug" if self.plug_only else "",
+            "LAB_ONLY": "plug" if self.plug_only or self.is_negotiated else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
         }
 
     def files(self) -> Mapping[str, Path]:
         """By name in the guest: the files of this machine that it takes. Raises :class:`GuestError`."""
         return {IN_GUEST: find_chips()} | ({FAULTS: self.faults} if self.faults is not None else {})
+
+    @property
+    def is_negotiated(self) -> bool:
+        """Messages to the modem decide on its data path: the guest takes a program for them, and its command sets the
+        path up (docs/virtual-functions.md)."""
+        pairs = zip(("", *self.options), self.options, strict=False)
+        return self.device == "qmi-modem" and any(
+            second == "--framing=negotiated" or (first, second) == ("--framing", "negotiated")
+            for first, second in pairs
+        )
 
     @property
     def _words(self) -> tuple[str, ...]:

@@ -143,7 +143,7 @@ _BUILT = "asked"
 
 def _asked(what: DriverBuild, lock: Lock) -> str:
     parts = [
-        [package.sha256 for package in lock.packages if package.role != "image"],
+        [package.sha256 for package in lock.packages if package.role in ("build", "compiler")],
         [what.driver, what.reverse, *what.switches],
         [hashlib.sha256(patch.read_bytes()).hexdigest() for patch in what.patches],
     ]

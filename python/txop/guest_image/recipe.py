@@ -35,6 +35,9 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
 }
 """By package. Names are those in a tree with ``/usr`` merged."""
 
+MODEM_PROGRAMS: dict[str, tuple[str, ...]] = {"libqmi-utils": ("usr/bin/qmicli",)}
+"""As :data:`PROGRAMS`: not in the image, but unpacked beside it where messages to a modem decide on its data path."""
+
 LIBRARIES = ("libgcc_s.so.1",)
 """Loaded at run time, so that no program says it needs them (pthread_cancel in iperf3)."""
 

@@ -55,12 +55,23 @@ def resolve(
     )
     store = PackageStore(folder, progress, distribution)
     named = {*recipe.PROGRAMS, *recipe.FILES}
-    counted = _that_count(store, [_pin(entry, "image") for entry in programs], named)
+    wanted = [name for names in recipe.PROGRAMS.values() for name in names]
+    counted = _that_count(store, [_pin(entry, "image") for entry in programs], named, wanted)
     built_with = [_pin(entry, "build") for entry in build]
     compiler = _compiler(apt, store, release, counted, built_with, progress)
-    pins = [_pin(image, "image"), *counted, *built_with, *compiler]
+    modem = modem_packages(apt, store, counted)
+    pins = [_pin(image, "image"), *counted, *built_with, *compiler, *modem]
     today = datetime.now(UTC).date().isoformat()
     return Lock(series, release, distribution, in_order(pins), today)
+
+
+def modem_packages(apt: Apt, store: PackageStore, image: list[LockedPackage]) -> list[LockedPackage]:
+    """What :data:`~txop.guest_image.recipe.MODEM_PROGRAMS` come from, beside the packages of an image."""
+    have = {package.name for package in image}
+    entries = _with_dependencies(apt, recipe.MODEM_PROGRAMS)
+    packages = [_pin(entry, "modem") for entry in entries if entry.name not in have]
+    programs = [name for names in recipe.MODEM_PROGRAMS.values() for name in names]
+    return _that_count(store, packages, {*recipe.MODEM_PROGRAMS}, programs, image)
 
 
 def _compiler(
@@ -149,21 +160,30 @@ def _with_dependencies(apt: Apt, names: Iterable[str]) -> list[IndexEntry]:
     return [entry for entry in found.values() if entry is not None]
 
 
-def _that_count(store: PackageStore, packages: list[LockedPackage], named: set[str]) -> list[LockedPackage]:
-    """Of packages those whose files are in an image: the named ones, and those whose libraries these need."""
+def _that_count(
+    store: PackageStore,
+    packages: list[LockedPackage],
+    named: set[str],
+    programs: list[str],
+    beside: list[LockedPackage] | None = None,
+) -> list[LockedPackage]:
+    """Of packages those whose files count: the named ones, and those whose libraries the programs need.
+
+    ``beside``: packages that are there anyway, and come first.
+    """
     store.fetch(packages)
-    folders = {package: store.unpacked(package, recipe.is_runtime, recipe.RUNTIME_SELECTION) for package in packages}
+    there = [*(beside or []), *packages]
+    folders = {package: store.unpacked(package, recipe.is_runtime, recipe.RUNTIME_SELECTION) for package in there}
     tree = FileTree(list(folders.values()))
-    programs = [name for names in recipe.PROGRAMS.values() for name in names]
     if missing := [name for name in programs if tree.find(name) is None]:
         raise GuestError(f"no package has {', '.join(missing)}")
     libraries = libraries_of(tree, programs, recipe.LIBRARIES)
     used = {place for name in libraries if (place := tree.find(name)) is not None}
-    counted = []
-    for package, folder in folders.items():
-        if package.name in named or any(place.is_relative_to(folder) for place in used):
-            counted.append(package)
-    return counted
+    return [
+        package
+        for package in packages
+        if package.name in named or any(place.is_relative_to(folders[package]) for place in used)
+    ]
 
 
 def _pin(entry: IndexEntry, role: str) -> LockedPackage:
