@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     avs(&mut seeds);
     usb(&mut seeds)?;
+    qmi(&mut seeds)?;
     decrypt(&mut seeds);
     compressed(&mut seeds)?;
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -149,6 +150,54 @@ fn compressed(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
 }
 
 /// USB transfers: one of each framing, in usbmon and USBPcap records, as capture and as text.
+/// A host that sets a modem's data path up and uses it: pieces of the target, each with its kind and length in front.
+fn qmi(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
+    use wire::usb::qmi::qmux::{Header, Kind};
+    use wire::usb::qmi::tlv::Writer;
+    use wire::usb::qmi::{ctl, dms, wda, wds, write_fields, Nothing, Service};
+
+    let piece = |kind: u8, bytes: &[u8]| [&[kind, bytes.len() as u8][..], bytes].concat();
+    let request = |service: Service, message: u16, fields: Writer| {
+        let client = u8::from(service != Service::CTL);
+        let header = Header { from_service: false, service, client, kind: Kind::Request, transaction: 1, message };
+        header.emit(&fields).map(|bytes| piece(0, &bytes)).ok_or("a short message")
+    };
+    let allocate = |service| request(Service::CTL, ctl::ALLOCATE_CID, write_fields(&ctl::Allocate { service }));
+    let way = |aggregation| wda::Direction { aggregation: Some(aggregation), datagrams: Some(20), bytes: Some(4_096) };
+    for (name, protocol) in
+        [("qmap", wda::Aggregation::QMAP), ("v4", wda::Aggregation::QMAP_V4), ("v5", wda::Aggregation::QMAP_V5)]
+    {
+        let format = wda::DataFormat {
+            qos_header: None,
+            link: Some(wda::LinkProtocol::RAW_IP),
+            uplink: way(protocol),
+            downlink: way(protocol),
+        };
+        let mut datagram = vec![0, 1, 0, 40];
+        datagram.extend([0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        datagram.extend([0, 80, 0, 81, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 0, 0, 0, 0, 0, 0]);
+        let bind = wds::BindMux { endpoint: Some((2, 4)), mux_id: Some(1), client_type: None };
+        let start = wds::StartNetwork { apn: Some("internet".into()), family: Some(4), profile: None };
+        let pieces = [
+            request(Service::CTL, ctl::GET_VERSION_INFO, write_fields(&Nothing))?,
+            allocate(Service::WDA)?,
+            allocate(Service::WDS)?,
+            allocate(Service::DMS)?,
+            request(Service::DMS, dms::GET_MANUFACTURER, write_fields(&Nothing))?,
+            request(Service::WDA, wda::SET_DATA_FORMAT, write_fields(&wda::Request { format, endpoint: Some((2, 4)) }))?,
+            request(Service::WDS, wds::BIND_MUX_DATA_PORT, write_fields(&bind))?,
+            request(Service::WDS, wds::START_NETWORK, write_fields(&start))?,
+            piece(4, &[]),
+            piece(5 | 3 << 3, &datagram),
+            piece(6, &datagram[4..]),
+            piece(7, &[]),
+            request(Service::WDS, wds::GET_CURRENT_SETTINGS, write_fields(&Nothing))?,
+        ];
+        seeds.insert(("qmi", name.to_owned()), pieces.concat());
+    }
+    Ok(())
+}
+
 fn usb(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     use wire::usb::{ntb, qmap, rndis};
 
