@@ -18,6 +18,7 @@ from txop.archive.run_file import RunFile, Value
 from txop.compare.archive import compare
 from txop.present.blocks import Lines
 from txop.present.plot import INK, standalone, svg
+from txop.report.answer.air_digest import digest as digest_of
 from txop.report.campaign.files import write_plots
 from txop.report.campaign.plots import air, latency, time
 from txop.report.campaign.plots.drawing import arm_inks, spaced
@@ -226,7 +227,7 @@ def test_quantiles_shift_by_what_was_added():
 
 def test_the_waterfall_adds_up_and_is_the_mean_of_the_runs(golden):
     runs = [run for run in golden.runs if run.test == "tx" and run.arm == "vendor" and run.state == "valid"]
-    found = air.digest("vendor", runs)
+    found = digest_of("vendor", runs)
     assert found.runs == len(runs)
     assert math.fsum(found.shares.values()) == pytest.approx(1, abs=1e-3)
     payload = [next(s["share"] for s in (run.air or {})["waterfall"] if s["cause"] == "payload") for run in runs]
@@ -262,7 +263,7 @@ digest = st.fixed_dictionaries(
 def test_no_digest_breaks_the_page(digests):
     base = RunFile(run="001-a-tx", block=1, position=1, arm="a", test="tx", origin="emulated", state="valid",
                    started_at="", seconds=1.0)  # fmt: skip
-    found = air.digest("a", [base.model_copy(update={"air": each}) for each in digests])
+    found = digest_of("a", [base.model_copy(update={"air": each}) for each in digests])
     assert all(0 <= share <= 1 for share in found.shares.values())
     air.waterfalls("tx", [found])
     runs = [base.model_copy(update={"air": each}) for each in digests]

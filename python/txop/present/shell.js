@@ -32,6 +32,15 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// A link into something folded unfolds it.
+const unfold = () => {
+  let place = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
+  const target = place;
+  for (; place; place = place.parentElement) if (place.localName === "details") place.open = true;
+  target?.scrollIntoView();
+};
+addEventListener("hashchange", unfold);
+unfold();
 // Paper cannot be clicked: what is folded is printed whole, but for what is marked as long.
 addEventListener("beforeprint", () => {
   for (const fold of document.querySelectorAll("details:not([open]):not(.long)")) {

@@ -13,10 +13,10 @@ from txop.compare.result import CompareResult
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 from txop.present.cells import missing
+from txop.report.answer.wording import listed
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Paragraph, Piece
 from txop.report.campaign.quoted import quoted
-from txop.report.campaign.wording import listed
 
 COLUMNS = {
     "usb_out_urbs_per_s": "URBs out /s",

@@ -37,7 +37,7 @@ def write_page(archive: Archive, result: CompareResult, target: Path) -> None:
 def page(archive: Archive, result: CompareResult, target: Path) -> str:
     """The page as HTML text, for a file at ``target``."""
     gallery = Gallery(archive, result, Painter())
-    top = opening(archive, result, gallery.inks)
+    top = opening(archive, result, gallery.inks, gallery.answer())
     chapters = [chapter for chapter in _chapters(archive, result, gallery, target) if chapter.pieces]
     return render(
         "txop.report.campaign",

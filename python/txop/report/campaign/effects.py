@@ -9,8 +9,8 @@ from txop.compare.changes import rows_of
 from txop.compare.result import ComparedFigure, CompareResult, Row
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
+from txop.report.answer.wording import TONES, listed, median, plural, unit, value, verdict
 from txop.report.campaign.pieces import Piece
-from txop.report.campaign.wording import TONES, listed, median, plural, unit, value, verdict
 from txop.stats.limits import MAX_BLOCKS
 
 HOST = (

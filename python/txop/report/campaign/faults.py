@@ -9,9 +9,9 @@ from txop.archive.run_file import Fault, RunFile
 from txop.compare import words
 from txop.compare.result import CompareResult, Row
 from txop.present.blocks import Cell, Column, Grid, Lines
+from txop.report.answer.wording import listed, plural
 from txop.report.campaign.effects import primary
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
-from txop.report.campaign.wording import listed, plural
 
 _MOST_FAULTS = 100
 _MOST_LINES = 6

@@ -14,15 +14,17 @@ from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
 from txop.present.chapters import Drawing, Painter, Picture
+from txop.report.answer.air_digest import Digest, digest
+from txop.report.answer.wording import listed
 from txop.report.campaign import effects
 from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Fold, Paragraph, Pictures, Piece
 from txop.report.campaign.plots import air, latency, samples, time
 from txop.report.campaign.plots.drawing import arm_inks
 from txop.report.campaign.plots.forest import forest
+from txop.report.campaign.plots.one_axis import together
 from txop.report.campaign.plots.spread import boxes, in_time
 from txop.report.campaign.quoted import quoted
-from txop.report.campaign.wording import listed
 
 MAX_TESTS = 8
 """Tests whose series are drawn; the tables have them all."""
@@ -48,14 +50,33 @@ class Gallery:
         self._result = result
         self._painter = painter
         self._forests = 0
+        self._known_damage = len(archive.damage)
         self._series: dict[str, samples.TestSeries] = {}
         self.inks = arm_inks(result)
         """Ink by name of arm, of the arms that plots show; the baseline first."""
         self.drawings: list[Drawing] = []
         """Every plot made so far."""
 
+    def answer(self) -> Picture | None:
+        """Throughput and round trip on one time axis, of the first declared test that has both (or one)."""
+        main = dict.fromkeys(figure.test for figure in self._result.figures if figure.role == "primary")
+        tests = [test for test in self._tests() if test in main] or self._tests()[:1]
+        both: list[Drawing] = []
+        for test in tests:
+            runs = self._load(test).runs
+            load = [run for name in time.SERIES if name != latency.SERIES for run in runs.get(name, [])]
+            phases = time.phases_of([run for name in time.SERIES for run in runs.get(name, [])], load)
+            drawn = together(test, runs, self.inks, phases)
+            if drawn is not None:
+                both.append(drawn)
+                if len(drawn.spec["vconcat"]) > 1:
+                    break
+        chosen = max(both, key=lambda drawn: len(drawn.spec["vconcat"]), default=None)
+        return next(self._render([chosen])) if chosen is not None else None
+
     def everything(self) -> list[Drawing]:
         """Every plot that the page has, in its order."""
+        self.answer()
         self.forest(effects.primary(self._result), "primary")
         for test in self._result.tests:
             mine = [figure for figure in effects.exploratory(self._result) if figure.test == test.name]
@@ -103,7 +124,6 @@ class Gallery:
     def time(self) -> list[Piece]:
         """The order of the runs, then what happened within them."""
         pieces: list[Piece] = []
-        known_damage = len(self._archive.damage)
         main = [figure for figure in self._result.figures if figure.role == "primary"][:_MAX_IN_TIME]
         ordered = [d for figure in main if (d := in_time(figure, self._archive.runs, self.inks)) is not None]
         pieces += self._together(ordered, title="In the order of the runs")
@@ -137,7 +157,7 @@ class Gallery:
         ]
         if cost:
             pieces.append(Fold("CPU over time", self._together(cost)))
-        left_out += self._archive.damage[known_damage:]
+        left_out += self._archive.damage[self._known_damage :]
         if left_out:
             pieces.append(Lines(left_out[:20]))
         return pieces + self._bounds()
@@ -174,7 +194,7 @@ class Gallery:
             digests = [
                 each
                 for arm in self._result.arms
-                if (each := air.digest(arm.name, [run for run in runs if run.arm == arm.name])).runs
+                if (each := digest(arm.name, [run for run in runs if run.arm == arm.name])).runs
             ]
             if not digests:
                 continue
@@ -234,7 +254,7 @@ class Gallery:
                 yield self._painter.picture(drawing)
 
 
-def _air_table(test: str, digests: Sequence[air.Digest], runs: Sequence[RunFile]) -> Grid:
+def _air_table(test: str, digests: Sequence[Digest], runs: Sequence[RunFile]) -> Grid:
     columns = [
         Column("arm", right=False),
         Column("runs with a capture"),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.present.blocks import Fact, Facts
+from txop.report.answer.wording import unit
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
-from txop.report.campaign.wording import unit
 from txop.report.exports import facts
 
 _LONGEST_PLAN = 200_000

@@ -12,9 +12,13 @@ from txop.compare import words
 from txop.compare.result import CompareResult, PatchFacts
 from txop.core.origin import Origin
 from txop.present.blocks import Cell, Column, Fact, Facts, Grid, Lines
+from txop.present.chapters import Picture
 from txop.present.format import NOT_AVAILABLE
+from txop.report.answer.because import Because, because
+from txop.report.answer.scorecard import Score, Scorecard, scorecard
+from txop.report.answer.verdicts import Line, verdicts
+from txop.report.answer.wording import SIGNS, TONES, numbers, plural
 from txop.report.campaign.pieces import Piece, Tone
-from txop.report.campaign.wording import numbers, plural
 from txop.report.exports.facts import ORIGINS, flattened
 
 _WEB = re.compile(r"https?://[^\s<>\"'`\\]{1,2000}", re.IGNORECASE)
@@ -30,6 +34,30 @@ class Sentence:
 
     text: str
     tone: Tone
+
+
+@dataclass(frozen=True)
+class VerdictView:
+    """The verdict on one arm, with what goes with it."""
+
+    arm: str
+    against: str
+    sign: str
+    tone: Tone
+    text: str
+    because: Sequence[Because]
+
+
+@dataclass(frozen=True)
+class ScoreView:
+    """A cell of the scorecard."""
+
+    text: str
+    change: str
+    verdict: str
+    """Sign and word."""
+    tone: Tone
+    n: str
 
 
 @dataclass(frozen=True)
@@ -63,7 +91,15 @@ class ArmView:
 class Opening:
     """Everything above the first chapter."""
 
-    sentences: Sequence[Sentence]
+    lead: Sequence[Sentence]
+    verdicts: Sequence[VerdictView]
+    more_verdicts: int
+    full: Sequence[Sentence]
+    """Every sentence of the answer, with intervals and all harm."""
+    card: Scorecard | None
+    scores: Sequence[Sequence[ScoreView]]
+    """Row by row of the scorecard."""
+    chart: Picture | None
     origin: str
     origin_means: str
     meta: str
@@ -72,10 +108,18 @@ class Opening:
     pieces: Sequence[Piece]
 
 
-def opening(archive: Archive, result: CompareResult, inks: dict[str, str]) -> Opening:
+def opening(archive: Archive, result: CompareResult, inks: dict[str, str], chart: Picture | None) -> Opening:
     """The top of the page; ``inks`` gives the ink of each arm that plots show."""
+    answer = verdicts(result)
+    card = scorecard(result)
     return Opening(
-        sentences=[Sentence(text, _tone(text)) for text in result.headline],
+        lead=[Sentence(text, _tone(text)) for text in answer.lead],
+        verdicts=[_verdict(line, because(archive, result, line.arm, line.against)) for line in answer.lines],
+        more_verdicts=answer.more,
+        full=[Sentence(text, _tone(text)) for text in answer.full] if answer.lines else [],
+        card=card,
+        scores=[[_score(score) for score in row.scores] for row in card.rows] if card is not None else [],
+        chart=chart,
         origin=result.origin.value,
         origin_means=ORIGINS[result.origin],
         meta=_meta(result),
@@ -103,6 +147,19 @@ def opening(archive: Archive, result: CompareResult, inks: dict[str, str]) -> Op
             if piece is not None
         ],
     )
+
+
+def _verdict(line: Line, why: Sequence[Because]) -> VerdictView:
+    sign = "◆" if line.verdict is None else SIGNS[line.verdict]
+    tone: Tone = "" if line.verdict is None else TONES[line.verdict]
+    return VerdictView(line.arm, line.against, sign, tone, line.text, why)
+
+
+def _score(score: Score) -> ScoreView:
+    if score.verdict is None:
+        return ScoreView(score.text, score.change, "", "", score.n)
+    said = f"{SIGNS[score.verdict]} {score.verdict.replace('-', ' ')}"
+    return ScoreView(score.text, score.change, said, TONES[score.verdict], score.n)
 
 
 def web_link(text: str | None) -> str | None:

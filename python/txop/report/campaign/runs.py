@@ -8,7 +8,7 @@ from txop.archive.run_file import RunFile
 from txop.compare.result import CompareResult, MetricFacts
 from txop.present.blocks import Cell, Column, Grid
 from txop.present.cells import missing
-from txop.report.campaign.wording import INFINITE, unit, value
+from txop.report.answer.wording import INFINITE, unit, value
 
 ROWS_SHOWN = 24
 ROWS_MAX = 1000

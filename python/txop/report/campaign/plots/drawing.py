@@ -54,12 +54,14 @@ class Tables:
         return {"layer": drawn, **properties, "datasets": self._tables}
 
 
-def arm_color(inks: Mapping[str, str], arms: Iterable[str], *, legend: bool = True) -> alt.Color:
-    """Colour by the field ``arm``."""
+def arm_color(inks: Mapping[str, str], arms: Iterable[str], *, legend: bool | alt.Legend | None = True) -> alt.Color:
+    """Colour by the field ``arm``; ``legend``: whether there is one, or how it looks."""
     wanted = set(arms)
     names = [arm for arm in inks if arm in wanted]
     scale = alt.Scale(domain=names, range=[INK[inks[name]] for name in names])
-    key = alt.Legend(title=None, symbolType="circle", symbolOpacity=1) if legend else None
+    if legend is True:
+        legend = alt.Legend(title=None, symbolType="circle", symbolOpacity=1)
+    key = legend if isinstance(legend, alt.Legend) else None
     return alt.Color("arm:N", scale=scale, legend=key)
 
 

@@ -12,8 +12,8 @@ from txop.compare import words
 from txop.compare.result import ComparedFigure, Row
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
+from txop.report.answer.wording import SIGNS, plural
 from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked
-from txop.report.campaign.wording import SIGNS, plural
 
 _WIDTH = 400
 _STEP = 21

@@ -14,9 +14,9 @@ from txop.compare import words
 from txop.compare.result import ComparedFigure
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
+from txop.report.answer.wording import unit, value
 from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, ink_color, spaced, unchecked
 from txop.report.campaign.runs import in_order
-from txop.report.campaign.wording import unit, value
 
 BOX_FROM = 5
 """Runs from which a box says more than the points alone."""

@@ -12,9 +12,9 @@ import altair as alt
 from txop.core.metrics import describe
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
+from txop.report.answer.wording import plural
 from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import Points, RunSeries, thinned
-from txop.report.campaign.wording import plural
 
 SERIES = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_ms")
 """Series that are drawn, where runs have them."""
@@ -22,7 +22,7 @@ SERIES = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s",
 COST = "cpu_busy_percent"
 """The series of what it costs, drawn apart."""
 
-_TITLES = {"rtt_ms": ("round trip", "ms")}
+TITLES = {"rtt_ms": ("round trip", "ms")}
 
 _MAX_LINES = 64
 """Faint lines in one plot."""
@@ -43,7 +43,7 @@ def over_time(
     if not by_arm:
         return None
     each = max(4, _MAX_LINES // len(by_arm))
-    medians = {arm: _median(mine) for arm, mine in by_arm.items()}
+    medians = {arm: median_of(mine) for arm, mine in by_arm.items()}
     baseline = next(iter(inks))
     rows: Rows = []
     fewer = False
@@ -55,11 +55,11 @@ def over_time(
         if baseline in medians and arm != baseline:
             rows += _line(arm, "baseline", "baseline", medians[baseline])
         rows += _line(arm, "median", "median", medians[arm])
-    title, measure = _TITLES.get(name, (describe(name).title, describe(name).unit))
+    title, measure = named(name)
     phases = phases or phases_of([run for mine in by_arm.values() for run in mine])
     domain = [phases.begin_s, phases.end_s]
     x = alt.X("t:Q", title="time, s", scale=alt.Scale(domain=domain, nice=False), axis=alt.Axis(grid=False))
-    logarithmic = name == "rtt_ms" and _wide(row["v"] for row in rows)
+    logarithmic = name == "rtt_ms" and wide(row["v"] for row in rows)
     scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=name != "rtt_ms")
     y = alt.Y("v:Q", title=f"{title}, {measure}" if measure else title, scale=scale, axis=alt.Axis(tickCount=4))
     color = arm_color(inks, by_arm, legend=False)
@@ -171,6 +171,11 @@ def phases_of(runs: Sequence[RunSeries], load: Sequence[RunSeries] = ()) -> Phas
     )
 
 
+def named(series: str) -> tuple[str, str]:
+    """Title and unit of a series."""
+    return TITLES.get(series, (describe(series).title, describe(series).unit))
+
+
 def _line(arm: str, kind: str, run: str, points: Points) -> Rows:
     return [
         {"panel": arm, "arm": arm, "kind": kind, "run": run, "t": round(t, 3), "v": v}
@@ -178,7 +183,7 @@ def _line(arm: str, kind: str, run: str, points: Points) -> Rows:
     ]  # fmt: skip
 
 
-def _median(runs: Sequence[RunSeries]) -> Points:
+def median_of(runs: Sequence[RunSeries]) -> Points:
     """Of each span of time with any value: the median, over the runs, of their means in it."""
     start = min(run.points[0][0] for run in runs)
     end = max(run.points[-1][0] for run in runs)
@@ -196,7 +201,7 @@ def _median(runs: Sequence[RunSeries]) -> Points:
     return [(start + i * width, statistics.median(m)) for i, m in enumerate(means) if m]
 
 
-def _wide(numbers: Any) -> bool:
+def wide(numbers: Any) -> bool:
     """Whether a logarithmic axis shows more: everything above 0, and far apart."""
     known = [n for n in numbers if n is not None]
     return bool(known) and min(known) > 0 and max(known) > 20 * min(known)

@@ -1,0 +1,161 @@
+"""What goes with a verdict on throughput: figures of the air and bus captures of the measured window, joined.
+
+A fact is told when it moved in the direction that would explain the verdict, by its margin or more, and when the ranges
+of the two arms' runs do not overlap. It goes with the verdict; that it is the cause is for the reader to judge.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from txop.archive.reader import Archive
+from txop.compare.result import ComparedFigure, CompareResult, Row
+from txop.present.format import duration_us, share
+from txop.report.answer.air_digest import digest, label_of
+from txop.report.answer.verdicts import rows_between
+from txop.report.answer.wording import listed, value
+
+_AIR: dict[str, tuple[int, str]] = {
+    "air_ampdu_mpdus": (1, "MPDUs per A-MPDU"),
+    "air_up_unanswered_percent": (-1, "% of the PPDUs unanswered, uplink"),
+    "air_down_unanswered_percent": (-1, "% of the PPDUs unanswered, downlink"),
+    "air_up_late_ack_percent": (-1, "% of the acknowledgements late, uplink"),
+    "air_down_late_ack_percent": (-1, "% of the acknowledgements late, downlink"),
+}
+"""By metric: the direction that makes throughput larger, and its name after a number."""
+
+_BUS: dict[str, tuple[int, str]] = {
+    "usb_in_datagrams_per_urb": (1, "datagrams per URB in"),
+    "usb_out_datagrams_per_urb": (1, "datagrams per URB out"),
+    "usb_interrupt_urbs_per_s": (-1, "interrupt URBs per s"),
+    "usb_out_turnaround_us": (-1, "URB turnaround out"),
+}
+
+_COSTS = ("idle", "idle_queued", "ifs_backoff", "preamble", "ack", "rts_cts", "retries", "other_stations")
+"""Causes of the waterfall that leave less time to the payload."""
+
+_FIRST = "air_ampdu_mpdus"
+_LEAST_SHARE = 0.03
+"""Of the observed time; the margin of the payload's share."""
+_MOST_OF_BUS = 2
+
+
+@dataclass(frozen=True)
+class Because:
+    """What goes with the verdict on one arm in one test."""
+
+    test: str
+    text: str
+    told: bool
+    """Whether it has figures; else the text says why it cannot be told."""
+
+
+def because(archive: Archive, result: CompareResult, arm: str, against: str) -> list[Because]:
+    """One sentence for each test whose throughput was declared and got better or worse."""
+    found = rows_between(result.figures, arm, against, result.baseline)
+    return [
+        _sentence(archive, result, figure.test, arm, against, 1 if row.verdict == "better" else -1)
+        for figure, row in found
+        if figure.role == "primary"
+        and figure.metric.key.startswith("throughput")
+        and row.verdict in ("better", "worse")
+        and (row.estimate is None or row.estimate > 0) == (row.verdict == "better")
+    ]
+
+
+def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, against: str, way: int) -> Because:
+    rows = rows_between([f for f in result.figures if f.test == test], arm, against, result.baseline)
+    air = [*_moved(rows, _AIR, way, arm, against)[:1], *_time(archive, result, test, arm, against, way)[:1]]
+    bus = _moved(rows, _BUS, way, arm, against)[:_MOST_OF_BUS]
+    missing = [
+        f"{name} can't be told, because {why}"
+        for name, keys, facts in (("the air", _AIR, air), ("the bus", _BUS, bus))
+        if not facts and (why := _why_not(archive, rows, keys))
+    ]
+    facts = [*air, *bus]
+    end = f" ({'; '.join(missing)})" if missing else ""
+    if not facts:
+        moved = "no figure of the captures moved, clear of the spread of the runs, in the way that would explain it"
+        return Because(test, f"{test}: can't be told, because {moved}{end}.", told=False)
+    counts = {fact.n for fact in facts}
+    told = [fact.text if len(counts) == 1 else f"{fact.text} (n={fact.n})" for fact in facts]
+    of = f"n={counts.pop()} runs of each arm; " if len(counts) == 1 else ""
+    of += f"captures of the measured window, {result.origin.value}"
+    return Because(test, f"{test}: {'; '.join(told)} ({of}){end}.", told=True)
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """A figure that moved."""
+
+    size: float
+    text: str
+    n: str
+    """Runs of each arm that it is of."""
+
+
+def _moved(
+    rows: Sequence[tuple[ComparedFigure, Row]], wanted: dict[str, tuple[int, str]], way: int, arm: str, against: str
+) -> list[_Fact]:
+    """Figures that moved: aggregation first, then those that changed by the largest factor."""
+    found: list[_Fact] = []
+    for figure, row in rows:
+        if figure.metric.key not in wanted or row.estimate is None or abs(row.estimate) < row.margin:
+            continue
+        direction, name = wanted[figure.metric.key]
+        old, new = row.baseline_median, row.arm_median
+        apart = _apart(_values(figure, against), _values(figure, arm))
+        if row.estimate * direction * way <= 0 or not apart or old is None or new is None:
+            continue
+        first = figure.metric.key == _FIRST
+        size = math.inf if first else abs(math.log(max(new, 1e-3) / max(old, 1e-3)))
+        text = f"{_shown(new, figure)} instead of {_shown(old, figure)} {name}"
+        found.append(_Fact(size, text, _n(row.n_arm, row.n_baseline)))
+    return sorted(found, key=lambda fact: -fact.size)
+
+
+def _shown(number: float, figure: ComparedFigure) -> str:
+    return duration_us(number) if figure.metric.unit == "µs" else value(number, figure.metric)
+
+
+def _n(arm: int, against: int) -> str:
+    return str(arm) if arm == against else f"{arm} and {against}"
+
+
+def _values(figure: ComparedFigure, arm: str) -> list[float]:
+    points = [point for values in figure.arms if values.arm == arm for point in values.points]
+    return [math.inf if point.value is None else point.value for point in points]
+
+
+def _apart(one: Sequence[float], other: Sequence[float]) -> bool:
+    return bool(one) and bool(other) and (max(one) < min(other) or max(other) < min(one))
+
+
+def _time(archive: Archive, result: CompareResult, test: str, arm: str, against: str, way: int) -> list[_Fact]:
+    """Shares of the time on the air that moved, the largest first."""
+    counted = {p.run for f in result.figures if f.test == test for v in f.arms for p in v.points}
+    new, old = (
+        digest(name, [run for run in archive.runs if run.run in counted and run.arm == name]) for name in (arm, against)
+    )
+    found = []
+    for cause in _COSTS:
+        if cause not in new.each or cause not in old.each:
+            continue  # a share that was not told is not 0
+        change = new.shares[cause] - old.shares[cause]
+        if change * way <= -_LEAST_SHARE and _apart(new.each[cause], old.each[cause]):
+            said = f"{share(new.shares[cause])} instead of {share(old.shares[cause])} of the air time (means)"
+            found.append(_Fact(abs(change), f"{label_of(cause)} {said}", _n(new.waterfalls, old.waterfalls)))
+    return sorted(found, key=lambda fact: -fact.size)
+
+
+def _why_not(archive: Archive, rows: Sequence[tuple[ComparedFigure, Row]], keys: dict[str, tuple[int, str]]) -> str:
+    """Why there are no figures of a capture; empty when there are, and nothing in them moved."""
+    if any(figure.metric.key in keys for figure, _ in rows):
+        return ""
+    of_air = keys is _AIR
+    if not (archive.plan.collect.air if of_air else archive.plan.collect.usbmon):
+        return f"the plan asked for no capture of it (collect.{'air' if of_air else 'usbmon'})"
+    reasons = {r for run in archive.runs for key in keys if key in run.metrics and (r := run.metrics[key].reason)}
+    return listed(sorted(reasons), 2) or "the runs that count have no digest of a capture"

@@ -1,0 +1,163 @@
+"""The first screen of the page: its figures are those of the comparison, and no harm is hidden."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from report_campaign.conftest import GOLDEN
+from txop.archive.reader import read_archive
+from txop.compare import words
+from txop.compare.archive import compare
+from txop.compare.result import CompareResult
+from txop.present.format import MINUS, share
+from txop.report.answer.air_digest import digest
+from txop.report.answer.because import because
+from txop.report.answer.scorecard import scorecard
+from txop.report.answer.verdicts import MOST_HARMS, harms, verdicts
+from txop.report.campaign import page
+
+
+@pytest.fixture(scope="module")
+def told() -> CompareResult:
+    """What ``txop compare --json`` prints."""
+    command = [sys.executable, "-m", "txop", "compare", str(GOLDEN), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return CompareResult.model_validate(json.loads(done.stdout))
+
+
+def _cells(text: str) -> list[list[str]]:
+    """Rows of the scorecard as they stand on the page."""
+    table = text[text.index('<table class="card">') :]
+    body = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = re.findall(r"<tr.*?</tr>", body, re.DOTALL)
+    return [
+        [" ".join(re.sub(r"<[^>]*>", " ", cell).split()) for cell in re.findall(r"<t[dh].*?</t[dh]>", row, re.DOTALL)]
+        for row in rows
+    ]
+
+
+def test_the_scorecard_has_the_figures_of_compare(golden_page, told):
+    card = scorecard(told)
+    assert card is not None
+    columns = [f"{f.metric.title}{f', {f.metric.unit}' if f.metric.unit else ''}" for f in told.figures]
+    seen = 0
+    for cells in _cells(golden_page):
+        test, arm = cells[0], cells[1].removesuffix(" baseline")
+        for column, cell in zip(card.columns, cells[2:], strict=True):
+            found = [f for f, name in zip(told.figures, columns, strict=True) if f.test == test and name == column]
+            if not found:
+                assert cell.startswith("not available: ")
+                continue
+            (figure,) = found
+            values = next(values for values in figure.arms if values.arm == arm)
+            assert values.median is not None
+            number = float(cell.split()[0].replace(",", "").replace(MINUS, "-"))
+            assert number == pytest.approx(values.median, abs=0.51 * 10**-figure.metric.digits)
+            row = next((row for row in figure.rows if row.arm == arm), None)
+            if row is not None:
+                assert words.change(row) in cell
+                assert cell.endswith(row.verdict.replace("-", " "))
+                seen += 1
+    assert seen > 12
+
+
+def test_the_verdict_has_the_changes_of_compare(golden_page, told):
+    flat = " ".join(re.sub(r"<[^>]*>", " ", golden_page[: golden_page.index("<nav")]).split())
+    for line in verdicts(told).lines:
+        assert f"{line.arm} against {line.against}: {line.text}" in flat
+        for figure in told.figures:
+            row = next((row for row in figure.rows if row.arm == line.arm), None)
+            if figure.role == "primary" and row is not None:
+                assert f"{words.label(figure)} {words.change(row)}" in line.text
+
+
+def _made_worse(result: CompareResult, arm: str, most: int) -> CompareResult:
+    """The comparison with the first ``most`` exploratory figures of an arm worse, each more so than the one before."""
+    figures = []
+    count = 0
+    for figure in result.figures:
+        rows = list(figure.rows)
+        for at, row in enumerate(rows):
+            if figure.role == "exploratory" and row.arm == arm and count < most:
+                count += 1
+                rows[at] = row.model_copy(
+                    update={"verdict": "worse", "estimate": -count * row.margin, "infinite": None}
+                )
+        figures.append(figure.model_copy(update={"rows": rows}))
+    assert count == most
+    return result.model_copy(update={"figures": figures})
+
+
+def test_no_harm_is_hidden(golden_result):
+    result = _made_worse(golden_result, "vendor", 9)
+    line = next(line for line in verdicts(result).lines if line.arm == "vendor")
+    worse = harms(result, "vendor", result.baseline)
+    assert len(worse) == 9
+    assert line.more == 9 - MOST_HARMS
+    assert f"and {line.more} more (exploratory)" in line.text
+    sizes = [abs(row.estimate) / row.margin for _, row in worse if row.estimate is not None]
+    assert sizes == sorted(sizes, reverse=True)
+    for figure, row in worse[:MOST_HARMS]:
+        assert f"{words.label(figure)} {words.change(row)}" in line.text
+
+
+def test_the_same_figure_under_two_names_is_named_once(golden_result):
+    result = _made_worse(golden_result, "vendor", 1)
+    figure, row = harms(result, "vendor", result.baseline)[0]
+    again = figure.model_copy(update={"name": f"{figure.name}_again", "rows": [row]})
+    both = result.model_copy(update={"figures": [*result.figures, again]})
+    line = next(line for line in verdicts(both).lines if line.arm == "vendor")
+    assert line.text.count(words.change(row)) == 1
+    assert line.more == 1
+
+
+def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_result):
+    (tx, _) = because(golden, golden_result, "vendor", "vanilla")
+    assert tx.told
+    row = next(row for row in golden_result.figure("tx.air_ampdu_mpdus").rows if row.arm == "vendor")
+    assert row.arm_median is not None
+    assert row.baseline_median is not None
+    assert f"{row.arm_median:.2f} instead of {row.baseline_median:.2f} MPDUs per A-MPDU" in tx.text
+    counted = {p.run for v in golden_result.figure("tx.throughput_mbit_s").arms for p in v.points}
+    shares = [
+        digest(arm, [run for run in golden.runs if run.run in counted and run.arm == arm]).shares["retries"]
+        for arm in ("vendor", "vanilla")
+    ]
+    assert f"retries {share(shares[0])} instead of {share(shares[1])} of the air time" in tx.text
+    assert f"n={row.n} runs of each arm" in tx.text
+    assert "emulated" in tx.text
+    assert "the bus can't be told, because the plan asked for no capture of it" in tx.text
+
+
+def test_without_captures_the_reason_stands_in_its_place(golden, golden_result):
+    kept = [figure for figure in golden_result.figures if not figure.metric.key.startswith("air_")]
+    result = golden_result.model_copy(update={"figures": kept})
+    runs = [run.model_copy(update={"air": None}) for run in golden.runs]
+    archive = read_archive(GOLDEN)
+    archive.runs[:] = runs
+    said = because(archive, result, "vendor", "vanilla")
+    assert said
+    for each in said:
+        assert not each.told
+        assert "can't be told, because" in each.text
+        assert "instead of" not in each.text
+
+
+def test_an_inconclusive_arm_has_nothing_to_explain(golden, golden_result):
+    assert [each.test for each in because(golden, golden_result, "patch10", "vanilla")] == ["tx"]
+
+
+def test_one_run_for_each_arm_is_no_verdict(sample, tmp_path):
+    archive = read_archive(sample.single(tmp_path / "wiki"))
+    result = compare(archive)
+    lines = verdicts(result).lines
+    assert lines
+    for line in lines:
+        assert "n=1, which says nothing about chance" in line.text
+        assert because(archive, result, line.arm, line.against) == []
+    assert "<h1>" in page(archive, result, tmp_path / "x.html")
