@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from guests_here import rebuilt_driver
 from txop.archive.reader import Archive, read_archive
 from txop.campaign import session
 from txop.campaign.reporter import Quiet
@@ -230,3 +231,29 @@ def command_line(process: Path) -> bytes:
         return (process / "cmdline").read_bytes()
     except OSError:
         return b""
+
+
+MODEM = """
+[[arm]]
+name = "aggregation"
+[arm.guest.modem]
+tx_aggregation = { datagrams = 16, bytes = 16384, hold_us = 800 }
+"""
+
+
+def test_aggregation_of_rmnet_is_seen_on_the_bus_of_a_modem(tmp_path: Path) -> None:
+    rebuilt_driver("rmnet")
+    modem = 'device = "qmi-modem"\nmodem = { mux = "rmnet", ack_every_segment = true }\n'
+    text = PLAN.replace('security = "open"\n', modem).replace("[[test]]", MODEM + "[[test]]", 1)
+    text = text.replace('"tcp-tx"\nduration_s = 2', '"tcp-both"\nduration_s = 1')
+    runs = {run.arm: run for run in carried_out(tmp_path / "x", text + "[collect]\nusbmon = true\n").runs}
+    assert all(run.state == "valid" for run in runs.values()), [run.void for run in runs.values()]
+    whole, aggregated = (runs[name].metrics for name in ("whole", "aggregation"))
+    assert whole["usb_out_datagrams_per_urb"].value == 1
+    assert (aggregated["usb_out_datagrams_per_urb"].value or 0) > 1.5
+    for key in ("throughput_up_mbit_s", "throughput_down_mbit_s"):
+        assert (aggregated[key].value or 0) > (whole[key].value or 0) > 0
+    for run in runs.values():
+        assert run.verified["driver"] == "qmi_wwan"
+        assert run.metrics["retry_percent"].reason
+        assert (run.bus or {})["window"]

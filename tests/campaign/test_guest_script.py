@@ -21,6 +21,7 @@ from txop.campaign.instruments import in_guest
 from txop.core.origin import Origin
 from txop.measure.instrument import Marks, RunContext, RunFacts
 from txop.measure.probes import chip
+from txop.measure.probes.wireless_reading import read_wireless
 from txop.measure.traffic.command import Command
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import CommandTest, GuestSpec, GuestVariant, Plan
@@ -229,12 +230,41 @@ def test_files_are_taken_over_in_the_form_of_the_instruments(tmp_path: Path) -> 
     (out / "ping.txt").write_text("PING\n")
     (folder / "run.json").write_text("mine")
     (out / "run.json").write_text("the guest's")
-    assert take_over(out, folder) == "rtl8xxxu"
+    assert take_over(out, folder, GuestSpec()) == "rtl8xxxu"
     both = json.loads((folder / "interface-dut.json").read_text())
     assert (both["before"]["rx_bytes"], both["after"]["rx_bytes"]) == (1000, 5000)
     assert (folder / "ping.txt").read_text() == "PING\n"
     assert (folder / "run.json").read_text() == "mine"  # a guest does not replace what is there
     assert marks_in(out).load == 1.5
+
+
+MODEM = TEXT.replace("channel = 11\n", 'device = "qmi-modem"\n').replace(
+    'driver = "rtl8xxxu"\n', 'modem = { mux = "rmnet" }\n'
+)
+
+
+def test_the_script_of_a_modem_asks_nothing_about_a_radio() -> None:
+    script = script_of(plan(MODEM), 130)
+    assert "dut readlink /sys/class/net/wwan0/device/driver >driver.txt" in script.splitlines()
+    assert "wlan0" not in script
+    assert "iw" not in script.replace("txop-wireless", "").split()
+    assert "mark window" in script.splitlines()
+
+
+def test_what_a_modem_cannot_tell_is_absent_with_a_reason(tmp_path: Path) -> None:
+    out, made = tmp_path / "files", plan(MODEM)
+    out.mkdir()
+    for name, count in (("net-dev-before.txt", 1000), ("net-dev-after.txt", 5000)):
+        (out / name).write_text(DEV.format(count).replace("wlan0", "wwan0"))
+    take_over(out, tmp_path, made.guest_of(made.arm[0]) or GuestSpec())
+    both = json.loads((tmp_path / "interface-dut.json").read_text())
+    assert (both["interface"], both["after"]["rx_bytes"]) == ("wwan0", 5000)
+    reading = read_wireless(RunFacts(made, made.arm[0], made.test[0], tmp_path, Marks()), "dut")
+    said = "a network function (qmi-modem) has no radio that its driver could see"
+    assert reading.metrics["retry_percent"].reason == said
+    assert {(gate.gate, gate.state, gate.words) for gate in reading.gates} == {
+        (name, "not available", said) for name in ("association-lost", "channel-changed")
+    }
 
 
 def test_an_arm_varies_the_guest_and_only_what_it_sets() -> None:
@@ -271,8 +301,9 @@ def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: 
     assert not check(loaded(TEXT), files=False).problems
 
 
-def test_the_shipped_plan_is_one() -> None:
-    path = Path(__file__).parents[2] / "examples/plans/guest-two-drivers.toml"
+@pytest.mark.parametrize("name", ["guest-two-drivers", "guest-modem-aggregation"])
+def test_the_shipped_plan_is_one(name: str) -> None:
+    path = Path(__file__).parents[2] / f"examples/plans/{name}.toml"
     tomllib.loads(path.read_text(encoding="utf-8"))
     assert not check(loaded(path.read_text(encoding="utf-8")), files=False).problems
 

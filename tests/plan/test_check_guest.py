@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from txop.guest.fault_check import check_options
 from txop.plan.load import LoadedPlan
+from txop.plan.problem import PlanError
 from txop.plan_check.check import check
+from txop.plan_check.guest_chip import chip_of
 
 PLAN = """\
 title = "x"
@@ -46,6 +49,12 @@ def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         ('faults = "broken.toml"', "", ("guest", "faults"), "broken.toml: Invalid value"),
         ('faults = "deep.toml"', "", ("guest", "faults"), "deep.toml"),
         ('faults = "bytes.toml"', "", ("guest", "faults"), "is not UTF-8"),
+        ('device = "qmi-modem"\nsecurity = "wpa2"', "", ("guest", "security"), "(qmi-modem) has no security"),
+        ("", 'device = "ncm"\nfaults = "good.toml"', ("arm", 1, "guest", "faults"), "(ncm) has no faults"),
+        ("", 'device = "ncm"\ndriver = "rtl8xxxu"', ("arm", 1, "guest", "driver"), "does not know a ncm"),
+        ("", 'modem = { mux = "rmnet" }', ("arm", 1, "guest", "modem"), "has no settings of a network function"),
+        ('device = "qmi-modem"\nncm = { ntb32 = true }', "", ("guest", "ncm"), "the device is qmi-modem"),
+        ('device = "qmi-modem"\nmodem = { tx_aggregation = {} }', "", ("guest", "modem"), "only rmnet aggregates"),
     ],
 )
 def test_what_cannot_be_is_told_with_its_place(
@@ -56,6 +65,7 @@ def test_what_cannot_be_is_told_with_its_place(
     where: tuple[str | int, ...],
     words: str,
 ) -> None:
+    (tmp_path / "good.toml").write_text("")
     (tmp_path / "broken.toml").write_text("x = [")
     (tmp_path / "deep.toml").write_text("x = " + "[" * 100_000)
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
@@ -74,6 +84,9 @@ def test_what_cannot_be_is_told_with_its_place(
         ("", 'device = "rtl8723au"\ndriver = "rtl8xxxu"'),
         ("", 'driver = "vendor"\nsource = "."'),
         ('faults = "good.toml"', ""),
+        ('device = "qmi-modem"', ""),
+        ('device = "ncm"', 'device = "qmi-modem"\nmodem = { mux = "rmnet", tx_aggregation = {} }'),
+        ('device = "ncm"\nncm = { ntb32 = true }', "ncm = { ntb_out_max = 8192 }"),
     ],
 )
 def test_what_can_be_is_not_refused(parse: Callable[[str], LoadedPlan], tmp_path: Path, guest: str, arm: str) -> None:
@@ -86,3 +99,57 @@ def test_the_built_in_access_point_is_open_where_nothing_else_is_said(parse: Cal
     plan = parse(PLAN.format(guest="", arm='ap = "builtin"')).plan
     assert plan.guest is not None
     assert [plan.guest.varied(arm.guest).security for arm in plan.arm] == ["wpa2", "open"]
+
+
+MODEM = """\
+device = "qmi-modem"
+[guest.modem]
+mux = "rmnet"
+uplink_mbit_s = 25
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "line", "words"),
+    [
+        ("transfer_costs_us = 100", 11, "transfer_cost_us"),
+        ("uplink_queue = 1", 11, "there is no such key"),
+        ("downlink_mbit_s = 0", 11, "more than 0"),
+        ("tx_aggregation = { frames = 16 }", 11, "datagrams, bytes, hold_us"),
+    ],
+)
+def test_a_wrong_setting_of_a_modem_is_told_with_its_line(
+    parse: Callable[[str], LoadedPlan], key: str, line: int, words: str
+) -> None:
+    with pytest.raises(PlanError) as caught:
+        parse(PLAN.format(guest=f"{MODEM}{key}\n", arm=""))
+    (problem,) = caught.value.problems
+    assert problem.line == line
+    assert words in f"{problem.message} {problem.what_to_do}"
+
+
+def test_an_arm_lays_settings_of_the_modem_over_those_of_the_plan(parse: Callable[[str], LoadedPlan]) -> None:
+    loaded = parse(PLAN.format(guest=MODEM, arm="modem = { transfer_cost_us = 0 }"))
+    assert not check(loaded).problems
+    first, second = (loaded.plan.guest_of(arm) for arm in loaded.plan.arm)
+    assert first is not None
+    assert second is not None
+    assert first.driver == second.driver == "qmi_wwan"
+    words = [" ".join(chip_of(spec).options) for spec in (first, second)]
+    assert "--framing qmap --transfer-cost-us 190 --uplink-mbit-s 25 --downlink-mbit-s 150" in words[0]
+    assert words[1] == words[0].replace("--transfer-cost-us 190", "--transfer-cost-us 0")
+
+
+def test_a_modem_has_no_air_and_no_trials(parse: Callable[[str], LoadedPlan]) -> None:
+    text = PLAN.format(guest=MODEM, arm="") + "[collect]\nair = true\n"
+    assert [problem.key for problem in check(parse(text)).problems] == ["collect.air"]
+    text = PLAN.format(guest=MODEM, arm="").replace('"tcp-tx"', '"module-cycle"\ncycles = 2')
+    assert [problem.key for problem in check(parse(text)).problems] == ["test[0].kind"]
+
+
+@pytest.mark.parametrize("device", ["ncm", "qmi-modem"])
+def test_the_program_takes_what_every_key_becomes(parse: Callable[[str], LoadedPlan], device: str) -> None:
+    own = {"qmi-modem": MODEM, "ncm": 'device = "ncm"\n[guest.ncm]\nntb32 = true\n'}[device]
+    spec = parse(PLAN.format(guest=own, arm="")).plan.guest
+    assert spec is not None
+    check_options(device, "hostapd", chip_of(spec).options)

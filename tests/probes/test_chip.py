@@ -213,3 +213,40 @@ def test_counters_may_be_anything(tmp_path_factory: pytest.TempPathFactory, befo
     read = chip.ChipCounters().read(of)
     assert all(value.value is None or value.value >= 0 for value in read.metrics.values())
     judge(of, reading(throughput_mbit_s=40.0))
+
+
+def modem_facts(folder: Path, **end: Any) -> RunFacts:
+    values: dict[str, Any] = {"out": 14_000_000, "into": 46_000_000} | end
+    for name, at_s, bus in ((chip.WINDOW_FILE, 100, {"out": 0, "into": 0}), (chip.END_FILE, 102, values)):
+        document = counters(at_s, up=side(), down=side(), **bus)
+        document["device"] = {"uplink": {"transfers": bus["out"] // 1500}}
+        (folder / name).write_text(json.dumps(document))
+    raw = plan("tcp-both").model_dump() | {"guest": {"device": "qmi-modem", "modem": {"uplink_mbit_s": 50}}}
+    made = Plan.model_validate(raw)
+    return RunFacts(made, made.arm[0], made.test[0], folder, Marks(window=100.0, end=102.0))
+
+
+@pytest.mark.parametrize(
+    ("up", "down", "end", "gate"),
+    [
+        (45.0, 140.0, {}, None),
+        # the bus has to have carried it
+        (45.0, 140.0, {"out": 8_000_000}, "chip-traffic"),
+        # the radio has a rate each way, and they are not shared
+        (51.0, 140.0, {}, "above-phy"),
+        (45.0, 152.0, {}, "above-phy"),
+    ],
+)
+def test_a_modem_is_judged_by_its_bus_and_the_rates_of_its_radio(
+    tmp_path: Path, up: float, down: float, end: dict[str, Any], gate: str | None
+) -> None:
+    found = states(modem_facts(tmp_path, **end), reading(throughput_up_mbit_s=up, throughput_down_mbit_s=down))
+    assert found == {name: "void" if name == gate else "ok" for name in ("chip-traffic", "above-phy")}
+
+
+def test_a_modem_has_no_retries_and_says_so(tmp_path: Path) -> None:
+    read = chip.ChipCounters().read(modem_facts(tmp_path))
+    assert read.metrics["chip_urbs_per_s"].value == 7_000
+    for key in ("chip_retry_percent", "chip_airtime_percent", "chip_rts_percent"):
+        assert read.metrics[key].value is None
+        assert read.metrics[key].reason == "a network function (qmi-modem) has nothing of the kind"

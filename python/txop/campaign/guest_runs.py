@@ -26,7 +26,6 @@ from txop.guest_image.overlay import Overlay
 from txop.guest_trials.trial import Trial
 from txop.measure.instrument import Early, Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
-from txop.measure.recording import GUEST_INTERFACE
 from txop.plan import guest_time
 from txop.plan.guest_time import Spent, guest_s, is_checked
 from txop.plan.model import GuestSpec, Plan, Test
@@ -80,7 +79,7 @@ class GuestArm:
         ended = await self._boot(overlay, computer, guest, watch)
         self._learn(self.spec, context.test, ended.seconds, ended.guest_seconds, watch)
         if ended.status == LAB_FAILED:
-            take_over(guest / FILES, context.folder)  # the kernel log says why
+            take_over(guest / FILES, context.folder, self.spec)  # the kernel log says why
             raise ArmError("arm-load-failed", _last_words(guest / "stderr"))
         if ended.status != 0:
             why = "it did not end in its time" if ended.status == 124 else _last_words(guest / "stderr")
@@ -95,9 +94,11 @@ class GuestArm:
         self._note_exactness(placed, guest)
         for key, value in marks_in(guest / FILES):
             setattr(context.marks, key, value)
-        driver = take_over(guest / FILES, context.folder)
+        driver = take_over(guest / FILES, context.folder, self.spec)
         if driver != self.spec.driver:
-            raise ArmError("arm-not-verified", f"the driver of {GUEST_INTERFACE} is {driver}, not {self.spec.driver}")
+            raise ArmError(
+                "arm-not-verified", f"the driver of {self.spec.interface} is {driver}, not {self.spec.driver}"
+            )
         placed.verified["driver"] = driver
         placed.seconds = watch.load_s
 
@@ -216,8 +217,8 @@ class Stopwatch:
         """Nothing."""
 
 
-ASSOCIATED = "associated"
-"""How the event begins that ``lab.sh`` gives."""
+ASSOCIATED = ("associated", "connected")
+"""How the event begins that ``lab.sh`` gives: of a wireless chip, of a network function."""
 
 
 def _last_words(path: Path) -> str:

@@ -17,7 +17,8 @@ from pathlib import Path
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import Early, Instrument, Marks, RunContext
 from txop.measure.probes import chip, interface, wireless_reading
-from txop.measure.recording import GUEST_INTERFACE, Look, Phase, Recorded, Recording
+from txop.measure.recording import Look, Phase, Recorded, Recording
+from txop.plan.model import GuestSpec
 
 PEER_ADDRESS = "10.80.210.1"
 """Of the access point's host; see ``lab.sh``."""
@@ -48,7 +49,7 @@ counted() { # counted FILE: the chip is asked by this shell itself: on a busy pr
 @before@
 txop-lab up || { @after@; exit 70; }
 [ ! -s /run/txop-lab/vusb.pid ] || read -r chip </run/txop-lab/vusb.pid
-dut readlink /sys/class/net/wlan0/device/driver >driver.txt
+dut readlink /sys/class/net/@interface@/device/driver >driver.txt
 """
 
 
@@ -58,7 +59,9 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     declared = [each for instrument in recorded for each in instrument.recordings(run)]
     early = [each for instrument in recorded if isinstance(instrument, Early) for each in instrument.recordings(run)]
     warm_up_s = run.plan.warm_up_s(run.test)
+    spec = run.plan.guest_of(run.arm) or GuestSpec()
     begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM)) or ":")
+    begun = begun.replace("@interface@", spec.interface)
     rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END)) or ":")]
     rows += [f"dut cat /proc/net/dev >{_DEV_BEFORE}", *_begin(declared, Phase.UP)]
     rows += ["mark idle", f"sleep {run.plan.design.idle_s:g}", "mark load", 'echo "wall $(date +%s)" >>marks.txt']
@@ -67,7 +70,8 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     rows += [f"sleep {run.test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept"]
     rows += _end([each for each in declared if isinstance(each, Recording)])
     rows.append(f"dut cat /proc/net/dev >{_DEV_AFTER}")
-    rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in chip.LOOKS.items()]
+    looks = {} if spec.is_function else chip.LOOKS
+    rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in looks.items()]
     rows += [*_begin(declared, Phase.END), "exit 0"]
     return "\n".join(rows) + "\n"
 
@@ -107,18 +111,19 @@ def _end(recordings: Sequence[Recording]) -> list[str]:
     return [*rows, "kill $clients $others 2>/dev/null"]
 
 
-def take_over(handed_out: Path, folder: Path) -> str | None:
+def take_over(handed_out: Path, folder: Path, spec: GuestSpec) -> str | None:
     """Move what the script left into a run's folder, in the form of the instruments; the driver that was bound.
 
     Raises :class:`OSError`.
     """
     both = {
-        "interface": GUEST_INTERFACE,
-        "before": interface.counters_in(_bytes(handed_out / _DEV_BEFORE), GUEST_INTERFACE),
-        "after": interface.counters_in(_bytes(handed_out / _DEV_AFTER), GUEST_INTERFACE),
+        "interface": spec.interface,
+        "before": interface.counters_in(_bytes(handed_out / _DEV_BEFORE), spec.interface),
+        "after": interface.counters_in(_bytes(handed_out / _DEV_AFTER), spec.interface),
     }
     _json(folder / interface.file_name("dut"), both)
-    _json(folder / wireless_reading.ABOUT.format("dut"), {"interface": GUEST_INTERFACE, "missing": None})
+    missing = f"a network function ({spec.device}) has no radio that its driver could see" if spec.is_function else None
+    _json(folder / wireless_reading.ABOUT.format("dut"), {"interface": spec.interface, "missing": missing})
     driver = (_bytes(handed_out / _DRIVER) or b"").decode("utf-8", "replace").strip().rpartition("/")[2]
     for path in sorted(handed_out.rglob("*")):
         place = folder / path.name

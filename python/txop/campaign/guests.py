@@ -24,7 +24,6 @@ from txop.guest_image.locks import find_lock
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
-from txop.measure.recording import GUEST_INTERFACE
 from txop.plan.guest_time import guests_at_once
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.named_file import named_file
@@ -61,7 +60,7 @@ class GuestLaboratory:
             raise TargetError("dut", f"{error.what}{advice}") from None
         releases = sorted({arm.image.release for arm in self._arms.values()})
         facts["kernel"] = ", ".join(releases)
-        facts["interface"] = GUEST_INTERFACE
+        facts["interface"] = ", ".join(sorted({arm.spec.interface for arm in self._arms.values()}))
         facts["chips_sha256"] = chips_sha256
         return {"dut": facts}
 
@@ -101,6 +100,10 @@ class GuestLaboratory:
             built = await build_driver(what, lock, progress=self._reporter.notice)
             modules = (built.module,)
             facts["build_id"] = built.info.build_id
+        if spec.modem is not None and spec.device == "qmi-modem" and spec.modem.mux == "rmnet":
+            rmnet = await build_driver(DriverBuild("rmnet"), lock, progress=self._reporter.notice)
+            modules = (*modules, rmnet.module)
+            facts["rmnet_build_id"] = rmnet.info.build_id
         if spec.faults is not None:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)

@@ -13,6 +13,7 @@ from rich.table import Table
 from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
+from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.noise import Noise, recall, smallest_effect
@@ -111,9 +112,19 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
         words.append(f"edited by {', '.join(scripts)}")
     words += [f"{key}={int(value) if isinstance(value, bool) else value}" for key, value in spec.parameters.items()]
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
-    told = {"driver", "kernel", "source", "parameters", "faults", "reverse"}
+    if spec.device == "qmi-modem":
+        words += _modem(spec.modem or ModemSpec())
+    told = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem"}
     varied = arm.guest.model_fields_set - told if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
+
+
+def _modem(modem: ModemSpec) -> list[str]:
+    """What tells one modem from another."""
+    words = {"none": "raw IP", "qmimux": "QMAP of qmi_wwan", "rmnet": "QMAP of rmnet"}
+    aggregation = modem.tx_aggregation
+    most = "1 datagram" if aggregation is None else f"{aggregation.datagrams} datagrams or {aggregation.bytes} B"
+    return [words[modem.mux], f"{most} per URB", f"{modem.transfer_cost_us} us for each"]
 
 
 def print_overview(out: Console, facts: Overview) -> None:

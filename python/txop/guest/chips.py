@@ -71,6 +71,10 @@ class Chip:
     """Stop when the driver has made its interface."""
     bus_first: bool = False
     """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
+    tx_aggregation: tuple[int, int, int] | None = None
+    """Of rmnet on a modem: datagrams, bytes, and microseconds of waiting."""
+    ack_every_segment: bool = False
+    """The host acknowledges every TCP segment that a network function brings."""
 
     def __post_init__(self) -> None:
         """Raise :class:`GuestError` for what cannot be."""
@@ -107,6 +111,8 @@ class Chip:
             "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only or self.is_negotiated else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
+            "LAB_TX_AGGREGATION": " ".join(map(str, self.tx_aggregation or ())),
+            "LAB_ACK_EVERY": "yes" if self.ack_every_segment else "",
         }
 
     def files(self) -> Mapping[str, Path]:

@@ -10,6 +10,8 @@
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
+#   LAB_TX_AGGREGATION  of rmnet on a modem: DATAGRAMS BYTES MICROSECONDS; default: none
+#   LAB_ACK_EVERY=yes   a network function's host acknowledges every TCP segment by itself
 #   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -224,8 +226,23 @@ wired() { # a network function in place of the chip: its other end is a TAP or T
     [ "$top" = "$interface" ] || ip -n dut link set "$top" mtu 1500
     ip -n ap addr add "$PEER_ADDRESS/24" dev wired0 && ip -n ap link set wired0 up || fail "wired0 cannot be set up"
     ip -n dut addr add "$DUT_ADDRESS/24" dev "$top" && ip -n dut link set "$top" up || fail "$top cannot be set up"
+    [ -z "${LAB_ACK_EVERY:-}" ] || ack_every
+    # shellcheck disable=SC2086
+    [ -z "${LAB_TX_AGGREGATION:-}" ] || tx_aggregation ${LAB_TX_AGGREGATION:-}
+    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     wait_for 20 ip netns exec dut ping -c 1 -W 1 "$PEER_ADDRESS" || fail "the other end of $top does not answer"
     stage "connected ($device, $top)"
+}
+
+ack_every() { # segments that are merged on their way up would be acknowledged once
+    ip netns exec dut ethtool -K "$top" gro off || fail "$top: GRO cannot be turned off"
+    ip -n dut route replace "${PEER_ADDRESS%.*}.0/24" dev "$top" src "$DUT_ADDRESS" quickack 1 ||
+        fail "the route of $top takes no quickack"
+}
+
+tx_aggregation() { # DATAGRAMS BYTES MICROSECONDS; ethtool 6.1 has no words for it
+    ip netns exec dut txop-vusb tx-aggregation "$top" --datagrams "$1" --bytes "$2" --hold-us "$3" ||
+        fail "$top does not aggregate what it sends"
 }
 
 modem() { # its framing is fixed, so the driver is told by hand; QMAP takes an interface on top: rmnet where it is there

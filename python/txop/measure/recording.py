@@ -11,8 +11,6 @@ from typing import Protocol, runtime_checkable
 from txop.measure.instrument import RunContext
 from txop.targets.contract import Running
 
-GUEST_INTERFACE = "wlan0"
-"""Under test in a guest; see ``lab.sh``."""
 LOOK_TIMEOUT_S = 20.0
 
 

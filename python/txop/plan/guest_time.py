@@ -136,7 +136,8 @@ def is_known(plan: Plan, test: Test, *, store: Path | None = None) -> bool:
 def sort_of(spec: GuestSpec, test: Test) -> str:
     """What runs have to have in common for one to tell of the other."""
     speed = f"{spec.mips}" if spec.mode == "exact" else "-"
-    return f"{spec.mode} {speed} {test.kind}"
+    device = f" {spec.device}" if spec.is_function else ""
+    return f"{spec.mode} {speed} {test.kind}{device}"
 
 
 def remember(spec: GuestSpec, test: Test, spent: Spent, *, store: Path | None = None) -> None:

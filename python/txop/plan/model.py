@@ -9,9 +9,11 @@ from __future__ import annotations
 import shlex
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from txop.core.origin import Origin
+from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_DRIVERS, FUNCTION_INTERFACES, ModemSpec, NcmSpec
+from txop.plan.strict import STRICT
 from txop.stats.limits import MAX_BLOCKS
 
 PLAN_VERSION = 1
@@ -21,7 +23,7 @@ PLAN_VERSION = 1
 class Strict(BaseModel):
     """A table of the plan: unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 def _argv(value: Any) -> Any:
@@ -248,10 +250,14 @@ class GuestVariant(Strict):
     """Kernel series of the distribution."""
     lock: str | None = None
     """Lock file of its packages; default: your own for that series, else the one that txop ships."""
-    device: Literal["rtl8188cus", "rtl8723au"] = "rtl8188cus"
-    """The virtual chip."""
+    device: Literal["rtl8188cus", "rtl8723au", "ncm", "qmi-modem"] = "rtl8188cus"
+    """The virtual chip, or a network function without a radio that a driver could see (``ncm``, ``qmi-modem``)."""
     driver: Module = "rtl8192cu"
-    """Module of the driver under test."""
+    """Module of the driver under test; of network functions it is ``cdc_ncm`` or ``qmi_wwan`` where nothing is said."""
+    modem: ModemSpec | None = None
+    """Settings of the QMI modem. Those of an arm are laid over those of the plan, key by key."""
+    ncm: NcmSpec | None = None
+    """Settings of the NCM function, laid over in the same way."""
     parameters: dict[Module, str | int | bool] = {}
     """Module parameters; true and false become 1 and 0."""
     source: str | None = None
@@ -271,6 +277,16 @@ class GuestVariant(Strict):
     docs/virtual-chips.md."""
     bus_first: bool = False
     """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the device is a network function: no air, no access point, no association."""
+        return self.device in FUNCTION_INTERFACES
+
+    @property
+    def interface(self) -> str:
+        """The interface that the driver makes of the device."""
+        return FUNCTION_INTERFACES.get(self.device, CHIP_INTERFACE)
 
 
 class GuestSpec(GuestVariant):
@@ -292,7 +308,14 @@ class GuestSpec(GuestVariant):
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
         given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
+        for key in ("modem", "ncm"):
+            mine, over = getattr(self, key), given.get(key)
+            if mine is not None and over is not None:
+                own = {name: getattr(over, name) for name in over.model_fields_set}
+                given[key] = mine.model_copy(update=own)
         varied = self.model_copy(update=given)
+        if varied.is_function and "driver" not in varied.model_fields_set:
+            varied = varied.model_copy(update={"driver": FUNCTION_DRIVERS[varied.device]})
         if varied.ap == "builtin" and "security" not in varied.model_fields_set:
             varied = varied.model_copy(update={"security": "open"})
         return varied
@@ -652,6 +675,10 @@ class Plan(Strict):
         if "guest" in kinds:
             return Origin.GUEST_FAST if self.guest is not None and self.guest.mode == "fast" else Origin.GUEST_EXACT
         return Origin.EMULATED if "emulated" in kinds else Origin.HARDWARE
+
+    def guest_of(self, arm: Arm) -> GuestSpec | None:
+        """The guest of an arm; ``None`` when the plan has no guest."""
+        return None if self.guest is None else self.guest.varied(arm.guest)
 
     def find_arm(self, name: str) -> Arm:
         """The arm called ``name``; :class:`KeyError` when there is none."""

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from txop.plan import model
-from txop.plan.schema import Described, descriptions, schema
+from txop.plan.schema import Described, all_descriptions, schema
 
 MARKER = "<!-- Below this line: written by python -m txop.plan.reference; change the models instead. -->"
 
@@ -24,6 +23,9 @@ _TABLES = (
     ("EmulatedTarget", '`[target.NAME]`, kind = "emulated"'),
     ("GuestTarget", '`[target.NAME]`, kind = "guest"'),
     ("GuestSpec", "`[guest]`"),
+    ("ModemSpec", "`[guest.modem]`, `[arm.guest.modem]`"),
+    ("TxAggregation", "`[guest.modem.tx_aggregation]`"),
+    ("NcmSpec", "`[guest.ncm]`, `[arm.guest.ncm]`"),
     ("Hooks", "`[target.NAME.hooks]`"),
     ("Arm", "`[[arm]]`"),
     ("Patch", "`[[arm.patches]]`"),
@@ -55,7 +57,7 @@ _REQUIRED = "**required**"
 
 def reference() -> str:
     """The Markdown of the reference."""
-    described = descriptions(model)
+    described = all_descriptions()
     parts = ["## Keys", ""]
     for name, heading in _TABLES:
         parts += _table(described[name], heading)

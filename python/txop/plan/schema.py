@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from txop.plan import model
+from txop.plan import guest_function, model
 from txop.plan.locate import Path
 from txop.plan.model import Plan
 from txop.present.model_reference import field_texts
@@ -26,7 +26,7 @@ HINT = "#:schema ./txop-plan.schema.json"
 def schema() -> dict[str, Any]:
     """The schema; not to be changed."""
     document = Plan.model_json_schema()
-    described = descriptions(model)
+    described = all_descriptions()
     for name, definition in [*document["$defs"].items(), ("Plan", document)]:
         about = described.get(name)
         if about is None:
@@ -58,6 +58,11 @@ class Described:
         if name in self._fields:
             return self._fields[name]
         return next((words for base in self._bases if (words := base.field(name))), None)
+
+
+def all_descriptions() -> dict[str, Described]:
+    """Every model class that a plan is made of."""
+    return descriptions(guest_function) | descriptions(model)
 
 
 def descriptions(module: ModuleType) -> dict[str, Described]:

@@ -274,6 +274,10 @@ def _guest(loaded: LoadedPlan) -> Found:
 
 def _guest_trial(plan: Plan, index: int, test: Test) -> Found:
     spec = plan.guest or GuestSpec()
+    functions = [arm.name for arm in plan.arm if spec.varied(arm.guest).is_function]
+    if functions:
+        said = f"a {test.kind} test needs a wireless chip, and {', '.join(functions[:5])} has a network function"
+        yield ("test", index, "kind"), said, "tcp, udp, rrul, latency, soak and command tests can"
     if test.latency != "none":
         yield ("test", index, "latency"), f"a {test.kind} test in a guest has no latency probe", "take it out"
     if isinstance(test, ModuleCycleTest) and test.take == "device" and "pause_s" in test.model_fields_set:
@@ -308,6 +312,10 @@ def _collect(loaded: LoadedPlan) -> Found:
     plan = loaded.plan
     emulated = any(target.kind in ("emulated", "guest") for target in plan.target.values())
     sniffer = plan.target.get("sniffer")
+    functions = [arm.name for arm in plan.arm if (guest := plan.guest_of(arm)) is not None and guest.is_function]
+    if plan.collect.air and functions:
+        said = f"{', '.join(functions[:5])} has a network function, and no air that could be captured"
+        yield ("collect", "air"), said, "take it out"
     if plan.collect.air and not emulated:
         if sniffer is None:
             yield ("collect", "air"), "nothing could capture the air", "add [target.sniffer] with a monitor interface"

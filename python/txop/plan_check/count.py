@@ -176,6 +176,9 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
     wanted: dict[tuple[object, ...], bool] = {}
     for arm in plan.arm:
         guest = spec.varied(arm.guest)
+        if guest.device == "qmi-modem" and guest.modem is not None and guest.modem.mux == "rmnet":
+            rmnet = guest.model_copy(update={"driver": "rmnet", "reverse": False, "source": None})
+            wanted.setdefault((guest.kernel, guest.lock, "rmnet"), folder is not None and _is_cached(rmnet, (), folder))
         if not (arm.patches or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD):
             continue
         files = tuple(patch.file for patch in arm.patches if patch.file is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterator
 
-from txop.guest.chips import STOCK_DRIVERS
+from txop.guest.chips import DRIVERS, STOCK_DRIVERS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest_image.error import GuestError
@@ -23,6 +23,12 @@ Place = Callable[..., Path]
 def wrong_chips(loaded: LoadedPlan) -> Found:
     """Chips, parameters and drivers of arms that cannot be."""
     for arm, spec, place in _specs(loaded):
+        if spec.is_function:
+            yield from _function(spec, place)
+            continue
+        for table in ("modem", "ncm"):
+            if getattr(spec, table) is not None:
+                yield place(table), f"an {spec.device} has no settings of a network function", "take it out"
         wrong = _chip_problem(spec)
         if wrong is not None and spec.parameters and _chip_problem(spec.model_copy(update={"parameters": {}})) is None:
             yield place("parameters"), *wrong
@@ -31,6 +37,28 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
         if spec.source is None and not arm.patches and spec.driver not in STOCK_DRIVERS[spec.device]:
             known = " and ".join(STOCK_DRIVERS[spec.device])
             yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
+
+
+_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "faults")
+"""Keys about air, access point and registers, which network functions have not."""
+
+
+def _function(spec: GuestSpec, place: Place) -> Found:
+    """What a network function cannot have."""
+    for key in _OF_CHIPS:
+        if key in spec.model_fields_set:
+            yield place(key), f"a network function ({spec.device}) has no {key}", "take it out"
+    wrong = _chip_problem(spec)
+    if wrong is not None:
+        yield place("parameters", "device"), *wrong
+    other = "ncm" if spec.device == "qmi-modem" else "modem"
+    if getattr(spec, other) is not None:
+        yield place(other), f"the device is {spec.device}", f"take the settings of {other} out"
+    if spec.driver in STOCK_DRIVERS["rtl8188cus"]:
+        yield place("driver", "device"), f"{spec.driver} does not know a {spec.device}", f"{DRIVERS[spec.device]} does"
+    modem = spec.modem
+    if modem is not None and modem.tx_aggregation is not None and modem.mux != "rmnet":
+        yield place("modem"), f'only rmnet aggregates what is sent, and mux is "{modem.mux}"', 'set mux = "rmnet"'
 
 
 def wrong_guests(loaded: LoadedPlan) -> Found:

@@ -12,6 +12,8 @@ from txop.formats.proc_stat import increase
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
+from txop.plan.guest_function import ModemSpec
+from txop.plan.model import GuestSpec
 
 WINDOW_FILE, END_FILE = "chip-window.json", "chip-end.json"
 """Counters at the start and at the end of the measured window."""
@@ -85,8 +87,12 @@ class ChipCounters(Afterwards):
                 reading.put(key, None, SOURCE, "the chip's counters of this window are not there")
             return reading
         side = "ap" if main_direction(facts.test, facts.plan.warm_up_s(facts.test)) == "downlink" else "chip"
+        guest = facts.plan.guest_of(facts.arm)
+        why = "nothing was counted within the window"
+        if guest is not None and guest.is_function:
+            why = f"a network function ({guest.device}) has nothing of the kind"
         for key, value in _figures(grown, side).items():
-            reading.put(key, value, SOURCE, None if value is not None else "nothing was counted within the window")
+            reading.put(key, value, SOURCE, None if value is not None else why)
         return reading
 
 
@@ -124,15 +130,33 @@ def judge(facts: RunFacts, payload: Mapping[str, float] | None, width_mhz: float
     seconds = facts.marks.window_s or grown.seconds
     shared = min(1.0, grown.seconds / seconds)
     asked = {direction: count * shared for direction, count in payload.items()}
+    guest = facts.plan.guest_of(facts.arm)
+    if guest is not None and guest.is_function:
+        rates = {direction: count * 8 / 1e6 / seconds for direction, count in payload.items()}
+        return [_passed(grown, asked, air=False), _within_radio(guest, rates)]
     return [_passed(grown, asked), _possible(grown, moved / seconds, width_mhz)]
 
 
-def _passed(grown: Growth, payload: Mapping[str, float]) -> GateFinding:
-    """The gate ``chip-traffic``: every byte of payload is in an MPDU that was acknowledged, and in a transfer."""
+def _within_radio(guest: GuestSpec, rates: Mapping[str, float]) -> GateFinding:
+    """The gate ``above-phy`` of a network function: a modem's radio has a rate each way."""
+    if guest.device != "qmi-modem":
+        return GateFinding("above-phy", "not available", f"{guest.device} has no modelled rate", "dut")
+    modem = guest.modem or ModemSpec()
+    for direction, most in (("uplink", modem.uplink_mbit_s), ("downlink", modem.downlink_mbit_s)):
+        if rates.get(direction, 0.0) > FULL * most:
+            words = f"{rates[direction]:.1f} Mbit/s of payload {direction}, more than the {most:g} Mbit/s of the radio"
+            return GateFinding("above-phy", "void", words, "dut")
+    return GateFinding("above-phy", "ok", target="dut")
+
+
+def _passed(grown: Growth, payload: Mapping[str, float], *, air: bool = True) -> GateFinding:
+    """The gate ``chip-traffic``: every byte of payload is in an MPDU that was acknowledged, and in a transfer. ``air``:
+    there is one."""
     for direction, side, transfers in (("uplink", "chip", "out"), ("downlink", "ap", "in")):
         bytes_moved = payload.get(direction, 0.0)
         on_air, on_bus = grown.get(f"device.air.{side}.bytes"), grown.get(f"urbs.{transfers}_bytes")
-        for counted, where in ((on_air, f"on the air ({direction})"), (on_bus, f"on the bus ({transfers})")):
+        looked_at = [(on_air, f"on the air ({direction})")] if air else []
+        for counted, where in (*looked_at, (on_bus, f"on the bus ({transfers})")):
             if counted is None:
                 return GateFinding("chip-traffic", "not available", f"the chip did not count bytes {where}", "dut")
             if counted < (1 - EDGES) * bytes_moved:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from txop.archive.run_file import Fault
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
-from txop.measure.recording import GUEST_INTERFACE, Look, Phase, take
+from txop.measure.recording import Look, Phase, take
+from txop.plan.guest_function import CHIP_INTERFACE
 from txop.plan.model import ModuleCycleTest, SoakTest
 
 if TYPE_CHECKING:
@@ -120,8 +121,11 @@ class KernelLog:
         """The gate ``association-lost``, when the log says so of the interface under test."""
         machine = facts.plan.target.get(self._target)
         interface = machine.interface if machine is not None else None
+        guest = facts.plan.guest_of(facts.arm)
         if machine is not None and machine.kind == "guest":
-            interface = GUEST_INTERFACE
+            interface = CHIP_INTERFACE
+            if guest is not None and guest.is_function:
+                return
         if not facts.plan.gates.association or isinstance(facts.test, ModuleCycleTest):
             return
         lost = [fault for fault in faults if fault.key in ASSOCIATION_LOST and fault.device in (None, interface)]

@@ -12,7 +12,8 @@ from txop.core.whole_file import whole_file
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.probes import sampler
 from txop.measure.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
-from txop.measure.recording import GUEST_INTERFACE, Phase, Recording, begin
+from txop.measure.recording import Phase, Recording, begin
+from txop.plan.guest_function import CHIP_INTERFACE
 from txop.plan.model import Plan, Test
 from txop.targets.contract import Running
 
@@ -51,8 +52,11 @@ class Wireless:
         self._running: Running | None = None
 
     def recordings(self, run: RunContext) -> list[Recording]:
-        """The loop, all through the run."""
-        return [self._loop(run, "/usr/sbin/iw", GUEST_INTERFACE)]
+        """The loop, all through the run; nothing where the guest has no radio."""
+        guest = run.plan.guest_of(run.arm)
+        if guest is not None and guest.is_function:
+            return []
+        return [self._loop(run, "/usr/sbin/iw", CHIP_INTERFACE)]
 
     def _loop(self, run: RunContext, program: str, interface: str) -> Recording:
         argv = command(run.plan, run.test, program, interface, run.seconds_left)

@@ -1,0 +1,108 @@
+"""Network functions in a guest of a plan: a QMI modem and a CDC NCM function, each with settings of its own.
+
+Ranges are those of the program (``crates/vusb/src/functions``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from txop.plan.strict import STRICT
+
+FUNCTION_DRIVERS = {"ncm": "cdc_ncm", "qmi-modem": "qmi_wwan"}
+"""By network function: its driver where a plan says nothing else."""
+FUNCTION_INTERFACES = {"ncm": "usb0", "qmi-modem": "wwan0"}
+"""By network function: the interface that the driver makes of it. QMAP interfaces stand on top of it."""
+CHIP_INTERFACE = "wlan0"
+"""That of a wireless chip."""
+
+_Rate = Annotated[float, Field(gt=0, le=100_000, allow_inf_nan=False)]
+_Datagrams = Annotated[int, Field(ge=1, le=1_000)]
+_TransferBytes = Annotated[int, Field(ge=1, le=1 << 20)]
+_HoldUs = Annotated[int, Field(ge=0, le=1_000_000)]
+_NtbBytes = Annotated[int, Field(ge=2_048, le=1 << 20)]
+
+
+class _Table(BaseModel):
+    model_config = STRICT
+
+
+class TxAggregation(_Table):
+    """Aggregation of what the host sends (``tx-aggr-*`` of ethtool); of rmnet only."""
+
+    datagrams: Annotated[int, Field(ge=1, le=1_000)] = 16
+    """Of a transfer at most (``tx-aggr-max-frames``)."""
+    bytes: Annotated[int, Field(ge=1_504, le=65_535)] = 16_384
+    """Of a transfer at most (``tx-aggr-max-bytes``)."""
+    hold_us: _HoldUs = 800
+    """How long the first datagram waits for more (``tx-aggr-time-usecs``)."""
+
+
+class ModemSpec(_Table):
+    """The virtual QMI modem, and what the host makes of it; see docs/virtual-functions.md."""
+
+    mux: Literal["none", "qmimux", "rmnet"] = "none"
+    """What multiplexes on top of wwan0: nothing (raw IP), QMAP by qmi_wwan itself, QMAP by rmnet."""
+    tx_aggregation: TxAggregation | None = None
+    """Of rmnet; default: none, a transfer for every datagram."""
+    ack_every_segment: bool = False
+    """The host acknowledges every TCP segment by itself (route with ``quickack``, no GRO), in place of one in about
+    ten: nearer to clients behind a gateway, one in two each, and harsher."""
+    transfer_cost_us: Annotated[int, Field(ge=0, le=1_000_000)] = 190
+    """How long the modem works on a transfer from the host, whatever is in it."""
+    uplink_mbit_s: _Rate = 50
+    """Of its radio."""
+    downlink_mbit_s: _Rate = 150
+    """Of its radio."""
+    delay_us: Annotated[int, Field(ge=0, le=10_000_000)] = 5_000
+    """Of the radio link, each way."""
+    downlink_queue: Annotated[int, Field(ge=1, le=100_000)] = 300
+    """Datagrams for the host that wait at most."""
+    aggregate_datagrams: _Datagrams = 32
+    """Of a transfer to the host at most."""
+    aggregate_bytes: _TransferBytes = 15_872
+    """Of a transfer to the host at most."""
+    hold_us: _HoldUs = 1_000
+    """How long the first datagram of a transfer to the host waits for more."""
+
+    def words(self) -> tuple[str, ...]:
+        """As options of the program."""
+        return (
+            *("--framing", "raw-ip" if self.mux == "none" else "qmap"),
+            *("--transfer-cost-us", str(self.transfer_cost_us)),
+            *("--uplink-mbit-s", f"{self.uplink_mbit_s:g}", "--downlink-mbit-s", f"{self.downlink_mbit_s:g}"),
+            *("--delay-us", str(self.delay_us), "--downlink-queue", str(self.downlink_queue)),
+            *("--aggregate-datagrams", str(self.aggregate_datagrams)),
+            *("--aggregate-bytes", str(self.aggregate_bytes), "--hold-us", str(self.hold_us)),
+        )
+
+
+class NcmSpec(_Table):
+    """The virtual CDC NCM function; see docs/virtual-functions.md."""
+
+    ntb32: bool = False
+    """Offer 32-bit blocks."""
+    ntb_in_max: _NtbBytes = 16_384
+    """Largest block to the host (``dwNtbInMaxSize``)."""
+    ntb_out_max: _NtbBytes = 16_384
+    """Largest block from the host (``dwNtbOutMaxSize``)."""
+    ntb_out_datagrams: Annotated[int, Field(ge=0, le=65_535)] = 0
+    """Of a block from the host at most; 0: no limit."""
+    aggregate_datagrams: _Datagrams = 40
+    """Of a block to the host at most."""
+    aggregate_bytes: _TransferBytes = 16_384
+    """Of a block to the host at most."""
+    hold_us: _HoldUs = 0
+    """How long the first datagram of a block to the host waits for more."""
+
+    def words(self) -> tuple[str, ...]:
+        """As options of the program."""
+        return (
+            *(("--ntb32",) if self.ntb32 else ()),
+            *("--ntb-in-max", str(self.ntb_in_max), "--ntb-out-max", str(self.ntb_out_max)),
+            *("--ntb-out-datagrams", str(self.ntb_out_datagrams)),
+            *("--aggregate-datagrams", str(self.aggregate_datagrams)),
+            *("--aggregate-bytes", str(self.aggregate_bytes), "--hold-us", str(self.hold_us)),
+        )
