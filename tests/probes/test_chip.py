@@ -95,6 +95,7 @@ def test_figures_are_of_the_window_and_of_the_sender(tmp_path: Path) -> None:
     assert values["chip_aggregate_percent"] == 50
     assert values["chip_rts_percent"] == 0
     assert values["chip_rx_overflows_per_s"] == pytest.approx(5)
+    assert read.metrics["chip_engine_percent"].reason == "only a virtual modem has one"
     down = chip.ChipCounters().read(facts(tmp_path, "tcp-rx"))
     assert down.metrics["chip_retry_percent"].value == pytest.approx(1)
     assert down.metrics["chip_rx_frames_per_urb"].value == 4
@@ -219,7 +220,7 @@ def modem_facts(folder: Path, **end: Any) -> RunFacts:
     values: dict[str, Any] = {"out": 14_000_000, "into": 46_000_000} | end
     for name, at_s, bus in ((chip.WINDOW_FILE, 100, {"out": 0, "into": 0}), (chip.END_FILE, 102, values)):
         document = counters(at_s, up=side(), down=side(), **bus)
-        document["device"] = {"uplink": {"transfers": bus["out"] // 1500}}
+        document["device"] = {"qmi_modem": {"engine_busy_ns": bus["out"] * 135}}
         (folder / name).write_text(json.dumps(document))
     raw = plan("tcp-both").model_dump() | {"guest": {"device": "qmi-modem", "modem": {"uplink_mbit_s": 50}}}
     made = Plan.model_validate(raw)
@@ -247,6 +248,7 @@ def test_a_modem_is_judged_by_its_bus_and_the_rates_of_its_radio(
 def test_a_modem_has_no_retries_and_says_so(tmp_path: Path) -> None:
     read = chip.ChipCounters().read(modem_facts(tmp_path))
     assert read.metrics["chip_urbs_per_s"].value == 7_000
+    assert read.metrics["chip_engine_percent"].value == pytest.approx(94.5)
     for key in ("chip_retry_percent", "chip_airtime_percent", "chip_rts_percent"):
         assert read.metrics[key].value is None
         assert read.metrics[key].reason == "a network function (qmi-modem) has nothing of the kind"

@@ -195,6 +195,9 @@ METRICS: dict[str, Metric] = {
            "Frames from the driver whose descriptor lets the hardware send RTS, in percent of its frames."),
         Metric("chip_rts_rate_mbit_s", "RTS rate (chip)", "Mbit/s", None, "ratio", 5.0,
            "Mean of the RTS rates that descriptors of frames from the driver name (legacy rates)."),
+        Metric("chip_engine_percent", "modem's engine busy", "%", None, "difference", 3.0,
+           "Share of the window that the virtual modem worked on transfers from the host, by its own count; at 100 % "
+           "it takes no more of them, whatever is in them."),
         Metric("load_time_s", "time to load", "s", "lower", "ratio", 20.0,
            "From loading the arm until it was up and verified."),
         Metric("cycles", "module cycles", "", "higher", "ratio", 10.0,

@@ -55,6 +55,7 @@ milliseconds beside it (65 ms of 4 s were seen, with 0.3 % more payload than the
 FULL = 1.01
 """Share of the time that the air may be used: an exchange that begins within the window may end behind it."""
 
+_ENGINE = "chip_engine_percent"
 _KEYS = tuple(key for key in METRICS if key.startswith("chip_"))
 
 
@@ -92,7 +93,8 @@ class ChipCounters(Afterwards):
         if guest is not None and guest.is_function:
             why = f"a network function ({guest.device}) has nothing of the kind"
         for key, value in _figures(grown, side).items():
-            reading.put(key, value, SOURCE, None if value is not None else why)
+            reason = "only a virtual modem has one" if key == _ENGINE and guest and not guest.is_function else why
+            reading.put(key, value, SOURCE, None if value is not None else reason)
         return reading
 
 
@@ -207,6 +209,7 @@ def _figures(grown: Growth, side: str) -> dict[str, float | None]:
         "chip_rts_percent": _ratio(grown.get("device.tx.rts"), frames, 100),
         "chip_hardware_rts_percent": _ratio(grown.get("device.tx.hardware_rts"), frames, 100),
         "chip_rts_rate_mbit_s": _rts_rate(grown),
+        _ENGINE: _ratio(grown.get("device.qmi_modem.engine_busy_ns"), grown.seconds * 1e9, 100),
     }
 
 
