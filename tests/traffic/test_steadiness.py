@@ -47,6 +47,14 @@ def test_a_short_window_on_a_ramp_is_told_and_a_steady_one_is_not(n):
     assert sum(bool(unsteady(points(noise(n, seed), 0), soak=False)) for seed in range(100)) <= 3
 
 
+def test_a_jump_within_a_short_window_is_told_and_one_within_the_warm_up_is_not():
+    rates = np.concatenate([noise(5, mean=27.0), noise(7, mean=42.0)])
+    (words,) = unsteady(points(rates, 1), soak=False)
+    assert words.startswith("not settled: it jumped from 2")
+    assert "after 4 of 11 intervals" in words
+    assert unsteady(points(rates), soak=False) == []
+
+
 def test_drift_over_a_soak_is_told():
     rates = noise(3600) + np.linspace(0, -8, 3600)
     (words,) = unsteady(points(rates), soak=True)

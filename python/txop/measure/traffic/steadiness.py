@@ -31,6 +31,7 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
 
     from txop.stats.ramp import ramp
     from txop.stats.steady import MAX_SD_SHARE, assess
+    from txop.stats.step import step
 
     known = sorted((t, rate) for t, rate in points if rate is not None)
     rates = np.asarray([rate for _, rate in known])
@@ -58,6 +59,12 @@ def unsteady(points: Points, *, soak: bool) -> list[str]:
         said.append(
             f"not settled: {risen.first:.1f} Mbit/s in the first third of the window, {risen.last:.1f} in the last "
             f"({risen.standard_errors:.2g} standard errors, p = {risen.p:.1g}, {rates.size - warm_up} intervals); "
+            "lengthen the warm-up"
+        )
+    if not said and not drifts and (jump := step(rates[warm_up:])) is not None:
+        said.append(
+            f"not settled: it jumped from {jump.before:.1f} Mbit/s to {jump.after:.1f} after {jump.samples} of "
+            f"{rates.size - warm_up} intervals of the window ({jump.standard_errors:.2g} standard errors); "
             "lengthen the warm-up"
         )
     if drifts and found.trend is not None:
