@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ WALL_S = 900
 
 PROGRAM = """
 import asyncio, sys
+from collections.abc import Callable
 from pathlib import Path
 from txop.guest_image.image import build_image
 from txop.guest_image.locks import find_lock
@@ -201,3 +203,15 @@ def test_a_chip_that_ends_under_a_command_is_the_cause(image: Image, chips: Path
     said = "the virtual device ended before the command did: signal 9"
     assert said in (tmp_path / "stderr").read_text()
     assert any(event.words.startswith(said) for event in ended.events)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kernel", ["6.1", "6.12"])
+def test_every_kernel_encrypts_with_the_processors_own_instructions(
+    image_of: Callable[[str], Image], tmp_path: Path, kernel: str
+) -> None:
+    """Kernel 6.1 has an AES in C built in, with which the access point alone keeps half of the processor busy."""
+    script = "grep -B1 '^driver.*aesni' /proc/crypto >/txop/out/aes"
+    ended = run(image_of(kernel), Overlay(script=script), tmp_path / "out", Computer(mode=Mode.EXACT))
+    assert ended.status == 0
+    assert "name         : aes\n" in (tmp_path / "out/files/aes").read_text()
