@@ -37,6 +37,8 @@ def test_the_page_goes_into_the_archive(archive, capsys):
 @pytest.mark.parametrize(
     ("name", "file"),
     [
+        ("mail", "report.mail.txt"),
+        ("mail-ascii", "report.mail.txt"),
         ("markdown", "report.md"),
         ("dokuwiki", "report.dokuwiki.txt"),
         ("csv", "report.csv"),

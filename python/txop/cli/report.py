@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from txop.compare.result import CompareResult
 
 HTML = "html"
-_NAMES = (HTML, "markdown", "dokuwiki", "csv", "json", "parquet")
+_STDOUT = Path("-")
+_NAMES = (HTML, "mail", "mail-ascii", "markdown", "dokuwiki", "csv", "json", "parquet")
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +31,7 @@ def register(app: typer.Typer) -> None:
         epilog=epilog(
             [
                 ("txop report campaign", "writes campaign/report.html: one file, to be mailed or opened anywhere"),
+                ("txop report campaign --format mail -o -", "some forty lines for a mail, on stdout"),
                 ("txop report campaign --format markdown -o mail.txt", "plain text of 78 columns for a mailing list"),
                 ("txop report campaign --format dokuwiki", "tables for a wiki page"),
                 ("txop report campaign --plots pictures", "and every plot as PNG and SVG"),
@@ -51,7 +55,7 @@ def report(
             "--output",
             "-o",
             metavar="FILE",
-            help="Where to write; default: report.html (or report.md, ...) in the archive.",
+            help="Where to write; - for stdout; default: report.html (or report.md, ...) in the archive.",
             show_default=False,
         ),
     ] = None,
@@ -75,11 +79,17 @@ def report(
         from txop.present.plot import start_converter
 
         start_converter()
+    to_stdout = output == _STDOUT
+    if to_stdout:
+        _check_stdout(format_name, json=json, open_page=open_page)
     read, result = _compared(archive, baseline)
     target = output or archive / _default_name(format_name)
-    if format_name != "parquet" and target.is_dir():
+    if not to_stdout and format_name != "parquet" and target.is_dir():
         raise UserError("is a folder", where=str(target), what_to_do="give --output the name of a file")
-    _write(read, result, target, format_name)
+    if to_stdout:
+        _print(read, result, format_name)
+    else:
+        _write(read, result, target, format_name)
     pictures = _plots(read, result, plots)
     if json:
         console.write_json(
@@ -94,6 +104,8 @@ def report(
                 "damage": result.damage,
             }
         )
+    elif to_stdout:
+        _say_damage(result)
     else:
         _say(result, target, plots, len(pictures))
     if open_page and format_name == HTML:
@@ -133,6 +145,32 @@ def _write(archive: Archive, result: CompareResult, target: Path, format_name: s
         FORMATS[format_name].write(archive, result, target)
 
 
+def _check_stdout(format_name: str, *, json: bool, open_page: bool) -> None:
+    """Refuse what cannot go together with ``--output -``."""
+    if format_name == "parquet":
+        raise UserError("parquet is a folder", where="--output -", what_to_do="give --output the name of a folder")
+    if json:
+        raise UserError("--json and --output - both write to stdout", what_to_do="give --output a file")
+    if open_page:
+        raise UserError("what goes to stdout cannot be opened", where="--open", what_to_do="give --output a file")
+
+
+def _print(archive: Archive, result: CompareResult, format_name: str) -> None:
+    """Write a report to stdout; links of the page are relative to the current folder."""
+    if format_name == HTML:
+        from txop.report.campaign import PAGE_NAME, page
+
+        content = page(archive, result, Path.cwd() / PAGE_NAME).encode("utf-8")
+    else:
+        with tempfile.TemporaryDirectory(prefix="txop-report-") as folder:
+            target = Path(folder) / "report"
+            _write(archive, result, target, format_name)
+            content = target.read_bytes()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
 def _plots(archive: Archive, result: CompareResult, folder: Path | None) -> list[Path]:
     if folder is None:
         return []
@@ -148,6 +186,10 @@ def _say(result: CompareResult, target: Path, folder: Path | None, pictures: int
     out.print(safe_text(f"Written: {target}"), soft_wrap=True)
     if folder is not None:
         out.print(safe_text(f"Plots: {pictures // 2}, each as PNG and SVG, in {folder}"), soft_wrap=True)
+    _say_damage(result)
+
+
+def _say_damage(result: CompareResult) -> None:
     if result.damage:
         more = ", ..." if len(result.damage) > 1 else ""
         told = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}{more}"

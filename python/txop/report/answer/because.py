@@ -47,9 +47,24 @@ class Because:
     """What goes with the verdict on one arm in one test."""
 
     test: str
-    text: str
-    told: bool
-    """Whether it has figures; else the text says why it cannot be told."""
+    facts: Sequence[str]
+    """Figures with their values in both arms; empty: it cannot be told."""
+    basis: str
+    """Runs and origin of the figures."""
+    missing: str
+    """What cannot be told, and why."""
+
+    @property
+    def told(self) -> bool:
+        """Whether it has figures."""
+        return bool(self.facts)
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        if not self.facts:
+            return f"{self.test}: can't be told, because {self.missing}."
+        return f"{self.test}: {'; '.join(self.facts)} ({self.basis}){f' ({self.missing})' if self.missing else ''}."
 
 
 def because(archive: Archive, result: CompareResult, arm: str, against: str) -> list[Because]:
@@ -75,15 +90,14 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
         if not facts and (why := _why_not(archive, rows, keys))
     ]
     facts = [*air, *bus]
-    end = f" ({'; '.join(missing)})" if missing else ""
     if not facts:
         moved = "no figure of the captures moved, clear of the spread of the runs, in the way that would explain it"
-        return Because(test, f"{test}: can't be told, because {moved}{end}.", told=False)
+        return Because(test, [], "", f"{moved} ({'; '.join(missing)})" if missing else moved)
     counts = {fact.n for fact in facts}
     told = [fact.text if len(counts) == 1 else f"{fact.text} (n={fact.n})" for fact in facts]
     of = f"n={counts.pop()} runs of each arm; " if len(counts) == 1 else ""
     of += f"captures of the measured window, {result.origin.value}"
-    return Because(test, f"{test}: {'; '.join(told)} ({of}){end}.", told=True)
+    return Because(test, told, of, "; ".join(missing))
 
 
 @dataclass(frozen=True)

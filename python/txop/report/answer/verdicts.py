@@ -42,7 +42,7 @@ class Verdicts:
     """The same with every figure and interval: the headline, and what each change does."""
 
 
-def verdicts(result: CompareResult) -> Verdicts:
+def verdicts(result: CompareResult, most_harms: int = MOST_HARMS) -> Verdicts:
     """The lines of a comparison: each arm against the baseline, then arms that differ by one change."""
     others = [arm.name for arm in result.arms if arm.name != result.baseline]
     full = [*result.headline, *(f"{change.sentence}." for change in result.changes)]
@@ -50,7 +50,7 @@ def verdicts(result: CompareResult) -> Verdicts:
         return Verdicts(result.headline, [], 0, full)
     pairs = [(arm, result.baseline) for arm in others]
     pairs += dict.fromkeys((row.arm, row.against) for figure in result.figures for row in figure.direct)
-    lines = [_line(result, arm, against) for arm, against in pairs[:_MOST_LINES]]
+    lines = [_line(result, arm, against, most_harms) for arm, against in pairs[:_MOST_LINES]]
     return Verdicts(result.headline[: -len(others)], lines, len(pairs) - len(lines), full)
 
 
@@ -70,7 +70,7 @@ def harms(result: CompareResult, arm: str, against: str) -> list[Found]:
     return sorted(worse, key=lambda each: -_size(each[1]))
 
 
-def _line(result: CompareResult, arm: str, against: str) -> Line:
+def _line(result: CompareResult, arm: str, against: str, most_harms: int) -> Line:
     rows = rows_between(result.figures, arm, against, result.baseline)
     rows = [(figure, row) for figure, row in rows if figure.role == "primary"]
     worse = harms(result, arm, against)
@@ -89,7 +89,7 @@ def _line(result: CompareResult, arm: str, against: str) -> Line:
         ):
             if mine := [(figure, row) for figure, row in rows if row.verdict == verdict]:
                 parts.append(f"{said} {_named(mine)}")
-    named = _different(worse)[:MOST_HARMS]
+    named = _different(worse)[:most_harms]
     more = len(worse) - len(named)
     if worse:
         link = "but " if any(row.verdict == "better" for _, row in rows) else ""

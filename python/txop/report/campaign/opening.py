@@ -5,27 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from txop.archive.reader import Archive
 from txop.compare import words
 from txop.compare.result import CompareResult, PatchFacts
-from txop.core.origin import Origin
 from txop.present.blocks import Cell, Column, Fact, Facts, Grid, Lines
 from txop.present.chapters import Picture
 from txop.present.format import NOT_AVAILABLE
 from txop.report.answer.because import Because, because
 from txop.report.answer.scorecard import Score, Scorecard, scorecard
+from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
 from txop.report.answer.wording import SIGNS, TONES, numbers, plural
 from txop.report.campaign.pieces import Piece, Tone
-from txop.report.exports.facts import ORIGINS, flattened
+from txop.report.exports.facts import ORIGINS
 
 _WEB = re.compile(r"https?://[^\s<>\"'`\\]{1,2000}", re.IGNORECASE)
 
 _MOST_REMARKS = 40
-
-_TARGET_FACTS = ("hardware", "machine", "kernel", "distribution", "processor")
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ def opening(archive: Archive, result: CompareResult, inks: dict[str, str], chart
         chart=chart,
         origin=result.origin.value,
         origin_means=ORIGINS[result.origin],
-        meta=_meta(result),
+        meta=meta(result),
         notes=_notes(result),
         arms=[
             ArmView(
@@ -171,38 +168,6 @@ def _tone(sentence: str) -> Tone:
     return "warn" if sentence.startswith("Preliminary") or words.EXPLORATORY in sentence else ""
 
 
-def _meta(result: CompareResult) -> str:
-    design = result.design
-    runs = sum(arm.valid + arm.void for arm in result.arms)
-    void = sum(arm.void for arm in result.arms)
-    parts = [
-        f"{design.blocks_complete} of {plural(design.blocks_planned, 'block')} complete",
-        plural(runs, "run") + (f" ({void} void)" if void else ""),
-        f"{plural(len(result.arms), 'arm')} × {plural(len(result.tests), 'test')}",
-        design.state,
-    ]
-    if design.repeats:
-        parts.insert(1, f"{plural(len(design.repeats), 'block')} repeated")
-    if result.origin is Origin.IMPORTED:
-        del parts[0]
-    if span := _span(design.started_at, design.ended_at):
-        parts.append(span)
-    parts.append(f"txop {result.txop}")
-    return " · ".join(parts)
-
-
-def _span(start: str | None, end: str | None) -> str:
-    if start is None or end is None:
-        return ""
-    try:
-        first, last = datetime.fromisoformat(start), datetime.fromisoformat(end)
-        minutes = (last - first).total_seconds() / 60
-    except (ValueError, TypeError, OverflowError):
-        return ""
-    took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
-    return f"{first:%Y-%m-%d %H:%M} UTC, {took}"
-
-
 def _notes(result: CompareResult) -> list[Sentence]:
     notes = [Sentence(text, "warn") for text in result.warnings]
     if result.damage:
@@ -232,21 +197,10 @@ def _remarks(result: CompareResult) -> Lines | None:
 
 
 def _targets(archive: Archive) -> Grid | None:
-    rows = []
-    provenance = archive.provenance
-    for name, target in archive.plan.target.items():
-        facts = dict(flattened(provenance.get(name, {})))
-        known = [facts[key] for key in _TARGET_FACTS if key in facts]
-        driver = facts.get("interface.driver")
-        firmware = facts.get("interface.ethtool firmware-version") or facts.get("firmware")
-        rows.append(
-            [
-                Cell(name),
-                Cell(target.kind),
-                Cell(", ".join(known) or NOT_AVAILABLE),
-                Cell(", ".join(part for part in (driver, firmware) if part) or NOT_AVAILABLE),
-            ]
-        )
+    rows = [
+        [Cell(each.name), Cell(each.kind), Cell(each.what or NOT_AVAILABLE), Cell(each.driver or NOT_AVAILABLE)]
+        for each in targets(archive)
+    ]
     columns = [Column(text, right=False) for text in ("target", "kind", "what it is", "driver, firmware")]
     return Grid("Targets", columns, rows, unit_of_rows="targets", note="Chapter Provenance has every fact of them.")
 

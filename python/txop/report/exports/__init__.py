@@ -15,6 +15,7 @@ from txop.compare.result import CompareResult
 from txop.report.exports.csv import write_csv
 from txop.report.exports.dokuwiki import write_dokuwiki
 from txop.report.exports.json import write_json
+from txop.report.exports.mail import write_mail, write_mail_ascii
 from txop.report.exports.markdown import write_markdown
 from txop.report.exports.parquet import write_parquet
 
@@ -47,6 +48,8 @@ FORMATS: dict[str, Format] = {
     format.name: format
     for format in (
         Format("markdown", "plain text of 78 columns for a mailing list", ".md", write_markdown),
+        Format("mail", "some forty lines for a mail: verdict, table, why, set-up, caveats", ".mail.txt", write_mail),
+        Format("mail-ascii", "the same in ASCII", ".mail.txt", write_mail_ascii),
         Format("dokuwiki", "tables for a DokuWiki page", ".dokuwiki.txt", write_dokuwiki),
         Format("csv", "one row per run and figure", ".csv", write_csv),
         Format("json", "the comparison and all runs", ".json", write_json),

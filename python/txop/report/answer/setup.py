@@ -1,0 +1,73 @@
+"""How much was measured, when and on what, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from txop.archive.reader import Archive
+from txop.compare.result import CompareResult
+from txop.core.origin import Origin
+from txop.report.answer.wording import plural
+from txop.report.exports.facts import flattened
+
+_TARGET_FACTS = ("hardware", "machine", "kernel", "distribution", "processor")
+
+
+@dataclass(frozen=True)
+class TargetLine:
+    """A target in a line; empty where nothing is known."""
+
+    name: str
+    kind: str
+    what: str
+    driver: str
+    """With its firmware."""
+
+
+def targets(archive: Archive) -> Iterator[TargetLine]:
+    """The targets of a campaign as they were when they were last connected."""
+    for name, target in archive.plan.target.items():
+        facts = dict(flattened(archive.provenance.get(name, {})))
+        driver = facts.get("interface.driver")
+        firmware = facts.get("interface.ethtool firmware-version") or facts.get("firmware")
+        yield TargetLine(
+            name,
+            target.kind,
+            ", ".join(facts[key] for key in _TARGET_FACTS if key in facts),
+            ", ".join(part for part in (driver, firmware) if part),
+        )
+
+
+def meta(result: CompareResult) -> str:
+    """Blocks, runs, arms, tests, state, time."""
+    design = result.design
+    runs = sum(arm.valid + arm.void for arm in result.arms)
+    void = sum(arm.void for arm in result.arms)
+    parts = [
+        f"{design.blocks_complete} of {plural(design.blocks_planned, 'block')} complete",
+        plural(runs, "run") + (f" ({void} void)" if void else ""),
+        f"{plural(len(result.arms), 'arm')} × {plural(len(result.tests), 'test')}",
+        design.state,
+    ]
+    if design.repeats:
+        parts.insert(1, f"{plural(len(design.repeats), 'block')} repeated")
+    if result.origin is Origin.IMPORTED:
+        del parts[0]
+    if span := _span(design.started_at, design.ended_at):
+        parts.append(span)
+    parts.append(f"txop {result.txop}")
+    return " · ".join(parts)
+
+
+def _span(start: str | None, end: str | None) -> str:
+    if start is None or end is None:
+        return ""
+    try:
+        first, last = datetime.fromisoformat(start), datetime.fromisoformat(end)
+        minutes = (last - first).total_seconds() / 60
+    except (ValueError, TypeError, OverflowError):
+        return ""
+    took = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+    return f"{first:%Y-%m-%d %H:%M} UTC, {took}"
