@@ -20,6 +20,7 @@ from txop.report.answer.because import because
 from txop.report.answer.scorecard import scorecard
 from txop.report.answer.verdicts import MOST_HARMS, harms, verdicts
 from txop.report.campaign import page
+from txop.report.campaign.plots.forest import forest
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +162,37 @@ def test_one_run_for_each_arm_is_no_verdict(sample, tmp_path):
         assert "n=1, which says nothing about chance" in line.text
         assert because(archive, result, line.arm, line.against) == []
     assert "<h1>" in page(archive, result, tmp_path / "x.html")
+
+
+def test_ratios_are_on_a_linear_axis_unless_they_are_far_apart(golden_result):
+    def axes(estimate: float) -> list[str | None]:
+        figure = golden_result.figure("tx.throughput_mbit_s")
+        rows = [row.model_copy(update={"estimate": estimate, "low": estimate, "high": estimate}) for row in figure.rows]
+        drawn = forest([figure.model_copy(update={"rows": rows})], "x")
+        return [json.loads(json.dumps(d.spec))["layer"][1]["encoding"]["x"]["scale"].get("type") for d in drawn]
+
+    assert axes(203.0) == [None]
+    assert axes(1314.0) == ["log"]
+
+
+def test_differences_far_from_zero_stay_on_a_linear_axis(golden_result):
+    drawn = forest([f for f in golden_result.figures if f.role == "exploratory"], "x")
+    kinds = {d.name.split("-")[2]: d.spec["layer"][1]["encoding"]["x"]["scale"].get("type") for d in drawn}
+    assert kinds["difference"] is None
+
+
+def test_chapters_without_figures_give_their_reason_in_one_place(sample, tmp_path):
+    archive = read_archive(sample.single(tmp_path / "wiki"))
+    runs = [run.model_copy(update={"air": None}) for run in archive.runs]
+    archive.runs[:] = runs
+    text = page(archive, compare(archive), tmp_path / "x.html")
+    assert '<section id="air">' not in text
+    assert "On the air: No capture: " in text[text.index('<section id="missing">') :]
+
+
+def test_captures_are_in_one_list(golden_page):
+    links = [match.start() for match in re.finditer(r'href="\./', golden_page)]
+    start = golden_page.index('<section id="captures">')
+    end = golden_page.index("</section>", start)
+    assert links
+    assert all(start < at < end for at in links)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
@@ -14,7 +13,6 @@ from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 from txop.present.cells import missing
 from txop.report.answer.wording import listed
-from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Paragraph, Piece
 from txop.report.campaign.quoted import quoted
 
@@ -28,8 +26,8 @@ COLUMNS = {
 }
 
 
-def chapter(archive: Archive, result: CompareResult, target: Path) -> list[Piece]:
-    """What the USB captures explain; links are relative to ``target``. Nothing where the plan asked for none."""
+def chapter(archive: Archive, result: CompareResult) -> list[Piece]:
+    """What the USB captures explain; nothing where the plan asked for none."""
     if not archive.plan.collect.usbmon:
         return []
     pieces: list[Piece] = []
@@ -45,8 +43,7 @@ def chapter(archive: Archive, result: CompareResult, target: Path) -> list[Piece
             pieces.append(told)
     if not pieces:
         return [Paragraph(f"No USB capture: {_why_not(archive.runs)}.")]
-    links = capture_links(archive, target, of_bus=True)
-    return pieces if links is None else [*pieces, links]
+    return pieces
 
 
 def _table(test: str, arms: Sequence[tuple[str, list[RunFile]]]) -> Grid:

@@ -11,18 +11,18 @@ from txop.measure.probes.bus_capture import BUS_FILES
 from txop.report.campaign.pieces import Link, Links
 
 _ENDINGS = (".pcap", ".pcapng", ".pcap.gz", ".pcapng.gz", ".pcap.zst", ".pcapng.zst")
-_MOST = 24
+_MOST = 96
 
 
-def capture_links(archive: Archive, target: Path, *, of_bus: bool = False) -> Links | None:
-    """Captures of the runs, of the air or of the USB, linked relative to the page; ``None`` when there are none."""
+def capture_links(archive: Archive, target: Path) -> Links | None:
+    """Captures of the runs, of the air and of the USB, linked relative to the page; ``None`` when there are none."""
     home = target.absolute().parent
     links: list[Link] = []
     count = 0
     for run in archive.runs:
         for name in run.files:
             path = archive.layout.run(run.run) / name
-            if "/" in name or not _is_asked_for(name, of_bus) or not path.is_file():
+            if "/" in name or not (name in BUS_FILES or name.endswith(_ENDINGS)) or not path.is_file():
                 continue
             count += 1
             if len(links) < _MOST:
@@ -33,8 +33,4 @@ def capture_links(archive: Archive, target: Path, *, of_bus: bool = False) -> Li
     note = "The links work while the page lies beside the archive."
     if count > len(links):
         note = f"The first {len(links)} of {count}. {note}"
-    return Links("Captures", links, note=note)
-
-
-def _is_asked_for(name: str, of_bus: bool) -> bool:
-    return name in BUS_FILES if of_bus else name.endswith(_ENDINGS) and name not in BUS_FILES
+    return Links("", links, note=note)

@@ -9,10 +9,11 @@ from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.core.origin import Origin
 from txop.core.whole_file import whole_file
-from txop.present.blocks import Grid
+from txop.present.blocks import Grid, Lines
 from txop.present.chapters import Painter
 from txop.present.page import render
 from txop.report.campaign import bus, effects, faults, method, runs
+from txop.report.campaign.captures import capture_links
 from txop.report.campaign.gallery import Gallery
 from txop.report.campaign.opening import opening
 from txop.report.campaign.pieces import Chapter, Fold, Paragraph, Pictures, Piece
@@ -38,7 +39,7 @@ def page(archive: Archive, result: CompareResult, target: Path) -> str:
     """The page as HTML text, for a file at ``target``."""
     gallery = Gallery(archive, result, Painter())
     top = opening(archive, result, gallery.inks, gallery.answer())
-    chapters = [chapter for chapter in _chapters(archive, result, gallery, target) if chapter.pieces]
+    chapters = _without_empty([chapter for chapter in _chapters(archive, result, gallery, target) if chapter.pieces])
     return render(
         "txop.report.campaign",
         "campaign.html.j2",
@@ -52,14 +53,37 @@ def page(archive: Archive, result: CompareResult, target: Path) -> str:
     )
 
 
+_OF_FIGURES = ("values", "time", "latency", "host", "air", "bus")
+"""Chapters that are left out when they have nothing but the reason why."""
+
+
+def _without_empty(chapters: list[Chapter]) -> list[Chapter]:
+    """The chapters that have something to show, and one with the reasons of the others."""
+    empty = [
+        chapter
+        for chapter in chapters
+        if chapter.name in _OF_FIGURES and all(isinstance(piece, Paragraph) for piece in chapter.pieces)
+    ]
+    if not empty:
+        return chapters
+    told = [
+        f"{chapter.title}: {' '.join(piece.text for piece in chapter.pieces if isinstance(piece, Paragraph))}"
+        for chapter in empty
+    ]
+    kept = [chapter for chapter in chapters if chapter not in empty]
+    return [*kept, Chapter("missing", "Chapters left out", "Left out", [Lines(told)])]
+
+
 def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target: Path) -> Iterator[Chapter]:
     yield Chapter("effects", "Effects against the baseline", "Effects", list(_effects(result, gallery)))
     yield Chapter("values", "Every run that counts", "Every run", gallery.values())
     yield Chapter("time", "Over time", "Over time", gallery.time())
     yield Chapter("latency", "Latency", "Latency", gallery.latency())
     yield Chapter("host", "CPU, context switches, interrupts", "CPU cost", list(_host(result, gallery)))
-    yield Chapter("air", "On the air", "On the air", gallery.air(target))
-    yield Chapter("bus", "On the USB", "On the USB", bus.chapter(archive, result, target))
+    yield Chapter("air", "On the air", "On the air", gallery.air())
+    yield Chapter("bus", "On the USB", "On the USB", bus.chapter(archive, result))
+    links = capture_links(archive, target)
+    yield Chapter("captures", "Captures", "Captures", [links] if links is not None else [])
     yield Chapter("faults", "Kernel log", "Kernel log", faults.faults(archive, result))
     yield Chapter("void", "What does not count", "Void runs", faults.not_counted(result))
     yield Chapter("method", "Method", "Method", method.methods(result))

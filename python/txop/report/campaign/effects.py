@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from txop.compare import words
 from txop.compare.changes import rows_of
 from txop.compare.result import ComparedFigure, CompareResult, Row
+from txop.core.metrics import describe
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
 from txop.report.answer.wording import TONES, listed, median, plural, unit, value, verdict
@@ -130,7 +131,8 @@ def unavailable(result: CompareResult) -> Lines | None:
     """What could not be compared, and why."""
     reasons: dict[str, list[str]] = {}
     for entry in result.not_available:
-        name = entry.figure if entry.arm is None else f"{entry.figure} of {entry.arm}"
+        test, _, key = entry.figure.rpartition(".")
+        name = f"{test} {describe(key).title}".strip() + (f" of {entry.arm}" if entry.arm is not None else "")
         reasons.setdefault(entry.reason, []).append(name)
     lines = [f"{listed(names, 12)}: {reason}." for reason, names in list(reasons.items())[:_MOST_NAMED]]
     if len(reasons) > _MOST_NAMED:

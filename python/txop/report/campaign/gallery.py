@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from pathlib import Path
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
@@ -17,7 +16,6 @@ from txop.present.chapters import Drawing, Painter, Picture
 from txop.report.answer.air_digest import Digest, digest
 from txop.report.answer.wording import listed
 from txop.report.campaign import effects
-from txop.report.campaign.captures import capture_links
 from txop.report.campaign.pieces import Fold, Paragraph, Pictures, Piece
 from txop.report.campaign.plots import air, latency, samples, time
 from txop.report.campaign.plots.drawing import arm_inks
@@ -85,7 +83,7 @@ class Gallery:
         self.time()
         self.latency()
         self.host()
-        self.air(Path())
+        self.air()
         return self.drawings
 
     def forest(self, figures: Sequence[ComparedFigure], name: str) -> list[Piece]:
@@ -185,8 +183,8 @@ class Gallery:
         figures = [f for key in effects.HOST for f in self._result.figures if f.metric.key == key]
         return self._boxes(figures[:_MAX_HOST_BOXES])
 
-    def air(self, target: Path) -> list[Piece]:
-        """What the captures explain; links to them relative to ``target``."""
+    def air(self) -> list[Piece]:
+        """What the captures explain."""
         pieces: list[Piece] = []
         for test in self._result.tests:
             counted = {p.run for f in self._result.figures if f.test == test.name for v in f.arms for p in v.points}
@@ -208,8 +206,7 @@ class Gallery:
                 pieces.append(told)
         if not pieces:
             return [Paragraph(f"No capture: {self._no_capture()}.")]
-        links = capture_links(self._archive, target)
-        return pieces if links is None else [*pieces, links]
+        return pieces
 
     def _no_capture(self) -> str:
         if not self._archive.plan.collect.air:

@@ -56,10 +56,16 @@ def provenance(archive: Archive) -> list[Piece]:
             pieces.append(Facts(items, title=f"Target {name}"))
         else:
             pieces.append(Paragraph(f"Target {name}: not available, the journal has no facts of it."))
-    for arm, found in facts.loaded_arms(archive).items():
-        items = [Fact(key, text) for key, text in found]
+    loaded = {arm: dict(found) for arm, found in facts.loaded_arms(archive).items()}
+    every = list(loaded.values())
+    same = {key: text for key, text in every[0].items() if all(o.get(key) == text for o in every)} if every[1:] else {}
+    if same:
+        pieces.append(Facts([Fact(key, text) for key, text in same.items()], title="Found loaded for every arm"))
+    for arm, found in loaded.items():
+        items = [Fact(key, text) for key, text in found.items() if key not in same]
         if items:
-            pieces.append(Facts(items, title=f"Found loaded for {arm}"))
+            title = f"Found loaded for {arm}" + (", where arms differ" if same else "")
+            pieces.append(Facts(items, title=title))
     return pieces
 
 

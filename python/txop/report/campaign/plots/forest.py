@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +11,18 @@ import altair as alt
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, Row
+from txop.core.visible import visible
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.answer.wording import SIGNS, plural
 from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked
 
 _WIDTH = 400
-_STEP = 21
+_STEP = 26
 _MOST_ROWS = 48
 _LEAST_RATIO, _MOST_RATIO = 0.02, 50.0
+_MOST_LINEAR = 5.0
+"""Ratios up to this one are on a linear axis."""
 
 _INKS = {"better": "good", "worse": "bad"}
 
@@ -29,7 +33,7 @@ _TICKS_PERCENT = (
 
 
 def forest(figures: Sequence[ComparedFigure], name: str) -> list[Drawing]:
-    """One drawing for each unit of effects; ratios on a logarithmic axis, so that halving is as far as doubling."""
+    """One drawing for each unit of effects; ratios are on a linear axis unless they are far apart."""
     panels: dict[tuple[bool, str], list[tuple[ComparedFigure, Row]]] = {}
     for figure in figures:
         for row in figure.rows:
@@ -72,19 +76,26 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
                 "about": row.sentence,
             }
         )
-    order = [str(row["row"]) for row in data]
-    scale = alt.Scale(type="log", domain=[low, high], nice=False) if ratio else alt.Scale(domain=[low, high], nice=True)
+    order = list(dict.fromkeys(str(row["row"]) for row in data))
+    linear = not ratio or high <= _MOST_LINEAR
+    kind: dict[str, Any] = {} if linear else {"type": "log"}
+    scale = alt.Scale(domain=[low, high], nice=not ratio, **kind)
     axis: dict[str, Any] = {"grid": True}
     if ratio:
         axis |= {
-            "values": _ticks(low, high),
+            "values": _linear_ticks(low, high) if linear else _ticks(low, high),
             "labelExpr": "abs(datum.value - 1) < 1e-9 ? '0' : format((datum.value - 1) * 100, '+,.3~g') + ' %'",
         }
-    title = "effect in % of the baseline (log scale)" if ratio else f"difference, {key}"
+    title = ("effect in % of the baseline" + ("" if linear else " (log scale)")) if ratio else f"difference, {key}"
     x = alt.X("at:Q", scale=scale, axis=alt.Axis(title=title, **axis))
     tables = Tables()
     base = alt.Chart(tables.add(data)).encode(
-        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(domain=False, ticks=False, grid=False, labelPadding=8))
+        y=alt.Y(
+            "row:N",
+            sort=order,
+            title=None,
+            axis=alt.Axis(domain=False, ticks=False, grid=False, labelPadding=8, labelExpr=_once(rows, order)),
+        )
     )
     color = ink_color(data)
     zero = alt.Chart(tables.add([{"at": _scaled(0.0, ratio=ratio)}])).mark_rule(
@@ -125,6 +136,17 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
     return Drawing(spec, caption, wide=True, name=name)
 
 
+def _once(rows: Sequence[tuple[ComparedFigure, Row]], order: Sequence[str]) -> str:
+    """The expression of the labels: the figure at the first of its arms, then only the arm."""
+    shown: dict[str, str] = {}
+    before = ""
+    for (figure, row), name in zip(rows, order, strict=False):
+        label = words.label(figure)
+        shown[visible(name)] = visible(row.arm if label == before else name)
+        before = label
+    return f"{json.dumps(shown)}[datum.value]"
+
+
 def _scaled(effect: float, *, ratio: bool) -> float:
     """Where an effect is on the axis."""
     return max(_LEAST_RATIO, 1 + effect / 100) if ratio else effect
@@ -163,6 +185,14 @@ def _ticks(low: float, high: float) -> list[float]:
         if low <= ratio <= high and all(abs(math.log(ratio / other)) > 0.115 * span for other in chosen):
             chosen.append(ratio)
     return sorted(chosen)
+
+
+def _linear_ticks(low: float, high: float) -> list[float]:
+    """Round percentages, some six of them, 0 among them."""
+    span = 100 * (high - low)
+    step = next((s for s in (0.5, 1, 2, 5, 10, 20, 50, 100) if span / s <= 7), 100)
+    first, last = math.ceil(100 * (low - 1) / step), math.floor(100 * (high - 1) / step)
+    return [1 + step * i / 100 for i in range(first, last + 1)]
 
 
 def _roundness(ratio: float) -> int:

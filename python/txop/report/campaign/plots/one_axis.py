@@ -45,6 +45,7 @@ def together(
         domain = alt.Scale(domain=[phases.begin_s, phases.end_s], nice=False)
         x = alt.X("t:Q", title="time from the start of the window, s" if last else None, scale=domain, axis=axis)
         key = alt.Legend(title=None, symbolType="stroke", symbolSize=400) if name == names[0] else None
+        up = alt.Axis(tickCount=4, grid=not logarithmic)
         color = arm_color(inks, shown, legend=key)
         dashes = alt.Scale(domain=shown, range=[list(dash) for dash in _DASHES[: len(shown)]])
         dash = alt.StrokeDash("arm:N", scale=dashes, legend=key)
@@ -53,7 +54,7 @@ def together(
             .mark_line(strokeWidth=2)
             .encode(
                 x=x, color=color, strokeDash=dash,
-                y=alt.Y("v:Q", title=f"{title}, {unit}" if unit else title, scale=scale, axis=alt.Axis(tickCount=4)),
+                y=alt.Y("v:Q", title=f"{title}, {unit}" if unit else title, scale=scale, axis=up),
             )
         )  # fmt: skip
         back = alt.Chart(tables.add(window)).mark_rect(color=INK["grid"], opacity=0.55, aria=False)
