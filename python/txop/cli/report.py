@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -157,6 +156,8 @@ def _check_stdout(format_name: str, *, json: bool, open_page: bool) -> None:
 
 def _print(archive: Archive, result: CompareResult, format_name: str) -> None:
     """Write a report to stdout; links of the page are relative to the current folder."""
+    import tempfile
+
     if format_name == HTML:
         from txop.report.campaign import PAGE_NAME, page
 
