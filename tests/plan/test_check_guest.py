@@ -50,7 +50,7 @@ def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         ('faults = "deep.toml"', "", ("guest", "faults"), "deep.toml"),
         ('faults = "bytes.toml"', "", ("guest", "faults"), "is not UTF-8"),
         ('device = "qmi-modem"\nsecurity = "wpa2"', "", ("guest", "security"), "(qmi-modem) has no security"),
-        ("", 'device = "ncm"\nfaults = "good.toml"', ("arm", 1, "guest", "faults"), "(ncm) has no faults"),
+        ("", 'device = "ncm"\nchannel = 6', ("arm", 1, "guest", "channel"), "(ncm) has no channel"),
         ("", 'device = "ncm"\ndriver = "rtl8xxxu"', ("arm", 1, "guest", "driver"), "does not know a ncm"),
         ("", 'modem = { mux = "rmnet" }', ("arm", 1, "guest", "modem"), "has no settings of a network function"),
         ('device = "qmi-modem"\nncm = { ntb32 = true }', "", ("guest", "ncm"), "the device is qmi-modem"),
@@ -65,7 +65,6 @@ def test_what_cannot_be_is_told_with_its_place(
     where: tuple[str | int, ...],
     words: str,
 ) -> None:
-    (tmp_path / "good.toml").write_text("")
     (tmp_path / "broken.toml").write_text("x = [")
     (tmp_path / "deep.toml").write_text("x = " + "[" * 100_000)
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
@@ -85,6 +84,7 @@ def test_what_cannot_be_is_told_with_its_place(
         ("", 'driver = "vendor"\nsource = "."'),
         ('faults = "good.toml"', ""),
         ('device = "qmi-modem"', ""),
+        ('device = "qmi-modem"\nfaults = "good.toml"', ""),
         ('device = "ncm"', 'device = "qmi-modem"\nmodem = { mux = "rmnet", tx_aggregation = {} }'),
         ('device = "ncm"\nncm = { ntb32 = true }', "ncm = { ntb_out_max = 8192 }"),
     ],

@@ -39,8 +39,8 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
             yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
 
 
-_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "faults")
-"""Keys about air, access point and registers, which network functions have not."""
+_OF_CHIPS = ("security", "channel", "width_mhz", "ap")
+"""Keys about air and access point, which network functions have not."""
 
 
 def _function(spec: GuestSpec, place: Place) -> Found:
