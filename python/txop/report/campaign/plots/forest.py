@@ -15,7 +15,7 @@ from txop.core.visible import visible
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.answer.wording import SIGNS, plural
-from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked
+from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked, x_at
 
 _WIDTH = 400
 _STEP = 26
@@ -122,7 +122,7 @@ def _panel(rows: Sequence[tuple[ComparedFigure, Row]], count: int, name: str, ke
         .mark_point(filled=False, size=55, opacity=1, strokeWidth=1.8)
         .encode(x=x, color=color, description=alt.Description("about:N")),
         base.mark_text(align="left", fontSize=11, color=INK["text"], aria=False).encode(
-            x=alt.value(_WIDTH + 10), text=alt.Text("text:N")
+            x=x_at(_WIDTH + 10), text=alt.Text("text:N")
         ),
     ]
     spec = tables.layered(layers, width=_WIDTH, height=_STEP * len(data))

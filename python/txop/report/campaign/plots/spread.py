@@ -15,7 +15,7 @@ from txop.compare.result import ComparedFigure
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.answer.wording import unit, value
-from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, ink_color, spaced, unchecked
+from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, ink_color, spaced, unchecked, y_at
 from txop.report.campaign.runs import in_order
 
 BOX_FROM = 5
@@ -115,15 +115,13 @@ def boxes(figure: ComparedFigure, inks: Mapping[str, str]) -> Drawing | None:
         layers.append(
             dots.transform_filter("datum.infinite")
             .mark_text(text="∞", fontSize=13, baseline="top")
-            .encode(x=x, y=alt.value(0), color=color, description=alt.Description("about:N"))
+            .encode(x=x, y=y_at(0), color=color, description=alt.Description("about:N"))
         )
     names = alt.Chart(tables.add(labels)).encode(x=x)
     layers += [
-        names.mark_text(baseline="top", limit=each - 6, aria=False).encode(
-            y=alt.value(_HEIGHT + 7), text=alt.Text("arm:N")
-        ),
+        names.mark_text(baseline="top", limit=each - 6, aria=False).encode(y=y_at(_HEIGHT + 7), text=alt.Text("arm:N")),
         names.mark_text(baseline="top", color=INK["text"], opacity=0.7, fontSize=10, aria=False).encode(
-            y=alt.value(_HEIGHT + 21), text=alt.Text("n:N")
+            y=y_at(_HEIGHT + 21), text=alt.Text("n:N")
         ),
     ]
     caption = words.label(figure) + unit(metric)

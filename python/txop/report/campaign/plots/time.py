@@ -13,7 +13,7 @@ from txop.core.metrics import describe
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.answer.wording import plural
-from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, spaced, unchecked
+from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, spaced, unchecked, y_at
 from txop.report.campaign.plots.samples import Points, RunSeries, thinned
 
 SERIES = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_ms")
@@ -90,7 +90,7 @@ def over_time(
     layers.append(
         base.transform_filter("datum.kind == 'phase'")
         .mark_text(align="center", baseline="bottom", fontSize=9, color=INK["text"], aria=False)
-        .encode(x=x, y=alt.value(-2), text=alt.Text("phase:N"))
+        .encode(x=x, y=y_at(-2), text=alt.Text("phase:N"))
     )
     columns = len(by_arm) if len(by_arm) < 4 else 2
     width = (FULL - 14 * (columns - 1)) // columns
