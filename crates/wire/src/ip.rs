@@ -2,6 +2,8 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::internet_checksum::folded;
+
 /// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
 /// EtherType of IPv6.
@@ -183,28 +185,19 @@ pub fn mark_congestion(packet: &mut [u8]) -> bool {
     packet[1] |= CE;
     let after = u16::from_be_bytes([packet[0], packet[1]]);
     let checksum = u16::from_be_bytes([packet[10], packet[11]]);
-    let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = (folded & 0xffff) + (folded >> 16);
-    packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    let sum = u64::from(!checksum) + u64::from(!before) + u64::from(after);
+    packet[10..12].copy_from_slice(&(!folded(sum)).to_be_bytes());
     true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn checksum(header: &[u8]) -> u16 {
-        let mut sum: u32 = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-        while sum > 0xffff {
-            sum = (sum & 0xffff) + (sum >> 16);
-        }
-        !(sum as u16)
-    }
+    use crate::internet_checksum::checksum;
 
     fn ipv4(class: u8, protocol: u8, ports: [u8; 4]) -> Vec<u8> {
         let mut packet = vec![0x45, class, 0, 24, 0x12, 0x34, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
-        let check = checksum(&packet);
+        let check = checksum(0, &packet);
         packet[10..12].copy_from_slice(&check.to_be_bytes());
         packet.extend(ports);
         packet
@@ -265,7 +258,7 @@ mod tests {
                 let mut packet = ipv4(dscp << 2 | ecn, TCP, [0; 4]);
                 let before = packet.clone();
                 assert_eq!(mark_congestion(&mut packet), ecn != NOT_ECT);
-                assert_eq!(checksum(&packet[..IPV4_HEADER]), 0);
+                assert_eq!(checksum(0, &packet[..IPV4_HEADER]), 0);
                 assert_eq!(traffic_class(&packet), Some(dscp << 2 | if ecn == NOT_ECT { NOT_ECT } else { CE }));
                 packet[1] = before[1];
                 packet[10..12].copy_from_slice(&before[10..12]);
@@ -296,10 +289,10 @@ mod tests {
             packet[0] = 0x45;
             packet[1] = packet[1] & 0xfc | ecn;
             packet[10..12].fill(0);
-            let check = checksum(&packet);
+            let check = checksum(0, &packet);
             packet[10..12].copy_from_slice(&check.to_be_bytes());
             assert!(mark_congestion(&mut packet));
-            assert_eq!(checksum(&packet), 0);
+            assert_eq!(checksum(0, &packet), 0);
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod dhcp;
 pub mod fcs;
 pub mod ieee80211;
+pub mod internet_checksum;
 pub mod ip;
 pub mod linktype;
 pub mod pcap;

@@ -1,5 +1,7 @@
 //! A modelled packet as it would be on a wire, for captures.
 
+use wire::internet_checksum::{checksum, sum};
+
 use super::segment::{Body, Ecn, Modelled, Segment, IPV4_HEADER};
 use crate::engine::{AccessCategory, HostId, Packet};
 
@@ -30,8 +32,8 @@ pub(super) fn write(packet: &Modelled, out: &mut Vec<u8>, limit: usize) {
     out.extend([0, 0, 0x40, 0, 64, protocol, 0, 0]);
     out.extend(from);
     out.extend(to);
-    let sum = checksum(0, &out[begin..begin + IPV4_HEADER]);
-    out[begin + 10..begin + 12].copy_from_slice(&sum.to_be_bytes());
+    let check = checksum(0, &out[begin..begin + IPV4_HEADER]);
+    out[begin + 10..begin + 12].copy_from_slice(&check.to_be_bytes());
 
     let body = begin + IPV4_HEADER;
     let client = CLIENT_PORT.wrapping_add((packet.flow % 20_000) as u16);
@@ -58,13 +60,13 @@ pub(super) fn write(packet: &Modelled, out: &mut Vec<u8>, limit: usize) {
     // The pseudo-header (RFC 9293, 3.1) does not count for ICMP. The payload is zeros and adds nothing.
     let mut pseudo = 0;
     if protocol != 1 {
-        pseudo += words(&from) + words(&to) + u32::from(protocol) + (total - IPV4_HEADER) as u32;
+        pseudo += sum(&from) + sum(&to) + u64::from(protocol) + (total - IPV4_HEADER) as u64;
     }
-    let mut sum = checksum(pseudo, &out[body..]);
-    if protocol == 17 && sum == 0 {
-        sum = 0xffff;
+    let mut check = checksum(pseudo, &out[body..]);
+    if protocol == 17 && check == 0 {
+        check = 0xffff;
     }
-    out[body + checksum_at..body + checksum_at + 2].copy_from_slice(&sum.to_be_bytes());
+    out[body + checksum_at..body + checksum_at + 2].copy_from_slice(&check.to_be_bytes());
     out.resize(begin + total.min(limit), 0);
 }
 
@@ -125,20 +127,6 @@ fn dscp(category: AccessCategory) -> u8 {
     }
 }
 
-/// The sum of 16-bit words, an odd byte padded with zero (RFC 1071).
-fn words(bytes: &[u8]) -> u32 {
-    bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0))).sum()
-}
-
-/// The Internet checksum (RFC 1071) of `bytes` and what was summed before.
-fn checksum(before: u32, bytes: &[u8]) -> u16 {
-    let mut sum = before + words(bytes);
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    !(sum as u16)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -188,7 +176,7 @@ mod tests {
             prop_assert_eq!(bytes[1], 46 << 2 | 2);
             prop_assert_eq!(checksum(0, &bytes[..20]), 0);
             let transport = &bytes[20..];
-            let pseudo = words(&bytes[12..20]) + u32::from(bytes[9]) + transport.len() as u32;
+            let pseudo = sum(&bytes[12..20]) + u64::from(bytes[9]) + transport.len() as u64;
             prop_assert_eq!(checksum(if bytes[9] == 1 { 0 } else { pseudo }, transport), 0);
             if bytes[9] == 6 {
                 let header = usize::from(transport[12] >> 4) * 4;

@@ -1,34 +1,17 @@
-//! Checksums of TCP and UDP (RFC 1071), which the modem tells the host of, and fills in for it.
+//! Checksums of TCP and UDP, which the modem reports to the host, and fills in for it.
 
-/// The sum that checksums are made of, over 16-bit words; an odd byte counts as the upper half of a word.
-fn sum(bytes: &[u8]) -> u32 {
-    let words = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0)));
-    // At most 32,768 words: no overflow.
-    words.sum()
-}
-
-const fn fold(mut sum: u32) -> u16 {
-    while sum > 0xffff {
-        sum = (sum >> 16) + (sum & 0xffff);
-    }
-    sum as u16
-}
-
-/// The checksum over some bytes.
-pub(super) fn over(bytes: &[u8]) -> u16 {
-    !fold(sum(bytes))
-}
+use wire::internet_checksum::{checksum, folded, sum};
 
 /// A TCP or UDP segment in an IP packet that is no fragment.
 struct Segment {
-    /// Of its first byte.
+    /// Where its first byte is.
     start: usize,
     /// Behind its last byte.
     end: usize,
     /// Where its checksum is.
     field: usize,
     /// Sum of the pseudo header.
-    pseudo: u32,
+    pseudo: u64,
     is_udp: bool,
 }
 
@@ -55,7 +38,7 @@ fn segment(packet: &[u8]) -> Option<Segment> {
     if end > packet.len() || field + 2 > end {
         return None;
     }
-    let pseudo = sum(addresses) + u32::from(protocol) + (end - start) as u32;
+    let pseudo = sum(addresses) + u64::from(protocol) + (end - start) as u64;
     Some(Segment { start, end, field, pseudo, is_udp })
 }
 
@@ -64,7 +47,7 @@ pub(super) fn is_right(packet: &[u8]) -> bool {
     segment(packet).is_some_and(|found| {
         let bytes = packet.get(found.start..found.end).unwrap_or_default();
         let unused = found.is_udp && packet.get(found.field..found.field + 2) == Some(&[0, 0]);
-        !unused && fold(sum(bytes) + found.pseudo) == 0xffff
+        !unused && folded(found.pseudo + sum(bytes)) == 0xffff
     })
 }
 
@@ -73,7 +56,7 @@ pub(super) fn fill(packet: &mut [u8]) -> bool {
     let Some(Segment { start, end, field, pseudo, is_udp }) = segment(packet) else { return false };
     let Some(place) = packet.get_mut(field..field + 2) else { return false };
     place.fill(0);
-    let check = !fold(sum(packet.get(start..end).unwrap_or_default()) + pseudo);
+    let check = checksum(pseudo, packet.get(start..end).unwrap_or_default());
     // Of UDP, 0 means that there is none (RFC 768).
     let check = if is_udp && check == 0 { 0xffff } else { check };
     if let Some(place) = packet.get_mut(field..field + 2) {
@@ -85,12 +68,6 @@ pub(super) fn fill(packet: &mut [u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The example of RFC 1071, 3.
-    #[test]
-    fn the_sum_of_the_rfc() {
-        assert_eq!(fold(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7])), 0xddf2);
-    }
 
     fn udp(version: u8, payload: &[u8]) -> Vec<u8> {
         let len = 8 + payload.len() as u16;
@@ -126,9 +103,9 @@ mod tests {
             proptest::prop_assert!(fill(&mut packet) && is_right(&packet));
             // The checksum over the whole packet is what is missing from the pseudo header: as Linux' rmnet checks it.
             let start = if six { 40 } else { 20 };
-            let whole = fold(u32::from(over(&packet)) + u32::from(fold(sum(&packet[..start]))));
+            let whole = folded(u64::from(checksum(0, &packet)) + sum(&packet[..start]));
             let segment = segment(&packet).unwrap();
-            proptest::prop_assert_eq!(whole % 0xffff, fold(segment.pseudo) % 0xffff);
+            proptest::prop_assert_eq!(whole % 0xffff, folded(segment.pseudo) % 0xffff);
             let at = start + at % (packet.len() - start);
             if !(4 + start..8 + start).contains(&at) {
                 packet[at] ^= flip;

@@ -1,5 +1,6 @@
 //! Transfers taken apart and put together.
 
+use wire::internet_checksum;
 use wire::usb::qmap::{ChecksumHeader, ChecksumTrailer, Header, UplinkChecksumHeader, Walk, HEADER};
 
 use super::channels::Channels;
@@ -86,7 +87,7 @@ pub(super) fn put(packing: Packing, mux_id: u8, packet: &[u8], transfer: &mut Ve
             start: 0,
             // The header has room for it.
             len: packet.len() as u16,
-            checksum: checksum::over(packet),
+            checksum: internet_checksum::checksum(0, packet),
         };
         transfer.extend(trailer.to_bytes());
     }
