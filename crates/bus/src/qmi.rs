@@ -165,7 +165,7 @@ impl Qmi {
         let (way, kept) =
             if is_in { (format.downlink, &mut agreed.downlink) } else { (format.uplink, &mut agreed.uplink) };
         kept.transfers += 1;
-        let multiplexed = way.aggregation.is_some_and(is_qmap);
+        let multiplexed = way.aggregation.is_some_and(wda::Aggregation::is_qmap);
         match framing {
             Framing::Qmap if multiplexed => {
                 kept.cut += u64::from(!found.whole);
@@ -231,10 +231,6 @@ impl Qmi {
     }
 }
 
-fn is_qmap(protocol: wda::Aggregation) -> bool {
-    matches!(protocol.0, 5..=9)
-}
-
 fn error_name(code: ErrorCode) -> String {
     code.name().map_or_else(|| format!("error {}", code.0), str::to_owned)
 }
@@ -243,7 +239,7 @@ fn way(asked: wda::Direction, got: Option<wda::Direction>, kept: Kept, in_force:
     let got = got.unwrap_or_default();
     // 0 is how modems say that there is no limit to tell.
     let limit = |number: Option<u32>| number.filter(|&number| number > 0);
-    let aggregated = got.aggregation.is_some_and(is_qmap);
+    let aggregated = got.aggregation.is_some_and(wda::Aggregation::is_qmap);
     report::AgreedDirection {
         asked: asked.aggregation.map(|protocol| protocol.name().to_owned()),
         asked_datagrams: limit(asked.datagrams),

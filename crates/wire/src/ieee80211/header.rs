@@ -155,21 +155,8 @@ impl Header {
     #[inline]
     fn parse_short(mpdu: &[u8], fc: FrameControl) -> Result<Self, HeaderError> {
         let short = HeaderError { needed: 10, got: mpdu.len() };
-        Ok(Self {
-            fc,
-            carried: None,
-            duration_id: u16_at(mpdu, 2).ok_or(short)?,
-            addr1: MacAddr::read(mpdu, 4).ok_or(short)?,
-            addr2: None,
-            addr3: None,
-            addr4: None,
-            sequence: None,
-            fragment: None,
-            qos: None,
-            ht_control: None,
-            header_len: 10,
-            pad_len: 0,
-        })
+        let duration_id = u16_at(mpdu, 2).ok_or(short)?;
+        Ok(Self { duration_id, ..Self::empty(fc, MacAddr::read(mpdu, 4).ok_or(short)?) })
     }
 
     /// A control frame's: with a transmitter, or (Ack, CTS) without.
@@ -211,6 +198,8 @@ impl Header {
         .laid_out()
     }
 
+    /// Frame Control and one address, nothing else.
+    #[inline]
     const fn empty(fc: FrameControl, receiver: MacAddr) -> Self {
         Self {
             fc,

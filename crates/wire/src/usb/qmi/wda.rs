@@ -47,6 +47,11 @@ impl Aggregation {
     /// QMAP, version 5.
     pub const QMAP_V5: Self = Self(9);
 
+    /// A version of QMAP.
+    pub const fn is_qmap(self) -> bool {
+        matches!(self.0, 5..=9)
+    }
+
     /// In words.
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -122,7 +127,7 @@ impl DataFormat {
 pub struct Request {
     /// What is wanted.
     pub format: DataFormat,
-    /// Of which data endpoint: its kind and the number of its interface.
+    /// The data endpoint that is meant: its kind and the number of its interface.
     pub endpoint: Option<(u32, u32)>,
 }
 
