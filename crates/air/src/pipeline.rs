@@ -203,7 +203,7 @@ fn read_in_order(
     frames: &SyncSender<Message>,
     empty: &Receiver<Batch>,
 ) {
-    while let Err(Unfinished::OutOfOrder) = read(&mut records, name, options, is_watched, frames, empty) {
+    while let Err(Ended::OutOfOrder) = read(&mut records, name, options, is_watched, frames, empty) {
         records = match records.again() {
             Ok(records) => records,
             Err(error) => {
@@ -224,7 +224,7 @@ fn read(
     is_watched: bool,
     frames: &SyncSender<Message>,
     empty: &Receiver<Batch>,
-) -> Result<(), Unfinished> {
+) -> Result<(), Ended> {
     let mut stage = FirstStage {
         frames,
         empty,
@@ -243,11 +243,16 @@ fn read(
         stage.decoder.packets = Some(Box::new(PacketReader::new(options.keys.clone())));
     }
     let mut placing = options.window.map(Placing::new);
-    let damage = match &mut placing {
+    let all = match &mut placing {
         None if stage.elsewhere.is_none() => stage.whole(records),
         None => stage.channel(records),
         Some(placing) => stage.part(records, placing),
-    }?;
+    };
+    let damage = match all {
+        Ok(()) => None,
+        Err(Ended::Damaged(damage)) => Some(damage),
+        Err(ended) => return Err(ended),
+    };
     let reader = records.reader();
     let FirstStage { decoder, outside, mut batch, .. } = stage;
     let packets = decoder.packets.as_ref().or(outside.packets.as_ref());
@@ -280,47 +285,41 @@ fn read(
 }
 
 /// Why not all records were read.
-enum Unfinished {
-    /// The second stage has gone.
-    Gone,
+enum Ended {
+    /// The capture breaks off there.
+    Damaged(Damage),
     /// They are to be sorted.
     OutOfOrder,
+    /// The second stage has gone.
+    Gone,
 }
 
-/// The next record; `Err(Ok)`: what ended the capture, if it was not its end.
-type Next<'a> = Result<Record<'a>, Result<Option<Damage>, Unfinished>>;
-
-#[inline]
-fn next(records: &mut InOrder) -> Next<'_> {
-    match records.next() {
-        Ok(Some(record)) => Ok(record),
-        Ok(None) => Err(Ok(None)),
-        Err(Ending::Damage(damage)) => Err(Ok(Some(damage))),
-        Err(Ending::OutOfOrder) => Err(Err(Unfinished::OutOfOrder)),
+impl From<Ending> for Ended {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Damage(damage) => Self::Damaged(damage),
+            Ending::OutOfOrder => Self::OutOfOrder,
+        }
     }
 }
 
 impl FirstStage<'_> {
-    /// Reads all records; the damage that ended it, if any.
-    fn whole(&mut self, records: &mut InOrder) -> Result<Option<Damage>, Unfinished> {
-        loop {
-            match next(records) {
-                Ok(record) => self.decoder.decode(&raw(&record), &mut self.batch),
-                Err(ending) => return ending,
-            }
+    /// Reads all records.
+    fn whole(&mut self, records: &mut InOrder) -> Result<(), Ended> {
+        while let Some(record) = records.next()? {
+            self.decoder.decode(&raw(&record), &mut self.batch);
             self.hand_over_when_due(records)?;
         }
+        Ok(())
     }
 
     /// Reads all records and tells those of a channel from the others.
-    fn channel(&mut self, records: &mut InOrder) -> Result<Option<Damage>, Unfinished> {
-        loop {
-            match next(records) {
-                Ok(record) => self.decode(&raw(&record)),
-                Err(ending) => return ending,
-            }
+    fn channel(&mut self, records: &mut InOrder) -> Result<(), Ended> {
+        while let Some(record) = records.next()? {
+            self.decode(&raw(&record));
             self.hand_over_when_due(records)?;
         }
+        Ok(())
     }
 
     /// Decodes a record that is counted, if it is of the channel that was chosen.
@@ -333,17 +332,13 @@ impl FirstStage<'_> {
     }
 
     /// Reads all records and tells those of a window from the others: a batch is of one place.
-    fn part(&mut self, records: &mut InOrder, placing: &mut Placing) -> Result<Option<Damage>, Unfinished> {
+    fn part(&mut self, records: &mut InOrder, placing: &mut Placing) -> Result<(), Ended> {
         self.batch.place = Some(Place::Before);
         self.outside.packets = self.decoder.packets.take();
         if let Some(packets) = &mut self.outside.packets {
             packets.count(false);
         }
-        loop {
-            let record = match next(records) {
-                Ok(record) => record,
-                Err(ending) => return ending,
-            };
+        while let Some(record) = records.next()? {
             let place = placing.place(record.time_ns);
             if self.batch.place != Some(place) {
                 // Handshakes outside the window are those of the frames in it.
@@ -367,10 +362,11 @@ impl FirstStage<'_> {
             }
             self.hand_over_when_due(records)?;
         }
+        Ok(())
     }
 
     #[inline]
-    fn hand_over_when_due(&mut self, records: &InOrder) -> Result<(), Unfinished> {
+    fn hand_over_when_due(&mut self, records: &InOrder) -> Result<(), Ended> {
         self.since_check = self.since_check.wrapping_add(1);
         // Records that gave no frame do not fill a batch: however many there are, few batches wait for the calibration.
         let full = self.batch.frames.len() >= BATCH_FRAMES;
@@ -384,7 +380,7 @@ impl FirstStage<'_> {
     }
 
     /// Sends what there is to the second stage; the next batch is of the same place.
-    fn hand_over(&mut self) -> Result<(), Unfinished> {
+    fn hand_over(&mut self) -> Result<(), Ended> {
         self.since_check = 0;
         self.flushed = Instant::now();
         let place = self.batch.place;
@@ -399,7 +395,7 @@ impl FirstStage<'_> {
         self.spare.truncate(BATCHES);
         next.clear();
         next.place = place;
-        self.frames.send(Message::Frames(std::mem::replace(&mut self.batch, next))).map_err(|_| Unfinished::Gone)
+        self.frames.send(Message::Frames(std::mem::replace(&mut self.batch, next))).map_err(|_| Ended::Gone)
     }
 }
 
