@@ -1,0 +1,222 @@
+//! The report of what has been counted.
+
+use hashbrown::HashSet;
+use wire::ieee80211::MacAddr;
+
+use super::{has, Accounts, Options, Running};
+use crate::calibrate::Grouping;
+use crate::limits::{self, limits, untimely, Known};
+use crate::link::Link;
+use crate::network::Networks;
+use crate::report::{self, Report};
+use crate::selection::Selection;
+use crate::station::{Station, Stations};
+use crate::summary::Counts;
+use crate::{access_point, capability, ghost, multi_user, steadiness, summary, verdict, waterfall};
+
+impl Running {
+    /// What was chosen, for the head of the report. `bss`: the rows of the network.
+    fn selection(&self, selection: &Selection, counts: &Counts, bss: &[report::Bss]) -> Option<report::Selection> {
+        let Selection { bssid, channel } = selection;
+        if bssid.is_none() && channel.is_none() {
+            return None;
+        }
+        let frequency_mhz = channel.and_then(|_| counts.main_channel());
+        Some(report::Selection {
+            bssid: bssid.map(|bssid| bssid.to_string()),
+            ssid: bssid.and_then(|_| bss.iter().find_map(|row| row.ssid.clone())),
+            bss_frames: bssid.map(|_| self.accounts.bss_frames),
+            channel: frequency_mhz.and_then(wire::phy::Band::channel_number),
+            frequency_mhz,
+            frames: counts.tally.wlan,
+            frames_elsewhere: counts.tally.elsewhere.iter().map(|(_, frames)| frames).sum(),
+            frames_without_channel: counts.tally.without_channel,
+        })
+    }
+
+    pub(super) fn report(
+        &mut self,
+        options: &Options,
+        counts: &Counts,
+        networks: &Networks,
+        source: &summary::Source,
+    ) -> Report {
+        self.finish();
+        let accounts = &self.accounts;
+        let Accounts { stations, links, flows, medium, claims, .. } = accounts;
+        let is_ap =
+            |address: &MacAddr| acts_as_ap(address, stations) && claims.kind(*address).is_none_or(|kind| kind == "ap");
+        let grouped = self.calibration.grouping != Grouping::None;
+
+        let ghosts = ghost::find(stations, counts.fcs_known());
+        let ghost_addresses: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
+        let is_ghost = |address: u64| ghost_addresses.contains(&address);
+
+        let selection = &options.selection;
+        let mut rows: Vec<&Link> =
+            links.iter().map(|(_, link)| link).filter(|link| selection.has(link, links)).collect();
+        rows.sort_by(|a, b| (b.mpdus, b.frames).cmp(&(a.mpdus, a.frames)).then((a.ta, a.ra).cmp(&(b.ta, b.ra))));
+        let pair = options.pair.or_else(|| busiest(&rows));
+        let totals = medium.totals();
+        let chosen: Vec<&Link> = match pair {
+            Some((a, b)) => {
+                rows.iter().copied().filter(|l| (l.ta == a && l.ra == b) || (l.ta == b && l.ra == a)).collect()
+            }
+            None => Vec::new(),
+        };
+        let mut block_acks = flows.report();
+        let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair);
+        let disorder = limits::disorder(counts);
+        if let Some(limit) = &disorder {
+            // Nothing can be told of who answered what.
+            hearing.silence_is_evidence = false;
+            hearing.doubts = vec![limit.sentence.clone()];
+        }
+        let known = Known {
+            counts,
+            source,
+            calibration: &self.calibration,
+            jumps: self.clock.jumps(),
+            main_interface: self.main_interface,
+            links,
+            medium,
+            span_ns: accounts.listener.span_ns(),
+            hearing: &hearing,
+            disorder: disorder.as_ref(),
+        };
+        if selection.bssid.is_some() {
+            let chosen: HashSet<(String, String)> =
+                rows.iter().map(|link| (link.ta.to_string(), link.ra.to_string())).collect();
+            block_acks.retain(|flow| chosen.contains(&(flow.originator.clone(), flow.recipient.clone())));
+        }
+        let untimely = untimely(&known);
+        let timely = untimely.is_none();
+        let rated = timely && medium.duration_known_share().is_some_and(|share| share > 0.5);
+        let bss = summary::networks(networks, claims, &is_ghost)
+            .into_iter()
+            .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
+            .collect::<Vec<_>>();
+        let chosen_part = self.selection(selection, counts, &bss);
+        let summary = summary::build(counts, source, chosen_part, limits(&known, untimely));
+        let grounds = waterfall::Grounds {
+            grouped,
+            stamped: counts.stamped() > 0,
+            channels: counts.channels(),
+            untimed: (medium.untimed(), medium.untimed() + medium.timed()),
+            hearing: &hearing,
+            limits: &summary.limits,
+        };
+        let mut waterfalls: Vec<report::Waterfall> = chosen
+            .iter()
+            .filter(|_| rated)
+            .filter_map(|link| {
+                let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
+                let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
+                waterfall::build(link, reverse, &totals, direction, &grounds)
+            })
+            .collect();
+        // A pair that was asked for comes in the order asked; else the direction with more payload comes first.
+        let asked = options.pair.map(|(ta, _)| ta.to_string());
+        waterfalls.sort_by_key(|waterfall| {
+            (asked.as_ref().is_some_and(|ta| *ta != waterfall.ta), std::cmp::Reverse(waterfall.payload_bytes))
+        });
+
+        let exchanges: Vec<report::Exchange> = rows
+            .iter()
+            .filter_map(|link| {
+                let stats = link.exchange.as_ref().filter(|stats| stats.ppdus() > 0)?;
+                Some(stats.report(link.ta.to_string(), link.ra.to_string()))
+            })
+            .collect();
+        let link_rows: Vec<report::Link> = rows
+            .iter()
+            .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
+            .collect();
+        let retries = verdict::RetriesOf::links(&link_rows);
+        let mut ack_verdicts = verdict::block_ack(&block_acks, &retries);
+        ack_verdicts.extend(verdict::ack(&exchanges, &retries, hearing.control_frames));
+        if let Some(limit) = &disorder {
+            ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
+        }
+
+        let mut station_rows: Vec<(u64, &Station)> = stations.table.iter().map(|(a, s)| (*a, s)).collect();
+        station_rows.sort_by(|(a, x), (b, y)| {
+            (y.airtime.total(), y.sent, y.received).cmp(&(x.airtime.total(), x.sent, x.received)).then(a.cmp(b))
+        });
+        let ends = selection.ends(links);
+        station_rows.retain(|(address, _)| has(ends.as_ref(), *address));
+        let is_left_out = |address: u64| is_ghost(address) || !has(ends.as_ref(), address);
+        let members = summary::members(networks);
+
+        let mut report = Report {
+            format: "txop-air",
+            version: report::FORMAT_VERSION,
+            tool: concat!("txop ", env!("CARGO_PKG_VERSION")).to_owned(),
+            origin: source.origin.to_owned(),
+            path: source.path.clone(),
+            frames: counts.tally.wlan,
+            bad_fcs: counts.fcs_bad,
+            summary,
+            timing: self.calibration.report(self.clock.jumps()),
+            stations: station_rows
+                .iter()
+                .map(|(address, station)| {
+                    summary::station(MacAddr::from_u64(*address), station, is_ghost(*address), claims, &members, rated)
+                })
+                .collect(),
+            bss,
+            access_points: access_point::access_points(claims, stations, links, &is_left_out)
+                .into_iter()
+                .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
+                .collect(),
+            links: link_rows,
+            ghost_effect: summary::ghost_effect(counts, stations, &ghosts),
+            ghosts: ghost::report(&ghosts, stations),
+            exchanges,
+            block_acks,
+            ack_verdicts,
+            aggregation: rows
+                .iter()
+                .flat_map(|link| {
+                    link.aggregates.iter().map(move |(tid, aggregates)| {
+                        aggregates.report(link.ta.to_string(), link.ra.to_string(), *tid, grouped)
+                    })
+                })
+                .collect(),
+            multi_user: multi_user::multi_user(rows.iter().copied()),
+            airtime: medium.report(timely, selection.bssid.is_some()),
+            waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
+            waterfalls,
+            capabilities: capability::audit(claims, stations, links, &is_left_out),
+            steadiness: chosen
+                .iter()
+                .filter(|link| timely && link.mpdus > 0)
+                .filter_map(|link| {
+                    let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
+                    steadiness::build(link, direction, medium, hearing.silence_is_evidence)
+                })
+                .collect(),
+            floods: accounts.floods.report(),
+            events: accounts.events.report(),
+            decryption: source.decryption.clone(),
+            traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),
+            rate_timeline: stations.timeline.report(stations, &|address| has(ends.as_ref(), address)),
+            block_ack_log: accounts.block_acks.as_ref().map(|log| log.report()),
+            hearing,
+        };
+        summary::cut_rows(&mut report, claims.aps_not_kept);
+        report
+    }
+}
+
+fn acts_as_ap(address: &MacAddr, stations: &Stations) -> bool {
+    stations.table.by_key(&address.as_u64()).is_some_and(|station| station.as_ap > 0)
+}
+
+/// The two ends of the link with most payload.
+fn busiest(rows: &[&Link]) -> Option<(MacAddr, MacAddr)> {
+    rows.iter()
+        .filter(|link| !link.ra.is_group() && link.mpdus > 0)
+        .max_by_key(|link| (link.payload_bytes, link.mpdus))
+        .map(|link| (link.ta, link.ra))
+}
