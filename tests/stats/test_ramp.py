@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
+from slow_noise import slow_noise
 from txop.stats.ramp import SHARE, STANDARD_ERRORS, ramp
-
-
-def slow_noise(n: int, correlation: float, rng: np.random.Generator) -> np.ndarray:
-    steps = rng.normal(0, 1, n)
-    x = np.empty(n)
-    x[0] = steps[0]
-    for i in range(1, n):
-        x[i] = correlation * x[i - 1] + math.sqrt(1 - correlation**2) * steps[i]
-    return x
 
 
 @pytest.mark.parametrize(("n", "correlation", "most"), [(30, 0.9, 25), (100, 0.9, 10), (100, 0.6, 3), (30, 0.0, 2)])

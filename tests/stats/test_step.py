@@ -7,17 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from slow_noise import slow_noise
 from txop.stats.ramp import SHARE
 from txop.stats.step import STANDARD_ERRORS, step
-
-
-def slow_noise(n: int, correlation: float, rng: np.random.Generator) -> np.ndarray:
-    steps = rng.normal(0, 1, n)
-    x = np.empty(n)
-    x[0] = steps[0]
-    for i in range(1, n):
-        x[i] = correlation * x[i - 1] + math.sqrt(1 - correlation**2) * steps[i]
-    return x
 
 
 def test_aggregation_that_begins_within_the_window_is_told() -> None:

@@ -1,23 +1,11 @@
 //! Captures of several interfaces, frames that are in a file twice, and what small captures show.
 
+mod records;
+
 use capture::{InterfaceSettings, PcapSettings, PcapWriter, PcapngWriter, Reader};
-use specimen::Scene;
+use records::{records, Record};
 use txop_air::report::{Report, Waterfall};
 use wire::linktype::LinkType;
-
-/// A scene as records: time and bytes.
-fn records(name: &str, seconds: f64) -> Vec<(i64, Vec<u8>)> {
-    let mut scene = Scene::preset(name).expect("a preset");
-    scene.seconds = seconds;
-    let mut bytes = Vec::new();
-    specimen::write(&scene, &mut bytes).expect("a capture");
-    let mut reader = Reader::from_read(std::io::Cursor::new(bytes)).expect("a capture");
-    let mut records = Vec::new();
-    while let Some(record) = reader.next().expect("no damage") {
-        records.push((record.time_ns.expect("a time"), record.data.to_vec()));
-    }
-    records
-}
 
 fn analyze(bytes: Vec<u8>) -> Report {
     let reader = Reader::from_read(std::io::Cursor::new(bytes)).expect("a capture");
@@ -25,7 +13,7 @@ fn analyze(bytes: Vec<u8>) -> Report {
 }
 
 /// Every record once on each of these interfaces, one after the other.
-fn on_interfaces(records: &[(i64, Vec<u8>)], interfaces: &[u32]) -> Report {
+fn on_interfaces(records: &[Record], interfaces: &[u32]) -> Report {
     let mut writer = PcapngWriter::new(Vec::new(), wire::pcap::ByteOrder::Little).expect("a file header");
     for _ in 0..=*interfaces.iter().max().expect("an interface") {
         let settings = InterfaceSettings::nanos(LinkType::IEEE802_11_RADIOTAP);

@@ -1,42 +1,20 @@
 //! Records out of order: what can be sorted gives the figures of the capture in order, what cannot is said.
 
+mod records;
+
 use std::io::Cursor;
 use std::path::PathBuf;
 
-use capture::{Bound, Follow, InterfaceSettings, PcapSettings, PcapWriter, PcapngWriter, Reader, Window};
+use capture::{Bound, Follow, InterfaceSettings, PcapngWriter, Reader, Window};
 use proptest::prelude::*;
+use records::{pcap, records, Record};
 use serde_json::Value;
-use specimen::Scene;
 use txop_air::report::{Limit, Report};
 use txop_air::{analyze, analyze_reader, Error, Options};
 use wire::linktype::LinkType;
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
-
-type Record = (i64, Vec<u8>);
-
-fn scene(name: &str, seconds: f64) -> Vec<Record> {
-    let mut scene = Scene::preset(name).expect("a preset");
-    scene.seconds = seconds;
-    let mut bytes = Vec::new();
-    specimen::write(&scene, &mut bytes).expect("a capture");
-    let mut reader = Reader::from_read(Cursor::new(bytes)).expect("a capture");
-    let mut records = Vec::new();
-    while let Some(record) = reader.next().expect("no damage") {
-        records.push((record.time_ns.expect("a time"), record.data.to_vec()));
-    }
-    records
-}
-
-fn file(records: &[Record]) -> Vec<u8> {
-    let settings = PcapSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
-    let mut writer = PcapWriter::new(Vec::new(), settings).expect("a file header");
-    for (time_ns, data) in records {
-        writer.write(*time_ns, data.len() as u32, data).expect("memory");
-    }
-    writer.into_inner()
-}
 
 /// Through a pipe, which cannot be read again.
 fn piped(bytes: Vec<u8>, options: Options) -> Report {
@@ -108,18 +86,18 @@ proptest! {
         delay_ms in 20i64..1_900,
         is_cut in any::<bool>(),
     ) {
-        let all = scene(preset, 2.5);
+        let all = records(preset, 2.5);
         let Some(shuffled) = late(&all, &blocks, delay_ms * MS) else {
             return Err(TestCaseError::reject("jitter"));
         };
         let (from, to) = (Bound::SinceFirst(SECOND / 2), Bound::SinceFirst(2 * SECOND));
         let window = is_cut.then_some(Window { from: Some(from), to: Some(to) });
         let options = || Options { window, ..Options::default() };
-        let ordered = piped(file(&all), options());
+        let ordered = piped(pcap(&all), options());
         prop_assert!(limit(&ordered, "sorted").is_none());
-        let report = piped(file(&shuffled), options());
+        let report = piped(pcap(&shuffled), options());
         prop_assert_eq!(figures(&report), figures(&ordered));
-        let again = OnDisk::new(&file(&shuffled)).report(Default::default(), options());
+        let again = OnDisk::new(&pcap(&shuffled)).report(Default::default(), options());
         prop_assert_eq!(serde_json::to_value(&again).expect("JSON"), serde_json::to_value(&report).expect("JSON"));
 
         let mut latest = i64::MIN;
@@ -143,7 +121,7 @@ fn shuffled(all: &[Record]) -> Vec<Record> {
 
 #[test]
 fn a_file_that_is_followed_is_sorted_like_one_that_is_not() {
-    let disk = OnDisk::new(&file(&shuffled(&scene("lossy", 1.0))));
+    let disk = OnDisk::new(&pcap(&shuffled(&records("lossy", 1.0))));
     let plain = disk.report(Default::default(), Options::default());
     assert!(limit(&plain, "sorted").is_some());
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
@@ -154,12 +132,12 @@ fn a_file_that_is_followed_is_sorted_like_one_that_is_not() {
 
 #[test]
 fn jitter_is_not_sorted() {
-    let mut all = scene("lossy", 1.0);
+    let mut all = records("lossy", 1.0);
     // The response has the time of 40 µs before the frame that it answers.
     for i in (100..900).step_by(50) {
         all[i].0 = all[i - 1].0 - 40_000;
     }
-    let (pipe, disk) = (piped(file(&all), Options::default()), OnDisk::new(&file(&all)));
+    let (pipe, disk) = (piped(pcap(&all), Options::default()), OnDisk::new(&pcap(&all)));
     assert!(limit(&pipe, "sorted").is_none() && limit(&pipe, "some-disorder").is_none());
     let from_file = disk.report(Default::default(), Options::default());
     assert_eq!(serde_json::to_value(from_file).expect("JSON"), serde_json::to_value(pipe).expect("JSON"));
@@ -167,7 +145,7 @@ fn jitter_is_not_sorted() {
 
 #[test]
 fn what_interfaces_heard_is_sorted_together() {
-    let all = scene("lossy", 1.0);
+    let all = records("lossy", 1.0);
     // The second one stops before the first, so that every record of it is late by more than jitter.
     let end = all[all.len() - 1].0 - 150 * MS;
     let second = all.iter().filter(|(at, _)| *at < end).count();
@@ -194,17 +172,17 @@ fn what_interfaces_heard_is_sorted_together() {
 
 #[test]
 fn a_reversed_capture_is_said_to_be_one() {
-    let mut all = scene("healthy", 1.5);
-    let ordered = piped(file(&all), Options::default());
+    let mut all = records("healthy", 1.5);
+    let ordered = piped(pcap(&all), Options::default());
     all.reverse();
-    let short = piped(file(&all), Options::default());
+    let short = piped(pcap(&all), Options::default());
     let said = limit(&short, "sorted").expect("it is said").sentence.text();
     assert!(said.starts_with("the records stand in reverse order: "), "{said}");
     assert_eq!(short.summary.span_us, ordered.summary.span_us);
 
-    let mut all = scene("healthy", 6.0);
+    let mut all = records("healthy", 6.0);
     all.reverse();
-    let long = piped(file(&all), Options::default());
+    let long = piped(pcap(&all), Options::default());
     let said = limit(&long, "disorder").expect("it is said").sentence.text();
     assert!(said.starts_with("the records stand in reverse order: ") && said.contains("cannot be used"), "{said}");
     assert!(limit(&long, "sorted").is_none() && long.waterfalls.is_empty() && long.airtime.busy_us.is_none());
@@ -212,9 +190,9 @@ fn a_reversed_capture_is_said_to_be_one() {
 
 #[test]
 fn captures_one_behind_the_other_have_no_times_that_can_be_used() {
-    let all = scene("healthy", 4.0);
+    let all = records("healthy", 4.0);
     let twice = [all.clone(), all].concat();
-    let report = piped(file(&twice), Options::default());
+    let report = piped(pcap(&twice), Options::default());
     let said = limit(&report, "disorder").expect("it is said").sentence.text();
     assert!(said.contains("captures that were put one behind the other"), "{said}");
     assert!(limit(&report, "sorted").is_none());
@@ -222,7 +200,7 @@ fn captures_one_behind_the_other_have_no_times_that_can_be_used() {
 
 #[test]
 fn a_capture_without_a_readable_record_is_an_error() {
-    let zeros = [file(&[]), vec![0; 64 << 10]].concat();
+    let zeros = [pcap(&[]), vec![0; 64 << 10]].concat();
     let reader = Reader::from_read(Cursor::new(zeros)).expect("a capture");
     match analyze_reader(reader, "zeros".to_owned(), Options::default(), &mut ()) {
         Err(error @ Error::Unreadable { records: 4_096, .. }) => {
@@ -232,7 +210,7 @@ fn a_capture_without_a_readable_record_is_an_error() {
         other => panic!("{other:?}"),
     }
     // One that can be read is enough for a report.
-    let one = scene("healthy", 0.2).remove(0);
-    let report = piped(file(&[(0, Vec::new()), one, (0, Vec::new())]), Options::default());
+    let one = records("healthy", 0.2).remove(0);
+    let report = piped(pcap(&[(0, Vec::new()), one, (0, Vec::new())]), Options::default());
     assert_eq!((report.frames, report.summary.unreadable), (3, 2));
 }

@@ -1,20 +1,22 @@
 //! A network or a channel of a capture against what is known of it.
 
+mod records;
+
 use std::io::Cursor;
 
-use capture::{PcapSettings, PcapWriter, Reader};
+use capture::Reader;
+use records::{pcap, records_of, Record};
 use serde_json::Value;
 use specimen::Scene;
 use txop_air::report::Report;
 use txop_air::{analyze_reader, Error, Options, Selection};
 use wire::ieee80211::MacAddr;
-use wire::linktype::LinkType;
 
 const SECOND: i64 = 1_000_000_000;
 const FIRST: MacAddr = MacAddr([2, 0, 0, 0, 0xaa, 1]);
 const SECOND_BSS: MacAddr = MacAddr([2, 0, 0, 0, 0xbb, 1]);
 
-type Records = Vec<(i64, Vec<u8>)>;
+type Records = Vec<Record>;
 
 /// The records of a network with this BSSID, on this channel.
 fn network(bssid: MacAddr, frequency_mhz: u16) -> Records {
@@ -26,14 +28,7 @@ fn network(bssid: MacAddr, frequency_mhz: u16) -> Records {
     for (station, number) in scene.stations.iter_mut().zip(16..) {
         station.address = MacAddr([2, 0, 0, 0, bssid.0[4], number]);
     }
-    let mut bytes = Vec::new();
-    specimen::write(&scene, &mut bytes).expect("a capture");
-    let mut reader = Reader::from_read(Cursor::new(bytes)).expect("a capture");
-    let mut records = Vec::new();
-    while let Some(record) = reader.next().expect("no damage") {
-        records.push((record.time_ns.expect("a time"), record.data.to_vec()));
-    }
-    records
+    records_of(&scene)
 }
 
 /// Quarters of a second of the first network and of the second one, in turn.
@@ -48,12 +43,7 @@ fn in_turn(first: &Records, second: &Records) -> Records {
 }
 
 fn analyze(records: &Records, selection: Selection) -> Result<Report, Error> {
-    let settings = PcapSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
-    let mut writer = PcapWriter::new(Vec::new(), settings).expect("a file header");
-    for (time_ns, data) in records {
-        writer.write(*time_ns, data.len() as u32, data).expect("memory");
-    }
-    let reader = Reader::from_read(Cursor::new(writer.into_inner())).expect("a capture");
+    let reader = Reader::from_read(Cursor::new(pcap(records))).expect("a capture");
     analyze_reader(reader, "test".to_owned(), Options { selection, ..Options::default() }, &mut ())
 }
 

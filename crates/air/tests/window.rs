@@ -1,36 +1,19 @@
 //! A window of a capture against the same records in a file of their own.
 
+mod records;
+
 use std::io::Cursor;
 
-use capture::{Bound, PcapSettings, PcapWriter, Reader, Window};
+use capture::{Bound, Reader, Window};
+use records::{pcap, records, Record};
 use serde_json::Value;
-use specimen::Scene;
 use txop_air::report::Report;
 use txop_air::{analyze_reader, Options};
-use wire::linktype::LinkType;
 
 const SECOND: i64 = 1_000_000_000;
 
-fn records(name: &str, seconds: f64) -> Vec<(i64, Vec<u8>)> {
-    let mut scene = Scene::preset(name).expect("a preset");
-    scene.seconds = seconds;
-    let mut bytes = Vec::new();
-    specimen::write(&scene, &mut bytes).expect("a capture");
-    let mut reader = Reader::from_read(Cursor::new(bytes)).expect("a capture");
-    let mut records = Vec::new();
-    while let Some(record) = reader.next().expect("no damage") {
-        records.push((record.time_ns.expect("a time"), record.data.to_vec()));
-    }
-    records
-}
-
-fn report<'a>(records: impl IntoIterator<Item = &'a (i64, Vec<u8>)>, window: Option<Window>) -> Report {
-    let settings = PcapSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
-    let mut writer = PcapWriter::new(Vec::new(), settings).expect("a file header");
-    for (time_ns, data) in records {
-        writer.write(*time_ns, data.len() as u32, data).expect("memory");
-    }
-    let reader = Reader::from_read(Cursor::new(writer.into_inner())).expect("a capture");
+fn report<'a>(records: impl IntoIterator<Item = &'a Record>, window: Option<Window>) -> Report {
+    let reader = Reader::from_read(Cursor::new(pcap(records))).expect("a capture");
     analyze_reader(reader, "test".to_owned(), Options { window, ..Options::default() }, &mut ()).expect("a report")
 }
 

@@ -50,7 +50,8 @@ fn packet(number: usize, len: usize) -> Vec<u8> {
     bytes
 }
 
-fn aggregate(packets: &[Vec<u8>], mux_id: u8) -> Vec<u8> {
+/// A transfer of QMAP, version 1.
+pub fn aggregate(packets: &[Vec<u8>], mux_id: u8) -> Vec<u8> {
     let mut bytes = Vec::new();
     for packet in packets {
         let header = qmap::Header::for_datagram(mux_id, packet.len()).unwrap();

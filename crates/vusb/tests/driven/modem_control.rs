@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use crate::functions::aggregate;
 use crate::host::Host;
 use proptest::prelude::*;
 use vusb::device::{Device, Effect};
@@ -116,17 +117,6 @@ fn datagram(from: u8, to: u8, len: usize) -> Vec<u8> {
     packet.resize(usize::from(total), 0x55);
     packet[2..4].copy_from_slice(&total.to_be_bytes());
     packet
-}
-
-fn chain(packets: &[Vec<u8>], mux_id: u8) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for packet in packets {
-        let header = qmap::Header::for_datagram(mux_id, packet.len()).unwrap();
-        bytes.extend(header.to_bytes());
-        bytes.extend(packet);
-        bytes.resize(bytes.len() + usize::from(header.padding), 0);
-    }
-    bytes
 }
 
 /// Lets a second go by, from event to event.
@@ -254,8 +244,8 @@ fn the_format_that_was_asked_for_is_that_of_transfers() {
     assert_eq!((format.uplink, format.downlink), (way(16, 8_192), way(32, 15_872)));
     let (_, handle) = connect(&mut host, Some(1));
     let packets: Vec<_> = (0..5).map(|number| datagram(2, 1, 100 + number)).collect();
-    host.write(FROM_HOST, &chain(&packets, 1));
-    host.write(FROM_HOST, &chain(&packets, 7));
+    host.write(FROM_HOST, &aggregate(&packets, 1));
+    host.write(FROM_HOST, &aggregate(&packets, 7));
     run(&mut host);
     assert_eq!(*wired.from_host.borrow(), packets);
     assert_eq!(host.device.counters().other_connections, 1 + 5);
@@ -298,7 +288,7 @@ fn a_fixed_format_stays_and_has_no_limits() {
     assert_eq!(format.uplink.aggregation, Some(wda::Aggregation::QMAP));
     assert_eq!(format.downlink.aggregation, Some(wda::Aggregation::QMAP));
     let packets: Vec<_> = (0..40).map(|_| datagram(2, 1, 1_400)).collect();
-    host.write(FROM_HOST, &chain(&packets, 1));
+    host.write(FROM_HOST, &aggregate(&packets, 1));
     run(&mut host);
     assert_eq!((wired.from_host.borrow().len(), host.device.crash()), (40, None));
 }
@@ -310,7 +300,7 @@ fn more_than_was_agreed_on_crashes_it_until_power_goes() {
         set_format(&mut host, &asked(wda::Aggregation::QMAP, wda::Aggregation::QMAP, 0, 0));
         connect(&mut host, Some(1));
         let packets: Vec<_> = (0..count).map(|_| datagram(2, 1, len)).collect();
-        let bytes = chain(&packets, 1);
+        let bytes = aggregate(&packets, 1);
         host.write(FROM_HOST, &bytes);
         run(&mut host);
         let limit = Limit { datagrams: 16, bytes: 8_192 };
@@ -350,7 +340,7 @@ fn unplugging_brings_a_crashed_modem_back() {
     send(&mut faulty, 0, 0, 0x22, &|| vec![1, 1, 0, 0x1a]);
     send(&mut faulty, 0x1a, 1, 0x20, &|| vec![0x12, 4, 0, 5, 0, 0, 0, 0x13, 4, 0, 5, 0, 0, 0]);
     let packets: Vec<_> = (0..17).map(|_| datagram(2, 1, 60)).collect();
-    faulty.transfer_out(0, FROM_HOST, &chain(&packets, 1));
+    faulty.transfer_out(0, FROM_HOST, &aggregate(&packets, 1));
     assert!(!faulty.is_present(1_000_000_000));
     assert!(faulty.inject(1_000_000_000, Effect::Unplug(500)));
     assert!(!faulty.is_present(1_400_000_000) && faulty.is_present(1_500_000_000));
@@ -372,7 +362,7 @@ fn each_connection_gets_what_is_for_its_address() {
     let expected: Vec<Ipv4Addr> = (2..5).map(|last| Ipv4Addr::new(10, 80, 210, last)).collect();
     assert_eq!(addresses.iter().map(|found| found.1).collect::<Vec<_>>(), expected);
     for (mux_id, address) in &addresses {
-        host.write(FROM_HOST, &chain(&[datagram(address.octets()[3], 1, 80)], *mux_id));
+        host.write(FROM_HOST, &aggregate(&[datagram(address.octets()[3], 1, 80)], *mux_id));
     }
     run(&mut host);
     assert_eq!(wired.from_host.borrow().len(), 3);
@@ -387,7 +377,7 @@ fn each_connection_gets_what_is_for_its_address() {
     // A client that goes takes its connection with it, and those that were told hear of it.
     let gone = ctl::Client { service: Service::WDS, client: 2 };
     ask::<ctl::Client>(&mut host, (Service::CTL, 0), ctl::RELEASE_CID, &gone).unwrap();
-    host.write(FROM_HOST, &chain(&[datagram(3, 1, 80)], 2));
+    host.write(FROM_HOST, &aggregate(&[datagram(3, 1, 80)], 2));
     run(&mut host);
     assert_eq!((wired.from_host.borrow().len(), host.device.counters().other_connections), (3, 1));
 }

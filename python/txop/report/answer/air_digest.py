@@ -48,12 +48,12 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
             continue
         found.runs += 1
         for key in _FIGURES:
-            if (number := _number(air.get(key))) is not None:
+            if (number := finite_number(air.get(key))) is not None:
                 figures[key].append(number)
         steps = [s for s in _list(air.get("waterfall"))[:_MAX_CAUSES] if isinstance(s, Mapping)]
         falls += bool(steps)
         for step in steps:
-            share, cause = _number(step.get("share")), step.get("cause")
+            share, cause = finite_number(step.get("share")), step.get("cause")
             if share is not None and 0 <= share <= 1 and isinstance(cause, str):
                 shares.setdefault(cause[:60], []).append(share)
     found.medians = {key: statistics.median(known) if known else None for key, known in figures.items()}
@@ -62,7 +62,8 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
     return found
 
 
-def _number(value: Any) -> float | None:
+def finite_number(value: object) -> float | None:
+    """A member of a digest as a number; ``None`` for what is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)

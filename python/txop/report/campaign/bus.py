@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +11,7 @@ from txop.compare.result import CompareResult
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 from txop.present.cells import missing
+from txop.report.answer.air_digest import finite_number
 from txop.report.answer.wording import listed
 from txop.report.campaign.pieces import Paragraph, Piece
 from txop.report.campaign.quoted import quoted
@@ -57,7 +57,7 @@ def _table(test: str, arms: Sequence[tuple[str, list[RunFile]]]) -> Grid:
             value = _median(run.metrics[key].value for run in with_capture if key in run.metrics)
             text = fmt.duration_us(value) if key.endswith("_us") else fmt.number(value)
             cells.append(missing() if value is None else Cell(text, value))
-        errors = _median(_number(run.bus.get("errors")) for run in with_capture if run.bus)
+        errors = _median(finite_number(run.bus.get("errors")) for run in with_capture if run.bus)
         cells.append(missing() if errors is None else Cell(fmt.number(errors), errors))
         rows.append(cells)
     note = "Medians over runs, of the device under test; errors: transfers that neither succeeded nor were cancelled."
@@ -72,9 +72,3 @@ def _why_not(runs: Iterable[RunFile]) -> str:
 def _median(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)
