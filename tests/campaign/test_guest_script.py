@@ -63,7 +63,7 @@ def plan(text: str = TEXT) -> Plan:
 
 
 def script_of(made: Plan, seconds: float) -> str:
-    """Of a run of the first test, recorded by what records it in a guest."""
+    """The script of a run of the first test, recorded by what records it in a guest."""
     run = RunContext(made, made.arm[0], made.test[0], Targets(), Path(), Marks(), PEER_ADDRESS, seconds)
     return run_script(run, in_guest(made, made.test[0]))
 

@@ -108,7 +108,7 @@ fn band(claim: &ApClaim) -> Option<Band> {
     })
 }
 
-/// Of its network: the newest operation element that tells a width decides.
+/// Channel width of its network, MHz: the newest operation element that gives one decides.
 pub fn width_mhz(c: &Capabilities) -> Option<u16> {
     let ht = c.ht_operation.map(|operation| match operation.secondary_channel() {
         SecondaryChannel::Above | SecondaryChannel::Below if operation.any_width() => 40,

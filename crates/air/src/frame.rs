@@ -198,7 +198,7 @@ pub struct Tally {
     pub fcs_inferred: u64,
     /// Bytes of the file passed, for progress.
     pub file_position: u64,
-    /// Of all records read so far: were they in order?
+    /// Whether all records read so far were in order.
     pub order: Order,
     /// Records per link type.
     pub link_types: Few<u32, 64>,

@@ -57,7 +57,7 @@ pub enum Ending {
     /// The capture breaks off here.
     Damage(Damage),
     /// The next record belongs before some that were lent already: what was made of them is to be forgotten, and
-    /// [`InOrder::again`] begins anew.
+    /// [`InOrder::again`] starts over.
     OutOfOrder,
 }
 
@@ -99,7 +99,7 @@ impl InOrder {
         Self { reader, file: None, latest_ns: i64::MIN, sorter: Some(Box::default()), ended: None }
     }
 
-    /// Begins anew after [`Ending::OutOfOrder`]; from now on records are held back and sorted.
+    /// Starts over after [`Ending::OutOfOrder`]; from now on records are held back and sorted.
     ///
     /// # Errors
     /// See [`Reader::open`]: the file may have changed meanwhile.
@@ -206,7 +206,7 @@ impl Ord for Held {
 /// Holds records until none can come that belongs before them, or there are too many.
 ///
 /// Where time goes back by more than [`REACH_NS`] (a capture behind another, one wrong time stamp), everything held goes out
-/// first and sorting begins anew, so that one wrong time moves no other record.
+/// first and sorting starts over, so that one wrong time moves no other record.
 #[derive(Debug, Default)]
 struct Sorter {
     /// Records that are not earlier than any before them: in order.
@@ -215,7 +215,7 @@ struct Sorter {
     strays: BinaryHeap<Reverse<Held>>,
     /// The first record after a step back that is too long to be sorted.
     next: Option<Held>,
-    /// Latest time since sorting began anew.
+    /// Latest time since sorting started over.
     latest_ns: Option<i64>,
     /// Where the record before belongs.
     previous_ns: i64,
@@ -232,7 +232,7 @@ impl Sorter {
     /// Must a record go out before another can be taken?
     fn is_due(&mut self) -> bool {
         if self.held() == 0 {
-            self.begin_anew();
+            self.start_over();
         }
         let Some(first) = self.first() else { return false };
         let reach = self.latest_ns.unwrap_or(first).saturating_sub(first);
@@ -302,7 +302,7 @@ impl Sorter {
     }
 
     /// Takes the record that waits for all before it to be gone.
-    fn begin_anew(&mut self) {
+    fn start_over(&mut self) {
         if let Some(next) = self.next.take() {
             (self.latest_ns, self.gone_ns) = (None, None);
             self.insert(next);
@@ -315,7 +315,7 @@ impl Sorter {
             self.keep(lent.data);
         }
         if self.held() == 0 {
-            self.begin_anew();
+            self.start_over();
         }
         let stray_first = match (self.run.front(), self.strays.peek()) {
             (Some(front), Some(Reverse(stray))) => stray < front,

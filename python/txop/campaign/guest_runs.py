@@ -178,7 +178,7 @@ def _compare(results: Path, again: Path, placed: Placed) -> None:
 
 
 def seed_of(seed: int, block: int) -> int:
-    """Of a block's guests: from 1 to 2^31 - 1, drawn from the plan's seed.
+    """The seed of a block's guests: from 1 to 2^31 - 1, drawn from the plan's seed.
 
     >>> seed_of(1, 1) == seed_of(1, 1), seed_of(1, 1) == seed_of(1, 2)
     (True, False)

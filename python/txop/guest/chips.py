@@ -72,7 +72,7 @@ class Chip:
     bus_first: bool = False
     """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
     tx_aggregation: tuple[int, int, int] | None = None
-    """Of rmnet on a modem: datagrams, bytes, and microseconds of waiting."""
+    """Limits of rmnet on a modem: datagrams, bytes, and microseconds of waiting."""
     ack_every_segment: bool = False
     """The host acknowledges every TCP segment that a network function brings."""
 

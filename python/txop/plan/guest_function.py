@@ -33,9 +33,9 @@ class TxAggregation(_Table):
     """Aggregation of what the host sends (``tx-aggr-*`` of ethtool); of rmnet only."""
 
     datagrams: Annotated[int, Field(ge=1, le=1_000)] = 16
-    """Of a transfer at most (``tx-aggr-max-frames``)."""
+    """Datagrams of a transfer at most (``tx-aggr-max-frames``)."""
     bytes: Annotated[int, Field(ge=1_504, le=65_535)] = 16_384
-    """Of a transfer at most (``tx-aggr-max-bytes``)."""
+    """Bytes of a transfer at most (``tx-aggr-max-bytes``)."""
     hold_us: _HoldUs = 800
     """How long the first datagram waits for more (``tx-aggr-time-usecs``)."""
 
@@ -46,24 +46,24 @@ class ModemSpec(_Table):
     mux: Literal["none", "qmimux", "rmnet"] = "none"
     """What multiplexes on top of wwan0: nothing (raw IP), QMAP by qmi_wwan itself, QMAP by rmnet."""
     tx_aggregation: TxAggregation | None = None
-    """Of rmnet; default: none, a transfer for every datagram."""
+    """Limits of rmnet; default: none, a transfer for every datagram."""
     ack_every_segment: bool = False
     """The host acknowledges every TCP segment by itself (route with ``quickack``, no GRO), in place of one in about
     ten: nearer to clients behind a gateway, one in two each, and harsher."""
     transfer_cost_us: Annotated[int, Field(ge=0, le=1_000_000)] = 190
     """How long the modem works on a transfer from the host, whatever is in it."""
     uplink_mbit_s: _Rate = 50
-    """Of its radio."""
+    """Rate of its radio from the host."""
     downlink_mbit_s: _Rate = 150
-    """Of its radio."""
+    """Rate of its radio to the host."""
     delay_us: Annotated[int, Field(ge=0, le=10_000_000)] = 5_000
-    """Of the radio link, each way."""
+    """Delay of the radio link, each way."""
     downlink_queue: Annotated[int, Field(ge=1, le=100_000)] = 300
     """Datagrams for the host that wait at most."""
     aggregate_datagrams: _Datagrams = 32
-    """Of a transfer to the host at most."""
+    """Datagrams of a transfer to the host at most."""
     aggregate_bytes: _TransferBytes = 15_872
-    """Of a transfer to the host at most."""
+    """Bytes of a transfer to the host at most."""
     hold_us: _HoldUs = 1_000
     """How long the first datagram of a transfer to the host waits for more."""
 
@@ -89,11 +89,11 @@ class NcmSpec(_Table):
     ntb_out_max: _NtbBytes = 16_384
     """Largest block from the host (``dwNtbOutMaxSize``)."""
     ntb_out_datagrams: Annotated[int, Field(ge=0, le=65_535)] = 0
-    """Of a block from the host at most; 0: no limit."""
+    """Datagrams of a block from the host at most; 0: no limit."""
     aggregate_datagrams: _Datagrams = 40
-    """Of a block to the host at most."""
+    """Datagrams of a block to the host at most."""
     aggregate_bytes: _TransferBytes = 16_384
-    """Of a block to the host at most."""
+    """Bytes of a block to the host at most."""
     hold_us: _HoldUs = 0
     """How long the first datagram of a block to the host waits for more."""
 

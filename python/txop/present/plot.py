@@ -4,7 +4,7 @@ A chart names its colours with :data:`INK`, which are placeholders; :func:`svg` 
 (``present/page.py`` gives them values). Marks carry their values as native tooltips, so no script is needed.
 
 Charts are laid out with the font that the converter brings, so that a page does not depend on the fonts of the machine
-that writes it; fonts of the machine are also opened anew for each letter, which took most of the time of a page. The
+that writes it; fonts of the machine are also opened again for each letter, which took most of the time of a page. The
 reader's font may be wider: room is left for the widest usual one (:data:`_WIDEST`).
 """
 
@@ -117,7 +117,7 @@ def _svg(spec: dict[str, Any], ident: str, label: str) -> Markup:
 
 
 _SIZE = re.compile(r'(ontSize": )([\d.]+)')
-"""Of letters, in the JSON of a chart; in its data quotation marks have a backslash."""
+"""The size of letters, in the JSON of a chart; in its data quotation marks have a backslash."""
 
 
 def _convert(spec: dict[str, Any]) -> str:

@@ -88,7 +88,7 @@ impl Monitor {
             if self.scoreboards.len() < SCOREBOARDS_MAX || self.scoreboards.contains_key(&(transmitter, tid)) {
                 let fresh = || Scoreboard::new(sequence, WINDOW);
                 let board = self.scoreboards.entry((transmitter, tid)).or_insert_with(fresh);
-                // Far behind: somebody has begun anew.
+                // Far behind: the transmitter has restarted its sequence numbers.
                 if sequence.is_before(board.head()) && !board.head().is_within(sequence, WINDOW) {
                     *board = fresh();
                 }

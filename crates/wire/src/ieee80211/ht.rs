@@ -198,7 +198,7 @@ impl HtOperation {
         })
     }
 
-    /// Of a network of 20 MHz, or of 40 MHz with a secondary channel: any width is allowed there.
+    /// Operation element of a network of 20 MHz, or of 40 MHz with a secondary channel: any width is allowed there.
     pub const fn new(primary_channel: u8, secondary: SecondaryChannel) -> Self {
         let any_width = if matches!(secondary, SecondaryChannel::None) { 0 } else { 0x04 };
         Self { primary_channel, info: [any_width | secondary.number(), 0, 0, 0, 0], basic_mcs_set: [0; 16] }

@@ -23,7 +23,7 @@ impl SuiteSet {
         }
     }
 
-    /// Of one suite of the element's own OUI, 0 to 31.
+    /// The set with one suite of the element's own OUI, 0 to 31.
     pub const fn of(kind: u8) -> Self {
         Self { bits: 1 << (kind & 31), unknown: false }
     }

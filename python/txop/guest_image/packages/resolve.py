@@ -167,7 +167,7 @@ def _that_count(
     programs: list[str],
     beside: list[LockedPackage] | None = None,
 ) -> list[LockedPackage]:
-    """Of packages those whose files count: the named ones, and those whose libraries the programs need.
+    """Packages whose files count: the named ones, and those whose libraries the programs need.
 
     ``beside``: packages that are there anyway, and come first.
     """

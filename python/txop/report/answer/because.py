@@ -38,7 +38,7 @@ _COSTS = ("idle", "idle_queued", "ifs_backoff", "preamble", "ack", "rts_cts", "r
 
 _FIRST = "air_ampdu_mpdus"
 _LEAST_SHARE = 0.03
-"""Of the observed time; the margin of the payload's share."""
+"""Share of the observed time; the margin of the payload's share."""
 _MOST_OF_BUS = 2
 
 

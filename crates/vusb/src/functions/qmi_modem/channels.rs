@@ -6,7 +6,7 @@ use super::settings::{Framing, ModemSettings};
 #[derive(Clone, Debug)]
 struct Channel {
     mux_id: u8,
-    /// Of the connection; none where it is there without messages.
+    /// Packet data handle; none where the connection exists without messages.
     handle: Option<u32>,
     /// Addresses that the host last sent from: the network routes by them.
     source: Option<[u8; 4]>,

@@ -14,7 +14,7 @@ pub const ALLOCATE_CID: u16 = 0x22;
 pub const RELEASE_CID: u16 = 0x23;
 /// Sets the link protocol as modems before WDA have it.
 pub const SET_DATA_FORMAT: u16 = 0x26;
-/// Begins anew: all clients are released.
+/// Resets the state: all clients are released.
 pub const SYNC: u16 = 0x27;
 
 /// A service that the modem has.

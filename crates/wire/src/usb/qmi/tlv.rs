@@ -21,7 +21,7 @@ pub struct Tlvs<'a> {
     bytes: &'a [u8],
     /// Bytes that they have in the message, whether captured or not.
     len: usize,
-    /// Of the first in the frame.
+    /// Where the first begins in the frame.
     offset: usize,
 }
 
