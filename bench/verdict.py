@@ -19,9 +19,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from txop.stats.comparison import Comparison
 from txop.stats.power import smallest_detectable_effect
 from txop.stats.signed_rank import signed_rank
-from txop.stats.verdict import Comparison, compare_paired, compare_unpaired
+from txop.stats.verdict import compare_paired, compare_unpaired
 
 BLOCKS = (6, 7, 8, 9, 10, 12, 14, 16, 18, 20)
 WORLDS = ("none", "slow", "linear")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
 
-from txop.simulate.model import Run, Simulation
+from txop.simulate.model import Run
+from txop.simulate.simulation import Simulation
 
 NS3 = "ns-3.44 (wheel ns3 3.44.post0): fixed rates, -40 dBm everywhere, 10 s after 3 s"
 NS3_PROGRAM = "ns-3.44, set as the model is: bench/ns3/contention.py, means of its runs"

@@ -3,9 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use vusb::air::{ChannelSettings, Medium};
-use vusb::ap::silent::Silent;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
+use vusb::peers::silent::Silent;
 use vusb::session::Session;
 
 fuzz_target!(|data: &[u8]| {

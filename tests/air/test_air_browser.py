@@ -58,3 +58,19 @@ def test_a_script_that_the_policy_does_not_name_cannot_run(report, tmp_path):
     html = page(report).replace("</main>", "<script>document.body.textContent = 'owned'</script></main>")
     _, log = screenshot(html, tmp_path, 800, 600, dark=False)
     assert re.search("Content Security Policy", log), "the policy does not bite, or the log is not read"
+
+
+def test_no_table_is_clipped_on_a_desktop(report, tmp_path):
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page(report))
+    tell = (
+        "document.body.dataset.clipped = [...document.querySelectorAll('.scroll')]"
+        ".filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent.slice(0, 60)).join(';')"
+    )
+    (tmp_path / "page.html").write_text(html.replace("</body>", f"<script>{tell}</script></body>"), encoding="utf-8")
+    done = subprocess.run(
+        [str(BROWSER), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+         "--window-size=1280,2000", "--dump-dom", (tmp_path / "page.html").as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    (clipped,) = re.findall(r'<body[^>]* data-clipped="([^"]*)"', done.stdout)
+    assert clipped == ""

@@ -153,7 +153,7 @@ def test_csv_to_stdout(run, report):
         (("a", "--json", "--csv", "-"), "both write to stdout"),
         (("a", "b", "--follow"), "one capture"),
         (("-", "-"), "only once"),
-        ((), "Missing argument"),
+        ((), "No capture given"),
     ],
 )
 def test_wrong_use_is_said_plainly(run, report, arguments, words):
@@ -238,9 +238,9 @@ def test_the_file_is_named_even_when_its_name_is_a_word_of_the_message(monkeypat
 
 
 def test_ctrl_c_cannot_lose_the_report_while_a_snapshot_is_shown(report):
-    latest = LatestSummary()
+    latest = LatestSummary("mon0")
     assert isinstance(latest.put, BuiltinFunctionType), "a Python function would be interrupted by Ctrl-C"
-    assert "Waiting for frames" in str(latest.__rich__())
+    assert "mon0: waiting for frames" in str(latest.__rich__())
     for _ in range(3):
         latest.put(report.model_dump_json().encode())
     shown = io.StringIO()

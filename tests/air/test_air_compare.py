@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from txop.air.compare import compare
+from txop.air.view.side_by_side import grid, not_available
 
 
 def test_differences_are_b_minus_a_and_ranked(report, good_report):
@@ -72,3 +73,16 @@ def test_variation_is_weighed_by_its_relative_change(report):
 
     rows = {row.key: row for row in compare([varying(2.0), varying(8.0)]).differences}
     assert rows["steadiness.variation"].weight == pytest.approx(0.75)
+
+
+def test_of_three_captures_the_one_without_a_figure_is_named(report, good_report):
+    silent = report.model_copy(update={"waterfalls": [], "path": "silent.pcapng"})
+    result = compare([report, good_report, silent])
+    table = grid(result)
+    assert [column.heading for column in table.columns][2:5] == ["A", "B", "C"]
+    (lacking,) = [each for each in not_available(result) if each.startswith("Not available in C")]
+    assert "Goodput" in lacking
+    assert lacking.endswith("no data between two stations is explained in it.")
+    assert table.note is not None
+    assert lacking in table.note
+    assert not [each for each in not_available(compare([report, report])) if "Goodput" in each]

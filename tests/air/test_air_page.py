@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 
+from txop.air import AirReport
 from txop.air.definitions import DEFINITIONS
 from txop.air.page import comparison_page, page
 from txop.air.page.causes import INK_OF_CAUSE
+from txop.air.page.plots import waterfall
 from txop.air.view import Facts, Grid, sections
+from txop.air.view.glyphs import GLYPH_OF_CAUSE, glyph
+from txop.air.view.headline import headline
+from txop.cli.air_headline import bar
 from txop.present.plot import INK
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -178,3 +184,35 @@ def test_flow_without_block_acks_has_no_figures_of_them(report):
     (part,) = sections(changed, only=("exchanges",))
     facts = next(block for block in part.blocks if isinstance(block, Facts))
     assert [fact.label for fact in facts.items] == ["Session", "Block Acks"]
+
+
+def test_a_phy_rate_of_some_mpdus_says_of_how_many(document):
+    """Where durations are missing, the mean PHY rate and the bars are of the other MPDUs."""
+    fall = document["waterfalls"][0]
+    fall["mpdus_timed"] = 9
+    report = AirReport.parse(json.dumps(document))
+    said = headline(report).flows[0].sentence
+    assert f"(of the 9 of {fall['mpdus']:,} MPDUs whose duration is known)" in said
+    assert "the duration of 9 is known" in page(report)
+    del fall["mpdus_timed"]
+    assert "whose duration is known" not in headline(AirReport.parse(json.dumps(document))).flows[0].sentence
+
+
+def test_the_last_bar_of_the_waterfall_is_the_row_of_the_table(report):
+    fall = report.waterfalls[0].model_copy(update={"payload_mbit_s": 1.0})
+    left = next(step for step in fall.steps if step.cause == "payload").mbit_s
+    (rows,) = waterfall(fall).spec["datasets"].values()
+    assert [row["high"] for row in rows if row["cause"] == "Payload"] == [left]
+
+
+def test_causes_are_told_without_colour(report):
+    signs = list(GLYPH_OF_CAUSE.values())
+    assert len(set(signs)) == len(signs)
+    assert set(GLYPH_OF_CAUSE) == set(INK_OF_CAUSE)
+    fall = report.waterfalls[0]
+    drawn = bar(fall, 200).plain
+    for step in fall.steps:
+        if step.share > 0.02:
+            assert glyph(step.cause) in drawn, step.cause
+            shown = glyph(step.cause).replace("█", "")
+            assert f'<span class="on-{INK_OF_CAUSE[step.cause]}" aria-hidden="true">{shown}</span>' in page(report)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from txop.air import AirReport, analyze
-from txop.present.sentence import Figure
+from txop.present.report_parts import Figure
 
 ROOT = Path(__file__).parents[2]
 CAPTURES = Path(os.environ.get("TXOP_CAPTURES", ROOT.parent / "shared" / "captures"))

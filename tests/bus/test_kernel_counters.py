@@ -10,7 +10,8 @@ import pytest
 
 from guests_here import built_chips, rebuilt_driver
 from txop import bus
-from txop.bus.model import BusReport, Traffic
+from txop.bus.model import Traffic
+from txop.bus.report import BusReport
 from txop.guest.chips import IN_GUEST
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest

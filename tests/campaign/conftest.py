@@ -14,7 +14,8 @@ import pytest
 from txop.archive.layout import Layout
 from txop.campaign.course import Course
 from txop.campaign.engine import Campaign, Outcome
-from txop.campaign.laboratory import ArmError, CarryOut, Placed
+from txop.campaign.laboratory import CarryOut
+from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Quiet
 from txop.campaign.step_by_step import StepByStep
 from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts

@@ -251,6 +251,25 @@ def test_the_script_of_a_modem_asks_nothing_about_a_radio() -> None:
     assert "mark window" in script.splitlines()
 
 
+def test_traffic_of_a_client_on_a_lan_runs_there_and_counters_do_not() -> None:
+    device = 'device = "qmi-modem"\n'
+    own, lan = (
+        script_of(plan(MODEM.replace(device, f'{device}modem = {{ traffic = "{traffic}" }}\n')), 130).splitlines()
+        for traffic in ("host", "lan")
+    )
+    moved = [after for before, after in zip(own, lan, strict=True) if before != after]
+    assert moved, "nothing was"
+    assert all("exec lan iperf3" in row or "exec lan ping" in row for row in moved), moved
+    assert any("dut tc" in row for row in lan)
+    assert "dut cat /proc/net/dev >net-dev-before.txt" in lan
+
+
+def test_statistics_of_the_driver_are_asked_of_a_network_function_only() -> None:
+    asked = "ip netns exec dut ethtool -S wwan0 >ethtool-before-dut.txt"
+    assert asked in script_of(plan(MODEM), 130).splitlines()
+    assert "ethtool -S" not in script_of(plan(), 130)
+
+
 def test_what_a_modem_cannot_tell_is_absent_with_a_reason(tmp_path: Path) -> None:
     out, made = tmp_path / "files", plan(MODEM)
     out.mkdir()

@@ -17,7 +17,7 @@ from txop.campaign.guest_runs import Stopwatch
 from txop.campaign.guest_trials import carry_out_trial, limit_s
 from txop.campaign.guests import GuestLaboratory
 from txop.campaign.instruments import in_guest
-from txop.campaign.laboratory import ArmError
+from txop.campaign.placed_arm import ArmError
 from txop.campaign.reporter import Quiet
 from txop.guest.chips import VARIABLE, Chip
 from txop.guest.qemu import Computer

@@ -35,11 +35,9 @@ EMULATED = """
 title = "emulated"
 [target.dut]
 kind = "emulated"
-side = "dut"
 [target.peer]
 kind = "emulated"
-side = "peer"
-[link.dut]
+[link.wlan.dut]
 mcs = 7
 [[arm]]
 name = "short-queue"
@@ -180,13 +178,13 @@ def test_an_arm_of_an_emulated_link_is_all_that_the_plan_says(tmp_path):
     if shutil.which("tc") is None or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("emulated links with a queue discipline need tc and /dev/net/tun")
     from txop.campaign.emulated import EmulatedLaboratory
-    from txop.campaign.laboratory import ArmError
+    from txop.campaign.placed_arm import ArmError
     from txop.targets.contract import Silence
 
     plan = Plan.model_validate(tomllib.loads(EMULATED.format(folder=tmp_path)))
 
     async def go() -> None:
-        laboratory = EmulatedLaboratory(plan, Silence())
+        laboratory = EmulatedLaboratory(plan, tmp_path, Silence())
         try:
             await laboratory.open()
             placed = await laboratory.place(plan.arm[0], tmp_path)

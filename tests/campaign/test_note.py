@@ -35,7 +35,7 @@ def test_remarks_are_kept_and_reported(bench, txop, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--arm", "none", "x"], "Its arms are: old, new"), (["--run", "../..", "x"], "no run"), ([" "], "empty")],
+    [(["--arm", "none", "x"], "Choose from old, new"), (["--run", "../..", "x"], "no run"), ([" "], "empty")],
 )
 def test_a_remark_on_nothing_is_refused(bench, txop, arguments, said):
     bench.go()

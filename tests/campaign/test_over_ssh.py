@@ -130,4 +130,4 @@ def test_the_kernel_log_of_a_target_of_a_plan(gateway, txop):
     assert json.loads(done.stdout)["source"] == "dut"
     done = txop("log", "--target", "nobody", "--plan", str(plan()))
     assert done.returncode == 2
-    assert "it has: dut, peer" in done.stderr.lower()
+    assert "choose from dut, peer" in done.stderr.lower()

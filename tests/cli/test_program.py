@@ -34,10 +34,11 @@ def test_every_command_has_help_with_examples_that_name_it(txop, name):
     assert "Examples" in done.stdout
     assert f"txop {name}" in done.stdout.split("Examples")[1]
     assert done.stderr == ""
+    assert txop("help", name, env={"COLUMNS": "200", "TERMINAL_WIDTH": "200"}).stdout == done.stdout
 
 
-WITHOUT_TABLES = {"completion", "man"}
-"""Commands that write a script or pages, for a shell and for man."""
+WITHOUT_TABLES = {"completion", "help", "man"}
+"""Commands that write a script or pages, for a shell, for people and for man."""
 
 
 @pytest.mark.parametrize("name", sorted(set(command_names()) - WITHOUT_TABLES))

@@ -82,7 +82,7 @@ def test_an_arm_can_be_left_out(run, golden):
 def test_what_cannot_be_compared_is_one_sentence(run, golden, tmp_path, sample):
     code, _, err = run(golden.layout.root, "--baseline", "nobody")
     assert code == 2
-    assert "has no arm nobody. Its arms: vanilla, patch10, vendor." in err
+    assert "has no arm nobody. Choose from vanilla, patch10, vendor." in err
     code, _, err = run(tmp_path)
     assert code == 2
     assert "is not an archive" in err

@@ -244,15 +244,13 @@ def test_other_changes_are_read_from_the_keys_of_the_arms(second, third, expecte
 
 
 def test_keys_of_an_emulated_link_carry_a_patch_or_are_the_change():
-    link = HEAD.replace('kind = "local"\naddress = "192.0.2.2"', 'kind = "emulated"\nside = "peer"')
-    link = (
-        link.replace('kind = "local"', 'kind = "emulated"\nside = "dut"') + "[link.dut]\nmcs = 7\nusb = { cost = 1 }\n"
-    )
-    a, b = '[[arm]]\nname = "a"\n', '[[arm]]\nname = "b"\nemulated = { dut = { usb = { cost = 9 } } }\n'
-    same = '[[arm]]\nname = "c"\nemulated = { dut = { mcs = 7, rts = true } }\n'
+    link = HEAD.replace('kind = "local"\naddress = "192.0.2.2"', 'kind = "emulated"')
+    link = link.replace('kind = "local"', 'kind = "emulated"') + "[link.wlan.dut]\nmcs = 7\nusb = { cost = 1 }\n"
+    a, b = '[[arm]]\nname = "a"\n', '[[arm]]\nname = "b"\nemulated.wlan = { dut = { usb = { cost = 9 } } }\n'
+    same = '[[arm]]\nname = "c"\nemulated.wlan = { dut = { mcs = 7, rts = true } }\n'
     assert changes(link + a + b + same)[0] == {
-        ("b", "a"): ("dut.usb.cost 9 instead of 1", ()),
-        ("c", "a"): ("dut.rts true instead of not set", ()),
+        ("b", "a"): ("wlan.dut.usb.cost 9 instead of 1", ()),
+        ("c", "a"): ("wlan.dut.rts true instead of not set", ()),
     }
     assert changes(link + a + b + "patches = [{ number = 10 }]\n")[0] == {("b", "a"): ("patch 10", ())}
 

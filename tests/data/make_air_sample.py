@@ -326,6 +326,7 @@ class Sample:
             "payload_mbit_s": payload,
             "payload_bytes": int(payload * SPAN_US / 8),
             "mpdus": 82_400,
+            "mpdus_timed": 82_400,
             "timing": "stamps",
             "steps": steps,
             "advice": [
@@ -814,6 +815,10 @@ class Sample:
                     "unit_known": 25,
                     "certainly_ofdma": 9,
                     "certainly_ofdma_share": 0.36,
+                    "ppdus_timed": 9,
+                    "ppdus_air_us": 4_500.0,
+                    "band_share": 0.21,
+                    "ppdus_joint": 4,
                     "resource_units": [{"tones": 26, "frames": 5}, {"tones": 106, "frames": 4}],
                 },
             ],

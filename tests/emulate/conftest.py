@@ -1,4 +1,4 @@
-"""What tests of emulated links share: the check that this machine can do them, and iperf3 through a pair."""
+"""What tests of emulated links share: the check that this machine can do them, and iperf3 through a link."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from txop.emulate import EmulatedPair, MissingForEmulation
+from txop.emulate import EmulatedNetwork, MissingForEmulation, link_scenario
 
 
 async def _possible() -> None:
-    async with EmulatedPair({}):
+    async with EmulatedNetwork(link_scenario({"wlan": {}})):
         pass
 
 
@@ -51,17 +51,28 @@ def tcp() -> Callable[..., Awaitable[float]]:
     return tcp_mbit_s
 
 
-async def tcp_mbit_s(pair: EmulatedPair, *options: str, seconds: float = 2) -> float:
-    """Goodput of TCP from the device under test (``-R``: to it), as received, without the first half second."""
+async def tcp_mbit_s(network: EmulatedNetwork, *options: str, seconds: float = 2) -> float:
+    """Goodput of TCP from the first station (``-R``: to it), as received, without the first half second."""
     server = await asyncio.create_subprocess_exec(
-        *pair.peer_prefix, "iperf3", "-s", "-1", "--forceflush",
+        *network.prefix(network.hosts[0]), "iperf3", "-s", "-1", "--forceflush",
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
     )  # fmt: skip
     try:
         assert server.stdout is not None
         while b"listening" not in await asyncio.wait_for(server.stdout.readline(), 10):
             pass
-        client = [*pair.dut_prefix, "iperf3", "-c", pair.peer_address, "-t", str(seconds), "-O", "0.5", "-J", *options]
+        client = [
+            *network.prefix(network.hosts[1]),
+            "iperf3",
+            "-c",
+            network.hosts[0].address,
+            "-t",
+            str(seconds),
+            "-O",
+            "0.5",
+            "-J",
+            *options,
+        ]
         report: dict[str, Any] = json.loads(await run(client))
     finally:
         if server.returncode is None:

@@ -16,16 +16,18 @@ import pytest
 
 import txop
 from processes_here import command_of, wait_for
-from txop.emulate import EmulatedPair, EmulationError, MissingForEmulation
+from txop.emulate import EmulatedNetwork, EmulationError, MissingForEmulation, link_scenario
+
+ONE_STATION = link_scenario({"wlan": {}})
 
 PROGRAM = """
 import asyncio, os, subprocess, sys
-from txop.emulate import EmulatedPair
+from txop.emulate import EmulatedNetwork, link_scenario
 
 async def main():
-    async with EmulatedPair({}) as pair:
-        children = [subprocess.Popen([*prefix, "sleep", "1000"]) for prefix in (pair.dut_prefix, pair.peer_prefix)]
-        print(os.stat("/proc/%d/ns/net" % pair.network._namespaces.pid(1)).st_ino, flush=True)
+    async with EmulatedNetwork(link_scenario({"wlan": {}})) as network:
+        children = [subprocess.Popen([*network.prefix(host), "sleep", "1000"]) for host in network.hosts]
+        print(os.stat("/proc/%d/ns/net" % network._namespaces.pid(1)).st_ino, flush=True)
         try:
             await asyncio.sleep(1000)
         finally:
@@ -93,7 +95,7 @@ def test_nothing_stays_when_the_program_is_ended(how: signal.Signals) -> None:
 @pytest.mark.usefixtures("can_emulate")
 def test_nothing_stays_after_an_exception() -> None:
     async def fail() -> None:
-        async with EmulatedPair({}):
+        async with EmulatedNetwork(ONE_STATION):
             raise KeyError("of the test")
 
     before = _descendants(os.getpid())
@@ -105,17 +107,17 @@ def test_nothing_stays_after_an_exception() -> None:
 @pytest.mark.usefixtures("can_emulate")
 def test_an_emulator_that_dies_is_noticed() -> None:
     async def lose() -> None:
-        async with EmulatedPair({}) as pair:
-            assert pair.running
-            assert pair.network._emulator is not None
-            os.kill(pair.network._emulator.pid, signal.SIGKILL)
-            await pair.network._emulator._process.wait()
-            assert not pair.running
+        async with EmulatedNetwork(ONE_STATION) as network:
+            assert network.running
+            assert network._emulator is not None
+            os.kill(network._emulator.pid, signal.SIGKILL)
+            await network._emulator._process.wait()
+            assert not network.running
             with pytest.raises(EmulationError, match="the emulator failed"):
-                await pair.stop()
+                await network.stop()
             # Another one may take its place.
-            await pair.change({"dut": {"mcs": 0}})
-            assert pair.running
+            await network.replace(link_scenario({"wlan": {"dut": {"mcs": 0}}}))
+            assert network.running
 
     asyncio.run(lose())
 
@@ -123,10 +125,10 @@ def test_an_emulator_that_dies_is_noticed() -> None:
 @pytest.mark.usefixtures("can_emulate")
 def test_sigterm_ends_the_emulator_with_its_status() -> None:
     async def terminate() -> None:
-        async with EmulatedPair({}) as pair:
-            assert pair.network._emulator is not None
-            os.kill(pair.network._emulator.pid, signal.SIGTERM)
-            status = await pair.stop()
+        async with EmulatedNetwork(ONE_STATION) as network:
+            assert network._emulator is not None
+            os.kill(network._emulator.pid, signal.SIGTERM)
+            status = await network.stop()
             assert status.seconds < 10
 
     asyncio.run(terminate())
@@ -134,7 +136,7 @@ def test_sigterm_ends_the_emulator_with_its_status() -> None:
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     async def enter() -> None:
-        async with EmulatedPair({}):
+        async with EmulatedNetwork(ONE_STATION):
             pass
 
     with monkeypatch.context() as patched:
@@ -165,13 +167,14 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 ROOTLESS = """
 import asyncio, subprocess
-from txop.emulate import EmulatedPair
+from txop.emulate import EmulatedNetwork, link_scenario
 
 async def main():
-    async with EmulatedPair({}) as pair:
-        assert pair.network._namespaces.rootless
-        subprocess.run([*pair.dut_prefix, "ping", "-c", "3", "-i", "0.2", "-q", pair.peer_address], check=True)
-        print((await pair.stop()).wlan.dut.packets_delivered)
+    async with EmulatedNetwork(link_scenario({"wlan": {}})) as network:
+        assert network._namespaces.rootless
+        server, dut = network.hosts
+        subprocess.run([*network.prefix(dut), "ping", "-c", "3", "-i", "0.2", "-q", server.address], check=True)
+        print((await network.stop()).wlan.dut.packets_delivered)
 
 asyncio.run(main())
 """

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from txop import _native
-from txop.emulate import EmulatedPair, EmulationError, EmulationStatus
+from txop.emulate import Captures, EmulatedNetwork, EmulationError, EmulationStatus, link_scenario
+from txop.emulate.status import retry_percent
 
 RunTool = Callable[..., Awaitable[str]]
 Tcp = Callable[..., Awaitable[float]]
@@ -26,24 +27,31 @@ def test_variants_of_a_link_show_in_tcp(run_tool: RunTool, tcp: Tcp) -> None:
     """MCS 7 with short guard interval carries 66 Mbit/s of UDP payload; TCP pays for its acknowledgements."""
 
     async def measure() -> None:
-        async with EmulatedPair({"seed": 1}) as pair:
+        async with EmulatedNetwork(link_scenario({"wlan": {}, "run": {"seed": 1}})) as network:
             interfaces = [
-                await run_tool([*prefix, "ip", "-o", "addr"]) for prefix in (pair.dut_prefix, pair.peer_prefix)
+                await run_tool([*prefix, "ip", "-o", "addr"])
+                for prefix in (network.prefix(network.hosts[1]), network.prefix(network.hosts[0]))
             ]
-            device = await run_tool([*pair.dut_prefix, "ip", "-o", "link", "show", pair.interface])
-            ping = await run_tool([*pair.dut_prefix, "ping", "-c", "20", "-i", "0.05", "-q", pair.peer_address])
-            up = await tcp(pair)
-            down = await tcp(pair, "-R")
-            plain = await pair.change({"seed": 1, "dut": {"tx_ampdu": False}, "ap": {"tx_ampdu": False}})
-            single = await tcp(pair)
-            await pair.change({"seed": 1, "ap": {"late_block_ack_us": 600}})
-            late = await tcp(pair)
-            late_status = await pair.stop()
-            assert not pair.running
+            device = await run_tool(
+                [*network.prefix(network.hosts[1]), "ip", "-o", "link", "show", network.hosts[1].interface]
+            )
+            ping = await run_tool(
+                [*network.prefix(network.hosts[1]), "ping", "-c", "20", "-i", "0.05", "-q", network.hosts[0].address]
+            )
+            up = await tcp(network)
+            down = await tcp(network, "-R")
+            plain = await network.replace(
+                link_scenario({"wlan": {"dut": {"tx_ampdu": False}, "ap": {"tx_ampdu": False}}, "run": {"seed": 1}})
+            )
+            single = await tcp(network)
+            await network.replace(link_scenario({"wlan": {"ap": {"late_block_ack_us": 600}}, "run": {"seed": 1}}))
+            late = await tcp(network)
+            late_status = await network.stop()
+            assert not network.running
             with pytest.raises(EmulationError, match="not running"):
-                await pair.stop()
+                await network.stop()
 
-        for text, address in zip(interfaces, (pair.dut_address, pair.peer_address), strict=True):
+        for text, address in zip(interfaces, (network.hosts[1].address, network.hosts[0].address), strict=True):
             assert f"inet {address}/20" in text
             assert "fe80" not in text
         assert "mtu 1500" in device
@@ -57,13 +65,13 @@ def test_variants_of_a_link_show_in_tcp(run_tool: RunTool, tcp: Tcp) -> None:
         assert 15 < single < 30, f"{single:.1f} Mbit/s without aggregation"
         assert late < 0.92 * up, f"{late:.1f} Mbit/s with late Block Acks, {up:.1f} without"
         assert plain is not None
-        retries = [status.wlan.dut.retry_percent or 0.0 for status in (plain, late_status)]
+        retries = [retry_percent(status.wlan.dut) or 0.0 for status in (plain, late_status)]
         assert retries[1] > 5 + retries[0], f"retry %: {retries}"
         assert late_status.wlan.ap.left_out_late > 0
         assert plain.wlan.ap.left_out_late == 0
         assert plain.timing.releases == plain.wlan.ap.packets_delivered + plain.wlan.dut.packets_delivered
         assert [(host.name, host.not_taken) for host in plain.hosts] == [("server", 0), ("dut", 0)]
-        up_pair = next(pair for pair in plain.pairs if pair.source == 1)
+        up_pair = next(pair for pair in plain.pairs if pair.from_ == 1)
         assert up_pair.packets_delivered == plain.wlan.dut.packets_delivered
         assert up_pair.bytes_delivered == plain.wlan.dut.bytes_delivered
         under_way = up_pair.packets_offered - up_pair.packets_delivered - sum(up_pair.drops.values())
@@ -78,10 +86,11 @@ def test_the_capture_agrees_with_the_link(tmp_path: Path, tcp: Tcp) -> None:
     file = tmp_path / "air.pcapng"
 
     async def measure() -> EmulationStatus:
-        scenario = {"seed": 3, "dut": {"mpdu_error_rate": 0.02}, "ap": {"late_block_ack_us": 400, "mcs": 5}}
-        async with EmulatedPair(scenario, air=file) as pair:
-            await tcp(pair, seconds=1)
-            return await pair.stop()
+        wlan = {"dut": {"mpdu_error_rate": 0.02}, "ap": {"late_block_ack_us": 400, "mcs": 5}}
+        scenario = link_scenario({"wlan": wlan, "run": {"seed": 3}})
+        async with EmulatedNetwork(scenario, Captures(air=file)) as network:
+            await tcp(network, seconds=1)
+            return await network.stop()
 
     status = asyncio.run(measure())
     report = json.loads(_native.analyze_air(file))
@@ -96,7 +105,7 @@ def test_the_capture_agrees_with_the_link(tmp_path: Path, tcp: Tcp) -> None:
         sent, got = counters[link["ta"]], counters[link["ra"]]
         assert link["mpdu_retry"]["frames"] == sent.mpdus - sent.mpdus_collided
         assert link["mpdu_retry"]["retries"] == sent.retries - sent.retries_collided
-        assert link["mpdu_retry"]["percent"] == pytest.approx(sent.retry_percent)
+        assert link["mpdu_retry"]["percent"] == pytest.approx(retry_percent(sent))
         exchange = next(row for row in report["exchanges"] if (row["ta"], row["ra"]) == (link["ta"], link["ra"]))
         assert (exchange["acked"], exchange["block_acked"]) == (got.acks, got.block_acks)
     flow = next(flow for flow in report["block_acks"] if flow["originator"] == DUT)
@@ -124,9 +133,11 @@ def test_the_capture_agrees_with_the_link(tmp_path: Path, tcp: Tcp) -> None:
 @pytest.mark.usefixtures("can_emulate")
 def test_a_full_disk_or_a_forbidden_file_is_told(tmp_path: Path, run_tool: RunTool) -> None:
     async def into(file: Path) -> EmulationStatus:
-        async with EmulatedPair({}, air=file) as pair:
-            await run_tool([*pair.dut_prefix, "ping", "-c", "3", "-i", "0.2", "-q", pair.peer_address])
-            return await pair.stop()
+        async with EmulatedNetwork(link_scenario({"wlan": {}}), Captures(air=file)) as network:
+            await run_tool(
+                [*network.prefix(network.hosts[1]), "ping", "-c", "3", "-i", "0.2", "-q", network.hosts[0].address]
+            )
+            return await network.stop()
 
     with pytest.raises(EmulationError, match="No such file or directory"):
         asyncio.run(into(tmp_path / "nowhere" / "air.pcapng"))

@@ -12,7 +12,7 @@ import pytest
 
 from guests_here import rebuilt_driver
 from txop import air, bus
-from txop.air.model import AirReport
+from txop.air.report import AirReport
 from txop.guest.chips import IN_GUEST, Chip
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest

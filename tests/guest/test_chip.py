@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
+from txop.core.errors import UserError
 from txop.guest.chips import DEVICES, DRIVERS, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
 from txop.guest_image.error import GuestError
 
@@ -46,8 +47,37 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
         ({"faults": Path("/nowhere/faults.toml")}, "/nowhere/faults.toml is no file"),
         ({"options": ("--air $(reboot)",)}, "cannot be passed on"),
         ({"channel": 14}, "14"),
+        ({"stations": (-45,)}, "the rtl8188cus is no access point"),
+        (
+            {"device": "mt7610u", "stations": (-45,), "ap": "builtin", "security": "open"},
+            "the chip is the access point",
+        ),
+        ({"device": "mt7610u", "stations": (-45,) * 17}, "17 stations are too many"),
+        ({"device": "mt7610u", "stations": (-45, 20)}, "20 dBm is no signal"),
+        ({"device": "mt7610u", "security": "wpa2-tkip"}, "no cipher for wpa2-tkip"),
     ],
 )
 def test_what_cannot_be_is_said(keys: dict[str, object], words: str) -> None:
     with pytest.raises(GuestError, match=words.replace("$", r"\$").replace("(", r"\(")):
         Chip(**keys)  # type: ignore[arg-type]
+
+
+def test_a_chip_can_be_the_access_point_of_stations() -> None:
+    options = DeviceOptions("mt7610u", stations="-45,-88")
+    chip = options.chip()
+    assert chip is not None
+    assert (chip.driver, chip.variables()["LAB_STATIONS"]) == ("mt76x0u", "-45,-88")
+    assert Chip().variables()["LAB_STATIONS"] == ""
+
+
+@pytest.mark.parametrize(
+    ("device", "stations", "words"),
+    [
+        ("mt7610u", "near", "no list of signals"),
+        ("mt7610u", "", "no list of signals"),
+        (None, "-45", "go with --device"),
+    ],
+)
+def test_signals_that_cannot_be_are_said(device: str | None, stations: str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        DeviceOptions(device, stations=stations).chip()

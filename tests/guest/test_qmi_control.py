@@ -11,7 +11,7 @@ import pytest
 
 from guests_here import no_guest, rebuilt_driver
 from txop import bus
-from txop.bus.model import BusReport
+from txop.bus.report import BusReport
 from txop.guest.chips import DRIVERS, Chip
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest

@@ -121,6 +121,7 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
 ) -> None:
     monkeypatch.setattr(qemu.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(qemu, "_KVM", tmp_path / "none")
+    monkeypatch.setattr(qemu, "KVM_PVM", tmp_path / "kvm_pvm")
     with pytest.raises(MissingForGuest, match=r"there is no .*/none"):
         check_kvm()
     (tmp_path / "kvm").touch()
@@ -131,6 +132,9 @@ def test_kvm_that_is_asked_for_and_does_not_work_says_why(
     assert str(said.value).isprintable()
     program(stand_ins, qemu.PROGRAM, "cat >/dev/null")
     check_kvm()
+    (tmp_path / "kvm_pvm").mkdir()
+    with pytest.raises(MissingForGuest, match="kvm_pvm, which does without"):
+        check_kvm()
     monkeypatch.setattr(qemu.platform, "machine", lambda: "aarch64")
     with pytest.raises(MissingForGuest, match="guests are x86-64"):
         check_kvm()

@@ -117,7 +117,31 @@ def test_damaged_and_empty_logs(txop, here, tmp_path):
     empty.write_text("")
     done = txop("log", str(empty), env=here)
     assert done.returncode == ExitCode.VERDICT_NO
-    assert "no kernel messages" in done.stderr
+    assert "no line that is known to be a kernel message" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["Dear list,\nthe driver is slow: see below.\n", "a,b\n1,2\n", "int main(void)\n{\n}\n"]
+)
+def test_text_that_is_no_kernel_log_is_not_called_free_of_faults(txop, here, tmp_path, text):
+    other = tmp_path / "mail.txt"
+    other.write_text(text)
+    done = txop("log", str(other), env=here)
+    assert done.returncode == ExitCode.VERDICT_NO
+    assert "no line that is known to be a kernel message" in done.stderr
+    assert "No faults found" not in done.stdout
+    assert json.loads(txop("log", str(other), "--json", env=here).stdout)["recognised"] is False
+
+
+@pytest.mark.parametrize(
+    "line", ["rtl8xxxu 1-1:1.0: up", "wlan0: associated", "Linux version 6.12.1 (x)", "kernel: hello"]
+)
+def test_one_line_of_a_kernel_is_enough(txop, here, tmp_path, line):
+    log = tmp_path / "dmesg.txt"
+    log.write_text(f"copied from a page\n{line}\n")
+    done = txop("log", str(log), env=here)
+    assert (done.returncode, done.stderr) == (ExitCode.OK, "")
+    assert "No faults found" in done.stdout
 
 
 def test_quiet_log_is_no_reason_to_fail(txop, here, tmp_path):

@@ -38,6 +38,8 @@ class FakeMachine:
     """Path -> whether this user may open it."""
     unshare: Ran | None = REFUSED
     kvm: Ran | None = field(default_factory=lambda: Ran(0, ""))
+    processor: str = ""
+    """Its flags."""
 
     def os_release(self) -> Mapping[str, str]:
         return self.release
@@ -51,6 +53,8 @@ class FakeMachine:
         if command[0] == "/bin/sh":
             assert "-accel" in command
             return self.kvm
+        if command[0] == "grep":
+            return Ran(0, f"flags\t\t: {self.processor}\n") if self.processor else Ran(1, "")
         return Ran(0, self.programs[command[0].rpartition("/")[2]])
 
     def exists(self, path: str) -> bool:
@@ -157,7 +161,7 @@ def test_a_device_without_permission_is_not_the_same_as_no_device():
     assert not kvm.present
     assert kvm.detail == "no permission for /dev/kvm"
     assert kvm.fix == 'sudo usermod -aG kvm "$USER"'
-    assert finding(diagnose(BARE), "kvm").fix == "sudo modprobe kvm"
+    assert finding(diagnose(BARE), "kvm").fix == "sudo modprobe -a kvm_intel kvm_amd"
 
 
 def test_ubuntu_forbids_rootless_namespaces_through_apparmor():
@@ -220,11 +224,56 @@ def test_kvm_that_is_there_and_does_not_work_is_not_present(kvm, why):
     assert (found.present, found.detail, found.fix) == (False, f"/dev/kvm does not work: {why}", None)
 
 
+def test_kvm_that_boots_no_kernel_is_not_present():
+    devices = {**FULL.devices, "/sys/module/kvm_pvm": True}
+    found = finding(diagnose(replace(FULL, devices=devices)), "kvm")
+    assert (found.present, found.fix) == (False, None)
+    assert "kvm_pvm" in found.detail
+
+
 def test_kvm_of_another_processor_is_of_no_use_and_has_no_fix():
     found = finding(diagnose(replace(FULL, architecture="aarch64")), "kvm")
     assert not found.present
     assert "x86-64" in found.detail
     assert found.fix is None
+
+
+@pytest.mark.parametrize(
+    ("processor", "module", "detail"),
+    [
+        ("fpu vmx sse", "kvm_intel", "kvm_intel"),
+        ("fpu vmx hypervisor", "kvm_intel", "kvm_intel, nested: this is a virtual machine itself"),
+        ("fpu svm", "kvm_amd", "kvm_amd"),
+        ("fpu svm", "other", "built into the kernel"),
+    ],
+)
+def test_what_is_behind_kvm_is_named(processor, module, detail):
+    devices = {**FULL.devices, f"/sys/module/{module}": True}
+    found = finding(diagnose(replace(FULL, processor=processor, devices=devices)), "kvm")
+    assert (found.present, found.detail) == (True, f"/dev/kvm ({detail})")
+
+
+@pytest.mark.parametrize(
+    ("processor", "fix", "why"),
+    [
+        ("fpu vmx", "sudo modprobe kvm_intel", "no /dev/kvm"),
+        ("fpu svm", "sudo modprobe kvm_amd", "no /dev/kvm"),
+        ("fpu hypervisor", None, "the machine that this one is virtual on offers no virtualisation"),
+        ("fpu sse", None, "the processor, or its firmware, offers no virtualisation"),
+    ],
+)
+def test_the_module_that_makes_kvm_is_that_of_the_processor(processor, fix, why):
+    found = finding(diagnose(replace(BARE, processor=processor)), "kvm")
+    assert (found.present, found.fix) == (False, fix)
+    assert why in found.detail
+
+
+@pytest.mark.parametrize("machine", [BARE, FULL, replace(BARE, release=UNKNOWN)])
+def test_json_has_no_null(machine):
+    document = doctor.as_json(diagnose(machine))
+    assert all(value is not None for row in document["capabilities"] for value in row.values())
+    assert all(row["detail"] for row in document["capabilities"])
+    assert all("fix" not in row for row in document["capabilities"] if row["present"])
 
 
 def test_json_and_table_tell_the_same(capsys, monkeypatch):
@@ -235,7 +284,7 @@ def test_json_and_table_tell_the_same(capsys, monkeypatch):
     table = capsys.readouterr().out
     for row in document["capabilities"]:
         assert row["title"] in table
-        assert (row["fix"] or "") in table
+        assert row.get("fix", "") in table
 
 
 def test_keys_are_unique():

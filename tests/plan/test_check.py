@@ -15,17 +15,16 @@ EMULATED = """\
 title = "emulated"
 [target.dut]
 kind = "emulated"
-side = "dut"
 [target.peer]
 kind = "emulated"
-side = "peer"
-[link]
+[link.wlan]
+[link.run]
 seed = 1
 [[arm]]
 name = "a"
 [[arm]]
 name = "b"
-emulated = { dut = { mcs = 3 } }
+emulated = { wlan = { dut = { mcs = 3 } } }
 [[test]]
 name = "tx"
 kind = "tcp-tx"
@@ -177,9 +176,36 @@ def test_one_mistake_is_one_problem_at_its_key(parse, good, before, after, key, 
 @pytest.mark.parametrize(
     ("before", "after", "key", "message"),
     [
-        ('kind = "emulated"\nside = "peer"', 'kind = "local"\naddress = "1.1.1.1"', "target.peer.kind", "both ends"),
-        ('side = "peer"', 'side = "dut"', "target.peer.side", 'must be "peer"'),
-        ("[link]\nseed = 1\n", "", "target.dut.kind", "needs a table [link]"),
+        (
+            '[target.peer]\nkind = "emulated"',
+            '[target.peer]\nkind = "local"\naddress = "1.1.1.1"',
+            "target.peer.kind",
+            "both ends",
+        ),
+        ("[target.peer]", '[target.far]\nkind = "local"\n[target.peer]', "target.far.kind", "so must its stations"),
+        ("[link.wlan]", 'side = "dut"\n[link.wlan]', "target.peer.side", 'must be "peer"'),
+        ("[link.wlan]\n[link.run]\nseed = 1\n", "", "target.dut.kind", "needs a table [link]"),
+        ("[link.wlan]\n", "", "link", "no link in it"),
+        ("[link.run]", "[[link.traffic]]\nkind = 'tcp'\n[link.run]", "link.traffic", "the tests of a plan"),
+        ("seed = 1", "duration_s = 1", "link.run.duration_s", "say how long"),
+        ("[link.wlan]", "[link.pipe]\n[link.wlan]", "link", "more than one link"),
+        ("[link.wlan]", "host = 'far'\n[link.wlan]", "target.peer.host", 'no host "far"'),
+        ("[link.wlan]", "host = 'dut'\n[link.wlan]", "target.peer.host", "the peer is the server"),
+        ("[target.peer]", "host = '0'\n[target.peer]", "target.dut.host", "host server is the peer"),
+        ("[target.peer]", "[target.far]\nkind = 'emulated'\n[target.peer]", "target.far", 'no host "far"'),
+        (
+            "[target.peer]",
+            "[target.far]\nkind = 'emulated'\nhost = '1'\n[target.peer]",
+            "target.far.host",
+            'target "dut" is host dut too',
+        ),
+        (
+            "dut = { mcs = 3 }",
+            "stations = [{ name = 'a' }, { name = 'b' }]",
+            "arm[1].emulated",
+            "joins server, a, b, and",
+        ),
+        ("wlan = { dut = { mcs = 3 } }", "pipe = { stations = 3 }", "arm[1].emulated", "the hosts must be the same"),
         ('name = "a"', 'name = "a"\nremove = ["x"]', "arm[0].remove", "no driver"),
         ('name = "a"', 'name = "a"\nmodule = { name = "x" }', "arm[0].module", "no driver"),
         ("[[test]]", "[bring_up.wpa_supplicant]\nconfig = 'x'\n[[test]]", "bring_up.wpa_supplicant", "not associated"),
@@ -194,6 +220,83 @@ def test_one_mistake_is_one_problem_at_its_key(parse, good, before, after, key, 
 def test_emulated_links_are_consistent(parse, before, after, key, message):
     text = EMULATED.replace(before, after, 1)
     assert any(key == k and message in m for k, m in found(parse(text))), found(parse(text))
+
+
+NEW = "the link of a plan is a scenario now"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("[link.wlan]", "[link.dut]\nmcs = 3", {("link.dut", 6): "write [link.wlan.dut]"}),
+        (
+            "[link.wlan]\n[link.run]",
+            "[link]",
+            {("link.seed", 7): "write [link.run] seed = ..."},
+        ),
+        (
+            "emulated = { wlan = { dut = { mcs = 3 } } }",
+            "emulated = { ap = { mcs = 3 }, medium = {}, seed = 3 }",
+            {
+                ("arm[1].emulated.ap", 13): "write [arm.emulated.wlan.ap]",
+                ("arm[1].emulated.medium", 13): "write [arm.emulated.wlan.medium]",
+                ("arm[1].emulated.seed", 13): "write [arm.emulated.run] seed = ...",
+            },
+        ),
+    ],
+)
+def test_keys_of_old_are_refused_with_what_is_to_be_written(parse, before, after, lines):
+    problems = check(parse(EMULATED.replace(before, after, 1)), files=False).problems
+    assert {(problem.key, problem.line): problem.what_to_do for problem in problems} == lines
+    assert all(problem.message.startswith(NEW) for problem in problems)
+
+
+@pytest.mark.parametrize("side", ["", 'side = "peer"\n', 'host = "server"\n', 'host = "0"\n'])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[link.wlan.ap]\nqueueing = { kind = 'airtime' }\n",
+        "[link.modem]\n",
+        "[link.sdio.host]\nhif = 'asynchronous'\n[link.path]\ndelay_ms = 5\n",
+        "[link.pipe]\nrate_mbit_s = 5\n",
+        "[link]\nbase = 'modem-ncm'\n",
+        "[[link.wlan.stations]]\nname = 'far'\nmcs = 0\n[[link.wlan.stations]]\nname = 'near'\n",
+    ],
+)
+def test_every_kind_of_link_can_be_the_link_of_a_plan(parse, side, link):
+    text = EMULATED.replace("[link.wlan]\n", side + link).replace(
+        "wlan = { dut = { mcs = 3 } }", "path = { loss = 0.1 }"
+    )
+    assert found(parse(text)) == []
+
+
+def test_a_station_is_a_target_by_its_name(parse):
+    stations = "[link.wlan]\nstations = [{ name = 'fast', count = 2 }, { name = 'slow' }]\n"
+    more = "[target.fast-2]\nkind = 'emulated'\n[target.other]\nkind = 'emulated'\nhost = 'slow'\n"
+    text = EMULATED.replace("[link.wlan]\n", more + stations).replace(
+        "emulated = { wlan = { dut = { mcs = 3 } } }\n", ""
+    )
+    text += "[[test]]\nname = 'all'\nkind = 'stations'\nstations = ['dut', 'fast-2', 'other']\n"
+    assert found(parse(text)) == []
+    assert ("target.other", "no test uses it") in warned(parse(text.replace(", 'other'", "")))
+
+
+@pytest.mark.parametrize(
+    ("link", "collect", "key", "said"),
+    [
+        ("[link.modem]", "air = true", "collect.air", "a modem link has no frames"),
+        ("[link.wlan]", "air = true", None, ""),
+        ("[link.modem]", "usbmon = true", None, ""),
+        ("[link.sdio]", "usbmon = true", "collect.usbmon", "no USB bus"),
+        ("[link.wlan.dut.usb]", "usbmon = true", None, ""),
+    ],
+)
+def test_what_a_link_does_not_have_is_not_collected(parse, link, collect, key, said):
+    text = EMULATED.replace("[link.wlan]", link).replace("emulated = { wlan = { dut = { mcs = 3 } } }\n", "")
+    checked = check(parse(f"{text}[collect]\n{collect}\n"), files=False)
+    told = [p for p in (*checked.problems, *checked.warnings) if (p.key or "").startswith("collect")]
+    assert [(p.key, said in p.message) for p in told] == ([(key, True)] if key else [])
+    assert bool(checked.problems) == (key == "collect.air")
 
 
 def test_arms_and_tests_may_not_share_a_folder(parse, good):

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from txop.cli import app as program
-from txop.emulate import EmulatedPair, EmulationError
-from txop.emulate.scenario import laid_over
+from txop.emulate import EmulatedNetwork, EmulationError, link_scenario
 from txop.guest_image.error import GuestError
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.problem import PlanError
@@ -26,10 +25,8 @@ LINK = """\
 title = "t"
 [target.dut]
 kind = "emulated"
-side = "dut"
 [target.peer]
 kind = "emulated"
-side = "peer"
 [link]
 {link}
 [[arm]]
@@ -70,31 +67,45 @@ def guest(text: str = "", variant: str = "") -> str:
 
 
 BAD = {
-    "a key of the link that does not exist": (link("dut = { msc = 3 }"), 9, "link.dut.msc", "no such key"),
-    "a table of the link that does not exist": (link("[link.bus]\nx = 1"), 9, "link.bus", "no such key"),
-    "a value out of range": (link("[link.ap]\nretry_limit = 300"), 10, "link.ap.retry_limit", "not a whole number"),
-    "a deep key": (link("[link.ap.edca.video]\ncw_min = 8"), 10, "link.ap.edca.video.cw_min", "8 is not"),
-    "a value of another type": (link('[link.dut]\nmcs = "7"'), 10, "link.dut.mcs", "not a whole number"),
-    "a number that is none": (link("[link.dut]\nmpdu_error_rate = nan"), 10, "link.dut.mpdu_error_rate", "finite"),
-    "a date": (link("[link.dut]\nmcs = 2026-01-01"), 10, "link.dut.mcs", "date"),
-    "a table that is none": (link("dut = [1]"), 9, "link.dut", "not a table"),
-    "an arm's key": (link("", "dut = { msc = 3 }"), 14, "arm[1].emulated.dut.msc", "no such key"),
-    "an arm's value": (link("", "ap = { mcs = 40 }"), 14, "arm[1].emulated.ap.mcs", "40 is not"),
+    "a key of the link that does not exist": (link("wlan.dut = { msc = 3 }"), 7, "link.wlan.dut.msc", "no such key"),
+    "a table of the link that does not exist": (link("wlan = {}\n[link.bus]\nx = 1"), 8, "link.bus", "no such key"),
+    "a value out of range": (
+        link("[link.wlan.ap]\nretry_limit = 300"),
+        8,
+        "link.wlan.ap.retry_limit",
+        "not a whole number",
+    ),
+    "a deep key": (link("[link.wlan.ap.edca.video]\ncw_min = 8"), 8, "link.wlan.ap.edca.video.cw_min", "8 is not"),
+    "a value of another type": (link('[link.wlan.dut]\nmcs = "7"'), 8, "link.wlan.dut.mcs", "not a whole number"),
+    "a number that is none": (
+        link("[link.wlan.dut]\nmpdu_error_rate = nan"),
+        8,
+        "link.wlan.dut.mpdu_error_rate",
+        "finite",
+    ),
+    "a date": (link("[link.wlan.dut]\nmcs = 2026-01-01"), 8, "link.wlan.dut.mcs", "date"),
+    "a table that is none": (link("wlan.dut = [1]"), 7, "link.wlan.dut", "not a table"),
+    "an arm's key": (link("wlan = {}", "wlan.dut = { msc = 3 }"), 12, "arm[1].emulated.wlan.dut.msc", "no such key"),
+    "an arm's value": (link("wlan = {}", "wlan.ap = { mcs = 40 }"), 12, "arm[1].emulated.wlan.ap.mcs", "40 is not"),
     "two keys that are good alone": (
-        link('[link.ap]\nphy = "ofdm"\n[link.dut]\nphy = "ofdm"', 'dut = { phy = "ht" }'),
-        17,
-        "arm[1].emulated.dut.phy",
+        link('[link.wlan.ap]\nphy = "ofdm"\n[link.wlan.dut]\nphy = "ofdm"', 'wlan.dut = { phy = "ht" }'),
+        15,
+        "arm[1].emulated.wlan.dut.phy",
         "knows more than the access point",
     ),
-    "dut and stations": (link("dut = {}\nstations = [{}]"), 9, "link.dut", "the only station"),
-    "more hosts than can be": (link("stations = [{ count = 400 }]"), 8, "link", "256 can be emulated"),
+    "dut and stations": (link("wlan = { dut = {}, stations = [{}] }"), 7, "link.wlan.dut", "the only station"),
+    "more hosts than can be": (link("wlan.stations = [{ count = 400 }]"), 6, "link", "256 can be emulated"),
+    "a key of a modem": (link("modem.device = { buffers = 0 }"), 7, "link.modem.device.buffers", "0 is not"),
+    "a base that is not there": (link('base = "no-such"'), 7, "link.base", "No such file"),
+    "no link": (link(), 6, "link", "there is no link"),
+    "an old key": (link("dut = { mcs = 3 }"), 7, "link.dut", "is a scenario now"),
     "a chip's security": (guest('ap = "builtin"\nsecurity = "wpa2"'), 7, "guest", "open"),
     "a chip's parameter": (guest("", 'parameters = { x = "a b" }'), 12, "arm[1].guest.parameters", "passed on"),
     "a driver that knows no such chip": (guest('driver = "ath9k"'), 7, "guest.driver", "does not know"),
     "a kernel without lock": (guest('kernel = "5.4"'), 7, "guest.kernel", "no lock"),
     "a lock file that is none": (guest('lock = "plan.toml"'), 7, "guest.lock", ""),
     "a source without Makefile": (guest('source = "."'), 7, "guest.source", "no Makefile"),
-    "a name of another arm": (link().replace('"b"', '"a"'), 11, "arm[1].name", "another arm"),
+    "a name of another arm": (link("wlan = {}").replace('"b"', '"a"'), 9, "arm[1].name", "another arm"),
 }
 """Plan, and the first line that can be meant, the key, and a word of what is said."""
 
@@ -124,9 +135,9 @@ def test_the_two_commands_refuse_alike(name, tmp_path, monkeypatch, capsys):
 def refused_links(loaded: LoadedPlan) -> bool:
     """Whether making one of the links of the plan is refused."""
     plan = loaded.plan
-    for variant in ({}, *(arm.emulated or {} for arm in plan.arm)):
+    for link in (plan.link or {}, *(plan.link_of(arm) or {} for arm in plan.arm)):
         try:
-            EmulatedPair(laid_over(plan.link or {}, variant))
+            EmulatedNetwork(link_scenario(link))
         except (EmulationError, ScenarioError):
             return True
     return False
@@ -173,8 +184,8 @@ def toml(table: dict[str, object]) -> str:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(TABLE, TABLE, TABLE, TABLE)
 def test_any_link_is_refused_by_the_check_when_it_cannot_be_made_and_only_then(dut, ap, own_dut, own_ap):
-    base = f"dut = {{ {toml(dut)} }}\nap = {{ {toml(ap)} }}"
-    text = link(base, f"dut = {{ {toml(own_dut)} }}, ap = {{ {toml(own_ap)} }}")
+    base = f"wlan.dut = {{ {toml(dut)} }}\nwlan.ap = {{ {toml(ap)} }}"
+    text = link(base, f"wlan.dut = {{ {toml(own_dut)} }}, wlan.ap = {{ {toml(own_ap)} }}")
     loaded = parse_plan(text.encode(), Path("plan.toml"))
     problems = check(loaded, files=False).problems
     assert bool(problems) == refused_links(loaded), problems

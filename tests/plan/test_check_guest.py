@@ -12,6 +12,7 @@ from txop.plan.load import LoadedPlan
 from txop.plan.problem import PlanError
 from txop.plan_check.check import check
 from txop.plan_check.guest_chip import chip_of
+from txop.plan_check.hazards import hazards
 
 PLAN = """\
 title = "x"
@@ -54,7 +55,13 @@ def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         ("", 'device = "ncm"\ndriver = "rtl8xxxu"', ("arm", 1, "guest", "driver"), "does not know a ncm"),
         ("", 'modem = { mux = "rmnet" }', ("arm", 1, "guest", "modem"), "has no settings of a network function"),
         ('device = "qmi-modem"\nncm = { ntb32 = true }', "", ("guest", "ncm"), "the device is qmi-modem"),
-        ('device = "qmi-modem"\nmodem = { tx_aggregation = {} }', "", ("guest", "modem"), "only rmnet aggregates"),
+        ('device = "qmi-modem"\nmodem = { tx_aggregation = {} }', "", ("guest", "modem"), "raw IP has one datagram"),
+        (
+            'device = "qmi-modem"',
+            'modem = { mux = "qmimux", tx_aggregation = {} }',
+            ("arm", 1, "guest", "modem"),
+            "aggregates nothing that it sends",
+        ),
     ],
 )
 def test_what_cannot_be_is_told_with_its_place(
@@ -93,6 +100,83 @@ def test_what_can_be_is_not_refused(parse: Callable[[str], LoadedPlan], tmp_path
     (tmp_path / "good.toml").write_text("[[fault]]\nendpoint = 1\naction = 'stall'\n")
     (tmp_path / "Makefile").write_text("obj-m := vendor.o\n")
     assert check(parse(PLAN.format(guest=guest, arm=arm))).problems == ()
+
+
+PATCHED = """\
+name = "b"
+patches = [{ file = "txop:qmi_wwan/uplink-aggregation.toml" }]
+"""
+
+
+@pytest.mark.parametrize(("limits", "refused"), [("{ datagrams = 8 }", 0), ("{ hold_us = 500 }", 1)])
+def test_a_patched_qmi_wwan_aggregates_and_has_a_timer_of_its_own(
+    parse: Callable[[str], LoadedPlan], limits: str, refused: int
+) -> None:
+    arm = f'modem = {{ mux = "qmimux", tx_aggregation = {limits} }}'
+    text = PLAN.format(guest='device = "qmi-modem"', arm=arm)
+    assert 'name = "b"\n' in text
+    loaded = parse(text.replace('name = "b"\n', PATCHED))
+    problems = check(loaded).problems
+    assert [("takes no hold_us" in problem.message) for problem in problems] == [True] * refused
+
+
+def test_what_the_host_makes_of_a_modem_reaches_the_guest(parse: Callable[[str], LoadedPlan]) -> None:
+    modem = 'mux = "qmimux", tx_aggregation = { datagrams = 8, bytes = 4096 }, queue_discipline = "fq_codel"'
+    arm = f'modem = {{ {modem}, queue_packets = 20, framing = "negotiated", uplink_datagrams = 8 }}'
+    plan = parse(PLAN.format(guest='device = "qmi-modem"', arm=arm)).plan
+    assert plan.guest is not None
+    plain, set_up = (chip_of(plan.guest.varied(arm.guest)) for arm in plan.arm)
+    told = {key: value for key, value in set_up.variables().items() if value != plain.variables()[key]}
+    assert told.pop("LAB_OPTIONS").startswith("--framing negotiated --uplink-datagrams 8 --uplink-bytes 8192 ")
+    assert told == {
+        "LAB_SYSFS": "qmi/tx_max_datagrams_mux=8 qmi/tx_max_size_mux=4096",
+        "LAB_QUEUE": "fq_codel",
+        "LAB_QUEUE_PACKETS": "20",
+        "LAB_NEGOTIATE": "32 15872",
+    }
+    assert set_up.is_negotiated
+
+
+def test_settings_of_cdc_ncm_are_those_of_its_folder_in_sysfs(parse: Callable[[str], LoadedPlan]) -> None:
+    ncm = "ncm = { tx_timer_us = 5, tx_max_bytes = 4096, rx_max_bytes = 8192, min_tx_packet_bytes = 0 }"
+    plan = parse(PLAN.format(guest='device = "ncm"', arm=ncm)).plan
+    assert plan.guest is not None
+    plain, set_up = (chip_of(plan.guest.varied(arm.guest)).variables()["LAB_SYSFS"] for arm in plan.arm)
+    assert plain == ""
+    assert set_up.split() == [
+        "cdc_ncm/rx_max=8192",
+        "cdc_ncm/tx_max=4096",
+        "cdc_ncm/min_tx_pkt=0",
+        "cdc_ncm/tx_timer_usecs=5",
+    ]
+
+
+def test_a_negotiated_path_has_a_multiplexer(parse: Callable[[str], LoadedPlan]) -> None:
+    loaded = parse(PLAN.format(guest='device = "qmi-modem"', arm='modem = { framing = "negotiated" }'))
+    (problem,) = check(loaded).problems
+    assert "QMAP is what is negotiated" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("modem", "words"),
+    [
+        ("tx_aggregation = { datagrams = 16, bytes = 8192 }", None),
+        ("tx_aggregation = { datagrams = 17, bytes = 8192 }", "17 datagrams and 8,192 bytes go past what the modem"),
+        ("tx_aggregation = { bytes = 16384 }", "(16 and 8,192): it crashes"),
+        ('framing = "fixed", tx_aggregation = { bytes = 16384 }', None),
+        ("uplink_bytes = 16384, tx_aggregation = { bytes = 16384 }", None),
+    ],
+)
+def test_transfers_beyond_what_the_modem_takes_are_worth_a_warning(
+    parse: Callable[[str], LoadedPlan], modem: str, words: str | None
+) -> None:
+    guest = 'device = "qmi-modem"\nmodem = { mux = "rmnet", framing = "negotiated" }'
+    loaded = parse(PLAN.format(guest=guest, arm=f"modem = {{ {modem} }}"))
+    checked = check(loaded)
+    assert checked.problems == ()
+    said = [each for each in hazards(loaded) if "what the modem" in each[1]]
+    assert [each[0] for each in said] == ([] if words is None else [("arm", 1, "guest", "modem")])
+    assert all(words is not None and words in each[1] for each in said)
 
 
 def test_the_built_in_access_point_is_open_where_nothing_else_is_said(parse: Callable[[str], LoadedPlan]) -> None:

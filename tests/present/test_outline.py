@@ -7,8 +7,8 @@ import json
 import pytest
 
 from txop import _native
-from txop.air.model import AirReport
 from txop.air.outline import Outline
+from txop.air.report import AirReport
 from txop.formats.error import FormatError
 from txop.present.outline import first_members
 

@@ -138,6 +138,18 @@ def test_statistics_of_the_driver_that_grew(tmp_path):
     assert (tmp_path / "ethtool-before-dut.txt").read_text() == before
 
 
+def test_a_block_that_a_timer_ends_is_no_error(tmp_path):
+    target = FakeTarget()
+    target.connected = True
+    target.programs["ethtool"] = "ethtool"
+    for reasons, dropped in ((2, 0), (162, 3)):
+        text = f"NIC statistics:\n     tx_reason_timeout: {reasons}\n     tx_dropped: {dropped}\n"
+        target.answer("ethtool", stdout=text)
+    reading = go(tmp_path, EthtoolStatistics(), target)
+    assert growth(tmp_path, "dut") == {"tx_reason_timeout": 160, "tx_dropped": 3}
+    assert reading.warnings == ["dut: the driver counted errors: tx_dropped +3"]
+
+
 def test_no_ethtool_and_no_statistics(tmp_path):
     without = FakeTarget()
     without.connected = True

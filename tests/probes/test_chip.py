@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,39 @@ def test_a_chip_that_answers_late_is_held_to_what_moved_since(tmp_path: Path) ->
     (tmp_path / chip.WINDOW_FILE).write_text(json.dumps(late))
     assert states(of, reading(throughput_mbit_s=40.0)) == {"chip-traffic": "ok", "above-phy": "ok"}
     assert states(of, reading(throughput_mbit_s=50.0))["chip-traffic"] == "void"
+
+
+@pytest.mark.parametrize(
+    ("points", "state"),
+    [
+        # a download that is still getting faster: iperf3's window ends 0.2 s after the chip's, in its fastest part
+        ([(-0.5, 10.0), (0.5, 120.0)], "ok"),
+        # seconds are compared, however often iperf3 reports: a fifth of one that stands out is no ramp
+        ([(-0.5, 120.0), (0.1, 10.0), (0.3, 120.0), (0.5, 230.0), (0.7, 120.0), (0.9, 120.0)], "void"),
+        # as much of it is missing, and there is no ramp that could have hidden it
+        ([(-0.5, 120.0), (0.5, 120.0)], "void"),
+        ([], "void"),
+    ],
+)
+def test_a_ramp_at_the_edge_of_a_short_window_is_no_detour(
+    tmp_path: Path, points: list[tuple[float, float | None]], state: str
+) -> None:
+    of = modem_facts(tmp_path, into=12_000_000)
+    test = of.test.model_copy(update={"kind": "tcp-rx", "duration_s": 1.0})
+    for name, at_s in ((chip.WINDOW_FILE, 100), (chip.END_FILE, 101)):
+        document = json.loads((tmp_path / name).read_text())
+        document["monotonic_ns"] = at_s * SECOND
+        (tmp_path / name).write_text(json.dumps(document))
+    of = replace(of, test=test, marks=Marks(window=100.0, end=101.0))
+    read = reading(throughput_mbit_s=120.0)
+    read.series["throughput_mbit_s"] = points
+    assert states(of, read)["chip-traffic"] == state
+
+
+def test_a_detour_of_all_traffic_is_seen_in_the_steepest_ramp(tmp_path: Path) -> None:
+    read = reading(throughput_up_mbit_s=45.0, throughput_down_mbit_s=140.0)
+    read.series["throughput_down_mbit_s"] = [(-0.5, 0.0), (0.5, 140.0)]
+    assert states(modem_facts(tmp_path, into=1_000_000), read)["chip-traffic"] == "void"
 
 
 def test_a_run_with_hardly_any_payload_is_not_judged(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +34,12 @@ from txop.campaign.gates import GATES, judge, settle
 from txop.campaign.joined import join
 from txop.campaign.metrics_reference import MARKER, reference
 from txop.core.metrics import METRICS
-from txop.measure.instrument import GateFinding, Reading
+from txop.measure.instrument import GateFinding, Marks, Points, Reading
 from txop.measure.probes import sampler
 from txop.measure.probes.host import HostCounters
 from txop.measure.probes.idle_difference import above_idle
-from txop.measure.probes.interface import InterfaceCounters
-from txop.plan.model import Gates
+from txop.measure.probes.interface import COUNTERS, InterfaceCounters, file_name
+from txop.plan.model import Gates, StationsTest
 from txop.targets.contract import TargetLost
 from txop.targets.local import LocalTarget
 
@@ -326,6 +327,26 @@ def test_traffic_that_went_another_way_voids_the_run(tmp_path, moved, state):
     reading = interface(tmp_path, *moved)
     reading.put("throughput_mbit_s", 40.0, "test")  # for 30 s: 150 MB
     assert [f.state for f in judge(facts_of(make_plan(), tmp_path), reading) if f.gate == "route"] == [state]
+
+
+def test_each_station_is_asked_for_its_own_traffic(tmp_path):
+    plan = make_plan()
+    test = StationsTest(name="all", kind="stations", stations=["dut", "near", "far", "idle"], duration_s=10)
+    facts = replace(facts_of(plan, tmp_path), test=test, marks=Marks(window=0.0, end=10.0))
+    for name, rx_bytes in (("dut", 26_000_000), ("near", 26_000_000), ("far", 900_000)):
+        both = {"interface": "wlan0", "before": dict.fromkeys(COUNTERS, 0), "after": dict.fromkeys(COUNTERS, 0)}
+        both["after"]["rx_bytes"] = rx_bytes
+        (tmp_path / file_name(name)).write_text(json.dumps(both))
+    reading = Reading()
+    reading.put("throughput_mbit_s", 50.0, "test")
+    for number, mbit_s in enumerate((20.0, 20.0, 8.0, 2.0)):
+        points: Points = [(t + 0.5, mbit_s) for t in range(10)]
+        reading.series[f"flow_{number}_rx_mbit_s"] = [*points, (10.5, 1e6)]
+    found = {finding.target: finding for finding in judge(facts, reading) if finding.gate == "route"}
+    assert {name: finding.state for name, finding in found.items()} == {
+        "dut": "ok", "near": "ok", "far": "void", "idle": "not available",
+    }  # fmt: skip
+    assert found["far"].words == "only 0.9 MB of 10.0 MB payload passed wlan0"
 
 
 def test_a_plan_without_interface_cannot_be_judged(tmp_path):

@@ -246,3 +246,14 @@ def test_a_large_campaign_gives_a_page_that_can_be_mailed(sample, tmp_path):
     archive = read_archive(root)
     write_page(archive, compare(archive), tmp_path / "large.html")
     assert (tmp_path / "large.html").stat().st_size < 3_000_000
+
+
+def test_on_paper_the_answer_is_a_page_and_what_was_compared_the_next(golden, golden_result, tmp_path):
+    write_page(golden, golden_result, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    head, _, rest = text.partition('<details class="chapter subject">')
+    assert '<details class="long"><summary>The verdict in full' in head
+    assert "Every interval is in chapter 1." in head
+    assert rest.count('<details class="chapter">') > 10
+    rules = text[text.index("@media print") :]
+    assert ".subject, .subject + .chapter { break-before: page; }" in rules

@@ -17,9 +17,11 @@ from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile, Value
 from txop.compare.archive import compare
 from txop.present.blocks import Lines
+from txop.present.chapters import Drawing
 from txop.present.plot import INK, standalone, svg
 from txop.report.answer.air_digest import digest as digest_of
 from txop.report.campaign.files import write_plots
+from txop.report.campaign.gallery import _alike, _with_alike
 from txop.report.campaign.plots import air, latency, time
 from txop.report.campaign.plots.drawing import arm_inks, spaced
 from txop.report.campaign.plots.forest import forest
@@ -353,3 +355,16 @@ def test_every_plot_becomes_a_png_and_an_svg(sample, tmp_path):
         else:
             assert ET.fromstring(content.decode()).tag.endswith("svg")  # noqa: S314 - written just now
             assert not re.search(rb"var\(--|#0a[0-9a-f]{2}0b", content)
+
+
+def test_a_figure_that_repeats_another_is_named_and_not_drawn(golden_result):
+    first = next(f for f in golden_result.figures if f.role == "exploratory" and f.rows)
+    same = first.model_copy(
+        update={"name": f"{first.test}.other", "metric": first.metric.model_copy(update={"title": "the other one"})}
+    )
+    points = [arm.model_copy(update={"points": arm.points[1:]}) for arm in first.arms]
+    found = _alike([first, same, first.model_copy(update={"name": f"{first.test}.third", "arms": points})])
+    assert found == {first.name: ["the other one"], f"{first.test}.third": []}
+    drawing = Drawing({}, "tx retries, %; lower is better.")
+    assert _with_alike(drawing, ["the other one"]).caption.endswith("better. The same in every run: the other one.")
+    assert _with_alike(drawing, []) is drawing

@@ -11,6 +11,7 @@ from txop.plan.model import Design
 from txop.stats import limits, normal, power
 from txop.stats import signed_rank as one
 from txop.stats import two_sample as two
+from txop.stats.sentence import sentence
 from txop.stats.signed_rank import MANY_PAIRS, signed_rank
 from txop.stats.two_sample import MANY_RUNS, mann_whitney
 from txop.stats.verdict import compare_paired
@@ -66,7 +67,7 @@ def test_one_limit_is_known_to_plans_comparisons_and_advice():
     assert power.blocks_needed(0.01, 1) is None
     few = compare_paired(np.zeros(20), wide[:20], **pair)
     assert (few.verdict, few.blocks_needed, few.beyond_limit) == ("inconclusive", None, True)
-    assert f"more than {most} blocks would be needed" in few.sentence
+    assert f"more than {most} blocks would be needed" in sentence(few)
     near = compare_paired(np.zeros(20), wide[:20], **(pair | {"margin": 0.3}))
     assert near.blocks_needed is not None
     assert 20 < near.blocks_needed <= most

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.stats.comparison import Comparison
+from txop.stats.sentence import sentence
 from txop.stats.signed_rank import signed_rank
-from txop.stats.verdict import Comparison, compare_paired, compare_unpaired, with_holm
+from txop.stats.verdict import compare_paired, compare_unpaired, with_holm
 
 WOBBLE = np.array([0.3, -0.5, 0.1, 0.7, -0.2, -0.6, 0.4, -0.1, 0.55, -0.35])
 WOBBLE -= signed_rank(WOBBLE).estimate
@@ -30,26 +32,26 @@ def test_better() -> None:
     assert (c.verdict, c.small_but_real, c.blocks_needed) == ("better", False, None)
     assert (c.n, c.p, c.p_adjusted, c.paired, c.unit) == (10, 2 / 2**10, None, True, "%")
     assert c.attained_confidence == pytest.approx(0.951171875)
-    assert c.sentence == ("patched is 31.2 % better than vanilla (95 % CI 30.2 to 32.2 %, n = 10 blocks, p = 0.002)")
+    assert sentence(c) == ("patched is 31.2 % better than vanilla (95 % CI 30.2 to 32.2 %, n = 10 blocks, p = 0.002)")
     assert c.warnings == ()
 
 
 def test_worse_and_lower_is_better() -> None:
     assert throughput(-20).verdict == "worse"
-    assert throughput(-20).sentence.startswith("patched is 20.0 % worse than vanilla (95 % CI 19.4 to 20.6 %")
+    assert sentence(throughput(-20)).startswith("patched is 20.0 % worse than vanilla (95 % CI 19.4 to 20.6 %")
     c = throughput(-20, better="lower")
     assert c.verdict == "better"
-    assert c.sentence.startswith("patched is 20.0 % better (lower) than vanilla (95 % CI 19.4 to 20.6 %")
+    assert sentence(c).startswith("patched is 20.0 % better (lower) than vanilla (95 % CI 19.4 to 20.6 %")
     assert throughput(20, better="lower").verdict == "worse"
 
 
 def test_equivalent_with_and_without_a_real_difference() -> None:
     c = throughput(0, 0.5)
     assert (c.verdict, c.small_but_real) == ("equivalent", False)
-    assert c.sentence.startswith("patched and vanilla are equivalent within 3.0 %: 0.0 % (95 % CI -0.4 to +0.4 %")
+    assert sentence(c).startswith("patched and vanilla are equivalent within 3.0 %: 0.0 % (95 % CI -0.4 to +0.4 %")
     c = throughput(1.5, 0.5)
     assert (c.verdict, c.small_but_real) == ("equivalent", True)
-    assert c.sentence.endswith("; small but real")
+    assert sentence(c).endswith("; small but real")
 
 
 def test_real_but_perhaps_beyond_the_margin() -> None:
@@ -67,8 +69,8 @@ def test_inconclusive_says_how_many_blocks() -> None:
     assert c.blocks_needed > 10
     assert c.smallest_detectable_effect is not None
     assert c.smallest_detectable_effect > 3
-    assert f"; about {c.blocks_needed} blocks are needed to settle a margin of 3.0 %" in c.sentence
-    assert "p = " in c.sentence
+    assert f"; about {c.blocks_needed} blocks are needed to settle a margin of 3.0 %" in sentence(c)
+    assert "p = " in sentence(c)
 
 
 def test_enough_blocks_and_still_open_asks_for_a_narrower_interval() -> None:
@@ -91,7 +93,7 @@ def test_too_few_blocks_have_an_estimate_and_nothing_else() -> None:
     assert (c.low, c.high, c.attained_confidence, c.smallest_detectable_effect) == (None, None, None, None)
     assert (c.verdict, c.p) == ("inconclusive", 0.0625)
     assert "5 pairs can never give p <= 0.05, so there is no interval" in c.warnings
-    assert "no interval, n = 5 blocks, p = 0.062" in c.sentence
+    assert "no interval, n = 5 blocks, p = 0.062" in sentence(c)
 
 
 def test_one_run_each() -> None:
@@ -100,7 +102,7 @@ def test_one_run_each() -> None:
         assert (c.verdict, c.low, c.high, c.p, c.sd_d) == ("inconclusive", None, None, None, None)
         assert c.estimate == pytest.approx(31.2)
         assert any(warning.startswith("n=1: ") for warning in c.warnings)
-        assert "+31.2 % (no interval, n=1" in c.sentence
+        assert "+31.2 % (no interval, n=1" in sentence(c)
 
 
 def test_one_run_against_many_is_still_one_run() -> None:
@@ -115,7 +117,7 @@ def test_unpaired_says_so() -> None:
     )
     assert (c.paired, c.verdict, c.n, c.n_baseline, c.n_arm) == (False, "better", 8, 8, 9)
     assert "unpaired, drift not controlled" in c.warnings
-    assert c.sentence.endswith("n = 8 and 9 runs, p < 0.001, unpaired, drift not controlled)")
+    assert sentence(c).endswith("n = 8 and 9 runs, p < 0.001, unpaired, drift not controlled)")
     assert (c.smallest_detectable_effect, c.drift, c.sd_d, c.points) == (None, None, None, ())
 
 
@@ -127,7 +129,7 @@ def test_holm_takes_back_what_does_not_survive() -> None:
     first, second, silent = with_holm([six, throughput(5), throughput(31.2, n=1)])
     assert first.p_adjusted == 0.0625
     assert (first.verdict, first.small_but_real) == ("inconclusive", False)
-    assert "p = 0.031, adjusted p = 0.062" in first.sentence
+    assert "p = 0.031, adjusted p = 0.062" in sentence(first)
     assert second.p_adjusted == pytest.approx(3 * 2 / 2**10)
     assert second.verdict == "better"
     assert silent.p_adjusted is None
@@ -137,8 +139,8 @@ def test_holm_takes_back_what_does_not_survive() -> None:
 def test_a_metric_that_only_explains_is_not_judged() -> None:
     c = throughput(31.2, better=None)
     assert c.verdict is None
-    assert c.sentence.startswith("patched against vanilla: +31.2 % (95 % CI +30.2 to +32.2 %")
-    assert c.sentence.endswith("; not judged")
+    assert sentence(c).startswith("patched against vanilla: +31.2 % (95 % CI +30.2 to +32.2 %")
+    assert sentence(c).endswith("; not judged")
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0])
@@ -149,7 +151,7 @@ def test_no_ratio_of_zero(value: float) -> None:
     assert c.margin == pytest.approx(1.1)
     assert "some values are 0 or negative" in c.warnings[0]
     assert all(math.isfinite(point) for point in c.points)
-    assert "Mbit/s" in c.sentence
+    assert "Mbit/s" in sentence(c)
 
 
 def test_no_margin_when_the_baseline_is_zero() -> None:
@@ -167,7 +169,7 @@ def test_percentages_differ_by_percentage_points() -> None:
         margin=2,
         unit="%",
     )
-    assert c.sentence.startswith("arm is 21.2 percentage points better (lower) than baseline")
+    assert sentence(c).startswith("arm is 21.2 percentage points better (lower) than baseline")
 
 
 def test_a_drifting_effect_is_said() -> None:
@@ -252,8 +254,8 @@ def test_verdicts_keep_their_promises(pairs: list[tuple[float, float]], scale: s
         assert c.low is not None
         assert c.high is not None
         assert -c.margin < c.low <= c.high < c.margin
-    assert c.sentence
-    assert "\n" not in c.sentence
+    assert sentence(c)
+    assert "\n" not in sentence(c)
 
 
 @given(
@@ -266,4 +268,4 @@ def test_any_finite_numbers_give_a_comparison(pairs: list[tuple[float, float]], 
     for compare in (compare_paired, compare_unpaired):
         c = compare(baseline, arm, scale=scale, better="lower", margin=margin)  # type: ignore[arg-type]
         assert not math.isnan(c.estimate)
-        assert "nan" not in c.sentence
+        assert "nan" not in sentence(c)

@@ -9,19 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from txop.emulate import EmulatedPair, MissingForEmulation
+from txop.emulate import EmulatedNetwork, MissingForEmulation, link_scenario
 from txop.targets.prefix import PrefixTarget
 
 
 class Hosts:
     """Both ends, and more stations on the device's side."""
 
-    def __init__(self, pair: EmulatedPair) -> None:
-        self.pair = pair
-        self.peer_address = pair.peer_address
-        self.dut = PrefixTarget("dut", prefix=pair.dut_prefix, interface=pair.interface, address=pair.dut_address)
-        self.peer = PrefixTarget("peer", prefix=pair.peer_prefix, interface=pair.interface, address=pair.peer_address)
-        self.sta2 = PrefixTarget("sta2", prefix=pair.dut_prefix, interface=pair.interface)
+    def __init__(self, network: EmulatedNetwork) -> None:
+        server, station = network.hosts
+        self.interface = station.interface
+        self.dut_address = station.address
+        self.peer_address = server.address
+        at = {host: {"prefix": network.prefix(host), "interface": host.interface} for host in network.hosts}
+        self.dut = PrefixTarget("dut", address=station.address, **at[station])
+        self.peer = PrefixTarget("peer", address=server.address, **at[server])
+        self.sta2 = PrefixTarget("sta2", **at[station])
 
     @property
     def by_name(self) -> dict[str, PrefixTarget]:
@@ -30,8 +33,8 @@ class Hosts:
 
 @contextlib.asynccontextmanager
 async def two_hosts() -> AsyncIterator[Hosts]:
-    async with EmulatedPair({}) as pair:
-        hosts = Hosts(pair)
+    async with EmulatedNetwork(link_scenario({"wlan": {}})) as network:
+        hosts = Hosts(network)
         try:
             for target in hosts.by_name.values():
                 await target.connect()
@@ -46,7 +49,7 @@ def hosts():
     """:func:`two_hosts`; skipped, with the reason, where links cannot be emulated."""
 
     async def possible() -> None:
-        async with EmulatedPair({}):
+        async with EmulatedNetwork(link_scenario({"wlan": {}})):
             pass
 
     try:

@@ -269,8 +269,15 @@ def test_the_flows_of_each_kind():
     assert shapes("stations") == [(s, way, 1, 0, None) for s in ("dut", "sta2", "sta3") for way in ("tx", "rx")]
 
 
+def test_stations_have_the_congestion_control_of_their_test():
+    more = '[target.sta2]\nkind = "local"\n[target.sta3]\nkind = "local"\n'
+    test = f'[[test]]\nname = "t"\n{KINDS["stations"]}congestion = "reno"\n'
+    flows = flows_of(make_plan(test, more).test[0], 5)
+    assert all(client_argv("iperf3", flow, "192.0.2.2", 5210)[-2:] == ["-C", "reno"] for flow in flows)
+
+
 def test_a_soak_reports_less_often_but_never_less_than_iperf3_takes():
-    assert [interval_s(s) for s in (30, 7200, 7201, 86400, 7 * 86400)] == [1, 1, 2, 12, 60]
+    assert [interval_s(s) for s in (3, 30, 61, 7200, 7201, 86400, 7 * 86400)] == [0.2, 0.5, 1, 1, 2, 12, 60]
 
 
 def test_dscp_is_shifted_past_ecn():

@@ -36,8 +36,8 @@ class Unplugged:
 
     async def take_out(self) -> None:
         self.steps.append("out")
-        await self._ip("addr", "flush", "dev", self.two.pair.interface)
-        await self._ip("link", "set", "dev", self.two.pair.interface, "down")
+        await self._ip("addr", "flush", "dev", self.two.interface)
+        await self._ip("link", "set", "dev", self.two.interface, "down")
 
     async def put_in(self, folder: Path) -> None:
         self.steps.append("in")
@@ -45,8 +45,8 @@ class Unplugged:
         if self.stays_away > 0:
             self.stays_away -= 1
             raise StepFailed("dut", "could not load rtl8xxxu: `modprobe rtl8xxxu` ended with 1")
-        await self._ip("link", "set", "dev", self.two.pair.interface, "up")
-        await self._ip("addr", "add", f"{self.two.pair.dut_address}/30", "dev", self.two.pair.interface)
+        await self._ip("link", "set", "dev", self.two.interface, "up")
+        await self._ip("addr", "add", f"{self.two.dut_address}/30", "dev", self.two.interface)
 
 
 def go(hosts, folder, cycles: int, recover_s: float, **options):

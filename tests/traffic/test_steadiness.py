@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from txop.measure.instrument import Points
+from txop.measure.traffic.rates import added_up
 from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
 
 
@@ -78,3 +80,11 @@ def test_drop_outs_have_their_time_and_length():
 def test_two_seconds_and_the_warm_up_are_no_drop_outs():
     rates = [0.0] * 5 + [50.0] * 20 + [0.0] * 2 + [50.0] * 20
     assert dropouts(points(rates)) == []
+
+
+def test_flows_whose_reports_come_at_the_edges_of_steps_do_not_make_the_sum_dip():
+    early_or_late = np.random.default_rng(1).uniform(-0.002, 0.002, 47)
+    first: Points = [(0.1 + 0.2 * n, 10.0) for n in range(50)]
+    second: Points = [(0.6 + 0.2 * n + float(late), 10.0) for n, late in enumerate(early_or_late)]
+    rates = [rate for _, rate in added_up([first, second], 0.2)]
+    assert rates[3:49] == [20.0] * 46

@@ -7,15 +7,18 @@ use wire::phy::Band;
 
 use crate::claims::{ApClaim, Claims};
 use crate::link::Links;
+use crate::micros::us;
 use crate::report::AccessPoint;
 use crate::station::Stations;
 
-/// One row per access point, most beacons first.
+/// One row per access point, most beacons first. Where `only_heard`, of those alone that sent a counted frame: in a window
+/// there are claims of others, too.
 pub fn access_points(
     claims: &Claims,
     stations: &Stations,
     links: &Links,
     is_ghost: &dyn Fn(u64) -> bool,
+    only_heard: bool,
 ) -> Vec<AccessPoint> {
     let served = served(claims, links, is_ghost);
     let mut rows: Vec<AccessPoint> = claims
@@ -26,13 +29,13 @@ pub fn access_points(
             let mut row = described(address, claim, claims.kind(address));
             row.stations = served.get(&address.as_u64()).map_or(0, |stations| stations.len() as u64);
             if let Some(station) = stations.table.by_key(&address.as_u64()) {
-                let us = |ns: i64| ns as f64 / 1000.0;
                 row.beacons = station.beacons;
                 row.signal_dbm = station.signal.spread();
                 (row.first_seen_us, row.last_seen_us) = (station.first_ns.map(us), station.last_ns.map(us));
             }
             row
         })
+        .filter(|row| !only_heard || row.first_seen_us.is_some())
         .collect();
     rows.sort_by(|a, b| b.beacons.cmp(&a.beacons).then_with(|| a.bssid.cmp(&b.bssid)));
     rows
@@ -58,7 +61,7 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
     let securities = [capabilities.rsn.map(|rsn| (rsn, "")), capabilities.wpa.map(|wpa| (wpa, "WPA "))];
     let securities = || securities.iter().flatten();
     let mut key_managements: Vec<String> =
-        securities().flat_map(|(rsn, prefix)| named(rsn.akm, prefix, key_management)).collect();
+        securities().flat_map(|(rsn, prefix)| named(rsn.akm, prefix, akm::name)).collect();
     let mut pairwise_ciphers: Vec<String> = securities().flat_map(|(rsn, _)| named(rsn.pairwise, "", cipher)).collect();
     let mut group_ciphers: Vec<String> = securities().flat_map(|(rsn, _)| named(rsn.group, "", cipher)).collect();
     for list in [&mut key_managements, &mut pairwise_ciphers, &mut group_ciphers] {
@@ -190,36 +193,6 @@ fn named<'a>(
         None => format!("{prefix}suite {kind}"),
     });
     own.chain(set.unknown.then(|| format!("{prefix}of a vendor")))
-}
-
-/// Key management suites (IEEE Std 802.11-2020, table 9-151, and 802.11be-2024).
-fn key_management(kind: u8) -> Option<&'static str> {
-    Some(match kind {
-        1 => "802.1X",
-        2 => "PSK",
-        3 => "FT-802.1X",
-        4 => "FT-PSK",
-        5 => "802.1X-SHA256",
-        6 => "PSK-SHA256",
-        8 => "SAE",
-        9 => "FT-SAE",
-        11 => "802.1X-SuiteB",
-        12 => "802.1X-SuiteB-192",
-        13 => "FT-802.1X-SHA384",
-        14 => "FILS-SHA256",
-        15 => "FILS-SHA384",
-        16 => "FT-FILS-SHA256",
-        17 => "FT-FILS-SHA384",
-        18 => "OWE",
-        19 => "FT-PSK-SHA384",
-        20 => "PSK-SHA384",
-        21 => "PASN",
-        22 => "FT-802.1X-SHA384 (suite 22)",
-        23 => "802.1X-SHA384",
-        24 => "SAE-EXT",
-        25 => "FT-SAE-EXT",
-        _ => return None,
-    })
 }
 
 /// Cipher suites (IEEE Std 802.11-2020, table 9-149).

@@ -46,7 +46,7 @@ impl Aggregates {
         self.mpdus += n as u64;
         self.per_ppdu.add(n as i32);
         self.bytes.add(u64::from(ppdu.psdu_len));
-        if let Some(duration) = ppdu.duration_ns {
+        if let Some(duration) = ppdu.air_ns() {
             self.duration_ns.add(duration as u64);
         }
         for mpdu in &ppdu.mpdus {

@@ -87,29 +87,36 @@ fn one(text: String) -> String {
     }
     let mut words: Vec<&str> = text.split(' ').collect();
     for at in 0..words.len() {
-        let is_one = words[at].trim_start_matches('(') == "1";
-        if !is_one || at.checked_sub(1).is_some_and(|before| words[before] == "of") {
+        let is_one = words.get(at).is_some_and(|word| word.trim_start_matches('(') == "1");
+        if !is_one || at.checked_sub(1).and_then(|before| words.get(before)) == Some(&"of") {
             continue;
         }
-        if let Some(verb) = verb_of_one(&words, at) {
-            words[verb.0] = verb.1;
+        if let Some((place, verb)) = verb_of_one(&words, at) {
+            put(&mut words, place, verb);
             continue;
         }
-        let between = words[at + 1..].iter().take(2).take_while(|word| BETWEEN.contains(word)).count();
+        let between = words.iter().skip(at + 1).take(2).take_while(|word| BETWEEN.contains(word)).count();
         let noun = at + 1 + between;
         let Some((singular, rest)) = words.get(noun).and_then(|word| replaced(word, &NOUNS)) else { continue };
         let ends_here = !rest.is_empty();
-        words[noun] = singular;
+        put(&mut words, noun, singular);
         if let Some((verb, "")) = words.get(noun + 1).filter(|_| !ends_here).and_then(|word| replaced(word, &VERBS)) {
-            words[noun + 1] = verb;
+            put(&mut words, noun + 1, verb);
         }
         if ends_here {
-            let (before, after) = (words[..=noun].join(" "), words[noun + 1..].join(" "));
+            let (before, after) = words.split_at(noun + 1);
+            let (before, after) = (before.join(" "), after.join(" "));
             let gap = if after.is_empty() { "" } else { " " };
             return format!("{before}{rest}{gap}{}", one(after));
         }
     }
     words.join(" ")
+}
+
+fn put<'a>(words: &mut [&'a str], place: usize, word: &'a str) {
+    if let Some(slot) = words.get_mut(place) {
+        *slot = word;
+    }
 }
 
 /// The verb of "1 were" and of "1 of 23 PPDUs were": its place, and what it becomes.

@@ -5,6 +5,7 @@ use wire::ieee80211::{Bitmap, MacAddr};
 
 use crate::frame::{AckedTid, Fcs};
 use crate::histogram::{Exact, Scaled};
+use crate::micros::us;
 use crate::ppdu::Ppdu;
 use crate::report;
 use crate::table::{Table, Weight};
@@ -154,6 +155,10 @@ impl Flow {
             self.ring = vec![Slot::default(); SMALL_RING];
         }
         let index = usize::from(sequence) & (self.ring.len() - 1);
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "for every MPDU; the ring is a power of two long, and not empty here"
+        )]
         &mut self.ring[index]
     }
 
@@ -294,7 +299,7 @@ impl Flow {
         if !omitted.is_empty() {
             self.examples.push(report::BlockAckExample {
                 frame: number,
-                at_us: at_ns as f64 / 1000.0,
+                at_us: us(at_ns),
                 start_sequence: start,
                 answered: awaiting.len() as u32,
                 left_out: omitted,
@@ -346,6 +351,7 @@ impl Flows {
 
     fn flow(&mut self, originator: MacAddr, recipient: MacAddr, tid: u8) -> &mut Flow {
         let row = self.table.row((originator.as_u64(), recipient.as_u64(), tid), Flow::default);
+        #[expect(clippy::expect_used, reason = "row() has just given the number of a row that is there")]
         self.table.get_mut(row).expect("the row was just made")
     }
 
@@ -353,7 +359,8 @@ impl Flows {
     pub fn data(&mut self, ppdu: &Ppdu) {
         let Some(ta) = ppdu.ta else { return };
         let size = ppdu.mpdus.len() as u16;
-        let psdu_ns = ppdu.duration_ns.map_or(0, |duration| (duration - ppdu.preamble_ns).max(0));
+        let psdu_ns = ppdu.air_ns().map_or(0, |duration| (duration - ppdu.preamble_ns).max(0));
+        let start_ns = ppdu.whole.map_or(ppdu.start_ns, |whole| whole.start_ns);
         let mut passed = 0u64;
         for (index, mpdu) in ppdu.mpdus.iter().enumerate() {
             passed += u64::from(ppdu.psdu_share(index));
@@ -362,7 +369,7 @@ impl Flows {
                 continue;
             }
             let part = if ppdu.psdu_len > 0 { passed as f64 / f64::from(ppdu.psdu_len) } else { 1.0 };
-            let end_ns = ppdu.start_ns + ppdu.preamble_ns + (psdu_ns as f64 * part.min(1.0)) as i64;
+            let end_ns = start_ns + ppdu.preamble_ns + (psdu_ns as f64 * part.min(1.0)) as i64;
             let retry = mpdu.fc.retry();
             self.flow(ta, ppdu.ra, tid).transmit(sequence, retry, size - 1 - index as u16, size, end_ns);
         }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use wire::ieee80211::{Bitmap, MacAddr};
 
 use crate::frame::{AckedTid, Frame};
+use crate::micros::us;
 use crate::report;
 
 /// Rows kept; a window of the capture shows the others.
@@ -90,7 +91,7 @@ impl BlockAckLog {
     pub fn report(&self) -> report::BlockAckLog {
         let rows = self.rows.iter().map(|row| report::BlockAckRow {
             number: row.number,
-            at_us: row.at_ns as f64 / 1000.0,
+            at_us: us(row.at_ns),
             recipient: row.recipient.map(|recipient| recipient.to_string()),
             originator: row.originator.to_string(),
             tid: row.acked.map(|acked| acked.tid),

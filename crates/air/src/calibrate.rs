@@ -9,6 +9,7 @@ use wire::phy::{Band, Mode};
 
 use crate::agreement::agreed;
 use crate::frame::Frame;
+use crate::micros::us;
 use crate::report::{StampHypothesis, Timing};
 
 /// Which clock the timeline reads.
@@ -383,11 +384,11 @@ fn pairs<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, ampdus: bool) -> i
 /// Duration of a PPDU whose PSDU is as long as this frame, µs.
 fn duration_us(frame: &Frame) -> Option<f64> {
     let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz);
-    frame.radio.mode.duration(frame.mpdu_len as usize, band).map(|air| air.ns as f64 / 1000.0)
+    frame.radio.mode.duration(frame.mpdu_len as usize, band).map(|air| us(air.ns as i64))
 }
 
 fn preamble_us(mode: &Mode) -> f64 {
-    mode.preamble_ns().map_or(0.0, |ns| f64::from(ns) / 1000.0)
+    mode.preamble_ns().map_or(0.0, |ns| us(i64::from(ns)))
 }
 
 /// Gap from the end of `a` to the start of `b`, µs, if stamps mean `meaning`.
@@ -406,7 +407,7 @@ fn gap_us(a: &Frame, b: &Frame, source: ClockSource, meaning: StampMeaning) -> O
 /// Expected gap of a pair, µs (2.4 GHz when the capture does not name a channel).
 fn sifs_us(frame: &Frame) -> Option<f64> {
     let band = frame.radio.frequency_mhz.and_then(Band::from_frequency_mhz).unwrap_or(Band::Ghz2_4);
-    wire::phy::response_gap_ns(band, &frame.radio.mode).map(|ns| f64::from(ns) / 1000.0)
+    wire::phy::response_gap_ns(band, &frame.radio.mode).map(|ns| us(i64::from(ns)))
 }
 
 fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibration: &mut Calibration) {
@@ -427,8 +428,8 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
     }
     let mut best: Option<(usize, f64)> = None;
     let mut runner_up: Option<(usize, f64)> = None;
-    for (index, meaning) in StampMeaning::ALL.into_iter().enumerate() {
-        let (gaps, errors) = (&mut gaps[index], &mut errors[index]);
+    for (index, ((meaning, gaps), errors)) in StampMeaning::ALL.into_iter().zip(&mut gaps).zip(&mut errors).enumerate()
+    {
         gaps.sort_by(f64::total_cmp);
         errors.sort_by(f64::total_cmp);
         let in_window = errors.iter().filter(|error| (-4.0..=10.0).contains(*error)).count();
@@ -463,7 +464,8 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
     match best.and_then(|(index, _)| StampMeaning::ALL.get(index).map(|meaning| (index, *meaning))) {
         Some((index, meaning)) => {
             let share = calibration.hypotheses.get(index).and_then(|h| h.in_window).unwrap_or(0.0);
-            let n = gaps[index].len() as f64;
+            let gaps = gaps.get(index).map(Vec::as_slice).unwrap_or_default();
+            let n = gaps.len() as f64;
             calibration.meaning = meaning;
             calibration.inferred = true;
             let tied = runner_up.filter(|(_, score)| best.is_some_and(|(_, first)| score - first < TIE_US));
@@ -477,8 +479,8 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
                     StampMeaning::PpduStart => "start of the PPDU",
                     StampMeaning::PpduEnd => "end of the PPDU",
                 },
-                gaps[index].len(),
-                quantile(&gaps[index], 0.5).unwrap_or(0.0),
+                gaps.len(),
+                quantile(gaps, 0.5).unwrap_or(0.0),
                 share * 100.0,
             ));
             if let Some(other) = calibration.ambiguous_with {

@@ -7,39 +7,21 @@ mod peers;
 mod rows;
 mod security;
 
-pub use rows::{CapabilityRow, Claim, Subject};
+pub use rows::Subject;
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use wire::ieee80211::MacAddr;
 
 use self::peers::AllPeers;
 use crate::agreement::agreed;
 use crate::claims::Claims;
 use crate::link::Links;
+use crate::report::CapabilityAudit;
 use crate::station::{Station, Stations};
 
 /// Addresses audited at most: access points first, then those with the most frames.
 const MAX_AUDITS: usize = 256;
-
-/// The audit of one address.
-#[derive(Clone, Debug, Serialize)]
-pub struct CapabilityAudit {
-    /// MAC address.
-    pub address: String,
-    /// `ap`, `station`, or what else sends beacons: `ibss`, `mesh`.
-    pub role: &'static str,
-    /// SSID it announces or asked to join; safe to print.
-    pub ssid: Option<String>,
-    /// Where the claims come from: `beacon or probe response`, `association request`, `probe request`; `None` when no
-    /// such frame was captured.
-    pub claimed_in: Option<&'static str>,
-    /// Frames it sent that are not known to be damaged.
-    pub frames: u64,
-    /// Capabilities, each claimed and seen.
-    pub rows: Vec<CapabilityRow>,
-}
 
 /// Audits every access point and station that claims something or sends data.
 ///

@@ -162,7 +162,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Batch, Decoder, RawRecord};
+    use crate::decode::{Batch, Decoder, RawRecord};
     use wire::linktype::LinkType;
 
     /// Positions of ACKs with radiotap's timestamp field: a 32-bit counter that counts in `unit`s.

@@ -1,6 +1,6 @@
 //! Records on other channels than the chosen one.
 
-use crate::frame::{Batch, Decoder, RawRecord, Tally};
+use crate::decode::{Batch, Decoder, RawRecord, Tally};
 use crate::selection::Channel;
 
 /// Takes records of other channels out of all counts. Their frames go into the batch all the same, so that the second stage

@@ -12,6 +12,7 @@ use wire::ieee80211::{Action, FixedFields, FrameKind, MacAddr, Management, Statu
 
 use crate::eapol::Eapol;
 use crate::frame::{Detail, Frame};
+use crate::micros::us;
 use crate::report;
 
 /// Rows kept of the beginning, and of the end.
@@ -240,7 +241,6 @@ impl Row {
     }
 
     fn report(&self) -> report::Event {
-        let us = |ns: i64| ns as f64 / 1000.0;
         let (code, text) = self.said();
         report::Event {
             start_us: us(self.first_ns),

@@ -10,6 +10,7 @@ use crate::claims::Claims;
 use crate::few::Few;
 use crate::histogram::Exact;
 use crate::link::Links;
+use crate::micros::us;
 use crate::ppdu::{Control, Ppdu};
 use crate::report;
 
@@ -257,7 +258,7 @@ impl Matcher {
         }
         let mut late = None;
         if exact && pending.gap_valid {
-            let gap_us = ((gap_ns as f64) / 1000.0).round() as i32;
+            let gap_us = us(gap_ns).round() as i32;
             stats.expected_gap_ns = expected_ns.or(stats.expected_gap_ns);
             stats.gap.add(gap_us);
             late = expected_ns.map(|expected| gap_ns > expected + self.late_ns);
@@ -335,7 +336,8 @@ impl Matcher {
 
 /// Does this PPDU ask for an immediate response?
 fn solicits(ppdu: &Ppdu) -> bool {
-    if ppdu.ra.is_group() {
+    // Several users answer at the same time, or one after the other when they are asked: not judged.
+    if ppdu.ra.is_group() || ppdu.whole.is_some() {
         return false;
     }
     match ppdu.fc.frame_type() {
@@ -632,7 +634,7 @@ impl ExchangeStats {
             management: kind(Asks::Management),
             unexpected_rate: self.unexpected_rate,
             rate_checked: self.rate_checked,
-            expected_gap_us: self.expected_gap_ns.map(|ns| ns as f64 / 1000.0),
+            expected_gap_us: self.expected_gap_ns.map(us),
             gap_us: self.gap.spread(),
             gap_histogram: self.gap.bars(),
             by_rate,

@@ -6,6 +6,7 @@ use wire::ieee80211::{FrameKind, MacAddr};
 
 use crate::few::Few;
 use crate::frame::Frame;
+use crate::micros::us;
 use crate::report::Flood;
 use crate::sentence::{sentence, Figure};
 
@@ -89,8 +90,8 @@ impl Floods {
                     kind: (*name).to_owned(),
                     frames: kind.frames,
                     most_in_a_second: kind.most_in_a_second,
-                    first_us: kind.first_ns as f64 / 1000.0,
-                    last_us: kind.last_ns as f64 / 1000.0,
+                    first_us: us(kind.first_ns),
+                    last_us: us(kind.last_ns),
                     sender: sender.to_string(),
                     receiver: receiver.to_string(),
                     sentence: sentence!(

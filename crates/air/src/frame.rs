@@ -1,22 +1,11 @@
-//! Stage one: a captured record becomes a [`Frame`], a fixed-size value with everything later stages need.
-//!
-//! Bodies that matter (Block Ack, management) are decoded here too and travel beside the frames in the same
-//! [`Batch`], so that the second stage never sees the capture's bytes.
+//! A frame as later stages need it: a fixed-size value, and what its body says beside it.
 
 use std::sync::Arc;
 
-use capture::{Order, Place};
-use wire::ieee80211::{self as mac, Bitmap, BlockAck, BlockAckReq, Header, MacAddr};
-use wire::linktype::LinkType;
+use wire::ieee80211::{self as mac, Bitmap, Header, MacAddr};
 use wire::radio::RadioInfo;
 
-use crate::ciphers::Ciphers;
 use crate::eapol::Eapol;
-use crate::few::Few;
-use crate::network::{is_counted, Networks, Recall};
-use crate::packet::{Packet, PacketReader};
-use crate::repeats::{Repeats, Said};
-use crate::selection::Channels;
 
 /// What is known of the frame check sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +17,6 @@ pub enum Fcs {
     /// Cannot be told.
     Unknown,
 }
-
-/// EtherType of EAPOL (IEEE Std 802.1X-2020, 11.1.4).
-const EAPOL: u16 = 0x888e;
 
 /// Marks a [`Frame`] without a decoded body.
 pub const NO_DETAIL: u32 = u32::MAX;
@@ -96,6 +82,15 @@ impl Frame {
     }
 }
 
+/// Without the four bytes only the receiver's word remains; a frame it sent itself was never checked.
+pub(crate) fn vouched(radio: &RadioInfo) -> Fcs {
+    match radio.bad_fcs {
+        Some(true) => Fcs::Bad,
+        Some(false) if !radio.own_transmission => Fcs::Good,
+        _ => Fcs::Unknown,
+    }
+}
+
 /// What a Block Ack says of one TID.
 #[derive(Clone, Copy, Debug)]
 pub struct AckedTid {
@@ -119,398 +114,11 @@ pub enum Detail {
     Management(Arc<mac::Management>),
     /// EAPOL in the clear.
     Eapol(Eapol),
-    /// Data whose packets could be read: how many, and the first one's index into [`Batch::packets`].
+    /// Data whose packets could be read: how many, and the first one's index into [`Batch::packets`](crate::decode::Batch).
     Packets {
         /// Index of the first.
         first: u32,
         /// Packets.
         count: u16,
     },
-}
-
-/// Frames on their way from the first stage to the second.
-#[derive(Default, Debug)]
-pub struct Batch {
-    /// Frames in capture order.
-    pub frames: Vec<Frame>,
-    /// Bodies, indexed by [`Frame::detail`].
-    pub details: Vec<Detail>,
-    /// Packets in data frames, where they were asked for.
-    pub packets: Vec<Packet>,
-    /// Counts of what did not become a frame.
-    pub tally: Tally,
-    /// Networks of all frames up to here, now and then and at the end.
-    pub networks: Option<Box<Networks>>,
-    /// Where all of it lies against the window of the analysis, if there is one.
-    pub place: Option<Place>,
-}
-
-impl Batch {
-    /// Its frames are counted: they are in the window, or there is none.
-    pub fn counts(&self) -> bool {
-        matches!(self.place, None | Some(Place::Inside))
-    }
-
-    /// The packets in a frame.
-    pub fn packets(&self, frame: &Frame) -> &[Packet] {
-        match self.details.get(frame.detail as usize) {
-            Some(Detail::Packets { first, count }) => {
-                let first = *first as usize;
-                self.packets.get(first..first + usize::from(*count)).unwrap_or_default()
-            }
-            _ => &[],
-        }
-    }
-}
-
-impl Batch {
-    /// Empties the batch for reuse.
-    pub fn clear(&mut self) {
-        self.frames.clear();
-        self.details.clear();
-        self.packets.clear();
-        self.tally = Tally::default();
-        self.networks = None;
-        self.place = None;
-    }
-}
-
-/// Records counted by the first stage.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// 802.11 records.
-    pub wlan: u64,
-    /// Records of other link types.
-    pub not_wlan: u64,
-    /// Records whose link or MAC header could not be read.
-    pub unreadable: u64,
-    /// First causes.
-    pub examples: Vec<String>,
-    /// Zero-length PSDUs (nothing follows the radiotap header).
-    pub empty_psdus: u64,
-    /// Frames cut by the snap length.
-    pub cut: u64,
-    /// Captured bytes.
-    pub captured_bytes: u64,
-    /// Receiver's flag and computed FCS disagree.
-    pub fcs_disagreements: u64,
-    /// Frames of link types that do not say whether an FCS is there, whose last four bytes are one.
-    pub fcs_inferred: u64,
-    /// Bytes of the file passed, for progress.
-    pub file_position: u64,
-    /// Whether all records read so far were in order.
-    pub order: Order,
-    /// Records per link type.
-    pub link_types: Few<u32, 64>,
-    /// Where a channel was chosen: frames on other ones, which are in none of the other counts.
-    pub elsewhere: Channels,
-    /// Where a channel was chosen: frames that do not tell theirs; likewise.
-    pub without_channel: u64,
-}
-
-/// The largest MPDU of any format has 11,454 bytes (IEEE 802.11-2020, table 9-25); some room for odd receivers.
-const LONGEST_MPDU: usize = 16_383;
-
-/// Causes of unreadable records kept as examples.
-pub const MAX_EXAMPLES: usize = 5;
-
-/// A record as the capture reader lends it.
-#[derive(Clone, Copy, Debug)]
-pub struct RawRecord<'a> {
-    /// Record number from 1.
-    pub number: u64,
-    /// Byte offset in the file.
-    pub offset: u64,
-    /// Unix ns.
-    pub time_ns: Option<i64>,
-    /// Interface index.
-    pub interface: u32,
-    /// Link type.
-    pub link: LinkType,
-    /// Length on the wire, link header included.
-    pub original_len: u32,
-    /// Captured bytes.
-    pub data: &'a [u8],
-}
-
-/// Decodes records; knows the latest beacons, and counts the networks, which need the frames as they come and nothing
-/// of what the second stage finds out.
-#[derive(Debug, Default)]
-pub struct Decoder {
-    radio: wire::radio::Decoder,
-    fcs: wire::fcs::Checker,
-    repeats: Repeats,
-    ciphers: Ciphers,
-    networks: Networks,
-    /// Where packets are asked for.
-    pub(crate) packets: Option<Box<PacketReader>>,
-}
-
-impl Decoder {
-    /// Decodes one record into `batch`.
-    pub fn decode(&mut self, record: &RawRecord<'_>, batch: &mut Batch) {
-        decode(record, batch, self);
-    }
-
-    /// The networks of all records so far.
-    pub fn networks(&self) -> &Networks {
-        &self.networks
-    }
-}
-
-fn decode(record: &RawRecord<'_>, batch: &mut Batch, decoder: &mut Decoder) {
-    batch.tally.link_types.add(record.link.0, 1);
-    if !record.link.is_wlan() {
-        batch.tally.not_wlan += 1;
-        return;
-    }
-    batch.tally.wlan += 1;
-    batch.tally.captured_bytes += record.data.len() as u64;
-    let radio = match decoder.radio.decode(record.link, record.data) {
-        Ok(radio) => radio,
-        Err(error) => return unreadable(record, &error, &mut batch.tally),
-    };
-    if radio.zero_length_psdu {
-        batch.tally.empty_psdus += 1;
-        return;
-    }
-    let mpdu = record.data.get(radio.header_len..).unwrap_or_default();
-    let header = match Header::parse(mpdu, radio.data_pad) {
-        Ok(header) => header,
-        Err(error) => return unreadable(record, &error, &mut batch.tally),
-    };
-    let on_wire = (record.original_len as usize).max(record.data.len()).saturating_sub(radio.header_len);
-    if on_wire > LONGEST_MPDU {
-        let claim = format!("claims an MPDU of {on_wire} bytes, no format has more than {LONGEST_MPDU}");
-        return unreadable(record, &claim, &mut batch.tally);
-    }
-    let cut = on_wire > mpdu.len();
-    batch.tally.cut += u64::from(cut);
-
-    let computed = if cut { None } else { decoder.fcs.check(mpdu) };
-    let (fcs, fcs_there) = check(computed, &radio, &mut batch.tally);
-    let padding = usize::from(header.pad_len);
-    let mpdu_len = (on_wire.saturating_sub(padding) + if fcs_there { 0 } else { 4 }) as u32;
-    let body_end = if fcs_there && !cut { mpdu.len().saturating_sub(4) } else { mpdu.len() };
-    let body = mpdu.get(header.header_len..body_end).unwrap_or_default();
-
-    let Batch { frames, details, packets, .. } = batch;
-    frames.push(Frame {
-        number: record.number,
-        time_ns: record.time_ns,
-        interface: record.interface,
-        header,
-        radio,
-        fcs,
-        computed_fcs: if fcs_there { computed } else { None },
-        mpdu_len,
-        payload_len: 0,
-        is_cut: cut,
-        is_wep: false,
-        is_eapol: false,
-        amsdu_subframes: 0,
-        detail: NO_DETAIL,
-    });
-    // What follows is added in place: a copy of what was just written would wait for it.
-    let Some(frame) = frames.last_mut() else { return };
-    let networks = &mut decoder.networks;
-    match read_body(frame, body, padding, details, (&mut decoder.repeats, &mut decoder.ciphers)) {
-        Some((management, recall)) => {
-            let ssid = management.capabilities.ssid.as_ref().map(|ssid| ssid.as_bytes());
-            networks.repeat(frame, ssid, recall);
-        }
-        None if is_counted(frame) => {
-            let ssid = match details.get(frame.detail as usize) {
-                Some(Detail::Management(management)) => management.capabilities.ssid.as_ref(),
-                _ => None,
-            };
-            networks.frame(frame, ssid.map(|ssid| ssid.as_bytes()));
-        }
-        None => {}
-    }
-    if let Some(reader) = &mut decoder.packets {
-        read_packets(reader, frame, body, details, packets);
-    }
-}
-
-/// Decrypts where there are keys, and hands packets over.
-#[cold]
-fn read_packets(
-    reader: &mut PacketReader,
-    frame: &mut Frame,
-    body: &[u8],
-    details: &mut Vec<Detail>,
-    packets: &mut Vec<Packet>,
-) {
-    if let Some(Detail::Management(management)) = details.get(frame.detail as usize) {
-        if let (Some(ssid), true) = (management.capabilities.ssid.as_ref(), frame.usable()) {
-            reader.network(&frame.header, ssid.as_bytes());
-        }
-    } else if frame.header.fc.carries_data() && !frame.is_foreign() {
-        let first = packets.len() as u32;
-        let count = reader.read(frame, body, packets) as u16;
-        if count > 0 && frame.detail == NO_DETAIL {
-            frame.detail = details.len() as u32;
-            details.push(Detail::Packets { first, count });
-        }
-    }
-}
-
-fn unreadable(record: &RawRecord<'_>, error: &dyn std::fmt::Display, tally: &mut Tally) {
-    tally.unreadable += 1;
-    if tally.examples.len() < MAX_EXAMPLES {
-        tally.examples.push(format!("record {} at byte {}: {error}", record.number, record.offset));
-    }
-}
-
-/// FCS state, and whether the four bytes are part of the captured MPDU.
-fn check(computed: Option<bool>, radio: &RadioInfo, tally: &mut Tally) -> (Fcs, bool) {
-    match radio.fcs_included {
-        Some(true) => {
-            let flagged = radio.bad_fcs == Some(true);
-            let fcs = match computed {
-                Some(good) => {
-                    tally.fcs_disagreements += u64::from(good == flagged && radio.bad_fcs.is_some());
-                    if good && !flagged {
-                        Fcs::Good
-                    } else {
-                        Fcs::Bad
-                    }
-                }
-                None if flagged => Fcs::Bad,
-                None if radio.bad_fcs == Some(false) => Fcs::Good,
-                None => Fcs::Unknown,
-            };
-            (fcs, true)
-        }
-        Some(false) => (vouched(radio), false),
-        None => {
-            // A CRC-32 matches by chance once in 4 billion: when it does, the FCS is there.
-            let there = computed == Some(true);
-            tally.fcs_inferred += u64::from(there);
-            (if there && radio.bad_fcs != Some(true) { Fcs::Good } else { vouched(radio) }, there)
-        }
-    }
-}
-
-/// Without the four bytes only the receiver's word remains; a frame it sent itself was never checked.
-fn vouched(radio: &RadioInfo) -> Fcs {
-    match radio.bad_fcs {
-        Some(true) => Fcs::Bad,
-        Some(false) if !radio.own_transmission => Fcs::Good,
-        _ => Fcs::Unknown,
-    }
-}
-
-/// Reads what lies behind the MAC header. Returns the contents of a management frame that repeats an earlier one.
-fn read_body<'a>(
-    frame: &mut Frame,
-    body: &[u8],
-    padding: usize,
-    details: &mut Vec<Detail>,
-    (repeats, ciphers): (&'a mut Repeats, &mut Ciphers),
-) -> Option<(&'a mac::Management, &'a mut Recall)> {
-    use mac::FrameType;
-    if frame.is_foreign() {
-        return None;
-    }
-    let mut hand_over = |detail| {
-        frame.detail = details.len() as u32;
-        details.push(detail);
-    };
-    let fc = frame.header.fc;
-    match fc.frame_type() {
-        FrameType::Data if fc.carries_data() => {
-            let on_air = (frame.mpdu_len as usize).saturating_sub(4 + frame.header.header_len.saturating_sub(padding));
-            let is_usable = frame.fcs != Fcs::Bad;
-            let cipher = if fc.protected() { ciphers.of(&frame.header, body, is_usable) } else { None };
-            if let Some(data) = mac::body::DataBody::divide(&frame.header, body, on_air, cipher) {
-                frame.payload_len = data.payload_len as u32;
-                frame.is_wep = data.cipher == Some(mac::Cipher::Wep);
-                frame.is_eapol = data.ethertype == Some(EAPOL);
-                if frame.is_eapol {
-                    hand_over(Detail::Eapol(Eapol::read(msdu(&frame.header, body, &data))));
-                }
-                frame.amsdu_subframes = match data.msdus {
-                    _ if !frame.header.is_amsdu() => 0,
-                    Some(msdus) => msdus,
-                    None => u16::MAX,
-                };
-            }
-        }
-        FrameType::Control => {
-            let detail = match fc.kind() {
-                mac::FrameKind::BlockAck => BlockAck::parse(body).map(|ack| Detail::BlockAck(acked_tids(&ack))),
-                mac::FrameKind::BlockAckReq => {
-                    BlockAckReq::parse(body).map(|request| Detail::BlockAckReq(requested_tids(&request)))
-                }
-                _ => None,
-            };
-            if let Some(detail) = detail {
-                hand_over(detail);
-            }
-        }
-        FrameType::Management if frame.radio.bad_fcs != Some(true) || wants_ssid(fc.kind()) => {
-            let sender = frame.header.transmitter().unwrap_or(MacAddr::ZERO);
-            match repeats.read(sender, fc, body, frame.fcs != Fcs::Bad)? {
-                Said::New(management) => hand_over(Detail::Management(management)),
-                Said::Before(management, recall) => {
-                    hand_over(Detail::Management(management.clone()));
-                    return Some((management, recall));
-                }
-                Said::Again(management, recall) => {
-                    // Every announcement counts, also where it does not count down.
-                    if management.capabilities.channel_switch.is_some() {
-                        hand_over(Detail::Management(management.clone()));
-                    }
-                    return Some((management, recall));
-                }
-            }
-        }
-        _ => {}
-    }
-    None
-}
-
-/// What the (first) MSDU of an unprotected frame carries behind its LLC header.
-fn msdu<'a>(header: &Header, body: &'a [u8], data: &mac::body::DataBody) -> &'a [u8] {
-    const LLC_SNAP_LEN: usize = 8;
-    let from = |bytes: &'a [u8], at: usize| bytes.get(at..).unwrap_or_default();
-    let body = from(body, data.mesh_len);
-    if !header.is_amsdu() {
-        return from(body, LLC_SNAP_LEN);
-    }
-    mac::body::Amsdu::new(body, body.len()).next().map_or(&[], |subframe| from(subframe.msdu, LLC_SNAP_LEN))
-}
-
-/// The TIDs of a Block Ack whose bitmap has one bit per MPDU.
-fn acked_tids(ack: &BlockAck<'_>) -> Vec<AckedTid> {
-    match (ack.tid, ack.start, ack.bitmap) {
-        (Some(tid), Some(start), Some(bitmap)) if ack.bits_per_msdu == 1 => {
-            vec![AckedTid { tid, start: start.value(), bitmap }]
-        }
-        (None, ..) => ack
-            .records()
-            .filter(|record| record.bits_per_msdu == 1)
-            .filter_map(|record| {
-                let (start, bitmap) = record.bitmap?;
-                Some(AckedTid { tid: record.tid, start: start.value(), bitmap })
-            })
-            .take(16)
-            .collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn requested_tids(request: &BlockAckReq<'_>) -> Vec<u8> {
-    match request.tid {
-        Some(tid) => vec![tid],
-        None => request.records().map(|record| record.tid).take(16).collect(),
-    }
-}
-
-/// Frames whose SSID Wireshark's network rows use even when the FCS is bad.
-fn wants_ssid(kind: mac::FrameKind) -> bool {
-    use mac::FrameKind::*;
-    matches!(kind, Beacon | ProbeRequest | ProbeResponse | AssociationRequest | ReassociationRequest)
 }

@@ -1,5 +1,7 @@
 //! Histograms of bounded size, from which medians and percentiles are read.
 
+use histogram::Histogram;
+
 use crate::report::{Bar, Spread};
 
 /// Counts of small integers, one bucket per value; values above the last bucket count in it.
@@ -83,82 +85,28 @@ impl Exact {
     }
 }
 
-/// Sub-buckets of a power of two in [`Scaled`]: a resolution of 1/32, about 3 %.
-const SUB_BITS: u32 = 5;
-
-/// Counts of non-negative integers of any size with a relative resolution of about 3 %.
+/// Counts of non-negative integers of any size with a relative resolution of 1/32, about 3 %.
 #[derive(Clone, Debug, Default)]
-pub struct Scaled {
-    buckets: Vec<u32>,
-    n: u64,
-    sum: u64,
-    min: u64,
-    max: u64,
-}
+pub struct Scaled(Histogram<5>);
 
 impl Scaled {
-    fn index(value: u64) -> usize {
-        if value < (1 << SUB_BITS) {
-            return value as usize;
-        }
-        let exponent = 63 - value.leading_zeros();
-        let mantissa = (value >> (exponent - SUB_BITS)) as usize & ((1 << SUB_BITS) - 1);
-        (((exponent - SUB_BITS + 1) as usize) << SUB_BITS) + mantissa
-    }
-
-    /// Inclusive lower edge of a bucket.
-    fn edge(index: usize) -> u64 {
-        if index < (1 << SUB_BITS) {
-            return index as u64;
-        }
-        let exponent = (index >> SUB_BITS) as u32 + SUB_BITS - 1;
-        let mantissa = (index & ((1 << SUB_BITS) - 1)) as u64;
-        if exponent > 63 {
-            return u64::MAX;
-        }
-        (1u64 << exponent) | (mantissa << (exponent - SUB_BITS))
-    }
-
     /// Counts `value`.
     pub fn add(&mut self, value: u64) {
-        let index = Self::index(value);
-        if index >= self.buckets.len() {
-            self.buckets.resize(index + 1, 0);
-        }
-        if let Some(bucket) = self.buckets.get_mut(index) {
-            *bucket = bucket.saturating_add(1);
-        }
-        self.min = if self.n == 0 { value } else { self.min.min(value) };
-        self.max = self.max.max(value);
-        self.n += 1;
-        self.sum = self.sum.saturating_add(value);
-    }
-
-    fn quantile(&self, q: f64) -> Option<f64> {
-        let rank = ((self.n as f64) * q).ceil().max(1.0) as u64;
-        let mut seen = 0u64;
-        for (index, count) in self.buckets.iter().enumerate() {
-            seen += u64::from(*count);
-            if seen >= rank {
-                return Some((Self::edge(index).clamp(self.min, self.max)) as f64);
-            }
-        }
-        None
+        self.0.add(value);
     }
 
     /// Five numbers and the mean in units of `unit`; `None` without samples.
     pub fn spread(&self, unit: f64) -> Option<Spread> {
-        if self.n == 0 {
-            return None;
-        }
+        let (min, max) = (self.0.min()?, self.0.max()?);
+        let at = |q| Some(self.0.quantile(q)?.low.clamp(min, max) as f64 / unit);
         Some(Spread {
-            n: self.n,
-            min: self.min as f64 / unit,
-            p5: self.quantile(0.05)? / unit,
-            median: self.quantile(0.5)? / unit,
-            p95: self.quantile(0.95)? / unit,
-            max: self.max as f64 / unit,
-            mean: self.sum as f64 / self.n as f64 / unit,
+            n: self.0.n(),
+            min: min as f64 / unit,
+            p5: at(0.05)?,
+            median: at(0.5)?,
+            p95: at(0.95)?,
+            max: max as f64 / unit,
+            mean: self.0.mean()? / unit,
         })
     }
 }
@@ -185,13 +133,6 @@ mod tests {
     }
 
     proptest::proptest! {
-        #[test]
-        fn scaled_edges_enclose_the_value(value in 0u64..) {
-            let index = Scaled::index(value);
-            assert!(Scaled::edge(index) <= value);
-            assert!(Scaled::edge(index + 1) > value || Scaled::edge(index + 1) == u64::MAX);
-        }
-
         #[test]
         fn scaled_median_is_within_its_resolution(mut values in proptest::collection::vec(0u64..1 << 40, 1..200)) {
             let mut h = Scaled::default();

@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod access_point;
 mod aggregation;
@@ -12,6 +14,7 @@ mod ciphers;
 mod claims;
 mod clock;
 mod copies;
+pub mod decode;
 mod decryption;
 mod duplicates;
 mod eapol;
@@ -27,6 +30,7 @@ mod histogram;
 mod limits;
 mod link;
 mod medium;
+mod micros;
 mod multi_user;
 mod network;
 mod packet;

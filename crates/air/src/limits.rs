@@ -419,14 +419,30 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     let totals = medium.totals();
-    if known.disorder.is_none() && totals.unobserved_ns.saturating_mul(20) > totals.observed_ns && channels <= 1 {
-        let share = totals.unobserved_ns as f64 / totals.observed_ns.max(1) as f64;
+    let is_much = |ns: i64| known.disorder.is_none() && channels <= 1 && ns.saturating_mul(20) > totals.observed_ns;
+    let share = |ns: i64| ns as f64 / totals.observed_ns.max(1) as f64;
+    if is_much(totals.hopped_ns) {
+        let (here, all) = counts.on_main_channel();
+        limits.push(limit(
+            "hopping",
+            sentence!(
+                "{elsewhere} of {all} frames were heard on another channel than the others: {share} of the time lies between two frames \
+                 of different channels, and is not observed",
+                elsewhere = Figure::count(all - here, all),
+                all = Figure::total(all),
+                share = Figure::share(share(totals.hopped_ns), all, 0)
+            ),
+            &["airtime", "waterfall", "steadiness"],
+        ));
+    }
+    let silent_ns = totals.unobserved_ns - totals.hopped_ns;
+    if is_much(silent_ns) {
         limits.push(limit(
             "away",
             sentence!(
                 "not even beacons were heard for {share} of the time, where {beacons} were heard at other times: the sniffer did not \
                  listen, or the access point was away",
-                share = Figure::share(share, medium.beacons(), 0),
+                share = Figure::share(share(silent_ns), medium.beacons(), 0),
                 beacons = Figure::total(medium.beacons())
             ),
             &["airtime", "waterfall", "steadiness", "exchanges"],

@@ -116,6 +116,31 @@ pub struct StationRows {
     pub ra: u32,
 }
 
+/// What MU and trigger-based PPDUs gave to one direction.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnitTime {
+    /// PPDUs of which frames of other users were captured, too.
+    pub joint: u64,
+    /// PPDUs whose duration is known, and this user's part of the width.
+    pub ppdus: u64,
+    /// Their durations, ns.
+    pub air_ns: i64,
+    /// The same, each times the part of the width, ns.
+    pub unit_ns: f64,
+}
+
+impl UnitTime {
+    /// Counts a PPDU.
+    pub fn add(&mut self, ppdu: &Ppdu) {
+        self.joint += u64::from(ppdu.whole.is_some());
+        if let (Some(air_ns), Some(share)) = (ppdu.air_ns(), ppdu.mode.unit_share()) {
+            self.ppdus += 1;
+            self.air_ns += air_ns;
+            self.unit_ns += air_ns as f64 * share;
+        }
+    }
+}
+
 /// A data PPDU, remembered until the next one shows whether it comes back.
 #[derive(Clone, Copy, Debug)]
 pub struct LastSent {
@@ -181,6 +206,10 @@ pub struct Link {
     pub timed_payload_ns: i64,
     /// See `timed_payload_ns`.
     pub timed_payload_bytes: u64,
+    /// Those of `mpdus` that are in PPDUs whose duration is known.
+    pub timed_mpdus: u64,
+    /// MU and trigger-based PPDUs.
+    pub units: UnitTime,
     /// Airtime by kind.
     pub airtime: AirtimeNs,
     /// Rates of data frames.
@@ -238,6 +267,8 @@ impl Link {
             payload_bytes: 0,
             timed_payload_ns: 0,
             timed_payload_bytes: 0,
+            timed_mpdus: 0,
+            units: UnitTime::default(),
             airtime: AirtimeNs::default(),
             rates: RateHistogram::default(),
             signal: Signal::default(),

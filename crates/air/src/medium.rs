@@ -10,6 +10,7 @@ use wire::phy::{Band, Bandwidth, Mode};
 
 use crate::exchange::Role;
 use crate::link::{LastSent, Links, SpentNs};
+use crate::micros::us;
 use crate::ppdu::Ppdu;
 use crate::report;
 use crate::series::Series;
@@ -110,9 +111,15 @@ pub struct Medium {
     frequency_mhz: Option<u16>,
     /// Frames on a channel that is not analysed were heard since the latest PPDU.
     was_away: bool,
+    /// A PPDU whose duration is not known was heard since the latest one: no silence, whatever the cursor says.
+    was_heard: bool,
     observed_ns: i64,
     unobserved_ns: i64,
+    /// The part of `unobserved_ns` across a change of the channel.
+    hopped_ns: i64,
     idle_ns: i64,
+    /// The part of `idle_ns` in long silences before there were beacons enough to say that their absence says something.
+    early_silence_ns: i64,
     all: SpentNs,
     management_ns: i64,
     damaged_ns: i64,
@@ -143,9 +150,12 @@ impl Medium {
             cursor_ns: None,
             frequency_mhz: None,
             was_away: false,
+            was_heard: false,
             observed_ns: 0,
             unobserved_ns: 0,
+            hopped_ns: 0,
             idle_ns: 0,
+            early_silence_ns: 0,
             all: SpentNs::default(),
             management_ns: 0,
             damaged_ns: 0,
@@ -189,6 +199,7 @@ impl Medium {
     ) {
         let Some(duration) = ppdu.duration_ns else {
             self.without_duration += ppdu.mpdus.len() as u64;
+            self.was_heard = true;
             self.untimed_ns = self.untimed_ns.saturating_add(longest_ns(ppdu));
             return;
         };
@@ -213,8 +224,16 @@ impl Medium {
         let gap = start_ns - cursor;
         let mut ifs = 0;
         self.beacons += u64::from(role == Role::Beacon);
-        if hopped || (gap > SILENCE_NS && self.beacons >= MIN_BEACONS) {
+        if self.beacons == MIN_BEACONS {
+            let silence = std::mem::take(&mut self.early_silence_ns);
+            self.idle_ns -= silence;
+            self.observed_ns -= silence;
+            self.unobserved_ns += silence;
+        }
+        let is_silence = !std::mem::take(&mut self.was_heard) && gap > SILENCE_NS;
+        if hopped || (is_silence && self.beacons >= MIN_BEACONS) {
             self.unobserved_ns += gap;
+            self.hopped_ns += if hopped { gap } else { 0 };
         } else if gap > 0 {
             self.observed_ns += gap;
             ifs = self.split_gap(gap, ppdu, role);
@@ -224,6 +243,7 @@ impl Medium {
                 self.damaged_ns += gap - ifs;
             } else {
                 self.idle_ns += gap - ifs;
+                self.early_silence_ns += if is_silence { gap - ifs } else { 0 };
             }
         }
         self.cursor_ns = Some(start_ns);
@@ -234,7 +254,7 @@ impl Medium {
         };
         if let (Role::Data, Some(link)) = (role, owner.and_then(|row| links.get_mut(row))) {
             if let Some(last) = link.last_sent.filter(|last| last.comes_back_in(ppdu)) {
-                link.idle_queued_ns += (self.idle_ns - last.idle_ns).min(MAX_QUEUED_NS);
+                link.idle_queued_ns += (self.idle_ns - last.idle_ns).clamp(0, MAX_QUEUED_NS);
             }
             link.last_sent = LastSent::of(ppdu, self.idle_ns);
         }
@@ -242,8 +262,12 @@ impl Medium {
             self.full = SpentNs::default();
             split_data(ppdu, duration, &mut self.full);
             if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
+                if ppdu.mode.is_to_several() {
+                    link.units.add(ppdu);
+                }
                 link.timed_payload_ns += self.full.payload;
                 link.timed_payload_bytes += payload_bytes(ppdu);
+                link.timed_mpdus += ppdu.data_mpdus().count() as u64;
             }
         }
         let generation = links.generation();
@@ -297,7 +321,7 @@ impl Medium {
         self.kinds += kinds;
         self.uncertainty_ns += ppdu.uncertainty_ns;
         if let Some(phy) = self.phys.get_mut(phy_index(&ppdu.mode)) {
-            phy.ppdus += 1;
+            phy.ppdus += u64::from(ppdu.whole.is_none_or(|whole| whole.is_first));
             phy.ns += ppdu.duration_ns.unwrap_or(0);
         }
         // ACK and CTS carry no transmitter: the exchange tells who sent them.
@@ -462,7 +486,6 @@ impl Medium {
 
     /// Section 6. `timely`: the capture's times can be used; `has_choice`: a network was chosen.
     pub fn report(&self, timely: bool, has_choice: bool) -> report::Airtime {
-        let us = |ns: i64| ns as f64 / 1000.0;
         let known = timely && self.with_duration > 0;
         let width = self.busy.width_ns();
         report::Airtime {
@@ -515,6 +538,7 @@ impl Medium {
         Totals {
             observed_ns: self.observed_ns + self.unobserved_ns,
             unobserved_ns: self.unobserved_ns,
+            hopped_ns: self.hopped_ns,
             idle_ns: self.idle_ns,
             all: self.all,
             management_ns: self.management_ns,
@@ -530,8 +554,10 @@ impl Medium {
 pub struct Totals {
     /// First PPDU to last, away times included.
     pub observed_ns: i64,
-    /// Tuned elsewhere.
+    /// Tuned elsewhere, or deaf.
     pub unobserved_ns: i64,
+    /// The part of it between frames of different channels.
+    pub hopped_ns: i64,
     /// Nobody sends.
     pub idle_ns: i64,
     /// All links together.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use wire::phy::{Bandwidth, EhtFormat, HeFormat, Mode};
 
 use crate::link::Link;
+use crate::micros::us;
 use crate::report::{MultiUser, ResourceUnit};
 
 /// Tones of the narrowest channel: a smaller unit leaves tones to other users.
@@ -34,6 +35,10 @@ fn row(link: &Link) -> Option<MultiUser> {
         unit_known: 0,
         certainly_ofdma: 0,
         certainly_ofdma_share: None,
+        ppdus_timed: Some(link.units.ppdus),
+        ppdus_air_us: (link.units.ppdus > 0).then(|| us(link.units.air_ns)),
+        band_share: (link.units.air_ns > 0).then(|| link.units.unit_ns / link.units.air_ns as f64),
+        ppdus_joint: Some(link.units.joint),
         resource_units: Vec::new(),
     };
     let mut units: BTreeMap<u16, u64> = BTreeMap::new();

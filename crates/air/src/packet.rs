@@ -23,7 +23,7 @@ const ARP: u16 = 0x0806;
 pub struct Packet {
     /// Who it is from and to; `None` for ARP.
     pub flow: Option<Flow>,
-    /// Bytes above LLC.
+    /// Bytes by the length in the IP header (of ARP by the lengths of its addresses), as far as they are there.
     pub len: u32,
     /// TCP header.
     pub tcp: Option<TcpSegment>,
@@ -118,15 +118,20 @@ fn packet(msdu: &[u8]) -> Option<Packet> {
     let ([0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00 | 0xf8, high, low], packet) = msdu.split_first_chunk::<8>()? else {
         return None;
     };
-    let len = packet.len() as u32;
     match u16::from_be_bytes([*high, *low]) {
         IPV4 | IPV6 => {
             let flow = Flow::of(packet)?;
             let is_dhcp = flow.protocol == 17 && wire::dhcp::PORTS.contains(&flow.ports.1);
             let dhcp = if is_dhcp { wire::ip::udp_payload(packet).and_then(Dhcp::parse) } else { None };
+            let len = wire::ip::packet_len(packet) as u32;
             Some(Packet { flow: Some(flow), len, tcp: TcpSegment::of(packet), dhcp })
         }
-        ARP => Some(Packet { flow: None, len, tcp: None, dhcp: None }),
+        ARP => {
+            // RFC 826: eight bytes, and both ends' hardware and protocol addresses.
+            let [hardware, protocol] = [4, 5].map(|at| packet.get(at).copied().map_or(0, usize::from));
+            let len = packet.len().min(8 + 2 * (hardware + protocol)) as u32;
+            Some(Packet { flow: None, len, tcp: None, dhcp: None })
+        }
         _ => None,
     }
 }

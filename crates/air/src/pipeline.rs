@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use capture::{Damage, Ending, InOrder, OpenError, Place, Placing, Reader, Record};
 
 use crate::analyzer::{Analyzer, Options};
+use crate::decode::{Batch, Decoder, RawRecord};
 use crate::decryption;
 use crate::elsewhere::Elsewhere;
-use crate::frame::{Batch, Decoder, RawRecord};
 use crate::packet::PacketReader;
 use crate::report::Report;
 use crate::selection::NotThere;

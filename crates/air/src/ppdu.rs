@@ -5,11 +5,15 @@ use wire::phy::{Band, Mode};
 
 use crate::calibrate::{Grouping, StampMeaning};
 use crate::clock::Position;
-use crate::frame::{AckedTid, Batch, Detail, Fcs, Frame};
+use crate::decode::Batch;
+use crate::frame::{AckedTid, Detail, Fcs, Frame};
 use crate::times::Times;
 
 /// MPDUs of one PPDU that are kept; 802.11ax allows 256, 802.11be 1024.
 const MAX_MPDUS: usize = 1024;
+
+/// Users of one PPDU that are put together; HE has 74, EHT 144 (26-tone units of the whole band).
+const MAX_USERS: usize = 148;
 
 /// Frames further apart do not share a PPDU (5.484 ms at the most, and room for coarse clocks).
 const LONGEST_PPDU_NS: i64 = 20_000_000;
@@ -91,7 +95,21 @@ pub struct Ppdu {
     pub exact_start: bool,
     /// Body.
     pub control: Control,
+    /// Where it carries frames of several users that were captured: what all of them have together.
+    pub whole: Option<Whole>,
     group: Group,
+}
+
+/// A PPDU to or from several users, which is in the capture once for each of them. Each of these has the part of the whole's
+/// time that its resource unit is of the units of all of them, one behind the other, so that the time counts once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// Start on the timeline, ns.
+    pub start_ns: i64,
+    /// Duration, ns; `None` when no header tells.
+    pub duration_ns: Option<i64>,
+    /// This is the first of its users.
+    pub is_first: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,8 +143,14 @@ impl Ppdu {
             start_ns: 0,
             exact_start: false,
             control: Control::None,
+            whole: None,
             group: Group::default(),
         }
+    }
+
+    /// How long it was on the air, whoever else was in it, ns.
+    pub fn air_ns(&self) -> Option<i64> {
+        self.whole.map_or(self.duration_ns, |whole| whole.duration_ns)
     }
 
     /// Takes over what all its frames have in common.
@@ -185,12 +209,22 @@ pub struct Assembler {
     meaning: StampMeaning,
     calibrated: bool,
     times: Times,
+    /// Other users of the PPDU that is open.
+    others: Vec<Ppdu>,
 }
 
 impl Assembler {
     /// `calibrated`: the meaning of the stamps was inferred, not assumed.
     pub fn new(grouping: Grouping, meaning: StampMeaning, calibrated: bool) -> Self {
-        Self { current: Ppdu::empty(), open: false, grouping, meaning, calibrated, times: Times::default() }
+        Self {
+            current: Ppdu::empty(),
+            open: false,
+            grouping,
+            meaning,
+            calibrated,
+            times: Times::default(),
+            others: Vec::new(),
+        }
     }
 
     /// Does `frame` ride in the open PPDU?
@@ -228,10 +262,49 @@ impl Assembler {
     /// Takes a frame. When it does not belong to the open PPDU, that one is complete and `done` is called with it.
     pub fn push(&mut self, frame: &Frame, batch: &Batch, at: Position, done: &mut dyn FnMut(&Ppdu)) {
         if !self.belongs(frame, &at) {
-            self.finish(done);
-            self.begin(frame, batch, at);
+            if self.is_of_another_user(frame, &at) {
+                self.turn_to(frame, batch, at);
+            } else {
+                self.finish(done);
+                self.begin(frame, batch, at);
+            }
         }
         self.add(frame, at);
+    }
+
+    /// Does `frame` ride in the open PPDU in another user's part of it? Downlink has one transmitter, trigger-based uplink one
+    /// receiver; the stamp is that of the PPDU.
+    fn is_of_another_user(&self, frame: &Frame, at: &Position) -> bool {
+        let open = &self.current;
+        if !frame.radio.mode.is_to_several() || !self.open || !open.mode.is_to_several() {
+            return false;
+        }
+        let stamp = frame.radio.tsft_us.filter(|us| !matches!(us, 0 | &u64::MAX));
+        let is_same_end =
+            if open.mode.is_trigger_based() { frame.header.receiver() == open.ra } else { frame.ta() == open.ta };
+        frame.usable()
+            && !open.all_bad
+            && is_same_end
+            && frame.radio.mode.is_trigger_based() == open.mode.is_trigger_based()
+            && open.frequency_mhz == frame.radio.frequency_mhz
+            && stamp.is_some()
+            && stamp == open.group.stamp_us
+            && (at.ns - open.group.at.ns).abs() < LONGEST_PPDU_NS
+            && self.others.len() < MAX_USERS
+    }
+
+    /// Puts the open part aside for that of another user, which may be there already.
+    #[cold]
+    fn turn_to(&mut self, frame: &Frame, batch: &Batch, at: Position) {
+        let ends = (frame.ta(), frame.header.receiver());
+        let is_it = |ppdu: &Ppdu| (ppdu.ta, ppdu.ra) == ends && ppdu.mpdus.len() < MAX_MPDUS;
+        match self.others.iter_mut().find(|other| is_it(other)) {
+            Some(other) => std::mem::swap(other, &mut self.current),
+            None => {
+                self.others.push(std::mem::replace(&mut self.current, Ppdu::empty()));
+                self.begin(frame, batch, at);
+            }
+        }
     }
 
     /// Tells the row of the link of the frame just pushed, and whether the link saw it before.
@@ -249,8 +322,45 @@ impl Assembler {
     pub fn finish(&mut self, done: &mut dyn FnMut(&Ppdu)) {
         if self.open {
             self.open = false;
+            if self.others.is_empty() {
+                self.close();
+                done(&self.current);
+            } else {
+                self.finish_users(done);
+            }
+        }
+    }
+
+    /// Completes the parts of all users, and gives each its part of the time.
+    #[cold]
+    fn finish_users(&mut self, done: &mut dyn FnMut(&Ppdu)) {
+        self.others.push(std::mem::replace(&mut self.current, Ppdu::empty()));
+        let mut users = std::mem::take(&mut self.others);
+        users.sort_by_key(|user| user.number);
+        for user in &mut users {
+            std::mem::swap(user, &mut self.current);
             self.close();
-            done(&self.current);
+            std::mem::swap(user, &mut self.current);
+        }
+        let duration_ns = users.iter().filter_map(|user| user.duration_ns).max();
+        let start_ns = users.iter().map(|user| user.start_ns).min().unwrap_or(0);
+        let tones: Option<Vec<i64>> = users.iter().map(|user| user.mode.unit_tones().map(i64::from)).collect();
+        let weights = tones.unwrap_or_else(|| vec![1; users.len()]);
+        let all = weights.iter().sum::<i64>().max(1);
+        let mut before = 0;
+        for (index, (user, weight)) in users.iter_mut().zip(weights).enumerate() {
+            user.whole = Some(Whole { start_ns, duration_ns, is_first: index == 0 });
+            if let Some(whole_ns) = duration_ns {
+                let place = |tones: i64| (i128::from(whole_ns) * i128::from(tones) / i128::from(all)) as i64;
+                let (from, to) = (place(before), place(before + weight));
+                user.start_ns = start_ns + from;
+                user.duration_ns = Some(to - from);
+                // The preamble is everybody's, too.
+                user.preamble_ns = (i128::from(user.preamble_ns) * i128::from(weight) / i128::from(all)) as i64;
+                user.exact_start |= user.group.at.exact && self.calibrated;
+            }
+            before += weight;
+            done(user);
         }
     }
 
@@ -288,6 +398,7 @@ impl Assembler {
         ppdu.start_ns = 0;
         ppdu.exact_start = false;
         ppdu.control = control;
+        ppdu.whole = None;
         ppdu.group = group;
     }
 

@@ -3,6 +3,7 @@
 use wire::ieee80211::MacAddr;
 use wire::phy::Mode;
 
+use crate::micros::us;
 use crate::report;
 use crate::station::{Station, Stations};
 use crate::table::Table;
@@ -167,7 +168,7 @@ impl RateTimeline {
                 let mode = Mode::from_key(cell.key).unwrap_or_default();
                 report::RateCell {
                     address: address.clone(),
-                    start_us: cell.start_ns as f64 / 1000.0,
+                    start_us: us(cell.start_ns),
                     label: mode.label(),
                     family: mode.family().to_owned(),
                     mbit_s: mode.rate_kbps().map(|kbps| f64::from(kbps) / 1000.0),
@@ -176,11 +177,7 @@ impl RateTimeline {
                 }
             })
         });
-        report::RateTimeline {
-            bin_us: self.width_ns as f64 / 1000.0,
-            rows: rows.collect(),
-            frames_left_out: self.frames_left_out,
-        }
+        report::RateTimeline { bin_us: us(self.width_ns), rows: rows.collect(), frames_left_out: self.frames_left_out }
     }
 }
 

@@ -4,20 +4,15 @@ use hashbrown::{HashMap, HashSet};
 use wire::ieee80211::MacAddr;
 use wire::phy::Band;
 
-use crate::few::Few;
+use crate::decode::Channels;
 use crate::frame::Frame;
 use crate::link::{Link, Links};
 use crate::network::{Network, Networks};
 
-/// Channels counted.
-const MAX_CHANNELS: usize = 256;
 /// Channel numbers end below it, frequencies in MHz begin above.
 const FIRST_FREQUENCY: u16 = 1_000;
 /// Networks and channels that an error names.
 const MAX_NAMED: usize = 20;
-
-/// Frames by the centre of their primary channel, MHz.
-pub type Channels = Few<u16, MAX_CHANNELS>;
 
 /// A channel, as people write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,12 +11,13 @@ use crate::agreement::agreed;
 
 /// A figure that a sentence rests on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// What it is, as the sentence's template names it.
     pub name: &'static str,
     /// Its value in `unit`.
     pub value: f64,
-    /// Unit: `count`, `%`, `µs`, `s`, `ms`, `Mbit/s`, `1/s`, `MPDUs/PPDU`, `bytes`.
+    /// `count`, `%`, `µs`, `ms`, `s`, `Mbit/s`, `MPDUs/PPDU`, `MPDUs/bin`, `bytes`, `standard deviations`.
     pub unit: &'static str,
     /// How many observations it is made of: the denominator of a count or share, the sample of a median.
     pub n: u64,
@@ -74,12 +75,13 @@ impl fmt::Display for Figure {
     }
 }
 
-/// A statement with the figures it rests on; made by [`sentence!`].
+/// A statement that cannot be made without its figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sentence {
     /// In words.
     text: String,
-    /// What the words rest on, in the order of the template.
+    /// What the words rest on, in the order of the text.
     figures: Vec<Figure>,
 }
 

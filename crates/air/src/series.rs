@@ -94,7 +94,9 @@ impl<T: Copy + Default + AddAssign> Series<T> {
             if index >= merged.len() {
                 merged.resize(index + 1, T::default());
             }
-            merged[index] += *bin;
+            if let Some(sum) = merged.get_mut(index) {
+                *sum += *bin;
+            }
         }
         self.bins = merged;
         self.first = new_first;

@@ -5,6 +5,7 @@ use wire::phy::Mode;
 
 use crate::frame::{Fcs, Frame};
 use crate::histogram::Exact;
+use crate::micros::us;
 use crate::rate_timeline::{RateTimeline, Track};
 use crate::report::{AirtimeKinds, RateRow, Spread};
 use crate::table::{Table, Weight};
@@ -145,7 +146,6 @@ impl AirtimeNs {
 
     /// In µs, by kind.
     pub fn report(&self) -> AirtimeKinds {
-        let us = |ns: i64| ns as f64 / 1000.0;
         AirtimeKinds {
             data_us: us(self.data),
             retry_us: us(self.retry),

@@ -2,6 +2,7 @@
 
 use crate::link::{FlowSum, Link};
 use crate::medium::Medium;
+use crate::micros::us;
 use crate::report::{FlowBin, RetryCount, Steadiness, SteadinessEvent};
 use crate::sentence::{sentence, Figure, Sentence};
 
@@ -36,7 +37,7 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence:
     let bins: Vec<FlowBin> = raw
         .iter()
         .map(|(start, sum)| FlowBin {
-            start_us: *start as f64 / 1000.0,
+            start_us: us(*start),
             mbit_s: sum.payload as f64 * 8.0 / 1e6 / seconds,
             retry: RetryCount::new(u64::from(sum.mpdus), u64::from(sum.retries)),
             phy_rate_mbit_s: (sum.rated > 0).then(|| sum.rate_kbps as f64 / f64::from(sum.rated) / 1000.0),
@@ -54,7 +55,7 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence:
     if inner.len() >= MIN_BINS {
         // A flow that rests half of the time has no level to drop from.
         if let Some(median) = median.filter(|median| *median >= MIN_MEDIAN_MBIT_S) {
-            let width_us = width_ns as f64 / 1000.0;
+            let width_us = us(width_ns);
             dropouts(inner, median, width_us, silence_is_evidence, &mut events);
             shifts(inner, width_us, silence_is_evidence, &mut events);
         }
@@ -65,7 +66,7 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence:
         ta: link.ta.to_string(),
         ra: link.ra.to_string(),
         direction: direction.to_owned(),
-        bin_us: width_ns as f64 / 1000.0,
+        bin_us: us(width_ns),
         series: bins,
         events,
         median_mbit_s: median,
@@ -162,17 +163,18 @@ fn dropouts(
     events: &mut Vec<SteadinessEvent>,
 ) {
     let mut at = 0;
-    while at < bins.len() {
-        if bins[at].mbit_s >= DROPOUT * median {
+    while let Some((earlier, rest @ [_, ..])) = bins.split_at_checked(at) {
+        let (dropout, _) = rest.split_at(rest.iter().take_while(|bin| bin.mbit_s < DROPOUT * median).count());
+        let (Some(first), Some(last)) = (dropout.first(), dropout.last()) else {
             at += 1;
             continue;
-        }
-        let end = bins[at..].iter().position(|bin| bin.mbit_s >= DROPOUT * median).map_or(bins.len(), |n| at + n);
-        let before = level(&bins[at.saturating_sub(WINDOW)..at]);
-        let during = level(&bins[at..end]);
+        };
+        let end = at + dropout.len();
+        let before = level(earlier.get(at.saturating_sub(WINDOW)..).unwrap_or_default());
+        let during = level(dropout);
         // One thin bin in a sparse flow is no event.
         if at > 0 && before.mbit_s >= 0.5 * median {
-            let (start_us, end_us) = (bins[at].start_us, bins[end - 1].start_us + width_us);
+            let (start_us, end_us) = (first.start_us, last.start_us + width_us);
             let (explained, why) = explain(&before, &during, silence_is_evidence);
             let said = sentence!(
                 "drops to {to} Mbit/s from {start} s to {end} s (median {median}): {unexplained}",
@@ -190,9 +192,9 @@ fn dropouts(
 
 /// Lasting changes of level: every value after is beyond every value before, by a factor.
 fn shifts(bins: &[FlowBin], width_us: f64, silence_is_evidence: bool, events: &mut Vec<SteadinessEvent>) {
+    let window = |from: usize| bins.get(from..)?.first_chunk::<WINDOW>();
     let mut at = WINDOW;
-    while at + WINDOW <= bins.len() {
-        let (left, right) = (&bins[at - WINDOW..at], &bins[at..at + WINDOW]);
+    while let Some((left, right)) = window(at - WINDOW).zip(window(at)) {
         let (before, after) = (level(left), level(right));
         let max = |bins: &[FlowBin]| bins.iter().map(|bin| bin.mbit_s).fold(0.0, f64::max);
         let min = |bins: &[FlowBin]| bins.iter().map(|bin| bin.mbit_s).fold(f64::INFINITY, f64::min);

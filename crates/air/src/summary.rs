@@ -1,23 +1,25 @@
 //! Sections 1 to 3 of the report: what the capture is, what it cannot tell, and the rows of its addresses.
 
+use capture::report::Window;
 use capture::Span;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
 use wire::phy::{Band, Mode};
 
 use crate::calibrate::is_real;
 use crate::claims::Claims;
-use crate::frame::{Frame, Tally, MAX_EXAMPLES};
+use crate::decode::{Channels, Tally, MAX_EXAMPLES};
+use crate::frame::Frame;
 use crate::ghost;
 use crate::limits::{limit, DISORDER_NS};
-use crate::link::Link;
+use crate::link::{Link, Links};
+use crate::micros::us;
 use crate::network::{Member, Networks};
 use crate::report::{
     Bss, BssMember, Channel, DamageNote, FcsState, GhostEffect, Limit, LinkTypeCount, Report, RetryCount, Selection,
-    Station as StationRow, Summary, Window, WiresharkStation,
+    Station as StationRow, Summary, WiresharkStation,
 };
-use crate::selection::Channels;
 use crate::sentence::{sentence, Figure};
 use crate::station::{Station, Stations};
 
@@ -162,6 +164,12 @@ impl Counts {
         most.max(u64::from(heard().next().is_some()))
     }
 
+    /// Frames on the channel of most of them, and on any.
+    pub fn on_main_channel(&self) -> (u64, u64) {
+        let frames = || self.heard_on();
+        (frames().iter().map(|(_, frames)| frames).max().unwrap_or(0), frames().iter().map(|(_, frames)| frames).sum())
+    }
+
     /// Frames by channel, counted or not.
     pub fn heard_on(&self) -> Channels {
         let mut all = self.channels.clone();
@@ -254,7 +262,7 @@ pub fn build(counts: &Counts, source: &Source, selection: Option<Selection>, lim
         unreadable_examples: counts.tally.examples.clone(),
         empty_psdus: counts.tally.empty_psdus,
         first_time_unix_s: counts.first_time_ns.map(|ns| ns as f64 / 1e9),
-        span_us: counts.first_time_ns.zip(counts.last_time_ns).map(|(a, b)| b.saturating_sub(a) as f64 / 1000.0),
+        span_us: counts.first_time_ns.zip(counts.last_time_ns).map(|(a, b)| us(b.saturating_sub(a))),
         captured_bytes: counts.tally.captured_bytes,
         channels: channels
             .iter()
@@ -280,28 +288,9 @@ pub fn build(counts: &Counts, source: &Source, selection: Option<Selection>, lim
             .damage
             .as_ref()
             .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
-        window: source.window.as_ref().map(window),
+        window: source.window.as_ref().map(|span| Window::new(span, true)),
         selection,
         limits,
-    }
-}
-
-/// What the report says of its window.
-fn window(span: &Span) -> Window {
-    let unix_s = |ns: Option<i64>| ns.map(|ns| ns as f64 / 1e9);
-    let since_first =
-        |ns: Option<i64>| ns.zip(span.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
-    Window {
-        from_unix_s: unix_s(span.from_ns),
-        to_unix_s: unix_s(span.to_ns),
-        from_us: since_first(span.from_ns),
-        to_us: since_first(span.to_ns),
-        records_before: span.before,
-        records_inside: span.inside,
-        records_after: span.after,
-        records_without_time: span.untimed,
-        capture_first_unix_s: unix_s(span.first_ns),
-        capture_last_unix_s: unix_s(span.last_ns),
     }
 }
 
@@ -408,7 +397,6 @@ pub fn station(
     } else {
         "unknown"
     };
-    let us = |ns: i64| ns as f64 / 1000.0;
     StationRow {
         address: address.to_string(),
         kind: kind.to_owned(),
@@ -435,7 +423,6 @@ pub fn station(
 
 /// One link row.
 pub fn link(link: &Link, direction: &str, rated: bool) -> crate::report::Link {
-    let us = |ns: i64| ns as f64 / 1000.0;
     let station = if direction == "uplink" { link.ta } else { link.ra };
     crate::report::Link {
         bssid: link.bssid.map(|bssid| bssid.to_string()),
@@ -500,19 +487,24 @@ pub fn networks(networks: &Networks, claims: &Claims, is_ghost: &dyn Fn(u64) -> 
 }
 
 /// Section 3: what the ghosts do.
-pub fn ghost_effect(counts: &Counts, stations: &Stations, ghosts: &[ghost::Verdict]) -> GhostEffect {
+pub fn ghost_effect(counts: &Counts, stations: &Stations, links: &Links, ghosts: &[ghost::Verdict]) -> GhostEffect {
     let unicast = stations.table.iter().filter(|(address, _)| !MacAddr::from_u64(**address).is_group());
     let (mut addresses, mut good) = (0, 0);
     for (_, station) in unicast {
         addresses += 1;
         good += u64::from(station.sent_good + station.received_good > 0);
     }
-    let frames = ghosts.iter().filter_map(|ghost| stations.table.by_key(&ghost.address.as_u64()));
+    let rows = ghosts.iter().filter_map(|ghost| stations.table.by_key(&ghost.address.as_u64()));
+    let named: u64 = rows.map(|station| station.sent + station.received).sum();
+    // A damaged frame mostly has two addresses that nobody has, and is one frame all the same.
+    let ghosts_at: HashSet<MacAddr> = ghosts.iter().map(|ghost| ghost.address).collect();
+    let between = links.iter().filter(|(_, link)| ghosts_at.contains(&link.ta) && ghosts_at.contains(&link.ra));
+    let named_twice: u64 = between.map(|(_, link)| link.frames).sum();
     GhostEffect {
         addresses,
         addresses_good: good,
         ghosts: ghosts.len() as u64,
-        ghost_frames: frames.map(|station| station.sent + station.received).sum(),
+        ghost_frames: named.saturating_sub(named_twice),
         retry_all: RetryCount::new(counts.data, counts.data_retries),
         retry_good: RetryCount::new(counts.good_data, counts.good_data_retries),
         addresses_evicted: stations.table.evicted(),

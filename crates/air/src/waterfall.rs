@@ -2,6 +2,7 @@
 
 use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
+use crate::micros::us;
 use crate::report::{Hearing, Limit, Waterfall, WaterfallStep};
 use crate::sentence::{sentence, Figure, Sentence};
 
@@ -69,7 +70,7 @@ pub fn build(
             WaterfallStep {
                 cause: (*cause).to_owned(),
                 label: (*label).to_owned(),
-                us: ns as f64 / 1000.0,
+                us: us(ns),
                 share,
                 mbit_s: share * phy_rate,
             }
@@ -88,11 +89,12 @@ pub fn build(
         ta: link.ta.to_string(),
         ra: link.ra.to_string(),
         direction: direction.to_owned(),
-        observed_us: observed as f64 / 1000.0,
+        observed_us: us(observed),
         phy_rate_mbit_s: phy_rate,
         payload_mbit_s: payload_bits * 1000.0 / observed as f64,
         payload_bytes: link.payload_bytes,
         mpdus: link.mpdus,
+        mpdus_timed: Some(link.timed_mpdus),
         timing: if totals.gaps_usable { "stamps" } else { "capture-clock" }.to_owned(),
         steps,
         advice: Vec::new(),
@@ -117,6 +119,10 @@ pub struct Grounds<'a> {
     pub stamped: bool,
     /// Channels that frames were heard on.
     pub channels: u64,
+    /// Time that was not observed, and the part of it between frames of different channels, ns.
+    pub unobserved_ns: i64,
+    /// See `unobserved_ns`.
+    pub hopped_ns: i64,
     /// Frames whose duration is not known, and all.
     pub untimed: (u64, u64),
     /// What the sniffer heard.
@@ -296,10 +302,14 @@ fn remedy(
             "the sniffer went through {channels} channels; a capture on one channel does not lose this time",
             channels = Figure::total(grounds.channels)
         ),
+        _ if grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
+            "{seconds} s of it lie between two frames that name different channels",
+            seconds = Figure::of(grounds.hopped_ns as f64 / 1e9, "s", link.mpdus, 2)
+        ),
         _ => sentence!(
             "{seconds} s in pauses in which not even beacons were heard, where they come at other times: the sniffer did not listen, \
              or the access point was away",
-            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+            seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.mpdus, 2)
         ),
     }
 }

@@ -3,8 +3,8 @@
 mod handmade;
 
 use handmade::{element, Address, Handmade, BROADCAST};
-use txop_air::capability::{CapabilityRow, Claim};
 use txop_air::report::{AccessPoint, Report};
+use txop_air::report::{CapabilityRow, Claim};
 
 const AP: Address = [2, 0, 0, 0, 0, 1];
 const STATION: Address = [2, 0, 0, 0, 0, 9];

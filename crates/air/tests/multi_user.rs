@@ -127,3 +127,85 @@ fn eht_to_one_user_has_a_duration_without_l_sig() {
     let ap = report.stations.iter().find(|station| station.address == "02:00:00:00:00:01").expect("the access point");
     assert_eq!(ap.airtime_us, None);
 }
+
+/// TSFT, channel, HE, HE-MU and L-SIG: an HE PPDU of 80 MHz with this unit (code of data5) and L-SIG LENGTH.
+fn stamped(format: u16, tsft_us: u64, unit: u16, l_sig: u16) -> Vec<u8> {
+    let mut bytes = tsft_us.to_le_bytes().to_vec();
+    bytes.extend(6_135u16.to_le_bytes());
+    bytes.extend([0x40, 0x01]);
+    // 80 MHz: in HE-MU's flags2 of a downlink PPDU, in data6 of a trigger-based one.
+    let data6 = if format == 3 { 1 | 0x0020 | 2 << 6 } else { 1 };
+    let he = [0x4020 | format, 0x0002, 0, 0, unit, data6];
+    he.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    [0u16, 0x0004 | 2, 0, 0, 0, 0].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    bytes.extend(2u16.to_le_bytes());
+    bytes.extend((l_sig << 4).to_le_bytes());
+    let present: u32 = 1 | 1 << 3 | 1 << 23 | 1 << 24 | 1 << 27;
+    let mut header = vec![0, 0];
+    header.extend((8 + bytes.len() as u16).to_le_bytes());
+    header.extend(present.to_le_bytes());
+    header.extend(bytes);
+    header
+}
+
+fn user(number: u8) -> Address {
+    [2, 0, 0, 0, 0, number]
+}
+
+fn airtime(report: &txop_air::report::Report, ta: Address, ra: Address) -> f64 {
+    let name = |address: Address| address.map(|byte| format!("{byte:02x}")).join(":");
+    let link = report.links.iter().find(|link| link.ta == name(ta) && link.ra == name(ra)).expect("the link");
+    link.airtime_us.expect("an airtime")
+}
+
+/// L-SIG LENGTH 298 is 20 us and 4 for each three bytes begun of 301: 424 us. Units of 484, 242 and 242 of the 996 tones; the
+/// MPDUs of the first user stand around those of the second.
+#[test]
+fn a_ppdu_to_several_users_counts_once() {
+    let mut capture = Handmade::on(6_135);
+    let (wide, narrow) = (8, 7);
+    for ppdu in 0..50u64 {
+        let at_us = 1_000 + 30_000 * ppdu;
+        for (to, unit) in [(11, wide), (12, narrow), (11, wide), (13, narrow)] {
+            capture.same_instant();
+            capture.behind(stamped(2, at_us, unit, 298), 0x0208, [user(to), AP, AP], &[0; 40]);
+        }
+        capture.pause(20);
+    }
+    let report = capture.report();
+    let airtimes = [11, 12, 13].map(|to| airtime(&report, AP, user(to)));
+    assert_eq!(airtimes, [50.0 * 212.0, 50.0 * 106.0, 50.0 * 106.0], "by their units: 484, 242 and 242 of 968 tones");
+    let he = &report.airtime.by_phy[0];
+    assert_eq!((he.ppdus, he.airtime_us), (50, 50.0 * 424.0), "{he:?}");
+    assert_eq!(report.airtime.busy_us, Some(50.0 * 424.0));
+    let shares: Vec<_> =
+        report.multi_user.iter().map(|row| (row.ra.as_str(), row.ppdus_timed, row.ppdus_joint)).collect();
+    assert!(shares.iter().all(|(_, timed, joint)| (*timed, *joint) == (Some(50), Some(50))), "{shares:?}");
+    let of = |to: &str| report.multi_user.iter().find(|row| row.ra.ends_with(to)).expect("a row");
+    assert!((of("0b").band_share.unwrap() - 484.0 / 996.0).abs() < 1e-9);
+    assert!((of("0c").band_share.unwrap() - 242.0 / 996.0).abs() < 1e-9);
+    assert_eq!(of("0d").ppdus_air_us, Some(50.0 * 424.0));
+}
+
+#[test]
+fn a_trigger_based_ppdu_of_several_users_counts_once() {
+    let mut capture = Handmade::on(6_135);
+    for ppdu in 0..50u64 {
+        let at_us = 1_000 + 30_000 * ppdu;
+        for from in [11, 12] {
+            capture.same_instant();
+            capture.behind(stamped(3, at_us, 7, 298), 0x0108, [AP, user(from), AP], &[0; 40]);
+        }
+        capture.pause(20);
+    }
+    let report = capture.report();
+    assert_eq!([11, 12].map(|from| airtime(&report, user(from), AP)), [50.0 * 212.0; 2]);
+    assert_eq!(report.airtime.busy_us, Some(50.0 * 424.0));
+    assert!(report.exchanges.is_empty(), "who answers whom is not judged: {:?}", report.exchanges);
+}
+
+#[test]
+fn without_l_sig_there_is_no_share_of_the_band() {
+    let row = only(&downlink(&[(3, he_mu(8, 2))]));
+    assert_eq!((row.ppdus_timed, row.ppdus_air_us, row.band_share, row.ppdus_joint), (Some(0), None, None, Some(0)));
+}

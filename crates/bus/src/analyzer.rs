@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use capture::report::Window;
 use capture::{Place, Span};
 use hashbrown::HashMap;
 use wire::usb::setup::Setup;
@@ -456,7 +457,7 @@ impl Analyzer {
         };
         let absolute = totals.first_us.filter(|_| source.clock_is_absolute);
         let mut report = Report {
-            format: "txop-bus",
+            format: report::FORMAT,
             version: report::FORMAT_VERSION,
             tool: format!("txop {}", env!("CARGO_PKG_VERSION")),
             origin: source.origin.to_owned(),
@@ -500,7 +501,7 @@ impl Analyzer {
                 other_requests: totals.other_requests,
                 not_followed: totals.not_followed,
                 damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),
-                window: source.window.as_ref().map(|span| window(span, source.clock_is_absolute)),
+                window: source.window.as_ref().map(|span| Window::new(span, source.clock_is_absolute)),
                 limits: Vec::new(),
             },
             verdicts: Vec::new(),
@@ -580,25 +581,6 @@ impl Analyzer {
 /// Where an event stands in the capture.
 fn place_of(event: &Event<'_>) -> qmi::Place {
     qmi::Place { record: event.number, time_us: event.time_us }
-}
-
-/// What the report says of its window.
-fn window(span: &Span, is_absolute: bool) -> report::Window {
-    let unix_s = |ns: Option<i64>| ns.filter(|_| is_absolute).map(|ns| ns as f64 / 1e9);
-    let since_first =
-        |ns: Option<i64>| ns.zip(span.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
-    report::Window {
-        from_unix_s: unix_s(span.from_ns),
-        to_unix_s: unix_s(span.to_ns),
-        from_us: since_first(span.from_ns),
-        to_us: since_first(span.to_ns),
-        records_before: span.before,
-        records_inside: span.inside,
-        records_after: span.after,
-        records_without_time: span.untimed,
-        capture_first_unix_s: unix_s(span.first_ns),
-        capture_last_unix_s: unix_s(span.last_ns),
-    }
 }
 
 fn interface_report(interface: &crate::device::Interface) -> report::Interface {

@@ -4,17 +4,23 @@
 //! every share has its numerator and denominator beside it; times are µs since the first record unless the name says
 //! otherwise; shares are fractions of one. A "transfer request" is a URB (Linux) or an IRP (Windows).
 
+use capture::report::Window;
 use serde::Serialize;
 
-/// Version of the JSON layout; raised when a field changes its meaning or goes.
+/// Name of the JSON document.
+pub const FORMAT: &str = "txop-bus";
+/// Version of its layout; raised when a field changes its meaning or goes.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Everything `txop bus` knows about one capture.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Always `"txop-bus"`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// [`FORMAT_VERSION`].
+    /// Layout version: 1. Raised when a field changes its meaning or goes.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT_VERSION)))]
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
@@ -45,6 +51,7 @@ pub struct Report {
 
 /// What the capture is, and what it cannot tell.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// `pcap`, `pcapng`, `usbmon-text` or `usbsnoop-text`.
     pub container: String,
@@ -95,41 +102,18 @@ pub struct Summary {
     pub not_followed: u64,
     /// Where reading stopped, if not at the end.
     pub damage: Option<DamageNote>,
-    /// The window that the figures are of; `None` when they are of the whole capture.
+    /// The window that the figures are of; `None` when they are of the whole capture. Always taken from the whole capture are
+    /// descriptors, what a device is and by which evidence, how transfers are framed, and which requests were under way when
+    /// the window began.
+    #[serde(default)] // older documents lack it
     pub window: Option<Window>,
     /// What this capture cannot tell.
     pub limits: Vec<Limit>,
 }
 
-/// The part of a capture that the figures are of: records from `from` on and before `to`. An end that was not given is
-/// `None`, and open. What does not depend on the time looked at is taken from the whole capture: descriptors, what a device
-/// is and by which evidence, how transfers are framed, and which requests were under way when the window began.
-#[derive(Clone, Debug, Serialize)]
-pub struct Window {
-    /// First moment inside, Unix seconds; `None` also without an absolute clock.
-    pub from_unix_s: Option<f64>,
-    /// First moment after it, Unix seconds.
-    pub to_unix_s: Option<f64>,
-    /// First moment inside, from the first record of the capture on; negative when it lies before.
-    pub from_us: Option<f64>,
-    /// First moment after it, from the first record of the capture on.
-    pub to_us: Option<f64>,
-    /// Records before the window.
-    pub records_before: u64,
-    /// Records in it.
-    pub records_inside: u64,
-    /// Records at its end or later.
-    pub records_after: u64,
-    /// Records that have no time and are left out.
-    pub records_without_time: u64,
-    /// Time of the first record of the capture.
-    pub capture_first_unix_s: Option<f64>,
-    /// Latest time of a record of the capture.
-    pub capture_last_unix_s: Option<f64>,
-}
-
 /// A link type.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkTypeCount {
     /// LINKTYPE number; 0 for text.
     pub number: u32,
@@ -141,6 +125,7 @@ pub struct LinkTypeCount {
 
 /// Where reading stopped.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamageNote {
     /// Byte offset in the (decompressed) file.
     pub offset: u64,
@@ -150,6 +135,7 @@ pub struct DamageNote {
 
 /// Something that the capture cannot tell.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// Stable identifier: `snap`, `text-32-bytes`, `dropped`, `no-clock`, `irp-layer`, `no-descriptors`, ...
     pub code: String,
@@ -159,6 +145,7 @@ pub struct Limit {
 
 /// A conclusion.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// Stable identifier: `uplink-not-aggregated`, `raw-ip-misuse`, `errors`, ...
     pub code: String,
@@ -174,6 +161,7 @@ pub struct Verdict {
 
 /// One device at one address.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Device {
     /// Bus and address, `1.2`.
     pub name: String,
@@ -218,6 +206,7 @@ pub struct Device {
 
 /// An interface, or an alternate setting of one.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interface {
     /// Its number.
     pub number: u32,
@@ -233,6 +222,7 @@ pub struct Interface {
 
 /// One endpoint in one direction.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Endpoint {
     /// Device, as in [`Device::name`].
     pub device: String,
@@ -292,6 +282,7 @@ pub struct Endpoint {
 
 /// How often requests ended like this.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusCount {
     /// As recorded: a negative error number (Linux) or a hexadecimal USBD_STATUS (Windows).
     pub code: String,
@@ -305,6 +296,7 @@ pub struct StatusCount {
 
 /// A time without a completion.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gap {
     /// When it began.
     pub start_us: u64,
@@ -316,6 +308,7 @@ pub struct Gap {
 
 /// Completions in a bin of time.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateBin {
     /// Its start.
     pub start_us: u64,
@@ -327,6 +320,7 @@ pub struct RateBin {
 
 /// What transfers of one endpoint carry, in one framing.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Device, as in [`Device::name`].
     pub device: String,
@@ -399,6 +393,7 @@ pub struct Traffic {
 
 /// Control requests with the same request type and number.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Request {
     /// Device, as in [`Device::name`].
     pub device: String,
@@ -420,6 +415,7 @@ pub struct Request {
 
 /// Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are exact).
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Samples.
     pub n: u64,
@@ -441,6 +437,7 @@ pub struct Spread {
 
 /// One bar of a histogram: `low` to below `high`.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bar {
     /// Inclusive lower edge.
     pub low: u64,
@@ -452,6 +449,7 @@ pub struct Bar {
 
 /// QMI messages of one kind.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QmiMessage {
     /// Device, as in [`Device::name`].
     pub device: String,
@@ -475,6 +473,7 @@ pub struct QmiMessage {
 
 /// An answer of a modem to WDA Set Data Format or Get Data Format, and what was done from then on to the next.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataFormat {
     /// Device, as in [`Device::name`].
     pub device: String,
@@ -498,6 +497,7 @@ pub struct DataFormat {
 
 /// One direction of a data format.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgreedDirection {
     /// Aggregation that the host asked for: `no aggregation`, `QMAP`, `QMAPv4`, `QMAPv5`, ...; `None`: it did not say.
     pub asked: Option<String>,

@@ -207,6 +207,7 @@ impl Input {
         // to the parsers, which read every value once. If another process truncates the file inside the mapped window
         // after the length was taken above, touching the missing pages raises SIGBUS; callers that cannot exclude it
         // read buffered (`Access::Buffered`), and a file that is followed always is.
+        #[expect(unsafe_code, reason = "a file is mapped")]
         let window = unsafe { MmapOptions::new().offset(start).len(window_len).map(&*file) }?;
         #[cfg(unix)]
         window.advise(memmap2::Advice::Sequential)?;

@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod damage;
 mod decompress;
@@ -13,6 +15,7 @@ mod pcapng;
 mod pcapng_writer;
 mod reader;
 mod recognise;
+pub mod report;
 mod window;
 
 /// How the interface description begins in captures that txop makes in virtual time instead of receiving.

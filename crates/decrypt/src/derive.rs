@@ -6,6 +6,7 @@ use hmac::{Hmac, Mac};
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
 use wire::ieee80211::eapol::EapolKey;
+use wire::ieee80211::rsn::akm;
 use wire::ieee80211::{Cipher, MacAddr, SuiteSet};
 use zeroize::Zeroizing;
 
@@ -98,6 +99,22 @@ impl Akm {
         })
     }
 
+    /// Its suite type (IEEE Std 802.11-2020, table 9-151).
+    pub const fn kind(self) -> u8 {
+        match self {
+            Self::Dot1x => 1,
+            Self::Psk => 2,
+            Self::Dot1xSha256 => 5,
+            Self::PskSha256 => 6,
+            Self::Sae => 8,
+            Self::SuiteB => 11,
+            Self::SuiteB192 => 12,
+            Self::Owe => 18,
+            Self::SaeExt => 24,
+            Self::Other(kind) => kind,
+        }
+    }
+
     /// A passphrase and the SSID are all it takes.
     pub const fn takes_passphrase(self) -> bool {
         matches!(self, Self::Psk | Self::PskSha256)
@@ -134,22 +151,10 @@ impl Akm {
 
 impl std::fmt::Display for Akm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Dot1x => "802.1X",
-            Self::Psk => "PSK",
-            Self::Dot1xSha256 => "802.1X SHA-256",
-            Self::PskSha256 => "PSK SHA-256",
-            Self::Sae => "SAE",
-            Self::SuiteB => "Suite B 128",
-            Self::SuiteB192 => "Suite B 192",
-            Self::Owe => "OWE",
-            Self::SaeExt => "SAE (group-dependent hash)",
-            Self::Other(3) => "FT 802.1X",
-            Self::Other(4) => "FT PSK",
-            Self::Other(9) => "FT SAE",
-            Self::Other(25) => "FT SAE (group-dependent hash)",
-            Self::Other(kind) => return write!(f, "AKM suite {kind}"),
-        })
+        match akm::name(self.kind()) {
+            Some(name) => f.write_str(name),
+            None => write!(f, "suite {}", self.kind()),
+        }
     }
 }
 
@@ -339,7 +344,12 @@ mod tests {
     fn a_key_management_that_is_not_alone_is_none() {
         let set = |bits| SuiteSet { bits, unknown: false };
         assert_eq!(Akm::of(set(1 << 2)), Some(Akm::Psk));
-        assert_eq!(Akm::of(set(1 << 4)).map(|akm| akm.to_string()), Some("FT PSK".to_owned()));
+        assert_eq!(Akm::of(set(1 << 4)).map(|akm| akm.to_string()), Some("FT-PSK".to_owned()));
+        for kind in 0..32 {
+            let akm = Akm::of(set(1 << kind)).expect("one");
+            assert_eq!(akm.kind(), kind as u8);
+            assert_eq!(akm.to_string(), akm::name(kind as u8).map_or(format!("suite {kind}"), str::to_owned));
+        }
         assert_eq!(Akm::of(set(1 << 2 | 1 << 8)), None);
         assert_eq!(Akm::of(SuiteSet { bits: 4, unknown: true }), None);
         assert!(!Akm::Psk.is_known(1), "TKIP's descriptors");

@@ -1,92 +1,78 @@
 //! Histograms of fixed size: how long packets took, and how late they were released.
 
+use histogram::Histogram;
 use serde::{Serialize, Serializer};
 
-/// Steps in each octave: the error of a percentile is at most one in eight.
-const STEPS: usize = 8;
-/// Up to 2^36 ns, more than a minute.
-const OCTAVES: usize = 36;
+/// Buckets to each octave, as a power of two: the error of a percentile is at most one in eight.
+const PRECISION_BITS: u32 = 3;
+/// Shorter delays count as this.
+const SHORTEST_NS: u64 = 8;
+/// Longest delay that is told apart, nine minutes. Longer ones count as this.
+const LONGEST_NS: u64 = (1 << 39) - 1;
 
 /// A histogram of delays.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Delays {
-    counts: Vec<u64>,
-    packets: u64,
+    histogram: Histogram<PRECISION_BITS, u64>,
     max_ns: u64,
-}
-
-impl Default for Delays {
-    fn default() -> Self {
-        Self { counts: vec![0; STEPS * OCTAVES], packets: 0, max_ns: 0 }
-    }
-}
-
-fn bucket(ns: u64) -> usize {
-    let ns = ns.max(STEPS as u64);
-    let octave = ns.ilog2();
-    let step = (ns >> (octave - STEPS.ilog2())) as usize - STEPS;
-    ((octave - STEPS.ilog2()) as usize * STEPS + step).min(STEPS * OCTAVES - 1)
-}
-
-/// First ns beyond a bucket.
-fn edge_ns(bucket: usize) -> u64 {
-    ((bucket % STEPS + STEPS + 1) as u64) << (bucket / STEPS)
 }
 
 impl Delays {
     pub(crate) fn record(&mut self, ns: u64) {
-        self.counts[bucket(ns)] += 1;
-        self.packets += 1;
+        self.histogram.add(ns.clamp(SHORTEST_NS, LONGEST_NS));
         self.max_ns = self.max_ns.max(ns);
     }
 
     /// Packets counted.
     pub const fn packets(&self) -> u64 {
-        self.packets
+        self.histogram.n()
     }
 
     /// The delay that this share (0 to 1) of the packets did not exceed, µs, to within 12 %; `None` without packets.
     pub fn quantile_us(&self, share: f64) -> Option<f64> {
-        let wanted = (share * self.packets as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        let found = self.counts.iter().position(|&count| {
-            seen += count;
-            count > 0 && seen >= wanted
-        })?;
-        Some(edge_ns(found).min(self.max_ns) as f64 / 1_000.0)
+        Some(self.histogram.quantile(share)?.next.min(self.max_ns) as f64 / 1_000.0)
     }
 }
 
+/// Delays of packets.
 #[derive(Serialize)]
-struct Summary {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Delays"))]
+pub(crate) struct Summary {
+    /// How many.
     packets: u64,
+    /// Median; `None` without packets, as are the three below.
     p50_us: Option<f64>,
+    /// 90th percentile.
     p90_us: Option<f64>,
+    /// 99th percentile.
     p99_us: Option<f64>,
+    /// Longest.
     max_us: Option<f64>,
+    /// Octaves with packets, shortest first.
     histogram: Vec<Bar>,
 }
 
-/// One octave.
+/// Packets whose delay was in one octave.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Bar {
+    /// Its end: they took less (and not less than the end of the octave before).
     below_us: f64,
+    /// How many.
     packets: u64,
 }
 
 impl Serialize for Delays {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bars = self.counts.chunks(STEPS).enumerate().map(|(octave, counts)| Bar {
-            below_us: edge_ns(octave * STEPS + STEPS - 1) as f64 / 1_000.0,
-            packets: counts.iter().sum(),
-        });
+        let bars = self.histogram.octaves().into_iter();
+        let bars = bars.map(|(low_ns, packets)| Bar { below_us: (2 * low_ns) as f64 / 1_000.0, packets });
         Summary {
-            packets: self.packets,
+            packets: self.packets(),
             p50_us: self.quantile_us(0.5),
             p90_us: self.quantile_us(0.9),
             p99_us: self.quantile_us(0.99),
-            max_us: (self.packets > 0).then_some(self.max_ns as f64 / 1_000.0),
-            histogram: bars.filter(|bar| bar.packets > 0).collect(),
+            max_us: (self.packets() > 0).then_some(self.max_ns as f64 / 1_000.0),
+            histogram: bars.collect(),
         }
         .serialize(serializer)
     }
@@ -97,12 +83,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_follow_each_other() {
-        for ns in [0, 7, 8, 9, 15, 16, 17, 1_000, 999_999, 1 << 30] {
-            assert!(ns < edge_ns(bucket(ns)), "{ns}");
-            assert!(bucket(ns) == 0 || ns >= edge_ns(bucket(ns) - 1), "{ns}");
-        }
-        assert_eq!(bucket(u64::MAX), STEPS * OCTAVES - 1);
+    fn delays_beyond_all_bounds_count() {
+        let mut delays = Delays::default();
+        [0, 7, u64::MAX].into_iter().for_each(|ns| delays.record(ns));
+        assert_eq!(
+            (delays.quantile_us(0.5), delays.quantile_us(1.0)),
+            (Some(0.009), Some((1u64 << 39) as f64 / 1_000.0))
+        );
+        let json = serde_json::to_value(&delays).expect("JSON");
+        let bars = serde_json::json!([{"below_us": 0.016, "packets": 2}, {"below_us": 549_755_813.888, "packets": 1}]);
+        assert_eq!(json["histogram"], bars);
     }
 
     #[test]

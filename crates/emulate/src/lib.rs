@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod datagram;
 mod delays;
@@ -17,7 +19,7 @@ pub use device::HostSettings;
 pub use files::FileSettings;
 pub use links::{emulate, Settings};
 pub use pairs::Pair;
-pub use status::{FileStatus, HostStatus, Status};
+pub use status::{FileStatus, HostStatus, Status, FORMAT, VERSION};
 pub use timing::{Timing, LATE_NS, LATE_SHARE, LOST_SHARE};
 
 use std::io;

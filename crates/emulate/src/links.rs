@@ -13,7 +13,7 @@ use crate::datagram::Datagram;
 use crate::device::HostSettings;
 use crate::files::{FileSettings, Files};
 use crate::run::run;
-use crate::status::Status;
+use crate::status::{self, Status};
 use crate::wired::Wired;
 use crate::EmulateError;
 
@@ -100,8 +100,8 @@ fn emulate_link<L: Link<Datagram>>(
     let (air, usb) = files.finish();
     let ran = ran?;
     Ok(Status {
-        format: "txop-emulate",
-        version: 2,
+        format: status::FORMAT,
+        version: status::VERSION,
         origin: "emulated",
         link: name,
         scenario: scenario.to_json(),

@@ -9,6 +9,7 @@ use crate::delays::Delays;
 
 /// Packets from one host to another.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// Number of the sending host.
     pub from: u16,
@@ -29,6 +30,7 @@ pub struct Pair {
     /// Packets that were dropped, by cause.
     pub drops: BTreeMap<DropCause, u64>,
     /// From the offer to the release that the link set.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::delays::Summary"))]
     pub delay: Delays,
     #[serde(skip)]
     first_ns: Option<u64>,

@@ -70,7 +70,9 @@ impl Sink<Datagram> for Outside<'_> {
         self.late_release.record(late_ns);
         self.late += u64::from(late_ns > LATE_NS);
         if device.tun.send(packet.bytes()).is_err() {
-            self.hosts[to.index()].not_taken += 1;
+            if let Some(host) = self.hosts.get_mut(to.index()) {
+                host.not_taken += 1;
+            }
         }
     }
 
@@ -223,14 +225,16 @@ fn read_burst<L: Link<Datagram>>(
             Ok(len) => len,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(source) => return Err(EmulateError::Lost { host: outside.hosts[from.index()].name.clone(), source }),
+            Err(source) => {
+                let host = outside.hosts.get(from.index()).map(|host| host.name.clone()).unwrap_or_default();
+                return Err(EmulateError::Lost { host, source });
+            }
         };
         // What was due in the meantime comes before what came in it.
         let now_ns = outside.now_ns();
         link.advance(now_ns, outside);
-        let host = &mut outside.hosts[from.index()];
+        let (Some(host), Some(bytes)) = (outside.hosts.get_mut(from.index()), buffer.get(..len)) else { continue };
         host.taken += 1;
-        let bytes = &buffer[..len];
         let flow = Flow::of(bytes);
         let to = flow.and_then(|flow| routes.get(&flow.destination)).filter(|to| **to != from);
         let Some((flow, &to)) = flow.zip(to) else {

@@ -9,18 +9,27 @@ use serde_json::Value;
 use crate::pairs::Pair;
 use crate::timing::Timing;
 
+/// Name of the JSON document.
+pub const FORMAT: &str = "txop-emulate";
+/// Version of its layout.
+pub const VERSION: u32 = 2;
+
 /// The account of an emulation.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
     /// Always `txop-emulate`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
     /// Layout version: 2.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = VERSION)))]
     pub version: u32,
     /// Always `emulated`.
     pub origin: &'static str,
     /// `wlan`, `modem`, `sdio` or `pipe`.
     pub link: &'static str,
     /// The scenario, defaults filled in.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
     pub scenario: Value,
     /// How long, s.
     pub seconds: f64,
@@ -33,6 +42,7 @@ pub struct Status {
     /// Which host sent what to which.
     pub pairs: Vec<Pair>,
     /// The link's own counters.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
     pub counters: Value,
     /// The capture of the air, if one was asked for.
     pub air: Option<FileStatus>,
@@ -42,6 +52,7 @@ pub struct Status {
 
 /// One host's TUN device.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostStatus {
     /// Its name.
     pub name: String,
@@ -59,6 +70,7 @@ pub struct HostStatus {
 
 /// A capture file.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileStatus {
     /// Its name.
     pub path: PathBuf,

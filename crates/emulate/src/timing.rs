@@ -15,6 +15,7 @@ pub const LOST_SHARE: f64 = 0.001;
 
 /// How well a run kept time.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timing {
     /// The figures of the run can be used.
     pub valid: bool,
@@ -33,6 +34,7 @@ pub struct Timing {
     /// CPU time of the emulator's process, of one CPU; `None` for a run of no length.
     pub cpu_share: Option<f64>,
     /// How late the releases were.
+    #[cfg_attr(feature = "schema", schemars(with = "crate::delays::Summary"))]
     pub late_release: Delays,
 }
 

@@ -51,6 +51,7 @@ pub trait Packet: Clone {
 
 /// Why a packet did not get through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DropCause {
     /// A queue was full.

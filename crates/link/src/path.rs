@@ -9,6 +9,7 @@ use random::{Rng, Stream};
 
 /// A full-duplex wire. Without one, host 0 is the access point itself ("access point as server").
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PathSettings {
     /// Mbit/s, IP headers counted.

@@ -9,6 +9,7 @@ use random::{Rng, Stream};
 
 /// A pipe between a server and any number of other hosts. The same both ways, unless `up` says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PipeSettings {
     /// Hosts beside host 0.
@@ -29,6 +30,7 @@ pub struct PipeSettings {
 
 /// What the stations' transmitters do differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PipeUp {
     /// Mbit/s.

@@ -48,8 +48,14 @@ pub(crate) struct Transmitter<P> {
     delay_ns: u64,
     limit: usize,
     loss: f64,
-    waiting: VecDeque<(u64, HostId, P)>,
-    flying: VecDeque<(u64, HostId, P)>,
+    /// What has been sent and will arrive, then what waits: when the last bit leaves, for whom, the packet. One that was
+    /// lost on the way is gone, but its place is kept while there are others before it.
+    packets: VecDeque<(u64, HostId, Option<P>)>,
+    /// How many of them have been sent.
+    sent: usize,
+    /// When the next is sent and when the next arrives; `u64::MAX`: never.
+    sent_ns: u64,
+    arrives_ns: u64,
     free_at_ps: u64,
     rng: Rng,
 }
@@ -62,44 +68,74 @@ impl<P: Packet> Transmitter<P> {
             delay_ns: (wire.delay_ms * 1e6) as u64,
             limit: wire.queue_packets as usize,
             loss: wire.loss,
-            waiting: VecDeque::new(),
-            flying: VecDeque::new(),
+            packets: VecDeque::new(),
+            sent: 0,
+            sent_ns: u64::MAX,
+            arrives_ns: u64::MAX,
             free_at_ps: 0,
             rng,
         }
     }
 
     pub(crate) fn offer(&mut self, now_ns: u64, to: HostId, packet: P) -> Offer {
-        if self.waiting.len() > self.limit {
+        if self.packets.len() - self.sent > self.limit {
             return Offer::Dropped(DropCause::QueueFull);
         }
         let begin = self.free_at_ps.max(now_ns.saturating_mul(1000));
         self.free_at_ps = begin.saturating_add((packet.size_bytes() as f64 * self.byte_ps) as u64);
-        self.waiting.push_back((self.free_at_ps.div_ceil(1000), to, packet));
+        let sent_ns = self.free_at_ps.div_ceil(1000);
+        if self.packets.len() == self.sent {
+            self.sent_ns = sent_ns;
+        }
+        self.packets.push_back((sent_ns, to, Some(packet)));
         Offer::Accepted
     }
 
     /// `u64::MAX`: nothing is under way.
     pub(crate) fn next_event(&self) -> u64 {
-        let sent = self.waiting.front().map_or(u64::MAX, |w| w.0);
-        let arrived = self.flying.front().map_or(u64::MAX, |f| f.0);
-        sent.min(arrived)
+        self.sent_ns.min(self.arrives_ns)
     }
 
     /// Lets the next thing happen.
     pub(crate) fn step(&mut self, tell: &mut impl FnMut(Step<'_, P>)) {
-        let sent = self.waiting.front().map_or(u64::MAX, |w| w.0);
-        let arrived = self.flying.front().map_or(u64::MAX, |f| f.0);
-        if arrived <= sent {
-            if let Some((at_ns, to, packet)) = self.flying.pop_front() {
+        if self.arrives_ns <= self.sent_ns {
+            let Some((_, to, packet)) = self.packets.pop_front() else { return };
+            self.sent -= 1;
+            let at_ns = self.arrives_ns;
+            self.look_ahead();
+            if let Some(packet) = packet {
                 tell(Step::Arrived(at_ns, to, packet));
             }
-        } else if let Some((at_ns, to, packet)) = self.waiting.pop_front() {
-            tell(Step::Sent(at_ns, &packet));
-            if self.rng.chance(self.loss) {
-                tell(Step::Lost(at_ns, &packet));
-            } else {
-                self.flying.push_back((at_ns + self.delay_ns, to, packet));
+        } else if let Some((at_ns, _, place)) = self.packets.get_mut(self.sent) {
+            let at_ns = *at_ns;
+            if let Some(packet) = place {
+                tell(Step::Sent(at_ns, packet));
+                if self.rng.chance(self.loss) {
+                    tell(Step::Lost(at_ns, packet));
+                    *place = None;
+                }
+            }
+            self.sent += 1;
+            self.sent_ns = self.packets.get(self.sent).map_or(u64::MAX, |waiting| waiting.0);
+            if self.arrives_ns == u64::MAX {
+                self.look_ahead();
+            }
+        }
+    }
+
+    /// Finds what arrives next.
+    fn look_ahead(&mut self) {
+        self.arrives_ns = u64::MAX;
+        while self.sent > 0 {
+            match self.packets.front() {
+                Some((sent_ns, _, Some(_))) => {
+                    self.arrives_ns = sent_ns + self.delay_ns;
+                    return;
+                }
+                _ => {
+                    self.packets.pop_front();
+                    self.sent -= 1;
+                }
             }
         }
     }

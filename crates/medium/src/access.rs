@@ -104,21 +104,25 @@ impl Access {
     }
 
     /// The number of a function of a station.
+    #[inline]
     pub const fn function(&self, station: usize, function: usize) -> u32 {
         (station * self.functions + function) as u32
     }
 
     /// The station, and which of its functions it is.
+    #[inline]
     pub const fn owner(&self, function: u32) -> (usize, usize) {
         (function as usize / self.functions, function as usize % self.functions)
     }
 
     /// When the medium fell silent; `None` while it is busy.
+    #[inline]
     pub fn silent_since_ns(&self) -> Option<u64> {
         self.contention.silent_since_ns()
     }
 
     /// When the next one sends, if nobody takes the medium before; `None`: nobody wants to, or the medium is busy.
+    #[inline]
     pub fn next_ns(&self) -> Option<u64> {
         self.contention.next_ns()
     }
@@ -130,6 +134,7 @@ impl Access {
     }
 
     /// Takes note of whether there is something to send.
+    #[inline]
     pub fn set_ready(&mut self, function: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
         self.contention.set_ready(function, now_ns, ready, rng);
     }
@@ -188,6 +193,8 @@ impl Access {
                 self.contention.end(function, true, rng);
             }
         }
+        // Backoffs drawn in the silence that has begun: the first turn is another one.
+        self.contention.find_first();
     }
 
     /// Who has sent and got no answer waits for its own timeout, whatever the others wait for.
@@ -249,5 +256,27 @@ mod tests {
         assert_eq!(at(1), aifs_ns + slots(45_000));
         assert_eq!(at(0), aifs_ns + slots(60_000));
         assert_eq!(at(2), aifs_ns + slots(44_000));
+    }
+
+    /// Whoever expects no answer draws a backoff all the same, and the next turn is after it: not in a slot that nobody has.
+    #[test]
+    fn a_collision_of_frames_without_answer_leaves_no_turn_that_is_nobodys() {
+        let spaces = Spaces::new(Band::Ghz5, true, false);
+        let parameters = Parameters { aifsn: 3, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
+        let (mut access, mut rng) =
+            (Access::new(spaces, 1, [parameters; 2].into_iter()), Rng::new(1, random::Stream::WlanBackoff, 0));
+        let mut winners = Vec::new();
+        for _ in 0..20 {
+            for function in 0..2 {
+                access.set_ready(function, 0, true, &mut rng);
+            }
+            access.take(100_000);
+            let collider = |function| Collider { function, end_ns: 200_000, dcf: false, awaits_answer: false };
+            access.collided([0, 1].map(collider).into_iter(), 200_000, &mut rng);
+            let turns = [0, 1].map(|function| access.would_send_ns(function, parameters, 0).expect("a silent medium"));
+            assert_eq!(access.next_ns(), turns.into_iter().min());
+            access.winners(&mut winners);
+            assert!(!winners.is_empty());
+        }
     }
 }

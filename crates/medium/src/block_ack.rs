@@ -135,6 +135,12 @@ impl<P> Reorder<P> {
         }
         if self.count == 0 {
             self.gap_since_ns = at_ns;
+            // As nearly all: it is the one that is waited for, and nothing waits behind it.
+            if sequence == self.next {
+                up.push(mpdu);
+                self.next = self.next.add(1);
+                return Arrival::New;
+            }
         }
         let place = &mut self.held[Self::slot(sequence)];
         if place.is_some() {

@@ -19,7 +19,7 @@ pub struct Parameters {
     pub cw_min: u32,
     /// Largest contention window.
     pub cw_max: u32,
-    /// After so many failures in a row the window begins anew.
+    /// After so many failures in a row the window is the smallest again.
     pub retry_limit: u32,
 }
 
@@ -87,6 +87,7 @@ impl Contention {
     }
 
     /// When the medium fell silent; `None` while it is busy.
+    #[inline]
     pub(super) fn silent_since_ns(&self) -> Option<u64> {
         (!self.busy).then_some(self.idle_ns)
     }
@@ -106,9 +107,13 @@ impl Contention {
     }
 
     fn turn_with(&self, function: &Function, aifsn: u32, ready_ns: u64) -> u64 {
-        let ready = ready_ns.saturating_sub(self.idle_ns + self.sifs_ns).div_ceil(self.slot_ns);
-        let counted = aifsn + self.wait_of(function) + function.backoff;
-        ready.max(u64::from(counted))
+        let counted = u64::from(aifsn + self.wait_of(function) + function.backoff);
+        let begins_ns = self.idle_ns + self.sifs_ns;
+        // Most were ready before the silence began: there is nothing to divide.
+        if ready_ns <= begins_ns {
+            return counted;
+        }
+        (ready_ns - begins_ns).div_ceil(self.slot_ns).max(counted)
     }
 
     /// See [`super::Access::would_send_ns`].
@@ -131,11 +136,13 @@ impl Contention {
     }
 
     /// When the next one sends, if nobody takes the medium before; `None`: nobody wants to, or the medium is busy.
+    #[inline]
     pub(super) fn next_ns(&self) -> Option<u64> {
         Some(self.idle_ns + self.sifs_ns + self.first? * self.slot_ns)
     }
 
-    fn find_first(&mut self) {
+    /// Finds the earliest turn, after anything that it depends on has changed.
+    pub(super) fn find_first(&mut self) {
         self.first = if self.busy { None } else { self.listed.iter().filter_map(|&index| self.turn(index)).min() };
     }
 
@@ -148,11 +155,15 @@ impl Contention {
     }
 
     /// Takes note of whether there is something to send.
+    #[inline]
     pub(super) fn set_ready(&mut self, index: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
-        let function = &mut self.functions[index as usize];
-        if ready == (function.ready_ns != NEVER) {
-            return;
+        if ready != (self.functions[index as usize].ready_ns != NEVER) {
+            self.change_ready(index, now_ns, ready, rng);
         }
+    }
+
+    fn change_ready(&mut self, index: u32, now_ns: u64, ready: bool, rng: &mut Rng) {
+        let function = &mut self.functions[index as usize];
         if ready {
             function.ready_ns = now_ns;
             if self.busy && function.backoff == 0 {
@@ -235,7 +246,10 @@ impl Contention {
             function.own_silence = silence;
             function.own_wait = wait;
         }
-        self.find_first();
+        // Who has nothing to send is not the first, however long it waits.
+        if function.ready_ns != NEVER {
+            self.find_first();
+        }
     }
 }
 

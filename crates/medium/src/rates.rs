@@ -1,5 +1,7 @@
 //! What each rate means on a medium: durations, answers, gaps; all from [`wire::phy`].
 
+use std::cell::Cell;
+
 use wire::phy::{
     control_response_rate, response_gap_ns, Band, Mode, RateSet, Timing, ACK_LEN, BLOCK_ACK_64_LEN, CTS_LEN, RTS_LEN,
 };
@@ -34,19 +36,44 @@ pub struct Rate {
     pub silence_ns: u64,
 }
 
+/// Lengths of PSDUs that are remembered with their durations, for each rate.
+const REMEMBERED: usize = 16;
+
+/// What was found out of a rate, not to be reckoned again: senders ask for the same few PPDUs all the time.
+#[derive(Clone, Debug)]
+struct Known {
+    /// Length of a PSDU and its duration, by the length; a duration of 0: nothing yet.
+    durations: [Cell<(usize, u64)>; REMEMBERED],
+    /// The bounds and the answer of the last question for the longest PSDU.
+    within: Cell<Option<(usize, u64, usize)>>,
+}
+
+impl Known {
+    fn nothing() -> Self {
+        Self { durations: std::array::from_fn(|_| Cell::new((0, 0))), within: Cell::new(None) }
+    }
+
+    /// Where a length is remembered: lengths of A-MPDUs differ in multiples of four bytes.
+    fn duration(&self, psdu_len: usize) -> &Cell<(usize, u64)> {
+        &self.durations[(psdu_len ^ psdu_len >> 4) / 4 % REMEMBERED]
+    }
+}
+
 /// All rates that are in use on a medium.
 #[derive(Clone, Debug)]
 pub struct Rates {
     band: Band,
     basic: Option<RateSet>,
     rates: Vec<Rate>,
+    /// What was found out of each of them.
+    known: Vec<Known>,
 }
 
 impl Rates {
     /// No rates yet. `basic`: the rates that answers are chosen of; `None`: not known, those that the standard makes
     /// mandatory are taken.
     pub const fn new(band: Band, basic: Option<RateSet>) -> Self {
-        Self { band, basic, rates: Vec::new() }
+        Self { band, basic, rates: Vec::new(), known: Vec::new() }
     }
 
     /// The rates that answers are chosen of.
@@ -78,6 +105,7 @@ impl Rates {
             silence_ns: if extended { u64::from(timing.signal_extension_ns) } else { 0 },
         };
         self.rates.push(rate);
+        self.known.push(Known::nothing());
         let number = RateId::try_from(self.rates.len() - 1).ok();
         // What is lost of an answer depends on its rate.
         self.rate_id(response)?;
@@ -105,23 +133,71 @@ impl Rates {
 
     /// A data PPDU with a PSDU of that many bytes.
     pub fn data_ns(&self, id: RateId, psdu_len: usize) -> u64 {
-        self.duration_ns(&self.rate(id).mode, psdu_len)
+        let known = self.known[usize::from(id)].duration(psdu_len);
+        let (len, ns) = known.get();
+        if len == psdu_len && ns > 0 {
+            return ns;
+        }
+        let ns = self.duration_ns(&self.rate(id).mode, psdu_len);
+        known.set((psdu_len, ns));
+        ns
     }
 
     /// The longest PSDU, up to `max_bytes`, that takes `max_ns` at most.
     pub fn psdu_within(&self, id: RateId, max_bytes: usize, max_ns: u64) -> usize {
-        if self.data_ns(id, max_bytes) <= max_ns {
-            return max_bytes;
+        let known = &self.known[usize::from(id)].within;
+        if let Some((_, _, found)) = known.get().filter(|&(bytes, ns, _)| (bytes, ns) == (max_bytes, max_ns)) {
+            return found;
         }
-        let (mut fits, mut too_long) = (0, max_bytes);
+        let mode = &self.rate(id).mode;
+        let goes = |psdu_len| self.duration_ns(mode, psdu_len) <= max_ns;
+        let (mut fits, mut too_long) = (if goes(max_bytes) { max_bytes } else { 0 }, max_bytes);
         while too_long - fits > 1 {
             let middle = fits + (too_long - fits) / 2;
-            if self.data_ns(id, middle) <= max_ns {
+            if goes(middle) {
                 fits = middle;
             } else {
                 too_long = middle;
             }
         }
+        known.set(Some((max_bytes, max_ns, fits)));
         fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::phy::{Bandwidth, Ht};
+
+    /// Asked in any order and again, for lengths that share a place: what the mode itself says.
+    #[test]
+    fn what_is_remembered_is_what_was_reckoned() {
+        let mut rates = Rates::new(Band::Ghz5, None);
+        let ht = |mcs| Ht {
+            mcs,
+            bandwidth: Bandwidth::Mhz20,
+            short_gi: true,
+            greenfield: Some(false),
+            ldpc: Some(false),
+            stbc: Some(0),
+            ness: 0,
+        };
+        let ids = [0, 7].map(|mcs| (Mode::Ht(ht(mcs)), rates.rate_id(Mode::Ht(ht(mcs))).expect("a rate")));
+        for len in (0..9_000).chain((0..9_000).rev()).chain([1_538; 3]).chain((1..60).map(|n| n * 1_544)) {
+            for (mode, id) in ids {
+                let expected = mode.duration(len, Some(Band::Ghz5)).map(|duration| duration.ns);
+                assert_eq!(Some(rates.data_ns(id, len)), expected, "{len} bytes, {mode:?}");
+            }
+        }
+        for max_ns in [1, 300_000, 300_000, 4_000_000, 100_000_000, 300_000] {
+            for max_bytes in [100, 65_535, 65_535, 8_191] {
+                for (mode, id) in ids {
+                    let goes = |len: usize| mode.duration(len, None).is_some_and(|duration| duration.ns <= max_ns);
+                    let expected = (1..=max_bytes).rev().find(|&len| goes(len)).unwrap_or(0);
+                    assert_eq!(rates.psdu_within(id, max_bytes, max_ns), expected, "{max_bytes} bytes, {max_ns} ns");
+                }
+            }
+        }
     }
 }

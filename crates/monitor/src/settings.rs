@@ -55,6 +55,7 @@ impl CaptureSettings {
 
 /// The account of a capture file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaptureStatus {
     /// Frames or URB events in it.
     pub records: u64,

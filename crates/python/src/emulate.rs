@@ -1,28 +1,42 @@
-//! `emulate_link`: the link engine in real time (`crates/emulate`), and the check of its scenarios.
+//! `emulate_link`: the link engine in real time (`crates/emulate`), and the check of scenarios that are part of a plan.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 
 use ::emulate::{EmulateError, FileSettings, Settings};
-use link::scenario::Head;
-use link::Scenario;
+use link::scenario::{Draft, Head, Problem};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::Value;
 
 use crate::errors::os_error;
+use crate::simulate::with_texts;
 
-fn scenario_of(json: &str) -> PyResult<Scenario> {
-    Scenario::from_json(json).map_err(|error| PyValueError::new_err(error.to_string()))
+/// What a document that is part of another one is called in places.
+const PART: &str = "";
+
+/// Checks the tables of a scenario without traffic, as JSON; returns the whole with every default filled in. `read(name)`
+/// returns the text of the file that `base` names, and of those that this one is based on.
+///
+/// Raises `ValueError` for an unknown key or a value out of range; the message begins with the key (`wlan.dut.mcs: ...`),
+/// with `scenario` when it is of the whole, and with `base` when it is of a file.
+#[pyfunction]
+pub(crate) fn check_link_tables<'py>(py: Python<'py>, tables: &str, read: Py<PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    let document: Value =
+        serde_json::from_str(tables).map_err(|error| PyValueError::new_err(format!("scenario: {error}")))?;
+    let draft = with_texts(py, &read, |text_of| Draft::from_json(PART, &document, text_of))?.map_err(of_part)?;
+    let json = serde_json::to_vec(&draft.check_link().map_err(of_part)?.to_json()).map_err(not_serialised)?;
+    Ok(PyBytes::new(py, &json))
 }
 
-/// Checks the JSON form of a link scenario; returns it with every default filled in.
-///
-/// Raises `ValueError` for an unknown key or a value out of range; the message begins with the key (`dut.mcs: ...`).
-#[pyfunction]
-pub(crate) fn check_link_scenario<'py>(py: Python<'py>, scenario: &str) -> PyResult<Bound<'py, PyBytes>> {
-    let json = serde_json::to_vec(&scenario_of(scenario)?).map_err(not_serialised)?;
-    Ok(PyBytes::new(py, &json))
+fn of_part(problem: Problem) -> PyErr {
+    let of_a_file = problem.place.as_ref().is_some_and(|place| !place.source.is_empty());
+    PyValueError::new_err(match problem.key {
+        _ if of_a_file => format!("base: {problem}"),
+        Some(key) => format!("{key}: {}", problem.what),
+        None => format!("scenario: {}", problem.what),
+    })
 }
 
 fn head_of(json: &str) -> PyResult<Head> {
@@ -31,7 +45,7 @@ fn head_of(json: &str) -> PyResult<Head> {
     Ok(head)
 }
 
-/// Names of the hosts that the link of a scenario joins, by number. `scenario` as `check_link` returns it.
+/// Names of the hosts that the link of a scenario joins, by number. `scenario` as `check_link` and `check_link_tables` return it.
 ///
 /// Raises `ValueError` for a scenario that cannot be.
 #[pyfunction]
@@ -42,7 +56,7 @@ pub(crate) fn scenario_hosts(scenario: &str) -> PyResult<Vec<String>> {
 /// Emulates a link between TUN devices until one of `stop_fds` can be read (or is hung up); returns the status as JSON
 /// (format `txop-emulate`).
 ///
-/// `scenario` as `check_link` returns it. `hosts` is a JSON array, by host number: `name`, `namespace` (a path such as `/proc/PID/ns/net`, or null), `device`, `mtu`
+/// `scenario` as `check_link` and `check_link_tables` return it. `hosts` is a JSON array, by host number: `name`, `namespace` (a path such as `/proc/PID/ns/net`, or null), `device`, `mtu`
 /// and `addresses`, a list. The devices are made down and without an address; then `ready()` is called. `air` and `usb` are
 /// pcapng files for what monitors would have captured; `snap_bytes` of each data frame and `usb_snap_bytes` of each
 /// transfer (None: all) are kept, and each file ends before `limit_bytes`.
@@ -94,6 +108,7 @@ fn own(fd: RawFd) -> PyResult<OwnedFd> {
     }
     // SAFETY: the borrow ends with this statement, and the interpreter lock keeps other Python code from closing the
     // descriptor meanwhile. A number that is not open is refused by dup.
+    #[expect(unsafe_code, reason = "a descriptor of Python's is borrowed for one call")]
     let copied = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned();
     copied.map_err(|error| PyOSError::new_err(format!("file descriptor {fd}: {error}")))
 }

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
 
 mod air_analysis;
 mod bus;
@@ -36,7 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(build_profile, module)?)?;
     module.add_function(wrap_pyfunction!(air_analysis::analyze_air, module)?)?;
     module.add_function(wrap_pyfunction!(bus::analyze_bus, module)?)?;
-    module.add_function(wrap_pyfunction!(emulate::check_link_scenario, module)?)?;
+    module.add_function(wrap_pyfunction!(emulate::check_link_tables, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::emulate_link, module)?)?;
     module.add_function(wrap_pyfunction!(emulate::scenario_hosts, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::check_link, module)?)?;

@@ -124,8 +124,22 @@ pub(crate) fn simulate_scenario<'py>(
 }
 
 fn draft(py: Python<'_>, name: &str, read: &Py<PyAny>, settings: &[(String, String)]) -> PyResult<Draft> {
+    let mut draft = with_texts(py, read, |text_of| Draft::read(name, text_of))?.map_err(problem)?;
+    for (key, value) in settings {
+        draft.set(key, value).map_err(problem)?;
+    }
+    Ok(draft)
+}
+
+/// What `work` gives when texts of files are what `read(name)` returns; what that raises is the reason that there is none,
+/// but for Ctrl-C.
+pub(crate) fn with_texts<T>(
+    py: Python<'_>,
+    read: &Py<PyAny>,
+    work: impl FnOnce(&mut dyn FnMut(&str) -> Result<String, String>) -> T,
+) -> PyResult<T> {
     let mut fault: Option<PyErr> = None;
-    let mut text_of = |name: &str| -> Result<String, String> {
+    let done = work(&mut |name: &str| {
         let text = read.call1(py, (name,)).and_then(|text| text.extract::<String>(py));
         text.map_err(|error| {
             let what = error.value(py).to_string();
@@ -134,16 +148,8 @@ fn draft(py: Python<'_>, name: &str, read: &Py<PyAny>, settings: &[(String, Stri
             }
             what
         })
-    };
-    let found = Draft::read(name, &mut text_of);
-    if let Some(fault) = fault {
-        return Err(fault);
-    }
-    let mut draft = found.map_err(problem)?;
-    for (key, value) in settings {
-        draft.set(key, value).map_err(problem)?;
-    }
-    Ok(draft)
+    });
+    fault.map_or(Ok(done), Err)
 }
 
 fn problem(problem: Problem) -> PyErr {

@@ -61,13 +61,11 @@ fn flow_result(flow: &link::simulation::FlowResult, kind: FlowKind, hosts: &[Str
 }
 
 fn latency(times: &Times) -> Option<Latency> {
-    let summary = times.summary()?;
-    let points = (0..=CDF_POINTS).map(|point| point as f64 / CDF_POINTS as f64);
-    let cdf = points.filter_map(|share| {
-        let ms = if share == 0.0 { Some(summary.min_ms) } else { times.quantile_ms(share) };
-        ms.map(|ms| (ms, share))
-    });
-    Some(Latency { summary, cdf: cdf.collect() })
+    let shares: Vec<f64> = (1..=CDF_POINTS).map(|point| point as f64 / CDF_POINTS as f64).collect();
+    let (summary, quantiles) = times.summary_with(&shares)?;
+    let points = quantiles.into_iter().zip(shares);
+    let cdf = std::iter::once((summary.min_ms, 0.0)).chain(points).collect();
+    Some(Latency { summary, cdf })
 }
 
 fn air_result(air: &Air, names: &[String], measured_s: f64) -> AirResult {

@@ -18,10 +18,13 @@ pub const VERSION: u32 = 1;
 
 /// The whole document.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
-    /// [`FORMAT`].
+    /// Always `"txop-simulate"`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// [`VERSION`].
+    /// Layout version.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = VERSION)))]
     pub version: u32,
     /// Where the figures come from.
     pub origin: &'static str,
@@ -37,6 +40,7 @@ pub struct Document {
 
 /// The scenario, before anything is swept.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScenarioSummary {
     /// Its file, or its name.
     pub name: String,
@@ -51,11 +55,13 @@ pub struct ScenarioSummary {
     /// Names of the hosts; the first is at the far end of the wire.
     pub hosts: Vec<String>,
     /// Every setting, defaults filled in.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
     pub settings: Value,
 }
 
 /// A combination of values, run with several seeds.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Of the axes, in their order.
     pub values: Vec<String>,
@@ -67,6 +73,7 @@ pub struct Point {
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Its seed.
     pub seed: u64,
@@ -81,6 +88,7 @@ pub struct Run {
     /// Endpoints of the bus, if the link shows one.
     pub bus: Vec<EndpointResult>,
     /// What the link itself counted since time 0, warm-up included; keys depend on its kind.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serde_json::Map<String, Value>>"))]
     pub counters: Value,
     /// Over time, from the beginning of the warm-up.
     pub series: SeriesResult,
@@ -91,6 +99,7 @@ pub struct Run {
 
 /// One flow of one run.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowResult {
     /// Its name.
     pub name: String,
@@ -121,6 +130,7 @@ pub struct FlowResult {
 
 /// A distribution of times.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Its percentiles.
     #[serde(flatten)]
@@ -131,6 +141,7 @@ pub struct Latency {
 
 /// Packets dropped for one cause.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drop {
     /// As in [`link::DropCause`].
     pub cause: link::DropCause,
@@ -140,6 +151,7 @@ pub struct Drop {
 
 /// The air of one run.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AirResult {
     /// Share of the time that somebody sent.
     pub busy_share: f64,
@@ -155,6 +167,7 @@ pub struct AirResult {
 
 /// A station and its link with the access point.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StationResult {
     /// Its name.
     pub name: String,
@@ -170,6 +183,7 @@ pub struct StationResult {
 
 /// One direction of a link.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DirectionResult {
     /// Data PPDUs, collided ones included.
     pub ppdus: u64,
@@ -197,6 +211,7 @@ pub struct DirectionResult {
 
 /// One endpoint of a USB device.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EndpointResult {
     /// Address of the device.
     pub device: u8,
@@ -222,6 +237,7 @@ pub struct EndpointResult {
 
 /// Figures over time.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesResult {
     /// Length of an interval, s.
     pub interval_s: f64,
@@ -237,6 +253,7 @@ pub struct SeriesResult {
 
 /// A figure over the seeds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// `goodput_mbit_s`, `latency_p50_ms`, ...
     pub figure: String,

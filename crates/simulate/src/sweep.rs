@@ -7,6 +7,7 @@ const MOST_VALUES: usize = 10_000;
 
 /// A key and the values it takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Axis {
     /// Dotted key, as [`link::scenario::Draft::set`] takes it.
     pub key: String,

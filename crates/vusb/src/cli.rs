@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use vusb::chips::rtl8188cus::assumptions::Assumptions;
+use vusb::chips::{mt7610u, rtl8188cus};
 
 use crate::function_args::{FunctionArgs, TxAggregationArgs};
 
@@ -70,6 +70,8 @@ pub enum DeviceKind {
     Rtl8188cus,
     /// The same posing as an RTL8723AU, 0bda:1724 (rtl8xxxu).
     Rtl8723au,
+    /// MediaTek MT7610U, 148f:7610 (mt76x0u): a station, or with --stations an access point.
+    Mt7610u,
     /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
     Ncm,
     /// Data path of a QMI modem, 2c7c:0125 (qmi_wwan).
@@ -96,6 +98,16 @@ pub struct DeviceArgs {
     /// The access point.
     #[arg(long, value_enum, default_value = "hostapd")]
     pub ap: ApKind,
+    /// The chip is the access point of so many stations: the signal in dBm on the link to each, which are radios 0, 1, ... of
+    /// mac80211_hwsim in this kernel. MT7610U only; in place of --ap and --signal.
+    #[arg(
+        long,
+        value_name = "DBM,...",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        conflicts_with_all = ["ap", "signal"]
+    )]
+    pub stations: Vec<i8>,
     /// Efuse map: raw, or as a kernel log dumps it.
     #[arg(long, value_name = "FILE")]
     pub efuse: Option<PathBuf>,
@@ -182,8 +194,14 @@ fn neighbour(text: &str) -> Result<f64, String> {
     }
 }
 
+/// An assumption of any of the chips; whether it is of the one that was asked for says `run`.
 fn assumption(text: &str) -> Result<String, String> {
-    Assumptions::default().set(text).map(|()| text.into())
+    let of_rtl8188cus = rtl8188cus::assumptions::Assumptions::default().set(text);
+    let of_mt7610u = mt7610u::assumptions::Assumptions::default().set(text);
+    match (of_rtl8188cus, of_mt7610u) {
+        (Err(one), Err(other)) => Err(format!("{one}; of an MT7610U, {other}")),
+        _ => Ok(text.into()),
+    }
 }
 
 fn probability(text: &str) -> Result<f64, String> {

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 pub mod air;
-pub mod ap;
 pub mod chips;
 pub mod device;
 pub mod fault;
 pub mod functions;
+pub mod peers;
 pub mod record;
 pub mod serve;
 pub mod session;

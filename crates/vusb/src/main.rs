@@ -1,5 +1,7 @@
 //! `txop-vusb`: a virtual USB device for this machine, or for another one.
 
+#![deny(unsafe_code)]
+
 mod cli;
 mod function_args;
 mod run;

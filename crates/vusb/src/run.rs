@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 
 use monitor::CaptureSettings;
 use vusb::air::{ChannelSettings, Medium, Neighbour};
-use vusb::ap::builtin::{Builtin, BuiltinSettings, More};
-use vusb::ap::hostapd::Hostapd;
-use vusb::ap::silent::Silent;
-use vusb::ap::{AccessPoint, ApError};
+use vusb::chips::mt7610u::{self, Mt7610u};
 use vusb::chips::rtl8188cus::efuse::{Efuse, EfuseError};
-use vusb::chips::rtl8188cus::{Model, RegisterNames, Rtl8188cus, Settings};
+use vusb::chips::rtl8188cus::{self, Model, RegisterNames, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::fault::{Faulty, Script, ScriptError};
+use vusb::peers::builtin::{Builtin, BuiltinSettings, More};
+use vusb::peers::hostapd::Hostapd;
+use vusb::peers::silent::Silent;
+use vusb::peers::stations::Stations;
+use vusb::peers::{ApError, Peers};
 use vusb::record::{self, AirFile, Observer, UsbFile};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
@@ -27,6 +29,10 @@ use crate::function_args::FunctionError;
 /// Bus and device number that this program gives its device.
 const BUS: u32 = 1;
 const DEVICE: u32 = 2;
+
+/// Stations of an access point at most. The chip's table has room for 128 (Linux mt76x02.h, MT76x02_N_WCIDS); a processor of a
+/// guest has not.
+const STATIONS_MAX: u8 = 16;
 
 /// Why a run ends early.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +52,12 @@ pub enum RunError {
         /// The script.
         path: PathBuf,
     },
+    /// Too many stations.
+    #[error("--stations: {0} of them; {STATIONS_MAX} at most")]
+    Stations(usize),
+    /// Options of another chip.
+    #[error("{0}")]
+    Option(&'static str),
     /// The access point.
     #[error("{0}")]
     Ap(#[from] ApError),
@@ -70,7 +82,13 @@ impl RunError {
     pub const fn code(&self) -> u8 {
         match self {
             Self::Function(error) => error.code(),
-            Self::Efuse(_) | Self::Assumption(_) | Self::Script(_) | Self::NotBuiltin { .. } | Self::File { .. } => 2,
+            Self::Efuse(_)
+            | Self::Assumption(_)
+            | Self::Script(_)
+            | Self::NotBuiltin { .. }
+            | Self::Stations(_)
+            | Self::Option(_)
+            | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
     }
@@ -87,10 +105,11 @@ pub fn run(cli: &Cli) -> Result<(), RunError> {
         Command::Attach(args) => Run::new(args, &signals)?.whole(Run::attach),
         Command::TxAggregation(args) => Ok(args.apply()?),
         Command::CheckFaults { files } => read_scripts(files),
-        Command::CheckOptions(_) => Ok(()), // that they were read is all
+        Command::CheckOptions(args) => check_options(args),
         Command::Serve(args) => {
             let mut export = match args.fd {
                 // SAFETY: the number was given to this program for this, and nothing else in it uses it.
+                #[expect(unsafe_code, reason = "a descriptor that was handed over is taken")]
                 Some(fd) => Export::inherited(unsafe { OwnedFd::from_raw_fd(fd) }),
                 None => Export::listen(args.listen)?,
             };
@@ -114,9 +133,13 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             return Err(RunError::NotBuiltin { path: path.clone() });
         }
     }
+    if let Some(error) = unfitting(args) {
+        return Err(error);
+    }
     let device = match args.device {
         DeviceKind::Rtl8188cus => chip(args, Model::Rtl8188cus, script.as_ref())?,
         DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au, script.as_ref())?,
+        DeviceKind::Mt7610u => mt7610u(args, script.as_ref())?,
         DeviceKind::Ncm => args.function.ncm()?,
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
@@ -126,12 +149,24 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         Some(path) => {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
                 DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
-                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+                DeviceKind::Mt7610u | DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
             };
             Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
         }
         None => device,
     })
+}
+
+/// Options that are another device's.
+fn unfitting(args: &DeviceArgs) -> Option<RunError> {
+    let is_mt7610u = args.device == DeviceKind::Mt7610u;
+    if !args.stations.is_empty() && !is_mt7610u {
+        return Some(RunError::Option("--stations: only an MT7610U is an access point (--device mt7610u)"));
+    }
+    if args.efuse.is_some() && is_mt7610u {
+        return Some(RunError::Option("--efuse: an MT7610U's is not given"));
+    }
+    None
 }
 
 fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
@@ -144,19 +179,42 @@ fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<
     if let Some(path) = &args.efuse {
         settings.efuse = Efuse::open(path)?;
     }
+    Ok(Box::new(Rtl8188cus::new(settings, medium(args)?, access_point(args, script)?)))
+}
+
+fn mt7610u(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
+    let mut settings = mt7610u::Settings::default();
+    for assumption in &args.assume {
+        settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
+    }
+    let peers: Box<dyn Peers> = match u8::try_from(args.stations.len()) {
+        Ok(0) => access_point(args, script)?,
+        Ok(count @ ..=STATIONS_MAX) => Box::new(Stations::new(count, args.strict_agreements)?),
+        _ => return Err(RunError::Stations(args.stations.len())),
+    };
+    Ok(Box::new(Mt7610u::new(settings, medium(args)?, peers)))
+}
+
+fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {
     let recorder = match &args.air {
         Some(path) => Some(AirFile::create(path, &captured(args)).map_err(file(path))?),
         None => None,
     };
     let channel = ChannelSettings { signal_dbm: args.signal, noise_dbm: args.noise, loss: args.loss };
-    let neighbour = args.neighbour.map(Neighbour::new);
-    let medium = Medium::new(channel, args.seed, recorder).with_neighbour(neighbour);
-    let ap: Box<dyn AccessPoint> = match args.ap {
+    let medium = if args.stations.is_empty() {
+        Medium::new(channel, args.seed, recorder)
+    } else {
+        Medium::with_stations(channel, &args.stations, args.seed, recorder)
+    };
+    Ok(medium.with_neighbour(args.neighbour.map(Neighbour::new)))
+}
+
+fn access_point(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Peers>, RunError> {
+    Ok(match args.ap {
         ApKind::Hostapd => Box::new(Hostapd::new(args.strict_agreements)?),
         ApKind::None => Box::new(Silent),
         ApKind::Builtin => Box::new(builtin(args, script)?),
-    };
-    Ok(Box::new(Rtl8188cus::new(settings, medium, ap)))
+    })
 }
 
 /// How captures are made.
@@ -254,6 +312,21 @@ impl<'a> Run<'a> {
         let air = self.args.air.clone().unwrap_or_default();
         statistics.and(usb).and(self.device.finish().map_err(file(&air)))
     }
+}
+
+/// Whether options fit each other; that they can be read is known already.
+fn check_options(args: &DeviceArgs) -> Result<(), RunError> {
+    for assumption in &args.assume {
+        let set = match args.device {
+            DeviceKind::Mt7610u => mt7610u::assumptions::Assumptions::default().set(assumption),
+            _ => rtl8188cus::assumptions::Assumptions::default().set(assumption),
+        };
+        set.map_err(RunError::Assumption)?;
+    }
+    if args.stations.len() > usize::from(STATIONS_MAX) {
+        return Err(RunError::Stations(args.stations.len()));
+    }
+    unfitting(args).map_or(Ok(()), Err)
 }
 
 /// Reads scripts, and says what is in each: one line of JSON.

@@ -33,7 +33,9 @@ pub(crate) fn decode(record: &[u8]) -> Result<RadioInfo, RadioError> {
     let Some(fields) = record.first_chunk::<COMMON_BYTES>() else {
         return Err(RadioError::Truncated { needed: COMMON_BYTES, got: record.len() });
     };
-    let be32 = |at: usize| fields[at..].first_chunk::<4>().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+    let be32 = |at: usize| {
+        fields.get(at..).and_then(|rest| rest.first_chunk::<4>()).map_or(0, |bytes| u32::from_be_bytes(*bytes))
+    };
     if !is_avs(be32(0)) {
         return Err(RadioError::Malformed("not an AVS header"));
     }

@@ -3,7 +3,9 @@
 /// The sum that a checksum is made of: 16-bit words, an odd byte padded with zero. Sums of parts add up, where all parts but
 /// the last have an even length.
 pub fn sum(bytes: &[u8]) -> u64 {
-    bytes.chunks(2).map(|pair| u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0))).sum()
+    let words = bytes.chunks_exact(2);
+    let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
+    odd + words.filter_map(|word| word.first_chunk()).map(|word| u64::from(u16::from_be_bytes(*word))).sum::<u64>()
 }
 
 /// A sum in ones' complement arithmetic: `0xffff` over what has the right checksum in it.

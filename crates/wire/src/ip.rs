@@ -43,6 +43,64 @@ fn u16_at(packet: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?))
 }
 
+/// IPv6 extension headers that are passed on the way to the transport: more are in no honest packet.
+const MAX_EXTENSIONS: usize = 8;
+
+/// What is behind the fixed header of an IPv6 packet and its extension headers (RFC 8200, 4; RFC 4302 for the
+/// Authentication Header).
+#[derive(Clone, Copy, Debug)]
+struct Ipv6Transport {
+    /// Protocol number.
+    protocol: u8,
+    /// Where it begins.
+    at: usize,
+    /// The packet is a fragment.
+    is_fragment: bool,
+    /// The transport's header is there: not in a later fragment.
+    is_first: bool,
+}
+
+impl Ipv6Transport {
+    /// `None` where an extension header is cut.
+    #[inline]
+    fn of(packet: &[u8]) -> Option<Self> {
+        let mut found = Self { protocol: *packet.get(6)?, at: IPV6_HEADER, is_fragment: false, is_first: true };
+        for _ in 0..MAX_EXTENSIONS {
+            let len = match found.protocol {
+                // Hop-by-hop options, routing, destination options.
+                0 | 43 | 60 => 8 + 8 * usize::from(*packet.get(found.at + 1)?),
+                // Fragment.
+                44 => {
+                    let offset = u16_at(packet, found.at + 2)?;
+                    found.is_fragment |= offset & 0xfff9 != 0;
+                    found.is_first &= offset & 0xfff8 == 0;
+                    8
+                }
+                // Authentication.
+                51 => 8 + 4 * usize::from(*packet.get(found.at + 1)?),
+                _ => return Some(found),
+            };
+            found.protocol = *packet.get(found.at)?;
+            found.at += len;
+            if !found.is_first {
+                return Some(found);
+            }
+        }
+        Some(found)
+    }
+}
+
+/// Bytes of an IP packet by the length in its header, as far as they are there; all bytes where that is less than the header
+/// itself. What lies behind them is padding of the link.
+pub fn packet_len(packet: &[u8]) -> usize {
+    let claimed = match header_len(packet) {
+        Some(IPV4_HEADER) => u16_at(packet, 2).map(usize::from),
+        Some(fixed) => u16_at(packet, 4).filter(|payload| *payload > 0).map(|payload| fixed + usize::from(payload)),
+        None => None,
+    };
+    claimed.filter(|len| *len >= IPV4_HEADER).map_or(packet.len(), |len| len.min(packet.len()))
+}
+
 /// What packets of one flow have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flow {
@@ -50,7 +108,7 @@ pub struct Flow {
     pub source: IpAddr,
     /// Destination address.
     pub destination: IpAddr,
-    /// Protocol number (behind IPv6 extension headers it is that of the first of them).
+    /// Protocol number: behind IPv6 extension headers that of the transport, or where they are cut that of the first of them.
     pub protocol: u8,
     /// Source and destination port of TCP and UDP; 0 for others, and for fragments.
     pub ports: (u16, u16),
@@ -65,7 +123,10 @@ impl Flow {
             let transport = usize::from(packet.first()? & 0x0f) * 4;
             (ipv4_at(packet, 12)?, ipv4_at(packet, 16)?, *packet.get(9)?, whole.then_some(transport))
         } else {
-            (ipv6_at(packet, 8)?, ipv6_at(packet, 24)?, *packet.get(6)?, Some(IPV6_HEADER))
+            let transport = Ipv6Transport::of(packet);
+            let protocol = transport.map_or(*packet.get(6)?, |transport| transport.protocol);
+            let whole = transport.filter(|transport| !transport.is_fragment);
+            (ipv6_at(packet, 8)?, ipv6_at(packet, 24)?, protocol, whole.map(|transport| transport.at))
         };
         let at = transport.filter(|_| matches!(protocol, TCP | UDP));
         let ports = at.and_then(|at| Some((u16_at(packet, at)?, u16_at(packet, at + 2)?)));
@@ -87,7 +148,7 @@ pub struct TcpSegment {
 }
 
 impl TcpSegment {
-    /// The segment in a packet; `None` for other protocols, later fragments, IPv6 extension headers, and where it is cut.
+    /// The segment in a packet; `None` for other protocols, later fragments, and where it is cut.
     pub fn of(packet: &[u8]) -> Option<Self> {
         let fixed = header_len(packet)?;
         let (at, end) = if fixed == IPV4_HEADER {
@@ -95,7 +156,8 @@ impl TcpSegment {
             let at = usize::from(packet.first()? & 0x0f) * 4;
             (is_tcp.then_some(at)?, usize::from(u16_at(packet, 2)?))
         } else {
-            ((*packet.get(6)? == TCP).then_some(IPV6_HEADER)?, IPV6_HEADER + usize::from(u16_at(packet, 4)?))
+            let transport = Ipv6Transport::of(packet).filter(|found| found.protocol == TCP && found.is_first)?;
+            (transport.at, IPV6_HEADER + usize::from(u16_at(packet, 4)?))
         };
         let header = packet.get(at..at.checked_add(14)?)?;
         let data_at = at + usize::from(header.get(12)? >> 4) * 4;
@@ -135,7 +197,7 @@ pub fn udp_payload(packet: &[u8]) -> Option<&[u8]> {
         let is_udp = *packet.get(9)? == UDP && u16_at(packet, 6)? & 0x1fff == 0;
         is_udp.then_some(usize::from(packet.first()? & 0x0f) * 4)?
     } else {
-        (*packet.get(6)? == UDP).then_some(IPV6_HEADER)?
+        Ipv6Transport::of(packet).filter(|found| found.protocol == UDP && found.is_first)?.at
     };
     packet.get(at + 8..)
 }
@@ -178,15 +240,17 @@ pub fn mark_congestion(packet: &mut [u8]) -> bool {
         _ => {}
     }
     if header != IPV4_HEADER {
-        packet[1] |= CE << 4;
+        let [_, second, ..] = packet else { return false };
+        *second |= CE << 4;
         return true;
     }
-    let before = u16::from_be_bytes([packet[0], packet[1]]);
-    packet[1] |= CE;
-    let after = u16::from_be_bytes([packet[0], packet[1]]);
-    let checksum = u16::from_be_bytes([packet[10], packet[11]]);
+    let [first, second, _, _, _, _, _, _, _, _, checksum_high, checksum_low, ..] = packet else { return false };
+    let before = u16::from_be_bytes([*first, *second]);
+    *second |= CE;
+    let after = u16::from_be_bytes([*first, *second]);
+    let checksum = u16::from_be_bytes([*checksum_high, *checksum_low]);
     let sum = u64::from(!checksum) + u64::from(!before) + u64::from(after);
-    packet[10..12].copy_from_slice(&(!folded(sum)).to_be_bytes());
+    [*checksum_high, *checksum_low] = (!folded(sum)).to_be_bytes();
     true
 }
 
@@ -241,6 +305,54 @@ mod tests {
         assert_eq!(TcpSegment::of(&datagram), None);
         datagram[7] = 1;
         assert_eq!(udp_payload(&datagram), None, "a later fragment");
+    }
+
+    /// An IPv6 packet whose fixed header is followed by `rest`, the first part of which is a header of kind `next`.
+    fn ipv6(next: u8, rest: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0; IPV6_HEADER];
+        (packet[0], packet[5], packet[6], packet[23], packet[39]) = (0x60, rest.len() as u8, next, 1, 2);
+        packet.extend(rest);
+        packet
+    }
+
+    #[test]
+    fn extension_headers_are_passed() {
+        const HOP_BY_HOP: u8 = 0;
+        let listener_report = ipv6(HOP_BY_HOP, &[58, 0, 5, 2, 0, 0, 1, 0, 143, 0, 0, 0]);
+        assert_eq!(Flow::of(&listener_report).unwrap().protocol, 58, "MLDv2 is ICMPv6");
+        // Destination options of 16 bytes, then an Authentication Header of 12.
+        let mut options = vec![51, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UDP, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1];
+        options.extend([0, 53, 0, 54, 0, 9, 0, 0, 7]);
+        let datagram = ipv6(60, &options);
+        assert_eq!((Flow::of(&datagram).unwrap().protocol, Flow::of(&datagram).unwrap().ports), (UDP, (53, 54)));
+        assert_eq!(udp_payload(&datagram), Some(&[7][..]));
+        let fragment = |offset: u8| ipv6(44, &[UDP, 0, 0, offset, 0, 0, 0, 9, 0, 53, 0, 54, 0, 9, 0, 0, 7]);
+        for (offset, ports) in [(0, (53, 54)), (1, (0, 0)), (8, (0, 0))] {
+            let flow = Flow::of(&fragment(offset)).unwrap();
+            assert_eq!((flow.protocol, flow.ports), (UDP, ports), "offset and flag {offset}");
+        }
+        assert_eq!(udp_payload(&fragment(1)), Some(&[7][..]), "the first fragment has the header");
+        assert_eq!(udp_payload(&fragment(8)), None, "a later one has not");
+        assert_eq!(Flow::of(&ipv6(HOP_BY_HOP, &[58])).unwrap().protocol, HOP_BY_HOP, "cut");
+        let endless = ipv6(HOP_BY_HOP, &[0; 200]);
+        assert_eq!(Flow::of(&endless).unwrap().protocol, HOP_BY_HOP);
+    }
+
+    #[test]
+    fn padding_behind_a_packet_is_not_part_of_it() {
+        let mut packet = ipv4(0, UDP, [0, 53, 0, 54]);
+        assert_eq!(packet_len(&packet), 24);
+        packet.extend([0; 22]);
+        assert_eq!(packet_len(&packet), 24);
+        assert_eq!(packet_len(&packet[..22]), 22, "cut");
+        packet[3] = 0;
+        assert_eq!(packet_len(&packet), 46, "no length, as offloading drivers leave it");
+        let mut six = ipv6(UDP, &[0; 8]);
+        six.push(0);
+        assert_eq!(packet_len(&six), 48);
+        six[5] = 0;
+        assert_eq!(packet_len(&six), 49, "a jumbogram");
+        assert_eq!(packet_len(&[0x70, 0]), 2);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-"""What an 802.11 capture says: :func:`analyze` gives one :class:`~txop.air.model.AirReport`.
+"""What an 802.11 capture says: :func:`analyze` gives one :class:`~txop.air.report.AirReport`.
 
 >>> from txop import air
 >>> report = air.analyze("capture.pcapng")          # doctest: +SKIP
@@ -13,7 +13,7 @@ from txop.air.analysis import analyze, analyze_json
 from txop.formats.error import FormatError
 
 if TYPE_CHECKING:
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
 __all__ = ["AirReport", "FormatError", "analyze", "analyze_json"]
 
@@ -21,6 +21,6 @@ __all__ = ["AirReport", "FormatError", "analyze", "analyze_json"]
 def __getattr__(name: str) -> object:
     if name != "AirReport":  # models take longer to load than most captures to read
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
     return AirReport

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from txop.core.moment import Moment, check_order, end_of
 
 if TYPE_CHECKING:
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
@@ -59,7 +59,7 @@ def analyze(
         ValueError: it is not a capture of a known kind, it has nothing of ``bssid`` or ``channel``, ``pair`` is not two
             MAC addresses, ``from_`` and ``to`` are not a window, or the key file is none.
     """
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
     shown = None if snapshot is None else lambda document: snapshot(AirReport.parse(document))
     document = analyze_json(

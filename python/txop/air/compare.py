@@ -9,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from txop.air.model import AirReport, Model, Waterfall
+from txop.air.model import Waterfall
+from txop.air.report import AirReport
+from txop.present.document import Model
 
 FORMAT = "txop-air-compare"
 VERSION = 1

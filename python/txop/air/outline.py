@@ -11,7 +11,7 @@ from txop.present.outline import SummaryOutline, head_of, outlined
 
 @dataclass(frozen=True)
 class Outline:
-    """The members of an :class:`~txop.air.model.AirReport` that decide the exit code, and its explanation."""
+    """The members of an :class:`~txop.air.report.AirReport` that decide the exit code, and its explanation."""
 
     path: str
     frames: int
@@ -19,7 +19,7 @@ class Outline:
 
     @classmethod
     def parse(cls, document: bytes) -> Outline:
-        """As :meth:`txop.air.model.AirReport.parse`."""
+        """As :meth:`txop.air.report.AirReport.parse`."""
         found = head_of(document, FORMAT, VERSION, ("path", "frames", "summary"))
         try:
             return cls(found["path"], found["frames"], outlined(found["summary"]))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
 
 from txop.air import model
-from txop.air.model import AirReport
+from txop.air.model import Report
 from txop.present import tables
 from txop.present.tables import Table, columns, nested, plain, rows
 
@@ -18,7 +18,7 @@ __all__ = ["TABLES", "columns", "frame", "rows", "write_csv"]
 _FLOW = ("ta", "ra", "direction")
 _BLOCK_ACK = ("originator", "recipient", "tid")
 
-AirTable = Table[AirReport]
+AirTable = Table[Report]
 
 TABLES: dict[str, AirTable] = {
     table.name: table
@@ -93,11 +93,11 @@ TABLES: dict[str, AirTable] = {
 """Every table, in the order of the report."""
 
 
-def frame(report: AirReport, name: str) -> polars.DataFrame:
+def frame(report: Report, name: str) -> polars.DataFrame:
     """The table ``name`` as a polars frame."""
     return tables.frame(report, TABLES[name])
 
 
-def write_csv(reports: Iterable[AirReport], name: str, out: IO[str]) -> None:
+def write_csv(reports: Iterable[Report], name: str, out: IO[str]) -> None:
     """The table ``name`` of all ``reports`` as CSV; see :func:`txop.present.tables.write_csv`."""
     tables.write_csv(reports, TABLES[name], out)

@@ -17,6 +17,7 @@ from txop.archive.layout import ArchiveError, Layout
 from txop.archive.regular import read_regular
 from txop.archive.run_file import RunFile, SeriesFile
 from txop.plan.model import Plan
+from txop.plan.old_links import as_now
 from txop.plan.overrides import Overrides
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -67,7 +68,7 @@ def read_archive(root: Path) -> Archive:
     layout = Layout(root)
     layout.check()
     try:
-        plan = Plan.model_validate(tomllib.loads(_bounded(layout.plan).decode("utf-8")))
+        plan = as_now(Plan.model_validate(tomllib.loads(_bounded(layout.plan).decode("utf-8"))))
     except OSError as error:
         raise ArchiveError(f"its plan.toml cannot be read: {error.strerror or error}", where=root) from None
     except (ValueError, RecursionError) as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from txop.archive.journal import Event, JournalWriter
 from txop.archive.layout import ArchiveError
 from txop.archive.reader import Archive
+from txop.core.nearest import did_you_mean
 
 MAX_TEXT = 10_000
 
@@ -40,11 +41,11 @@ def add_remark(archive: Archive, text: str, *, arm: str | None = None, run: str 
         OSError: the journal cannot be written.
     """
     root = archive.layout.root
-    if arm is not None and arm not in {each.name for each in archive.plan.arm}:
-        known = ", ".join(each.name for each in archive.plan.arm)
-        raise ArchiveError(f"there is no arm {arm!r}", where=root, what_to_do=f"its arms are: {known}")
-    if run is not None and run not in {folder.name for folder in archive.layout.runs.iterdir()}:
-        raise ArchiveError(f"there is no run {run!r}", where=root, what_to_do=f"see {archive.layout.runs}")
+    arms = [each.name for each in archive.plan.arm]
+    if arm is not None and arm not in arms:
+        raise ArchiveError(f"there is no arm {arm!r}", where=root, what_to_do=did_you_mean(arm, arms))
+    if run is not None and run not in (runs := sorted(folder.name for folder in archive.layout.runs.iterdir())):
+        raise ArchiveError(f"there is no run {run!r}", where=root, what_to_do=did_you_mean(run, runs))
     if len(text) > MAX_TEXT:
         raise ArchiveError(f"a remark has at most {MAX_TEXT:,} characters", where=root)
     if not archive.layout.journal.is_file():

@@ -31,7 +31,7 @@ class PutFirmware(Step):
     """Under ``/lib/firmware``."""
     root: str = ROOT
     sha256: str | None = field(default=None, init=False)
-    """Of the file put in place; set by :meth:`do`."""
+    """Hash of the file put in place; set by :meth:`do`."""
 
     @property
     def what(self) -> str:

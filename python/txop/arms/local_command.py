@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 KEPT_BYTES = 1 << 20
-"""Of the end of the output that is handed back."""
+"""Limit on the end of the output that is handed back."""
 
 _AS_A_GROUP = 'trap "kill -KILL 0" TERM; "$@" & wait $!'
 """Shell text: runs its arguments, and ends with all their processes on SIGTERM. The kernel sends it when this process

@@ -13,7 +13,7 @@ import struct
 from dataclasses import dataclass
 
 MAX_BYTES = 256 << 20
-"""Of a module file, unpacked."""
+"""Limit on a module file, unpacked."""
 
 _MAX_SECTIONS = 65_536
 _MAX_ENTRIES = 100_000

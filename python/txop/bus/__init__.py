@@ -1,4 +1,4 @@
-"""What a USB capture says: :func:`analyze` gives one :class:`~txop.bus.model.BusReport`.
+"""What a USB capture says: :func:`analyze` gives one :class:`~txop.bus.report.BusReport`.
 
 >>> from txop import bus
 >>> report = bus.analyze("usbmon.pcap")              # doctest: +SKIP
@@ -13,7 +13,7 @@ from txop.bus.analysis import analyze, analyze_json
 from txop.formats.error import FormatError
 
 if TYPE_CHECKING:
-    from txop.bus.model import BusReport
+    from txop.bus.report import BusReport
 
 __all__ = ["BusReport", "FormatError", "analyze", "analyze_json"]
 
@@ -21,6 +21,6 @@ __all__ = ["BusReport", "FormatError", "analyze", "analyze_json"]
 def __getattr__(name: str) -> object:
     if name != "BusReport":  # models take longer to load than most captures to read
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from txop.bus.model import BusReport
+    from txop.bus.report import BusReport
 
     return BusReport

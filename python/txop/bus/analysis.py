@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from txop.core.moment import Moment, check_order, end_of
 
 if TYPE_CHECKING:
-    from txop.bus.model import BusReport
+    from txop.bus.report import BusReport
 
 Progress = Callable[[int, int | None], None]
 """Called now and then with the bytes read so far and the size of the file (``None`` when it is not known)."""
@@ -35,7 +35,7 @@ def analyze(
         OSError: the file cannot be opened or read.
         ValueError: it is not a USB capture of a known kind, or ``from_`` and ``to`` are not a window it can have.
     """
-    from txop.bus.model import BusReport
+    from txop.bus.report import BusReport
 
     return BusReport.parse(analyze_json(path, from_=from_, to=to, progress=progress))
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from txop.bus.model import BusReport, Device, Endpoint, Traffic
+from txop.bus.model import Device, Endpoint, Traffic
+from txop.bus.report import BusReport
 from txop.bus.view import unit
 from txop.present.document import Model
 

@@ -1,24 +1,235 @@
-"""Typed objects for everything in a ``txop-bus`` JSON document (``docs/bus-json.md``).
+"""Typed objects for everything in a `txop-bus` document (docs/bus-json.md).
 
 Null in the document is ``None`` here and means *not available*, never zero.
+
+Made by scripts/contract.py from docs/schema: change the structs in Rust instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from txop.present.document import Model
+from txop.present.report_parts import Window
 
-from txop.bus.layout import FORMAT, VERSION
-from txop.present.document import Model, parse_document
-from txop.present.window import Window
 
-if TYPE_CHECKING:
-    import polars
+class AgreedDirection(Model):
+    """One direction of a data format."""
+
+    asked: str | None
+    """Aggregation that the host asked for: `no aggregation`, `QMAP`, `QMAPv4`, `QMAPv5`, ...; null: it did not say."""
+    asked_datagrams: int | None
+    """Datagrams of a transfer that the host asked for."""
+    asked_bytes: int | None
+    """Bytes of a transfer that the host asked for."""
+    agreed: str | None
+    """Aggregation that the modem answered."""
+    datagrams: int | None
+    """Datagrams of a transfer at most, by the modem's answer; null where it names no limit."""
+    bytes: int | None
+    """Bytes of a transfer at most."""
+    transfers: int | None
+    """Bulk transfers with data while this was in force; null when it never was."""
+    cut_transfers: int | None
+    """Those in QMAP that the capture cut off: their datagrams are those seen."""
+    beyond: int | None
+    """Those with more datagrams or bytes than agreed, as far as seen; null where nothing was agreed on."""
+    first_beyond_record: int | None
+    """Record number of the first of them."""
+    most_datagrams: int | None
+    """Most datagrams seen in a QMAP transfer; a lower bound where the capture cut transfers off."""
+    most_bytes: int | None
+    """Bytes of the largest."""
+    other_framing: int | None
+    """Transfers of another framing than agreed: IP without QMAP, or QMAP where it was switched off."""
+
+
+class DataFormat(Model):
+    """An answer of a modem to WDA Set Data Format or Get Data Format, and what was done from then on to the next."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    request: str
+    """`set` or `get`."""
+    record: int
+    """Number of the record with the answer."""
+    time_us: int | None
+    """Its time; negative before the window. null without a clock."""
+    refused: str | None
+    """Why the modem refused; null when it did not."""
+    asked_link: str | None
+    """Link protocol that the host asked for."""
+    link: str | None
+    """Link protocol that the modem answered."""
+    uplink: AgreedDirection
+    """From the host to the modem."""
+    downlink: AgreedDirection
+    """From the modem to the host."""
+
+
+class QmiMessage(Model):
+    """QMI messages of one kind."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    service: str
+    """Service, for example `WDA`; its number where the name is not known."""
+    message: str | None
+    """Name of the message, where it is known."""
+    code: str
+    """Its number, hexadecimal."""
+    requests: int
+    """Requests of the host."""
+    answers: int
+    """Answers of the modem, refusals included."""
+    refused: int
+    """Answers that refuse."""
+    indications: int
+    """What the modem told unasked."""
+    errors: list[str]
+    """Why it refused, each reason once."""
+
+
+class Request(Model):
+    """Control requests with the same request type and number."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    code: str
+    """bmRequestType and bRequest, hexadecimal: `80 06`."""
+    direction: str
+    """`in` or `out`."""
+    kind: str
+    """`standard`, `class`, `vendor` or `reserved`."""
+    name: str | None
+    """Its name, where the numbers alone tell it."""
+    count: int
+    """How often it was submitted."""
+    failed: int
+    """Completions of it that failed."""
+    bytes: int
+    """Bytes of its data stages."""
+
+
+class Bar(Model):
+    """One bar of a histogram: `low` to below `high`."""
+
+    low: int
+    """Inclusive lower edge."""
+    high: int
+    """Exclusive upper edge."""
+    count: int
+    """Samples in it."""
+
+
+class Traffic(Model):
+    """What transfers of one endpoint carry, in one framing."""
+
+    device: str
+    """Device, as in `Device.name`."""
+    endpoint: str
+    """Endpoint address, hexadecimal."""
+    direction: str
+    """`in` (downlink, to the host) or `out` (uplink)."""
+    framing: str
+    """`qmap`, `raw-ip`, `ntb16`, `ntb32`, `rndis`, `ethernet`, `realtek`, `mass-storage` or `other`."""
+    transfers: int
+    """Transfers with data."""
+    bytes: int
+    """Their bytes."""
+    per_s: float | None
+    """Transfers per second, mean from the first to the last."""
+    peak_per_s: float | None
+    """Transfers in the busiest second."""
+    whole_transfers: int
+    """Transfers whose datagrams are all known."""
+    cut_transfers: int
+    """Transfers with datagrams that the capture cut off."""
+    datagrams: int
+    """Datagrams seen, in whole and cut transfers."""
+    datagrams_at_least: int
+    """Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514
+    bytes or the largest seen."""
+    datagrams_per_transfer: float | None
+    """Datagrams per transfer; null when some transfers were cut (see `at_least_per_transfer`) or nothing is framed."""
+    at_least_per_transfer: float | None
+    """`datagrams_at_least` per transfer."""
+    most_datagrams: int
+    """Most datagrams seen in one transfer."""
+    datagram_histogram: list[Bar]
+    """Datagrams per whole transfer, as a histogram."""
+    payload_bytes: int
+    """Bytes of the datagrams of whole transfers."""
+    header_bytes: int
+    """Bytes of headers and tables of whole transfers."""
+    padding_bytes: int
+    """Bytes that are neither, in whole transfers: padding."""
+    padding_share: float | None
+    """`padding_bytes` of all bytes of whole transfers."""
+    pure_acks: int
+    """Datagrams that are TCP acknowledgements without data."""
+    judged_datagrams: int
+    """Datagrams of which that could be told."""
+    ack_only_transfers: int
+    """Whole transfers that carry nothing but such acknowledgements."""
+    judged_transfers: int
+    """Whole transfers of which that could be told."""
+    ack_only_share: float | None
+    """`ack_only_transfers` of `judged_transfers`."""
+    commands: int
+    """Commands of the framing protocol (QMAP flow control)."""
+    mux_ids: list[int]
+    """Multiplexed connections or sessions seen."""
+    sequence_gaps: int | None
+    """Times the sequence number of blocks jumped."""
+    missing_blocks: int | None
+    """Blocks that those jumps leave out."""
+    same_address_transfers: int
+    """Ethernet frames with the same source and destination address: nobody is meant."""
+    first_transfer_bytes: int
+    """Bytes of the first transfer."""
+    faulty_transfers: int
+    """Transfers that break the rules of their framing."""
+    fault_examples: list[str]
+    """The first few, with record number and offset in the transfer."""
+
+
+class RateBin(Model):
+    """Completions in a bin of time."""
+
+    start_us: int
+    """Its start."""
+    completions: int
+    """Completions."""
+    bytes: int
+    """Bytes they transferred."""
+
+
+class Gap(Model):
+    """A time without a completion."""
+
+    start_us: int
+    """When it began."""
+    length_us: int
+    """How long it was."""
+    in_flight: int
+    """Requests that were under way when it began."""
+
+
+class StatusCount(Model):
+    """How often requests ended like this."""
+
+    code: str
+    """As recorded: a negative error number (Linux) or a hexadecimal USBD_STATUS (Windows)."""
+    name: str
+    """Its name."""
+    meaning: str
+    """What it means."""
+    count: int
+    """Completions."""
 
 
 class Spread(Model):
     """Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are
-    exact).
-    """
+    exact)."""
 
     n: int
     """Samples."""
@@ -38,15 +249,137 @@ class Spread(Model):
     """Mean."""
 
 
-class Bar(Model):
-    """One bar of a histogram: `low` to below `high`."""
+class Endpoint(Model):
+    """One endpoint in one direction."""
 
-    low: int
-    """Inclusive lower edge."""
-    high: int
-    """Exclusive upper edge."""
-    count: int
-    """Samples in it."""
+    device: str
+    """Device, as in `Device.name`."""
+    address: str
+    """Address with the direction in bit 7, hexadecimal."""
+    direction: str
+    """`in` (to the host) or `out`."""
+    transfer: str
+    """`control`, `bulk`, `interrupt` or `isochronous`."""
+    interface: int | None
+    """Interface it belongs to."""
+    max_packet_bytes: int | None
+    """Largest packet by its descriptor."""
+    submissions: int
+    """Requests handed to the host controller."""
+    completions: int
+    """Requests that came back."""
+    submission_errors: int
+    """Requests refused."""
+    bytes: int
+    """Bytes transferred, by the completions."""
+    requested_bytes: int | None
+    """Bytes that submissions asked for or carried; null where the layer does not record it."""
+    requested_size_bytes: Spread | None
+    """Sizes of the buffers that submissions offered."""
+    size_bytes: Spread | None
+    """Sizes of the completed transfers."""
+    size_histogram: list[Bar]
+    """Sizes of the completed transfers by powers of two."""
+    turnaround_us: Spread | None
+    """From submission to completion."""
+    interval_us: Spread | None
+    """From one completion to the next."""
+    in_flight_max: int
+    """Requests under way at once, at most. A lower bound when the capture began in the middle."""
+    in_flight_mean: float | None
+    """Mean over time between the first and the last record of the endpoint."""
+    per_s: float | None
+    """Completions per second, mean from the first to the last."""
+    peak_per_s: float | None
+    """Completions in the busiest second; null for captures below a second."""
+    mbit_s: float | None
+    """Mean throughput in that time."""
+    statuses: list[StatusCount]
+    """Completions by status, the most frequent first."""
+    errors: int
+    """Completions that are neither success nor cancelled by the driver."""
+    iso_errors: int
+    """Isochronous packets with an error."""
+    gaps: list[Gap]
+    """The longest times without a completion while requests were under way."""
+    bin_us: int
+    """Width of the bins of `series`."""
+    series: list[RateBin]
+    """Completions over time."""
+
+
+class Interface(Model):
+    """An interface, or an alternate setting of one."""
+
+    number: int
+    """Its number."""
+    alternate: int
+    """Alternate setting."""
+    class_codes: str
+    """Class, subclass and protocol, hexadecimal: `02/0d/00`."""
+    class_name: str
+    """In words."""
+    endpoints: list[str]
+    """Its endpoints: address, type and largest packet."""
+
+
+class Device(Model):
+    """One device at one address."""
+
+    name: str
+    """Bus and address, `1.2`."""
+    bus: int
+    """Number of the bus."""
+    address: int
+    """Address on it."""
+    vendor_id: str | None
+    """Vendor, hexadecimal; null when its descriptor was not seen."""
+    product_id: str | None
+    """Product, hexadecimal."""
+    manufacturer: str | None
+    """Manufacturer by its string descriptor."""
+    product: str | None
+    """Product by its string descriptor."""
+    usb_version: str | None
+    """USB version it claims, for example `2.00`."""
+    device_version: str | None
+    """Version of the device, for example `3.18`."""
+    speed: str | None
+    """`low`, `full`, `high` or `super`, as far as packet sizes tell."""
+    kind: str
+    """What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`,
+    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`."""
+    kind_name: str
+    """The same in words."""
+    kind_by: str
+    """`descriptor`, `content`, `both` or `none`."""
+    evidence: list[str]
+    """Why."""
+    interfaces: list[Interface]
+    """Interfaces of its configuration; empty when it was not seen."""
+    completions: int
+    """Completed requests."""
+    bytes_out: int
+    """Bytes from the host."""
+    bytes_in: int
+    """Bytes to the host."""
+    enumerations: int
+    """Times it was given this address."""
+
+
+class Verdict(Model):
+    """A conclusion."""
+
+    code: str
+    """Stable identifier: `uplink-not-aggregated`, `raw-ip-misuse`, `errors`, ..."""
+    tone: str
+    """`bad`, `good` or `neutral`."""
+    device: str | None
+    """Device it is about, as in `Device.name`; null for the whole capture."""
+    text: str
+    """In words."""
+    evidence: list[str]
+    """The figures it rests on."""
 
 
 class Limit(Model):
@@ -103,11 +436,11 @@ class Summary(Model):
     data_transfers: int
     """Transfers with data that this layer records."""
     dropped_by_capture: int | None
-    """Records dropped while capturing; Null where the capture does not say."""
+    """Records dropped while capturing; null where the capture does not say."""
     first_time_unix_s: float | None
-    """Time of the first record; Null without an absolute clock."""
+    """Time of the first record; null without an absolute clock."""
     span_us: int | None
-    """From the first to the last record; Null without a clock."""
+    """From the first to the last record; null without a clock."""
     clock_wraps: int
     """Times the clock of a usbmon text started anew (every 4096 s)."""
     backward_steps: int
@@ -131,351 +464,14 @@ class Summary(Model):
     damage: DamageNote | None
     """Where reading stopped, if not at the end."""
     window: Window | None = None
-    """The window that the figures are of; Null when they are of the whole capture. Of the whole capture are always the
-    descriptors, what a device is and by which evidence, and how its transfers are framed."""
+    """The window that the figures are of; null when they are of the whole capture. Always taken from the whole
+    capture are descriptors, what a device is and by which evidence, how transfers are framed, and which requests
+    were under way when the window began."""
     limits: list[Limit]
     """What this capture cannot tell."""
 
 
-class Verdict(Model):
-    """A conclusion."""
-
-    code: str
-    """Stable identifier: `uplink-not-aggregated`, `raw-ip-misuse`, `errors`, ..."""
-    tone: str
-    """`bad`, `good` or `neutral`."""
-    device: str | None
-    """Device it is about, as in `Device.name`; Null for the whole capture."""
-    text: str
-    """In words."""
-    evidence: list[str]
-    """The figures it rests on."""
-
-
-class Interface(Model):
-    """An interface, or an alternate setting of one."""
-
-    number: int
-    """Its number."""
-    alternate: int
-    """Alternate setting."""
-    class_codes: str
-    """Class, subclass and protocol, hexadecimal: `02/0d/00`."""
-    class_name: str
-    """In words."""
-    endpoints: list[str]
-    """Its endpoints: address, type and largest packet."""
-
-
-class Device(Model):
-    """One device at one address."""
-
-    name: str
-    """Bus and address, `1.2`."""
-    bus: int
-    """Number of the bus."""
-    address: int
-    """Address on it."""
-    vendor_id: str | None
-    """Vendor, hexadecimal; Null when its descriptor was not seen."""
-    product_id: str | None
-    """Product, hexadecimal."""
-    manufacturer: str | None
-    """Manufacturer by its string descriptor."""
-    product: str | None
-    """Product by its string descriptor."""
-    usb_version: str | None
-    """USB version it claims, for example `2.00`."""
-    device_version: str | None
-    """Version of the device, for example `3.18`."""
-    speed: str | None
-    """`low`, `full`, `high` or `super`, as far as packet sizes tell."""
-    kind: str
-    """What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`,
-    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`."""
-    kind_name: str
-    """The same in words."""
-    kind_by: str
-    """`descriptor`, `content`, `both` or `none`."""
-    evidence: list[str]
-    """Why."""
-    interfaces: list[Interface]
-    """Interfaces of its configuration; empty when it was not seen."""
-    completions: int
-    """Completed requests."""
-    bytes_out: int
-    """Bytes from the host."""
-    bytes_in: int
-    """Bytes to the host."""
-    enumerations: int
-    """Times it was given this address."""
-
-
-class StatusCount(Model):
-    """How often requests ended like this."""
-
-    code: str
-    """As recorded: a negative error number (Linux) or a hexadecimal USBD_STATUS (Windows)."""
-    name: str
-    """Its name."""
-    meaning: str
-    """What it means."""
-    count: int
-    """Completions."""
-
-
-class Gap(Model):
-    """A time without a completion."""
-
-    start_us: int
-    """When it began."""
-    length_us: int
-    """How long it was."""
-    in_flight: int
-    """Requests that were under way when it began."""
-
-
-class RateBin(Model):
-    """Completions in a bin of time."""
-
-    start_us: int
-    """Its start."""
-    completions: int
-    """Completions."""
-    bytes: int
-    """Bytes they transferred."""
-
-
-class Endpoint(Model):
-    """One endpoint in one direction."""
-
-    device: str
-    """Device, as in `Device.name`."""
-    address: str
-    """Address with the direction in bit 7, hexadecimal."""
-    direction: str
-    """`in` (to the host) or `out`."""
-    transfer: str
-    """`control`, `bulk`, `interrupt` or `isochronous`."""
-    interface: int | None
-    """Interface it belongs to."""
-    max_packet_bytes: int | None
-    """Largest packet by its descriptor."""
-    submissions: int
-    """Requests handed to the host controller."""
-    completions: int
-    """Requests that came back."""
-    submission_errors: int
-    """Requests refused."""
-    bytes: int
-    """Bytes transferred, by the completions."""
-    requested_bytes: int | None
-    """Bytes that submissions asked for or carried; Null where the layer does not record it."""
-    requested_size_bytes: Spread | None
-    """Sizes of the buffers that submissions offered."""
-    size_bytes: Spread | None
-    """Sizes of the completed transfers."""
-    size_histogram: list[Bar]
-    """Sizes of the completed transfers by powers of two."""
-    turnaround_us: Spread | None
-    """From submission to completion."""
-    interval_us: Spread | None
-    """From one completion to the next."""
-    in_flight_max: int
-    """Requests under way at once, at most. A lower bound when the capture began in the middle."""
-    in_flight_mean: float | None
-    """Mean over time between the first and the last record of the endpoint."""
-    per_s: float | None
-    """Completions per second, mean from the first to the last."""
-    peak_per_s: float | None
-    """Completions in the busiest second; Null for captures below a second."""
-    mbit_s: float | None
-    """Mean throughput in that time."""
-    statuses: list[StatusCount]
-    """Completions by status, the most frequent first."""
-    errors: int
-    """Completions that are neither success nor cancelled by the driver."""
-    iso_errors: int
-    """Isochronous packets with an error."""
-    gaps: list[Gap]
-    """The longest times without a completion while requests were under way."""
-    bin_us: int
-    """Width of the bins of `series`."""
-    series: list[RateBin]
-    """Completions over time."""
-
-
-class Traffic(Model):
-    """What transfers of one endpoint carry, in one framing."""
-
-    device: str
-    """Device, as in `Device.name`."""
-    endpoint: str
-    """Endpoint address, hexadecimal."""
-    direction: str
-    """`in` (downlink, to the host) or `out` (uplink)."""
-    framing: str
-    """`qmap`, `raw-ip`, `ntb16`, `ntb32`, `rndis`, `ethernet`, `realtek`, `mass-storage` or `other`."""
-    transfers: int
-    """Transfers with data."""
-    bytes: int
-    """Their bytes."""
-    per_s: float | None
-    """Transfers per second, mean from the first to the last."""
-    peak_per_s: float | None
-    """Transfers in the busiest second."""
-    whole_transfers: int
-    """Transfers whose datagrams are all known."""
-    cut_transfers: int
-    """Transfers with datagrams that the capture cut off."""
-    datagrams: int
-    """Datagrams seen, in whole and cut transfers."""
-    datagrams_at_least: int
-    """Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514
-    bytes or the largest seen."""
-    datagrams_per_transfer: float | None
-    """Datagrams per transfer; Null when some transfers were cut (see `at_least_per_transfer`) or nothing is framed."""
-    at_least_per_transfer: float | None
-    """`datagrams_at_least` per transfer."""
-    most_datagrams: int
-    """Most datagrams seen in one transfer."""
-    datagram_histogram: list[Bar]
-    """Datagrams per whole transfer, as a histogram."""
-    payload_bytes: int
-    """Bytes of the datagrams of whole transfers."""
-    header_bytes: int
-    """Bytes of headers and tables of whole transfers."""
-    padding_bytes: int
-    """Bytes that are neither, in whole transfers: padding."""
-    padding_share: float | None
-    """`padding_bytes` of all bytes of whole transfers."""
-    pure_acks: int
-    """Datagrams that are TCP acknowledgements without data."""
-    judged_datagrams: int
-    """Datagrams of which that could be told."""
-    ack_only_transfers: int
-    """Whole transfers that carry nothing but such acknowledgements."""
-    judged_transfers: int
-    """Whole transfers of which that could be told."""
-    ack_only_share: float | None
-    """`ack_only_transfers` of `judged_transfers`."""
-    commands: int
-    """Commands of the framing protocol (QMAP flow control)."""
-    mux_ids: list[int]
-    """Multiplexed connections or sessions seen."""
-    sequence_gaps: int | None
-    """Times the sequence number of blocks jumped."""
-    missing_blocks: int | None
-    """Blocks that those jumps leave out."""
-    same_address_transfers: int
-    """Ethernet frames with the same source and destination address: nobody is meant."""
-    first_transfer_bytes: int
-    """Bytes of the first transfer."""
-    faulty_transfers: int
-    """Transfers that break the rules of their framing."""
-    fault_examples: list[str]
-    """The first few, with record number and offset in the transfer."""
-
-
-class Request(Model):
-    """Control requests with the same request type and number."""
-
-    device: str
-    """Device, as in `Device.name`."""
-    code: str
-    """bmRequestType and bRequest, hexadecimal: `80 06`."""
-    direction: str
-    """`in` or `out`."""
-    kind: str
-    """`standard`, `class`, `vendor` or `reserved`."""
-    name: str | None
-    """Its name, where the numbers alone tell it."""
-    count: int
-    """How often it was submitted."""
-    failed: int
-    """Completions of it that failed."""
-    bytes: int
-    """Bytes of its data stages."""
-
-
-class QmiMessage(Model):
-    """QMI messages of one kind."""
-
-    device: str
-    """Device, as in `Device.name`."""
-    service: str
-    """Service, for example `WDA`; its number where the name is not known."""
-    message: str | None
-    """Name of the message, where it is known."""
-    code: str
-    """Its number, hexadecimal."""
-    requests: int
-    """Requests of the host."""
-    answers: int
-    """Answers of the modem, refusals included."""
-    refused: int
-    """Answers that refuse."""
-    indications: int
-    """What the modem told unasked."""
-    errors: list[str]
-    """Why it refused, each reason once."""
-
-
-class AgreedDirection(Model):
-    """One direction of a data format."""
-
-    asked: str | None
-    """Aggregation that the host asked for: `no aggregation`, `QMAP`, `QMAPv4`, `QMAPv5`, ...; None: it did not say."""
-    asked_datagrams: int | None
-    """Datagrams of a transfer that the host asked for."""
-    asked_bytes: int | None
-    """Bytes of a transfer that the host asked for."""
-    agreed: str | None
-    """Aggregation that the modem answered."""
-    datagrams: int | None
-    """Datagrams of a transfer at most, by the modem's answer; None where it names no limit."""
-    bytes: int | None
-    """Bytes of a transfer at most."""
-    transfers: int | None
-    """Bulk transfers with data while this was in force; None when it never was."""
-    cut_transfers: int | None
-    """Those in QMAP that the capture cut off: their datagrams are those seen."""
-    beyond: int | None
-    """Those with more datagrams or bytes than agreed, as far as seen; None where nothing was agreed on."""
-    first_beyond_record: int | None
-    """Record number of the first of them."""
-    most_datagrams: int | None
-    """Most datagrams seen in a QMAP transfer; a lower bound where the capture cut transfers off."""
-    most_bytes: int | None
-    """Bytes of the largest."""
-    other_framing: int | None
-    """Transfers of another framing than agreed: IP without QMAP, or QMAP where it was switched off."""
-
-
-class DataFormat(Model):
-    """An answer of a modem to WDA Set Data Format or Get Data Format, and what was done from then on to the next."""
-
-    device: str
-    """Device, as in `Device.name`."""
-    request: str
-    """`set` or `get`."""
-    record: int
-    """Number of the record with the answer."""
-    time_us: int | None
-    """Its time; negative before the window. None without a clock."""
-    refused: str | None
-    """Why the modem refused; None when it did not."""
-    asked_link: str | None
-    """Link protocol that the host asked for."""
-    link: str | None
-    """Link protocol that the modem answered."""
-    uplink: AgreedDirection
-    """From the host to the modem."""
-    downlink: AgreedDirection
-    """From the modem to the host."""
-
-
-class BusReport(Model):
+class Report(Model):
     """Everything `txop bus` knows about one capture."""
 
     format: str
@@ -485,8 +481,8 @@ class BusReport(Model):
     tool: str
     """Program and version that wrote this."""
     origin: str
-    """Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or
-    `simulated` for one that says that txop made it."""
+    """Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or `simulated` for
+    one that says that txop made it."""
     path: str
     """The file as named by the caller."""
     records: int
@@ -508,27 +504,3 @@ class BusReport(Model):
     data_formats: list[DataFormat]
     """Data formats that hosts and modems agreed on, in order, of the whole capture; counts of transfers are of the
     window."""
-
-    @property
-    def other_requests(self) -> int:
-        """As in the summary."""
-        return self.summary.other_requests
-
-    @classmethod
-    def parse(cls, document: bytes | str) -> BusReport:
-        """The report in a ``txop-bus`` JSON document.
-
-        Raises:
-            FormatError: it is not such a document, or one of a layout version this program does not know.
-        """
-        return parse_document(cls, document, FORMAT, VERSION)
-
-    def table(self, name: str) -> polars.DataFrame:
-        """One of :data:`txop.bus.tables.TABLES` as a polars frame, for example ``report.table("endpoints")``.
-
-        Raises:
-            KeyError: there is no such table.
-        """
-        from txop.bus.tables import frame
-
-        return frame(self, name)

@@ -11,7 +11,7 @@ from txop.present.outline import SummaryOutline, head_of, outlined
 
 @dataclass(frozen=True)
 class Outline:
-    """The members of a :class:`~txop.bus.model.BusReport` that decide the exit code, and its explanation."""
+    """The members of a :class:`~txop.bus.report.BusReport` that decide the exit code, and its explanation."""
 
     path: str
     records: int
@@ -20,7 +20,7 @@ class Outline:
 
     @classmethod
     def parse(cls, document: bytes) -> Outline:
-        """As :meth:`txop.bus.model.BusReport.parse`."""
+        """As :meth:`txop.bus.report.BusReport.parse`."""
         found = head_of(document, FORMAT, VERSION, ("path", "records", "summary"))
         summary = found["summary"]
         try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txop.bus.compare import Comparison, compare
-from txop.bus.model import BusReport
 from txop.bus.plots import draw
+from txop.bus.report import BusReport
 from txop.bus.side_by_side import grid
 from txop.bus.view import called, sections, tone
 from txop.present import format as fmt

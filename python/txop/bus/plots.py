@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from txop.bus.model import BusReport, Endpoint
+from txop.bus.model import Endpoint
+from txop.bus.report import BusReport
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, SERIES, plain

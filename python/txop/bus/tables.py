@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING
 
 from txop.bus import model
-from txop.bus.model import BusReport
+from txop.bus.model import Report
 from txop.present import tables
 from txop.present.tables import Table, columns, nested, plain, rows
 
@@ -18,7 +18,7 @@ __all__ = ["TABLES", "columns", "frame", "rows", "write_csv"]
 _ENDPOINT = ("device", "address", "transfer")
 _TRAFFIC = ("device", "endpoint", "framing")
 
-BusTable = Table[BusReport]
+BusTable = Table[Report]
 
 TABLES: dict[str, BusTable] = {
     table.name: table
@@ -49,11 +49,11 @@ TABLES: dict[str, BusTable] = {
 """Every table, in the order of the report."""
 
 
-def frame(report: BusReport, name: str) -> polars.DataFrame:
+def frame(report: Report, name: str) -> polars.DataFrame:
     """The table ``name`` as a polars frame."""
     return tables.frame(report, TABLES[name])
 
 
-def write_csv(reports: Iterable[BusReport], name: str, out: IO[str]) -> None:
+def write_csv(reports: Iterable[Report], name: str, out: IO[str]) -> None:
     """The table ``name`` of all ``reports`` as CSV; see :func:`txop.present.tables.write_csv`."""
     tables.write_csv(reports, TABLES[name], out)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 
-from txop.bus.model import AgreedDirection, BusReport, Device, Endpoint, Traffic, Verdict
+from txop.bus.model import AgreedDirection, Device, Endpoint, Traffic, Verdict
+from txop.bus.report import BusReport
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.present.cells import count, missing, share, text, time_us

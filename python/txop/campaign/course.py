@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from txop.archive.run_file import Voiding
-from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.measure.instrument import Instrument, RunContext
 from txop.targets.contract import TargetError, TargetLost

@@ -1,26 +1,28 @@
-"""Campaigns on an emulated link: arms are variants of the link, real packets go through it."""
+"""Campaigns on an emulated link: arms are variants of the link, targets its hosts; real packets go through it."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from txop.arms.arm_loader import LoadedArm
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
-from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.step_by_step import StepByStep
 from txop.core.whole_file import whole_file
-from txop.emulate import EmulatedPair, EmulationError
-from txop.emulate.scenario import laid_over
+from txop.emulate import Captures, EmulatedNetwork, EmulationError, link_scenario
+from txop.emulate.hosts import Host, host_of_target
+from txop.emulate.scenario import LinkScenario
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.measure.probes.provenance import provenance
+from txop.plan.link_tables import seeded
 from txop.plan.model import Arm, BringUp, Plan, Test
 from txop.simulate.error import ScenarioError
 from txop.targets.contract import Listener, TargetError, TargetLost, Targets
@@ -28,12 +30,14 @@ from txop.targets.prefix import PrefixTarget
 
 
 class EmulatedLaboratory(StepByStep):
-    """A :class:`~txop.campaign.laboratory.Laboratory` with an emulated link between its two targets."""
+    """A :class:`~txop.campaign.laboratory.Laboratory` with an emulated link between its targets."""
 
-    def __init__(self, plan: Plan, listener: Listener) -> None:
+    def __init__(self, plan: Plan, folder: Path, listener: Listener) -> None:
+        """``folder``: a file that the link is based on is looked for there."""
         self._plan = plan
+        self._folder = folder
         self._listener = listener
-        self._pair: EmulatedPair | None = None
+        self._network: EmulatedNetwork | None = None
         self._placed = False
         self._arm: LoadedArm | None = None
         self._link: LinkUp | None = None
@@ -41,45 +45,47 @@ class EmulatedLaboratory(StepByStep):
 
     @property
     def peer_address(self) -> str:
-        """Address of the host behind the access point."""
-        return EmulatedPair.peer_address
+        """Address of the server, behind the access point or modem."""
+        return self.targets.peer.address or ""
 
     async def open(self) -> dict[str, dict[str, Any]]:
         """Make the namespaces and a first link in them."""
-        limit_bytes = int(self._plan.collect.max_capture_mb * 1e6)
-        base = scenario_of(self._plan, None, "")
+        tables = tables_of(self._plan, None, "")
         try:
-            snap_bytes = self._plan.collect.snap_bytes
-            self._pair = EmulatedPair(
-                base, air_snap_bytes=snap_bytes, usb_snap_bytes=snap_bytes, limit_bytes=limit_bytes
-            )
-            await self._pair.__aenter__()
+            self._network = EmulatedNetwork(link_scenario(tables, self._folder))
+            hosts = self._hosts(self._network)
+            await self._network.__aenter__()
         except (EmulationError, ScenarioError) as error:
-            self._pair = None
+            self._network = None
             advice = f"; {error.what_to_do}" if error.what_to_do else ""
             raise TargetError("dut", f"{error.clause}{advice}") from None
-        ends = (
-            ("dut", self._pair.dut_prefix, EmulatedPair.dut_address),
-            ("peer", self._pair.peer_prefix, EmulatedPair.peer_address),
-        )
-        for name, prefix, address in ends:
+        for name, host in hosts.items():
             self.targets.by_name[name] = PrefixTarget(
-                name, prefix=prefix, interface=EmulatedPair.interface, address=address, listener=self._listener
+                name,
+                prefix=self._network.prefix(host),
+                interface=host.interface,
+                address=host.address,
+                listener=self._listener,
             )
             await self.targets.by_name[name].connect()
         facts = {name: await provenance(target) for name, target in self.targets.by_name.items()}
-        facts["dut"]["emulated_link"] = base
+        facts["dut"]["emulated_link"] = tables
         return facts
+
+    def _hosts(self, network: EmulatedNetwork) -> dict[str, Host]:
+        """The hosts that are targets, by the names of these. Raises :class:`EmulationError`."""
+        named: dict[str, str | None] = {"dut": None, "peer": None}
+        named |= {name: target.host for name, target in self._plan.target.items() if target.kind == "emulated"}
+        return {name: host_of_target(network.hosts, name, host) for name, host in named.items()}
 
     async def place(self, arm: Arm, folder: Path) -> Placed:
         """Put the arm's variant of the link in place, then what else the arm does: queue discipline, commands."""
         begun = time.monotonic()
-        scenario = scenario_of(self._plan, arm, folder.name)
-        air = folder / CAPTURE_FILE if self._plan.collect.air else None
-        usb = folder / MADE_FILE if self._plan.collect.usbmon and has_usb(scenario) else None
+        tables = tables_of(self._plan, arm, folder.name)
         self._arm, self._link = LoadedArm(folder, restore=False), LinkUp(folder, folder)
         try:
-            await self._made.change(scenario, air=air, usb=usb)
+            scenario = link_scenario(tables, self._folder)
+            await self._made.replace(scenario, self._captures(scenario, folder))
             self._placed = True
             record = await self._arm.load(self.targets, arm, self._plan)
             if self._plan.bring_up != BringUp():
@@ -93,7 +99,18 @@ class EmulatedLaboratory(StepByStep):
             raise ArmError("arm-load-failed", error.what, error.target) from None
         if verified.problems:
             raise ArmError("arm-not-verified", "; ".join(verified.problems))
-        return Placed(time.monotonic() - begun, {"link": scenario, **verified.found}, list(record.warnings))
+        return Placed(time.monotonic() - begun, {"link": tables, **verified.found}, list(record.warnings))
+
+    def _captures(self, scenario: LinkScenario, folder: Path) -> Captures:
+        """What the plan collects of this link."""
+        collect = self._plan.collect
+        return Captures(
+            air=folder / CAPTURE_FILE if collect.air and scenario.has_air else None,
+            usb=folder / MADE_FILE if collect.usbmon and scenario.has_usb else None,
+            snap_bytes=collect.snap_bytes,
+            usb_snap_bytes=collect.snap_bytes,
+            limit_bytes=int(collect.max_capture_mb * 1e6),
+        )
 
     async def remove(self, folder: Path) -> list[str]:
         """Stop the link, and keep its account."""
@@ -111,7 +128,7 @@ class EmulatedLaboratory(StepByStep):
         except (EmulationError, TargetLost) as error:
             return [*problems, f"the emulated link: {error.what}"]
         with whole_file(folder / STATUS_FILE) as out:
-            out.write(status.model_dump_json(indent=1) + "\n")
+            out.write(status.model_dump_json(indent=1, by_alias=True) + "\n")
         return problems
 
     async def recover(self, target: str, *, cold: bool) -> bool:
@@ -133,31 +150,20 @@ class EmulatedLaboratory(StepByStep):
         for target in self.targets.by_name.values():
             await target.close()
         self.targets.by_name.clear()
-        pair, self._pair, self._placed = self._pair, None, False
-        if pair is not None:
-            await pair.close()
+        network, self._network, self._placed = self._network, None, False
+        if network is not None:
+            await network.close()
 
     @property
-    def _made(self) -> EmulatedPair:
-        if self._pair is None:
+    def _made(self) -> EmulatedNetwork:
+        if self._network is None:
             raise TargetLost("dut", "the emulated link is gone")
-        return self._pair
+        return self._network
 
 
-def scenario_of(plan: Plan, arm: Arm | None, run: str) -> dict[str, Any]:
-    """The plan's link with the arm's tables laid over it. Each run has chances of its own, drawn from the plan's seed
-    and the run's name."""
-    scenario = laid_over(plan.link or {}, arm.emulated or {} if arm is not None else {})
-    if "seed" not in scenario:
-        digest = hashlib.sha256(f"txop-link:{plan.design.seed}:{run}".encode()).digest()
-        scenario["seed"] = int.from_bytes(digest[:6])
-    return scenario
-
-
-def has_usb(scenario: Mapping[str, Any]) -> bool:
-    """Whether one of the link's radios is reached over USB: without that there is no bus to capture.
-
-    >>> has_usb({"dut": {"usb": {}}}), has_usb({"dut": {"mcs": 7}})
-    (True, False)
-    """
-    return any("usb" in scenario.get(radio, {}) for radio in ("dut", "ap"))
+def tables_of(plan: Plan, arm: Arm | None, run: str) -> dict[str, Any]:
+    """The tables of the link: the plan's with the arm's laid over them. Each run has chances of its own, drawn from the
+    plan's seed and the run's name, unless the link has a seed."""
+    link = (plan.link if arm is None else plan.link_of(arm)) or {}
+    digest = hashlib.sha256(f"txop-link:{plan.design.seed}:{run}".encode()).digest()
+    return seeded(link, int.from_bytes(digest[:6]))

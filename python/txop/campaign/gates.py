@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from txop.archive.window import is_inside
 from txop.measure.instrument import GateFinding, Reading, RunFacts
 from txop.measure.probes import chip
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.interface import growth
+from txop.measure.traffic.flows import flows_of, series_of
+from txop.measure.traffic.rates import by_second
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,12 @@ GATES: dict[str, Gate] = {
         Gate("usb-speed",
              "the USB link was slower at the end than at the start, or than in an earlier run of the same arm",
              "sysfs", "gates.usb_speed"),
-        Gate("route", "less than 80 % of the payload passed the interface under test", "/proc/net/dev, iperf3",
-             "gates.route"),
+        Gate("route", "less than 80 % of a station's payload passed its interface under test",
+             "/proc/net/dev, iperf3", "gates.route"),
         Gate("chip-traffic",
              "in a guest: the virtual chip counted fewer bytes, on its air or on the bus, than 95 % of what iperf3 "
-             "says it moved", "counters of the chip, iperf3", "gates.route"),
+             "says it moved, less what 0.25 s make of the difference between its fastest and its slowest second",
+             "counters of the chip, iperf3", "gates.route"),
         Gate("above-phy",
              "in a guest: more throughput than the fastest modelled rate allows, or an air that was used for more time "
              "than there was", "counters of the chip, iperf3"),
@@ -77,7 +81,9 @@ GATES: dict[str, Gate] = {
 _RANK = {"void": 0, "ok": 1, "not available": 2}
 
 ROUTE_SHARE = 0.8
-"""Of the payload that the traffic moved, at least so much must have passed the interface under test."""
+"""Share of the payload moved by a station's traffic that must at least have passed its interface under test."""
+LEAST_BYTES = 100_000
+"""Payload that is asked which way it took."""
 
 CLOCK_JUMP_S = 1.0
 """A wall clock that moves by more against the monotonic clock within a run has been set."""
@@ -110,9 +116,32 @@ def judge(facts: RunFacts, reading: Reading) -> list[GateFinding]:
         findings += _route(facts, reading)
     if any(target.kind == "guest" for target in facts.plan.target.values()):
         allowed = {"above-phy"} | ({"chip-traffic"} if facts.plan.gates.route else set())
-        found = chip.judge(facts, directions(facts, reading), _width_mhz(reading))
+        found = chip.judge(facts, directions(facts, reading), _ramp(facts, reading), _width_mhz(reading))
         findings += [finding for finding in found if finding.gate in allowed]
     return findings
+
+
+def _throughputs(facts: RunFacts) -> tuple[tuple[str, str], ...]:
+    """Figures of throughput, each with its direction as seen from the station."""
+    one_way = main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
+    return (
+        ("throughput_mbit_s", one_way),
+        ("throughput_up_mbit_s", "uplink"),
+        ("throughput_down_mbit_s", "downlink"),
+    )
+
+
+def _ramp(facts: RunFacts, reading: Reading) -> dict[str, float]:
+    """By direction: by how many bytes the fastest second exceeds the slowest, from the last one of the warm-up to the
+    end of the window. Of one second alone all of it counts; where none is known, nothing."""
+    found: dict[str, float] = {}
+    for key, direction in _throughputs(facts):
+        points = by_second(reading.series.get(key, []))
+        near = [rate for t, rate in points if rate is not None and -1 <= t < facts.test.duration_s]
+        if near:
+            slowest = min(near) if len(near) > 1 else 0.0
+            found[direction] = (max(near) - slowest) * 1e6 / 8
+    return found
 
 
 def directions(facts: RunFacts, reading: Reading) -> dict[str, float] | None:
@@ -121,10 +150,8 @@ def directions(facts: RunFacts, reading: Reading) -> dict[str, float] | None:
     window_s = facts.marks.window_s
     if window_s is None:
         return None
-    one_way = main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "uplink"
-    keys = (("throughput_mbit_s", one_way), ("throughput_up_mbit_s", "uplink"), ("throughput_down_mbit_s", "downlink"))
     moved: dict[str, float] = {}
-    for key, direction in keys:
+    for key, direction in _throughputs(facts):
         found = reading.metrics.get(key)
         if found is not None and found.value is not None:
             moved[direction] = moved.get(direction, 0.0) + found.value * 1e6 / 8 * window_s
@@ -138,28 +165,44 @@ def _width_mhz(reading: Reading) -> float | None:
 
 
 def _route(facts: RunFacts, reading: Reading) -> list[GateFinding]:
-    moved_bytes = payload_bytes(facts, reading)
-    if moved_bytes is None or moved_bytes < 100_000:
-        return []
-    grown = growth(facts.folder, "dut")
+    return [
+        _route_of(facts, station, moved_bytes)
+        for station, moved_bytes in _moved_by(facts, reading).items()
+        if moved_bytes >= LEAST_BYTES
+    ]
+
+
+def _route_of(facts: RunFacts, station: str, moved_bytes: float) -> GateFinding:
+    grown = growth(facts.folder, station)
     if grown is None:
-        return [GateFinding("route", "not available", "the plan names no interface of the device under test", "dut")]
+        whose = "the device under test" if station == "dut" else station
+        return GateFinding("route", "not available", f"the plan names no interface of {whose}", station)
     passed = [grown.counters[key] for key in ("tx_bytes", "rx_bytes")]
     known = [count for count in passed if count is not None]
     if len(known) < 2:
-        return [
-            GateFinding("route", "not available", f"{grown.interface} has no byte counters, or they were reset", "dut")
-        ]
+        words = f"{grown.interface} has no byte counters, or they were reset"
+        return GateFinding("route", "not available", words, station)
     if sum(known) < ROUTE_SHARE * moved_bytes:
-        return [
-            GateFinding(
-                "route",
-                "void",
-                f"only {sum(known) / 1e6:.1f} MB of {moved_bytes / 1e6:.1f} MB payload passed {grown.interface}",
-                "dut",
-            )
-        ]
-    return [GateFinding("route", "ok", target="dut")]
+        words = f"only {sum(known) / 1e6:.1f} MB of {moved_bytes / 1e6:.1f} MB payload passed {grown.interface}"
+        return GateFinding("route", "void", words, station)
+    return GateFinding("route", "ok", target=station)
+
+
+def _moved_by(facts: RunFacts, reading: Reading) -> dict[str, float]:
+    """Payload bytes of the measured window by station, both directions together."""
+    flows = flows_of(facts.test, facts.plan.warm_up_s(facts.test))
+    stations = list(dict.fromkeys(flow.station for flow in flows)) or ["dut"]
+    window_s = facts.marks.window_s
+    if len(stations) == 1 or window_s is None:
+        moved = payload_bytes(facts, reading)
+        return {} if moved is None else {stations[0]: moved}
+    by_station = dict.fromkeys(stations, 0.0)
+    for flow in flows:
+        points = reading.series.get(series_of(flow), [])
+        rates = [rate for t, rate in points if rate is not None and is_inside(t, window_s)]
+        if rates:
+            by_station[flow.station] += sum(rates) / len(rates) * 1e6 / 8 * window_s
+    return by_station
 
 
 def payload_bytes(facts: RunFacts, reading: Reading) -> float | None:

@@ -6,15 +6,16 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from txop.campaign.course import Course
-from txop.campaign.guest_script import LAB_FAILED, marks_in, run_script, take_over
+from txop.campaign.guest_script import LAB_FAILED, data_format, marks_in, run_script, take_over
 from txop.campaign.guest_trials import carry_out_trial, limit_s
-from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, Placed
 from txop.guest.chips import Chip
 from txop.guest.exactness import difference, results_sha256
 from txop.guest.qemu import Computer, Mode, qemu_version, shift_of, untested_qemu
@@ -50,6 +51,8 @@ class GuestArm:
     chip: Chip
     facts: dict[str, Any]
     kvm: bool = False
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Programs that it takes beside the image, by name in the guest."""
 
     async def carry_out(self, course: Course) -> None:
         """See :data:`~txop.campaign.laboratory.CarryOut`. The instruments only read: what they would have done, the
@@ -70,7 +73,7 @@ class GuestArm:
         overlay = Overlay(
             script=run_script(context, course.instruments),
             environment=self.chip.variables(),
-            files=self.chip.files(),
+            files={**self.files, **self.chip.files()},
             modules=self.modules,
         )
         computer = self._computer(block, context.seconds_left)
@@ -100,6 +103,8 @@ class GuestArm:
                 "arm-not-verified", f"the driver of {self.spec.interface} is {driver}, not {self.spec.driver}"
             )
         placed.verified["driver"] = driver
+        if agreed := data_format(context.folder):
+            placed.verified["data_format"] = agreed
         placed.seconds = watch.load_s
 
     async def _try(self, course: Course, placed: Placed) -> None:

@@ -12,16 +12,19 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from txop.campaign.instruments import TRAFFIC
 from txop.core.whole_file import whole_file
+from txop.formats.qmicli import parse_data_format
 from txop.measure.instrument import Early, Instrument, Marks, RunContext
 from txop.measure.probes import chip, interface, wireless_reading
 from txop.measure.recording import Look, Phase, Recorded, Recording
 from txop.plan.model import GuestSpec
 
 PEER_ADDRESS = "10.80.210.1"
-"""Of the access point's host; see ``lab.sh``."""
+"""Address of the access point's host; see ``lab.sh``."""
 LAB_FAILED = 70
 """Exit status of the script when the laboratory in the guest could not be made."""
 NO_TRAFFIC = 71
@@ -55,11 +58,11 @@ dut readlink /sys/class/net/@interface@/device/driver >driver.txt
 
 def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     """The script of a run that these instruments record."""
+    spec = run.plan.guest_of(run.arm) or GuestSpec()
     recorded = [each for each in instruments if isinstance(each, Recorded)]
-    declared = [each for instrument in recorded for each in instrument.recordings(run)]
+    declared = [each for instrument in recorded for each in _where(spec, instrument, instrument.recordings(run))]
     early = [each for instrument in recorded if isinstance(instrument, Early) for each in instrument.recordings(run)]
     warm_up_s = run.plan.warm_up_s(run.test)
-    spec = run.plan.guest_of(run.arm) or GuestSpec()
     begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM)) or ":")
     begun = begun.replace("@interface@", spec.interface)
     rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END)) or ":")]
@@ -70,10 +73,18 @@ def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     rows += [f"sleep {run.test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept"]
     rows += _end([each for each in declared if isinstance(each, Recording)])
     rows.append(f"dut cat /proc/net/dev >{_DEV_AFTER}")
-    looks = {} if spec.is_function else chip.LOOKS
+    looks = chip.FUNCTION_LOOKS if spec.is_function else chip.LOOKS
     rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in looks.items()]
     rows += [*_begin(declared, Phase.END), "exit 0"]
     return "\n".join(rows) + "\n"
+
+
+def _where(spec: GuestSpec, instrument: Recorded, declared: Sequence[Recording | Look]) -> Sequence[Recording | Look]:
+    """Traffic of a client on a LAN runs there, and not on the device under test, which forwards it."""
+    behind = spec.is_function and spec.modem is not None and spec.modem.traffic == "lan"
+    if not behind or not isinstance(instrument, TRAFFIC):
+        return declared
+    return [replace(each, target="lan") if each.target == "dut" else each for each in declared]
 
 
 def _begin(declared: Sequence[Recording | Look], phase: Phase) -> list[str]:
@@ -130,6 +141,15 @@ def take_over(handed_out: Path, folder: Path, spec: GuestSpec) -> str | None:
         if path.is_file() and path.name not in _TAKEN and not place.exists():
             path.replace(place)
     return driver or None
+
+
+def data_format(folder: Path) -> dict[str, str | int]:
+    """What host and modem of a run agreed on, as qmicli said it; empty where nothing was negotiated."""
+    said = _bytes(folder / chip.FORMAT_FILE) or b""
+    return parse_data_format(said[:_SAID_BYTES].decode("utf-8", "replace"))
+
+
+_SAID_BYTES = 64 << 10
 
 
 def read_marks(text: str) -> Marks:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from txop.campaign.laboratory import ArmError
+from txop.campaign.placed_arm import ArmError
 from txop.guest.chips import Chip
 from txop.guest.qemu import Computer
 from txop.guest.running import FILES, Listener

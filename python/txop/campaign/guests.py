@@ -21,6 +21,7 @@ from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import build_image
 from txop.guest_image.locks import find_lock
+from txop.guest_image.modem_programs import modem_files
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
@@ -108,7 +109,8 @@ class GuestLaboratory:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)
         check_driver(chip, image, modules)
-        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm)
+        files = modem_files(lock, progress=self._reporter.notice) if chip.is_negotiated else {}
+        return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files)
 
     def _chip(self, spec: GuestSpec) -> Chip:
         return replace(

@@ -26,12 +26,16 @@ from txop.measure.traffic.module_cycle import Cycler, ModuleCycle
 from txop.measure.traffic.ping import Ping
 from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
 
+TRAFFIC = (Ping, Irtt, Iperf3Traffic, Command)
+"""Those that are traffic of the test's station."""
+
 
 def instruments_of(plan: Plan, test: Test, *, cycler: Cycler | None = None) -> list[Instrument]:
     """The instruments of a run of ``test``. ``cycler``: what removes and inserts modules, where something can."""
     emulated = plan.target["dut"].kind == "emulated"
     shared = emulated or same_machine(plan)
-    instruments: list[Instrument] = [InterfaceCounters("dut"), HostCounters("dut", shared=shared)]
+    ends = dict.fromkeys(["dut", *(flow.station for flow in flows_of(test, plan.warm_up_s(test)))])
+    instruments: list[Instrument] = [*(InterfaceCounters(name) for name in ends), HostCounters("dut", shared=shared)]
     if "peer" in plan.target and not emulated:
         instruments.append(HostCounters("peer", shared=shared))
     if emulated:
@@ -55,6 +59,8 @@ def in_guest(plan: Plan, test: Test) -> list[Instrument]:
         Wireless("dut"),
         ChipCounters(),
     ]
+    if plan.guest is not None and plan.guest.is_function:
+        instruments.append(EthtoolStatistics())
     if plan.collect.kernel_log:
         instruments.append(KernelLog())
     if plan.collect.air:

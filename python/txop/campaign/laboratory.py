@@ -7,42 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from txop.campaign.course import Course
 from txop.measure.instrument import Instrument
 from txop.plan.model import Arm, Test
 from txop.targets.contract import Targets
 
-if TYPE_CHECKING:
-    from txop.campaign.course import Course
-
-
-class ArmError(Exception):
-    """An arm could not be put in place, or is not the one that was asked for."""
-
-    def __init__(self, gate: str, cause: str, target: str = "dut") -> None:
-        super().__init__(cause)
-        self.gate = gate
-        self.cause = cause
-        self.target = target
-
-
-@dataclass
-class Placed:
-    """An arm that is in place."""
-
-    seconds: float | None
-    """From the start of the load until it was up and verified; ``None``: see ``no_seconds``."""
-    verified: dict[str, Any] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    clock: str = "clock of this machine"
-    """By which ``seconds`` are counted."""
-    no_seconds: str = "it never came up"
-    """Why there are none: a trial of faults may find that, or an earlier run put the arm in place."""
-
-
-CarryOut = Callable[["Course"], Awaitable[None]]
+CarryOut = Callable[[Course], Awaitable[None]]
 """Carries out one run, up to the last of its files: puts its arm in place unless an earlier run has, idles, warms up,
 measures, collects. What goes wrong voids the run (:meth:`~txop.campaign.course.Course.voided_by_failures`); only what
 makes every further run impossible leaves as an exception."""

@@ -13,7 +13,7 @@ from txop.archive.layout import Layout
 from txop.arms.arm_loader import Builds, LoadedArm, Testbed
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
-from txop.campaign.laboratory import ArmError, Placed
+from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.campaign.step_by_step import StepByStep
 from txop.measure.instrument import Instrument

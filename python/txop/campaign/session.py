@@ -16,6 +16,7 @@ from txop.campaign.laboratory import Laboratory
 from txop.campaign.reporter import Reporter
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Plan
+from txop.plan.old_links import as_now
 from txop.plan.overrides import Overrides
 from txop.plan.problem import PlanError
 from txop.plan_check.check import ensure
@@ -60,7 +61,7 @@ def reopen(root: Path) -> Session:
     if not archive.finished:
         try:
             loaded = parse_plan(archive.layout.plan.read_bytes(), archive.layout.plan)
-            ensure(replace(loaded, path=Path(folder) / archive.layout.plan.name))
+            ensure(replace(loaded, plan=as_now(loaded.plan), path=Path(folder) / archive.layout.plan.name))
         except PlanError as error:
             raise ArchiveError(
                 f"its plan cannot be carried out: {error.problems[0].text(archive.layout.plan.name)}",
@@ -77,7 +78,7 @@ def make_laboratory(
     if any(target.kind == "emulated" for target in plan.target.values()):
         from txop.campaign.emulated import EmulatedLaboratory
 
-        return EmulatedLaboratory(plan, listener)
+        return EmulatedLaboratory(plan, folder, listener)
     if any(target.kind == "guest" for target in plan.target.values()):
         from txop.campaign.guests import GuestLaboratory
 

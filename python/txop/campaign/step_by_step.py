@@ -13,7 +13,8 @@ from pathlib import Path
 from txop.campaign.clocks import note_uptimes, note_wall_clocks
 from txop.campaign.course import Course
 from txop.campaign.gates import CLOCK_JUMP_S
-from txop.campaign.laboratory import CarryOut, Placed
+from txop.campaign.laboratory import CarryOut
+from txop.campaign.placed_arm import Placed
 from txop.measure.instrument import Early, Lasting
 from txop.plan.model import Arm
 
@@ -27,7 +28,7 @@ class StepByStep(ABC):
     @abstractmethod
     async def place(self, arm: Arm, folder: Path) -> Placed:
         """Load an arm, bring the link up, verify. ``folder``: of the run. Raises
-        :class:`~txop.campaign.laboratory.ArmError`."""
+        :class:`~txop.campaign.placed_arm.ArmError`."""
 
     @abstractmethod
     async def remove(self, folder: Path) -> list[str]:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.air_list import check_list, print_list
 from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, write_tables
 from txop.cli.console import JsonFlag
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.cli.key_file import DOCUMENTED, KeyFileOption, check_key_file
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
+from txop.core.nearest import nearest
 
 if TYPE_CHECKING:
     from txop.air import AirReport
@@ -62,7 +64,9 @@ def register(app: typer.Typer) -> None:
                     "one network, beside the others on its channel",
                 ),
                 ("txop air capture.pcapng --events", "also who joined, roamed and left when, and why"),
-                ("tcpdump -i mon0 -U -w - | txop air --follow -", "live"),
+                ("txop air -i mon0", "what a monitor interface hears, live; Ctrl-C ends it with the whole report"),
+                ("ssh sniffer tcpdump -i mon0 -U -w - | txop air --follow -", "the same from another machine"),
+                ("txop air a.pcapng b.pcapng c.pcapng", "more than two side by side"),
                 ("txop air capture.pcapng --key-file keys.txt", "TCP losses beside 802.11 attempts, decrypted"),
                 ("txop air open.pcapng --packets", "the same in a network without encryption"),
             ],
@@ -85,11 +89,21 @@ def register(app: typer.Typer) -> None:
 
 def air(
     files: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="FILE...", help="802.11 monitor captures: pcap or pcapng, also gzip or zstd; - for stdin."
         ),
-    ],
+    ] = None,
+    interface: Annotated[
+        str | None,
+        typer.Option(
+            "--interface",
+            "-i",
+            metavar="NAME",
+            help="Capture on this monitor interface, with dumpcap; the report comes after Ctrl-C.",
+            autocompletion=name_completion.interfaces,
+        ),
+    ] = None,
     json: JsonFlag = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Show the page of --html in the browser.")] = False,
@@ -142,13 +156,17 @@ def air(
     """
     chosen, only, address = _pair(pair), _sections(section), _address(station)
     check_window(from_, to)
+    files = _sources(files or [], interface)
+    follow = follow or interface is not None
     _check_output(files, json=json, html=html, open_page=open_page, csv=csv, table=table, follow=follow)
     if list_:
         check_list(files, html=html, csv=csv, section=section, follow=follow)
     reports: list[AirReport] = []
     check_key_file(key_file)
     part = Part(from_, to, _address(bssid), channel, key_file, packets, block_acks)
-    documents = iter([_follow(files[0], chosen, part)]) if follow else _analyze(files, chosen, part)
+    documents = (
+        iter([_follow(files[0], chosen, part, live=interface is not None)]) if follow else _analyze(files, chosen, part)
+    )
     for document in documents:  # one at a time: a document takes as much memory as its report
         passed_on = json and len(files) == 1 and not list_
         if passed_on and csv is None and html is None and chosen is None:
@@ -198,17 +216,31 @@ def _analyze(files: Sequence[str], pair: Pair, part: Part = Part()) -> Iterator[
         del document
 
 
-def _follow(name: str, pair: Pair, part: Part) -> bytes:
-    """Read a growing capture until Ctrl-C or the end of the pipe, with a live summary on stderr."""
+def _sources(files: list[str], interface: str | None) -> list[str]:
+    if interface is None:
+        if not files:
+            raise UserError("no capture given", what_to_do="name a file, - for stdin, or an interface with -i")
+        return files
+    if files:
+        raise UserError("-i captures, and there are files to read, too", what_to_do="leave one of them out")
+    return [interface]
+
+
+def _follow(name: str, pair: Pair, part: Part, *, live: bool) -> bytes:
+    """Read a growing capture, or what an interface hears, until Ctrl-C or the end of the pipe, with a live summary on
+    stderr."""
     from rich.live import Live
 
     from txop.air import analyze_json
-    from txop.cli.air_live import LatestSummary
+    from txop.cli.air_interface import capturing
+    from txop.cli.air_live import LatestSummary, renamed
 
-    latest = LatestSummary()
+    latest = LatestSummary(name)
     try:
-        with Live(latest, console=console.stderr(), refresh_per_second=4, transient=True):
-            return analyze_json(name, pair=pair, **asdict(part), follow=True, snapshot=latest.put)
+        with capturing(name) if live else nullcontext(name) as source:
+            with Live(latest, console=console.stderr(), refresh_per_second=4, transient=True):
+                document = analyze_json(source, pair=pair, **asdict(part), follow=True, snapshot=latest.put)
+            return renamed(document, source, name)
     except ValueError as error:
         raise _unreadable(name, error) from error
 
@@ -222,7 +254,7 @@ def _sections(text: str | None) -> tuple[str, ...]:
 
 
 def _read(document: bytes) -> AirReport:
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
     with own_document():
         return AirReport.parse(document)
@@ -259,11 +291,14 @@ def _check_station(report: AirReport, address: str) -> None:
     known = {s.address for s in report.stations} | {ghost.address for ghost in report.ghosts}
     if address in known or any(address in (link.ta, link.ra) for link in report.links):
         return
-    named = [s.address for s in report.stations if s.kind in ("ap", "station")][:_NAMED]
+    everybody = [s.address for s in report.stations if s.kind in ("ap", "station")]
+    near = nearest(address, everybody)
+    named = [near] if near is not None else everybody[:_NAMED]
+    said = "did you mean" if near is not None else "the busiest stations:"
     raise UserError(
         f"no station {address} in the report",
         where=report.path,
-        what_to_do=f"the busiest stations: {' '.join(named)}" if named else "it has no stations",
+        what_to_do=f"{said} {' '.join(named)}{'?' if near else ''}" if named else "it has no stations",
     )
 
 
@@ -380,10 +415,8 @@ def _warn(reports: Sequence[AirReport | Outline], *, following: bool) -> ExitCod
     code = ExitCode.OK
     for report in reports:
         if report.frames == 0:
-            window = report.summary.window
-            why = f"{report.path} has no 802.11 frames, so there is nothing to report."
-            if window is not None and window.records and not window.records_inside:
-                why = nothing_inside(report.path, window)
+            why = nothing_inside(report.path, report.summary.window)
+            why = why or f"{report.path} has no 802.11 frames, so there is nothing to report."
             text = f"Warning: {why}"
             console.stderr().print(console.safe_text(text, "yellow"), soft_wrap=True)
             code = max(code, ExitCode.VERDICT_NO)

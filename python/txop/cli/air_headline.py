@@ -11,6 +11,7 @@ from rich.text import Text
 
 from txop.air.model import Waterfall, WaterfallStep
 from txop.air.view import Headline
+from txop.air.view.glyphs import glyph
 from txop.cli.console import safe_text
 from txop.cli.terminal_report import bullets
 from txop.present import format as fmt
@@ -30,9 +31,6 @@ _STYLE = {
     "damaged": "red",
     "idle_queued": "bright_yellow",
 }
-_FILLS = "█▓▒░"
-"""Neighbours with the same colour, or no colour at all, still differ by their fill."""
-
 _SHOWN = 0.005
 """Smallest share that gets a key under the bar."""
 
@@ -77,22 +75,21 @@ def bar(fall: Waterfall, width: int) -> Text:
         cells.append(chosen)
     text = Text()
     for chosen, run in groupby(cells):
-        fill, style = _look(fall.steps[chosen], chosen)
+        fill, style = _look(fall.steps[chosen])
         text.append(fill * len(list(run)), style)
     return text
 
 
-def _look(step: WaterfallStep, index: int) -> tuple[str, str]:
-    if step.cause in ("idle", "unobserved"):
-        return "·", "dim"
-    return _FILLS[index % len(_FILLS)], _STYLE.get(step.cause, "")
+def _look(step: WaterfallStep) -> tuple[str, str]:
+    style = "dim" if step.cause in ("idle", "unobserved") else _STYLE.get(step.cause, "")
+    return glyph(step.cause), style
 
 
 def _keys(fall: Waterfall) -> Columns:
-    shown = [(index, step) for index, step in enumerate(fall.steps) if step.share >= _SHOWN]
+    shown = [step for step in fall.steps if step.share >= _SHOWN]
     keys = []
-    for index, step in sorted(shown, key=lambda pair: -pair[1].share):
+    for step in sorted(shown, key=lambda step: -step.share):
         key = Text(no_wrap=True)
-        key.append(*_look(step, index))
+        key.append(*_look(step))
         keys.append(key.append_text(safe_text(f" {capital(step.label)} {fmt.share(step.share)}")))
     return Columns(keys, padding=(0, 2, 0, 0))

@@ -22,7 +22,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from txop.cli import console, version
-from txop.cli.help import epilog
+from txop.cli.examples import Application, epilog
 from txop.core.errors import EXIT_CODE_MEANINGS, ExitCode, UserError
 from txop.core.visible import visible
 
@@ -53,6 +53,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     Command("specimen"),
     Command("guest"),
     Command("doctor"),
+    Command("help"),
     Command("man"),
     Command("version"),
 )
@@ -64,11 +65,10 @@ DEBUG_VARIABLE = "TXOP_DEBUG"
 
 def build(only: str | None = None) -> typer.Typer:
     """The application with all its commands, or with the one named ``only``, without importing the others."""
-    app = typer.Typer(
+    app = Application(
         name="txop",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         epilog=epilog(
             examples=(

@@ -11,7 +11,7 @@ import typer
 from txop.cli import console
 from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_document, write_tables
 from txop.cli.console import JsonFlag
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
@@ -117,7 +117,7 @@ def _sections(text: str | None) -> tuple[str, ...]:
 
 
 def _read(document: bytes) -> BusReport:
-    from txop.bus.model import BusReport
+    from txop.bus.report import BusReport
 
     with own_document():
         return BusReport.parse(document)
@@ -224,9 +224,8 @@ def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:
         summary = report.summary
         warning = None
         if report.records == 0 and report.other_requests == 0:
-            warning = f"{report.path} has no USB requests, so there is nothing to report."
-            if summary.window is not None and summary.window.records and not summary.window.records_inside:
-                warning = nothing_inside(report.path, summary.window)
+            warning = nothing_inside(report.path, summary.window)
+            warning = warning or f"{report.path} has no USB requests, so there is nothing to report."
             code = max(code, ExitCode.VERDICT_NO)
         if summary.damage is not None:
             place = f"{report.path} is damaged at byte {summary.damage.offset:,}: {summary.damage.message}"

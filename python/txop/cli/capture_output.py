@@ -11,6 +11,7 @@ from typing import IO
 
 from txop.cli import console
 from txop.core.errors import UserError
+from txop.core.nearest import did_you_mean
 from txop.formats.error import FormatError
 
 STDIN = "-"
@@ -50,7 +51,7 @@ def chosen_sections(text: str | None, known: Collection[str]) -> tuple[str, ...]
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
     for name in names:
         if name not in known:
-            raise UserError(f'there is no section "{name}"', what_to_do=f"choose from {', '.join(known)}")
+            raise UserError(f'there is no section "{name}"', what_to_do=did_you_mean(name, list(known)))
     return names
 
 
@@ -65,7 +66,7 @@ def write_tables(
 
     for name in names or ():
         if name not in known:
-            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(known)}")
+            raise UserError(f'there is no table "{name}"', what_to_do=did_you_mean(name, known))
     if target == STDIN:
         if not names or len(names) != 1:
             what_to_do = f"name it with --table, for example --table {example}"

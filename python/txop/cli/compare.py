@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 from txop.stats.limits import MAX_BLOCKS
 
@@ -70,13 +70,18 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="ARM", help="Compare with this arm; with two archives, the arm to compare."),
+        typer.Option(
+            metavar="ARM",
+            help="Compare with this arm; with two archives, the arm to compare.",
+            autocompletion=name_completion.arms,
+        ),
     ] = None,
     metric: Annotated[
         list[str] | None, typer.Option(metavar="TEST.METRIC", help="Show only this figure; may be repeated.")
     ] = None,
     without: Annotated[
-        list[str] | None, typer.Option(metavar="ARM", help="Leave this arm out; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="ARM", help="Leave this arm out; may be repeated.", autocompletion=name_completion.arms),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show every figure, also those without a finding.")] = False,
     include_void: Annotated[
@@ -228,7 +233,7 @@ def _table(title: str, figures: list[ComparedFigure]) -> Table:
     from txop.compare import words
 
     table = Table(title=safe_text(title), title_justify="left")
-    for name in ("ComparedFigure", "Arm"):
+    for name in ("Figure", "Arm"):
         table.add_column(name, overflow="fold")
     for name in ("n", "Baseline", "Median", "Change", "Interval", "p"):
         table.add_column(name, justify="right", no_wrap=True)

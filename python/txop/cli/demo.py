@@ -11,7 +11,7 @@ import typer
 from txop.cli import console
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.cli.plan_problems import read_plan
 from txop.cli.run import carry_on
 from txop.core.errors import UserError

@@ -8,7 +8,7 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.core.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from txop.machine.capabilities import Diagnosis
 
 FORMAT = "txop-doctor"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 def register(app: typer.Typer) -> None:
@@ -88,7 +88,7 @@ def summary(diagnosis: Diagnosis) -> str:
 
 
 def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
-    """The diagnosis as one JSON document."""
+    """The diagnosis as one JSON document. ``fix`` stands only where something is missing and a command is known."""
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -101,9 +101,9 @@ def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
                 "needed_for": finding.capability.needed_for,
                 "core": finding.capability.core,
                 "present": finding.present,
-                "detail": finding.detail or None,
-                "fix": finding.fix,
+                "detail": finding.detail or ("found" if finding.present else "not found"),
             }
+            | ({} if finding.fix is None else {"fix": finding.fix})
             for finding in diagnosis.findings
         ],
     }

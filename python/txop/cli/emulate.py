@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
+from txop.cli.scenario_name import check_name
 from txop.core.errors import ExitCode, MissingTool, UserError
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ def register(app: typer.Typer) -> None:
                     "with another one at the server, which is started first",
                 ),
                 ("txop emulate link.toml --in server --shell", "a shell at the server"),
-                ("txop emulate link.toml --capture air.pcapng -- iperf3 ...", "and what a monitor would have captured"),
+                (
+                    "txop emulate link.toml --capture air.pcapng -- ping -c 5 {server}",
+                    "and what a monitor would have captured",
+                ),
                 ("txop emulate two-stations", "only the link, until Ctrl-C"),
                 ("txop emulate --cleanup", "end what is left of emulations that were killed"),
             ],
@@ -51,7 +55,12 @@ def register(app: typer.Typer) -> None:
 
 def emulate(
     scenario: Annotated[
-        str | None, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or the name of a shipped one.")
+        str | None,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario file (TOML), or the name of a shipped one.",
+            autocompletion=name_completion.scenarios,
+        ),
     ] = None,
     command: Annotated[
         list[str] | None, typer.Argument(metavar="[-- COMMAND...]", help="A program to run at a host.")
@@ -97,6 +106,7 @@ def emulate(
     from txop.emulate.command import shell as of_user
     from txop.emulate.session import Wanted, carry_out
 
+    check_name(scenario)
     argv = of_user() if shell else list(command or ())
     captures = Captures(
         air=capture,
@@ -148,7 +158,7 @@ def _beside(text: str) -> tuple[str, list[str]]:
 
 def _ready(network: EmulatedNetwork, argv: list[str], at: str, *, quiet: bool) -> None:
     """Say what is there, where somebody looks for it: in a shell, and when there is only the link."""
-    from txop.emulate.command import find_host
+    from txop.emulate.hosts import find_host
 
     where = find_host(network.hosts, at)
     if argv and shutil.which(argv[0]) is None:
@@ -179,6 +189,8 @@ def _show(done: Done) -> None:
     from txop.emulate.view import sections
 
     out = console.stderr()
+    if out.is_terminal:
+        out.print()  # the terminal shows Ctrl-C where the last line ended
     print_sections(out, sections(done.status, done.hosts), 40)
     out.print()
     out.print(safe_text("– means not available, never zero. Origin: emulated; docs/emulate.md explains it.", "dim"))

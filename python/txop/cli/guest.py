@@ -13,8 +13,8 @@ import typer
 
 from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
+from txop.cli.examples import Application, epilog
 from txop.cli.guest_options import ImageOptions, LockOptions, note, told
-from txop.cli.help import epilog
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
@@ -64,9 +64,8 @@ Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", h
 
 def register(app: typer.Typer) -> None:
     """Add ``txop guest``."""
-    group = typer.Typer(
+    group = Application(
         no_args_is_help=True,
-        rich_markup_mode="rich",
         epilog=epilog(
             [
                 ("txop guest run --device rtl8188cus -- dut ping -c 3 10.80.210.1", "a driver, associated, pinging"),

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from txop.cli.name_completion import beginning
+
 
 def kernels(incomplete: str) -> list[str]:
     """Kernel series that txop has a lock for."""
     from txop.guest_image.recipe import KERNELS
 
-    return _beginning(KERNELS, incomplete)
+    return beginning(KERNELS, incomplete)
 
 
 def devices(incomplete: str) -> list[str]:
     """Virtual chips and network functions."""
     from txop.guest.chips import DEVICES, FUNCTIONS
 
-    return _beginning((*DEVICES, *FUNCTIONS), incomplete)
+    return beginning((*DEVICES, *FUNCTIONS), incomplete)
 
 
 def drivers(incomplete: str) -> list[str]:
     """Drivers that know one of the virtual chips."""
     from txop.guest.chips import DRIVERS, NEEDS_BUILD
 
-    return _beginning(sorted({*DRIVERS.values(), *(driver for _, driver in NEEDS_BUILD)}), incomplete)
-
-
-def _beginning(words: tuple[str, ...] | list[str], incomplete: str) -> list[str]:
-    return [word for word in words if word.startswith(incomplete)]
+    return beginning(sorted({*DRIVERS.values(), *(driver for _, driver in NEEDS_BUILD)}), incomplete)

@@ -46,8 +46,8 @@ class DeviceOptions:
         typer.Option(
             "--device",
             metavar="DEVICE",
-            help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au), or a network function (ncm, "
-            "qmi-modem).",
+            help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au, mt7610u), or a network "
+            "function (ncm, qmi-modem).",
             autocompletion=devices,
         ),
     ] = None
@@ -78,6 +78,15 @@ class DeviceOptions:
             "--ap", metavar="hostapd|builtin", help="With --device: the access point; builtin: one for scripts."
         ),
     ] = "hostapd"
+    stations: Annotated[
+        str | None,
+        typer.Option(
+            "--stations",
+            metavar="DBM,...",
+            help="With --device mt7610u: it is the access point, with hostapd, of so many stations; the signal on the "
+            "link to each.",
+        ),
+    ] = None
     width: Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")] = 20
     plug_only: Annotated[bool, typer.Option("--plug-only", help="With --device: do not associate.")] = False
     faults: Annotated[
@@ -102,15 +111,17 @@ class DeviceOptions:
         from txop.measure.probes.bus_capture import MADE_FILE
 
         if self.device is None:
-            given = (self.parameter, self.device_option, captures.any)
+            given = (self.parameter, self.device_option, self.stations, captures.any)
             if self.driver is not None or self.faults is not None or any(given):
                 raise UserError(
-                    "--driver, --parameter, --faults, --device-option, --air, --usb and --trace go with --device"
+                    "--driver, --parameter, --stations, --faults, --device-option, --air, --usb and --trace go with "
+                    "--device"
                 )
             return None
         with told():
             options = tuple(word for words in self.device_option or () for word in _split(words))
-            check_options(self.device, self.ap, options)
+            stations = _signals(self.stations)
+            check_options(self.device, self.ap, options, stations)
             return Chip(
                 self.device,
                 self.driver or DRIVERS.get(self.device, ""),
@@ -119,12 +130,22 @@ class DeviceOptions:
                 self.width,
                 options=options,
                 ap=self.ap,
+                stations=stations,
                 air=CAPTURE_FILE if captures.air else None,
                 usb=MADE_FILE if captures.usb else None,
                 trace="trace.jsonl" if captures.trace else None,
                 faults=None if self.faults is None else _checked(self.faults, self.ap),
                 plug_only=self.plug_only,
             )
+
+
+def _signals(words: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in (words or "").split(",") if words is not None)
+    except ValueError:
+        raise UserError(
+            f"{words!r} is no list of signals", where="--stations", what_to_do="dBm with commas, as in -45,-88"
+        ) from None
 
 
 def _split(words: str) -> list[str]:

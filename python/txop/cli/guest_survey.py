@@ -14,8 +14,8 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
+from txop.cli.examples import epilog
 from txop.cli.guest_options import ImageOptions, Module, note, told
-from txop.cli.help import epilog
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def _warn(reports: Sequence[LogReport]) -> ExitCode:
             text = f"Warning: {report.source}: {report.damage}. The result covers what came before."
             console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
             code = ExitCode.PARTIAL
-        elif report.lines.kernel + report.lines.bare == 0:
-            text = f"Warning: {report.source} has no kernel messages."
+        elif not report.recognised:
+            text = f"Warning: {report.source} has no line that is known to be a kernel message."
             console.stderr().print(safe_text(text, "yellow"), soft_wrap=True)
             code = max(code, ExitCode.VERDICT_NO)
     return code
@@ -147,6 +147,8 @@ def _show(out: Console, report: LogReport, *, show_all: bool) -> None:
         out.print(_table(shown, report))
         out.print()
         _explain(out, shown)
+    elif not report.recognised:
+        out.print("No kernel message was recognised, so nothing is said about faults.")
     else:
         out.print("No faults found." if not hidden else "No faults found, only information (--all shows it).")
     for note in _notes(report, hidden if shown else 0):
@@ -155,7 +157,7 @@ def _show(out: Console, report: LogReport, *, show_all: bool) -> None:
 
 def _heading(report: LogReport) -> str:
     lines = report.lines
-    forms = report.forms[0].title if report.forms else "no kernel messages"
+    forms = report.forms[0].title if report.forms and report.recognised else "no kernel messages"
     text = f"{report.source}: {lines.read:,} {'line' if lines.read == 1 else 'lines'} ({forms})"
     if len(report.boots) > 1:
         text += f", {len(report.boots)} boots"

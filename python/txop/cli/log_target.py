@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 
 from txop.core.errors import ExitCode, UserError
+from txop.core.nearest import did_you_mean
 from txop.targets.contract import Silence, Target, TargetError
 
 TIMEOUT_S = 60.0
@@ -46,8 +47,8 @@ def _of_plan(target: str, plan: Path) -> Target:
     loaded, _ = read_plan(plan, files=False)
     table = loaded.plan.target.get(target)
     if table is None:
-        known = ", ".join(loaded.plan.target)
-        raise UserError(f"there is no target {target!r} in it", where=str(plan), what_to_do=f"it has: {known}")
+        to_do = did_you_mean(target, list(loaded.plan.target))
+        raise UserError(f"there is no target {target!r} in it", where=str(plan), what_to_do=to_do)
     return CONSTRUCTORS[table.kind](target, table, Silence())
 
 

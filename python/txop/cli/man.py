@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from txop.cli import console
-from txop.cli.help import epilog
+from txop.cli.examples import Epilog, epilog
 
 if TYPE_CHECKING:
     from typer.core import TyperCommand
@@ -99,26 +99,22 @@ def page(name: str, command: TyperCommand, others: list[str], version: str) -> s
     for each, inner in below.items():
         if not inner.hidden:
             lines += [".TP", f"{_bold(f'{name}-{each}')}(1)", _roff(inner.get_short_help_str(200))]
-    lines += _epilog(command.epilog or "")
+    lines += _epilog(command.epilog)
     related = [other for other in others if other == name.rpartition("-")[0] or other.startswith(f"{name}-")]
     if related:
         lines += [".SH SEE ALSO", ",\n".join(f"{_bold(other)}(1)" for other in related)]
     return "\n".join(lines) + "\n"
 
 
-def _epilog(text: str) -> Iterator[str]:
-    """Examples with what they are for, then notes, out of what :func:`txop.cli.help.epilog` made."""
-    from rich.text import Text
-
-    for part in text.split("\n\n"):
-        plain = Text.from_markup(part).plain.strip()
-        call, is_example, purpose = plain.partition("  # ")
-        if plain == "Examples":
-            yield ".SH EXAMPLES"
-        elif is_example:
-            yield from (".TP", _bold(call), _roff(purpose))
-        elif plain:
-            yield from (".PP", _roff(plain))
+def _epilog(text: str | None) -> Iterator[str]:
+    """Examples with what they are for, then notes."""
+    if not isinstance(text, Epilog):
+        return
+    yield ".SH EXAMPLES"
+    for call, purpose in text.examples:
+        yield from (".TP", _bold(call), _roff(purpose))
+    for note in text.notes:
+        yield from (".PP", _roff(note))
 
 
 def _bold(text: str) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 
 
@@ -33,7 +33,10 @@ def note(
     archive: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The remark.")],
     run: Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run it is about.")] = None,
-    arm: Annotated[str | None, typer.Option("--arm", metavar="ARM", help="The arm it is about.")] = None,
+    arm: Annotated[
+        str | None,
+        typer.Option("--arm", metavar="ARM", help="The arm it is about.", autocompletion=name_completion.arms),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> int:
     """Add a remark to a campaign: what was going on that no probe records."""

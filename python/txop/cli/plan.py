@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag
-from txop.cli.help import epilog
+from txop.cli.examples import Application, epilog
 from txop.core.errors import ExitCode, UserError
+from txop.core.nearest import did_you_mean
 
 FORMAT_VERSION = 1
 
@@ -19,9 +20,8 @@ PlanFile = Annotated[Path, typer.Argument(metavar="PLAN", help="The plan, a TOML
 
 def register(app: typer.Typer) -> None:
     """Add ``txop plan`` with its commands."""
-    plan = typer.Typer(
+    plan = Application(
         no_args_is_help=True,
-        rich_markup_mode="rich",
         epilog=epilog(
             [
                 ("txop plan new my.toml", "asks, and writes a first plan"),
@@ -112,7 +112,12 @@ def check(
 
 def new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new plan; - for stdout.")] = Path("plan.toml"),
-    template: Annotated[str | None, typer.Option(metavar="NAME", help="Start from this one and ask nothing.")] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Start from this one and ask nothing.", autocompletion=name_completion.templates
+        ),
+    ] = None,
     list_templates: Annotated[bool, typer.Option("--list-templates", help="List what there is to start from.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     json: JsonFlag = False,
@@ -127,8 +132,6 @@ def new(
     if json:
         raise UserError("--json goes with --list-templates")
     if template is not None and template not in known:
-        from txop.plan.explain import did_you_mean
-
         raise UserError(f'there is no template "{template}"', what_to_do=did_you_mean(template, list(known)))
     to_stdout = str(file) == "-"
     if not to_stdout and not force and (file.exists() or file.is_symlink()):
@@ -168,7 +171,6 @@ def show(
     from txop.arms.arm_loader import shown_steps
     from txop.arms.bring_up import shown_bring_up
     from txop.cli.plan_problems import read_plan
-    from txop.plan.explain import did_you_mean
 
     loaded, _ = read_plan(plan, files=False)
     names = [each.name for each in loaded.plan.arm]

@@ -77,6 +77,11 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
     'rtl8192cu, kernel 6.12, edited by 10-interrupts'
     >>> loads_what(Arm(name="a", patches=[{"number": 10, "file": "0010.patch"}]), GuestSpec(reverse=True))
     'rtl8192cu, kernel 6.12, without patches 10'
+    >>> modem = ModemSpec(mux="rmnet", traffic="lan", ack_every_segment=True)
+    >>> loads_what(Arm(name="a"), GuestSpec(device="qmi-modem", modem=modem)).partition("each, ")[2]
+    'traffic of a client on a LAN behind it, every segment acknowledged'
+    >>> loads_what(Arm(name="a", emulated={"wlan": {"dut": {"mcs": 7}, "ap": {"rts": True}}, "base": "ap-fifo"}))
+    'link with its own wlan.dut, wlan.ap, base'
     """
     parts = [_in_guest(arm, guest.varied(arm.guest))] if guest is not None else []
     if arm.module is not None:
@@ -92,10 +97,16 @@ def loads_what(arm: Arm, guest: GuestSpec | None = None) -> str:
     if arm.qdisc is not None:
         parts.append(f"qdisc {' '.join(arm.qdisc.discipline)}")
     if arm.emulated is not None:
-        parts.append(f"link with its own {', '.join(arm.emulated)}" if arm.emulated else "link as it is")
+        own = [name for key, value in arm.emulated.items() for name in _tables(key, value)]
+        parts.append(f"link with its own {', '.join(own)}" if own else "link as it is")
     if arm.load:
         parts.append(f"{len(arm.load)} command{'s' if len(arm.load) > 1 else ''}")
     return "; ".join(parts) or "nothing: the target as it is"
+
+
+def _tables(key: str, value: Any) -> list[str]:
+    """The tables in a table of a link, or the key itself."""
+    return [f"{key}.{inner}" for inner in value] if isinstance(value, dict) and value else [key]
 
 
 def _in_guest(arm: Arm, spec: GuestSpec) -> str:
@@ -114,7 +125,9 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
     if spec.device == "qmi-modem":
         words += _modem(spec.modem or ModemSpec())
-    told = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem"}
+    if spec.device == "ncm" and spec.ncm is not None:
+        words += [f"{key} {getattr(spec.ncm, key)}" for key in sorted(spec.ncm.model_fields_set)]
+    told = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm"}
     varied = arm.guest.model_fields_set - told if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
 
@@ -124,7 +137,13 @@ def _modem(modem: ModemSpec) -> list[str]:
     words = {"none": "raw IP", "qmimux": "QMAP of qmi_wwan", "rmnet": "QMAP of rmnet"}
     aggregation = modem.tx_aggregation
     most = "1 datagram" if aggregation is None else f"{aggregation.datagrams} datagrams or {aggregation.bytes} B"
-    return [words[modem.mux], f"{most} per URB", f"{modem.transfer_cost_us} us for each"]
+    others: list[str] = [modem.queue_discipline] if modem.queue_discipline else []
+    if modem.is_negotiated and aggregation is not None:
+        others.append(f"it takes {modem.uplink_datagrams} datagrams and {modem.uplink_bytes} B at most")
+    others += [f"queue of {modem.queue_packets}"] if modem.queue_packets is not None else []
+    others += ["traffic of a client on a LAN behind it"] if modem.traffic == "lan" else []
+    others += ["every segment acknowledged"] if modem.ack_every_segment else []
+    return [words[modem.mux], f"{most} per URB", f"{modem.transfer_cost_us} us for each", *others]
 
 
 def print_overview(out: Console, facts: Overview) -> None:

@@ -12,8 +12,9 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from txop.core.errors import UserError
+from txop.core.nearest import did_you_mean
 from txop.plan.draft import TEST_NAMES, Answers, DraftArm, Machine, draft
-from txop.plan.explain import did_you_mean, explain
+from txop.plan.explain import explain
 from txop.plan.load import parse_plan
 from txop.plan.model import Host, Interface, Module, Name
 

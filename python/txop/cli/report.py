@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
+from txop.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
@@ -59,21 +60,33 @@ def report(
         ),
     ] = None,
     format_name: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(_NAMES)}; parquet is a folder.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"One of {', '.join(_NAMES)}; parquet is a folder.",
+            autocompletion=name_completion.one_of(_NAMES),
+        ),
     ] = HTML,
     plots: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write every plot as PNG and SVG into this folder.", show_default=False),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="ARM", help="Compare with this arm; default: as the plan says.")
+        str | None,
+        typer.Option(
+            metavar="ARM",
+            help="Compare with this arm; default: as the plan says.",
+            autocompletion=name_completion.arms,
+        ),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
     json: JsonFlag = False,
 ) -> int:
     """Write a campaign as one HTML page, or as text, tables, data and pictures."""
     if format_name not in _NAMES:
-        raise UserError(f"there is no format {format_name}", where="--format", what_to_do=f"choose {', '.join(_NAMES)}")
+        to_do = did_you_mean(format_name, _NAMES)
+        raise UserError(f"there is no format {format_name}", where="--format", what_to_do=to_do)
     if format_name == HTML:
         from txop.present.plot import start_converter
 

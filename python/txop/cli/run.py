@@ -12,7 +12,7 @@ import typer
 from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.cli.plan_problems import print_problems, read_plan
 from txop.core.errors import ExitCode, UserError
 

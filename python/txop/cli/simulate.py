@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
+from txop.cli.scenario_name import check_name
 from txop.core.errors import UserError
+from txop.core.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -42,7 +44,12 @@ def register(app: typer.Typer) -> None:
 
 def simulate(
     scenario: Annotated[
-        str | None, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or the name of a shipped one.")
+        str | None,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="A scenario file (TOML), or the name of a shipped one.",
+            autocompletion=name_completion.scenarios,
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, metavar="N", help="Runs with seeds that count up.")] = 1,
     sweep: Annotated[
@@ -132,7 +139,7 @@ def _run(
 ) -> bytes:
     from txop.simulate import simulate_json
 
-    _check_name(name)
+    check_name(name)
     with _ProgressBar() as bar:
         return simulate_json(
             name,
@@ -153,7 +160,7 @@ def _check_captures(scenario: str, settings: list[tuple[str, str]], pcap: Path |
         return
     from txop.simulate import check
 
-    _check_name(scenario)
+    check_name(scenario)
     found = check(scenario, settings=settings)
     if pcap is not None and "wlan" not in found:
         raise UserError("--pcap captures the air, and this link has none", what_to_do="leave it out, or use --usb")
@@ -161,19 +168,6 @@ def _check_captures(scenario: str, settings: list[tuple[str, str]], pcap: Path |
     radios = [wlan.get("ap", {}), wlan.get("dut", {}), *wlan.get("stations", [])]
     if usb is not None and "modem" not in found and not any(radio.get("usb") for radio in radios):
         raise UserError("--usb captures a USB, and no host of this link has one", what_to_do="leave it out")
-
-
-def _check_name(name: str) -> None:
-    """Say what is near, when ``name`` is neither a file nor a shipped scenario."""
-    import difflib
-
-    from txop.simulate import shipped
-
-    if Path(name).exists() or name in (known := shipped()) or "/" in name or name.endswith(".toml"):
-        return
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else "`txop simulate --list` shows those that come with txop"
-    raise UserError("neither a file nor a scenario that comes with txop", where=name, what_to_do=hint)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -188,7 +182,7 @@ def _check_outputs(*, json: bool, csv: str | None, table: list[str] | None) -> N
 
     for name in table or ():
         if name not in TABLES:
-            raise UserError(f'there is no table "{name}"', what_to_do=f"choose from {', '.join(TABLES)}")
+            raise UserError(f'there is no table "{name}"', what_to_do=did_you_mean(name, list(TABLES)))
     if table and csv is None:
         raise UserError("--table goes with --csv")
     if csv == "-" and json:

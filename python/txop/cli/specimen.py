@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from txop.cli import console
+from txop.cli import console, name_completion
 from txop.cli.browser import show
 from txop.cli.console import JsonFlag, safe_text
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 from txop.core.errors import UserError
+from txop.core.nearest import did_you_mean
 from txop.core.whole_file import replacement
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the capture and the page; made if needed.")]
@@ -22,7 +23,15 @@ Seed = Annotated[
     int,
     typer.Option("--seed", min=0, max=2**64 - 1, help="The same seed gives the same capture, byte for byte."),
 ]
-Scene = Annotated[str, typer.Option("--scene", metavar="NAME", help="What happens on the air; see --list-scenes.")]
+Scene = Annotated[
+    str,
+    typer.Option(
+        "--scene",
+        metavar="NAME",
+        help="What happens on the air; see --list-scenes.",
+        autocompletion=name_completion.scenes,
+    ),
+]
 ListScenes = Annotated[bool, typer.Option("--list-scenes", help="List the scenes and exit.")]
 Seconds = Annotated[float, typer.Option("--seconds", min=0.1, max=600.0, help="Length of the capture, in seconds.")]
 Open = Annotated[bool, typer.Option("--open/--no-open", help="Open the page when there is a display.")]
@@ -60,7 +69,7 @@ def specimen(
         _list(scenes, as_json=json)
         return
     if scene not in scenes:
-        raise UserError(f"there is no scene {scene!r}", what_to_do="see `txop specimen --list-scenes`")
+        raise UserError(f"there is no scene {scene!r}", what_to_do=did_you_mean(scene, list(scenes)))
 
     output.mkdir(parents=True, exist_ok=True)
     capture = output / "air.pcapng"

@@ -8,7 +8,7 @@ import typer
 
 from txop.cli import console
 from txop.cli.console import JsonFlag
-from txop.cli.help import epilog
+from txop.cli.examples import epilog
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ import typer
 from txop.core.errors import UserError
 
 if TYPE_CHECKING:
-    from txop.present.window import Window
+    from txop.present.report_parts import Window
 
 FromOption = Annotated[
     str | None,
@@ -41,10 +41,14 @@ def check_window(from_: str | None, to: str | None) -> None:
         raise UserError(f"{error}: --from {from_} --to {to}") from error
 
 
-def nothing_inside(path: str, window: Window) -> str:
-    """What to say when no record lies in the window."""
-    from txop.present.window import clock, described
+def nothing_inside(path: str, window: Window | None) -> str | None:
+    """What to say when none of the records lies in the window; else ``None``."""
+    if window is None or window.records_inside:
+        return None
+    from txop.present.window import clock, described, records
 
+    if not records(window):
+        return None
     first, last = window.capture_first_unix_s, window.capture_last_unix_s
     extent = ""
     if first is not None and last is not None:

@@ -23,6 +23,7 @@ from txop.compare.facts import (
 from txop.compare.result import ComparedFigure, CompareResult, NotAvailable, RemarkFacts, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.core.nearest import did_you_mean
 from txop.core.origin import Origin
 from txop.plan_check.changes import changes_of
 
@@ -51,10 +52,10 @@ def compare(
     name = baseline or plan.baseline
     arms = [arm.name for arm in plan.arm]
     if name not in arms:
-        raise CannotCompare(f"has no arm {name}", where=archive.layout.root, what_to_do=f"its arms: {some(arms)}")
+        raise CannotCompare(f"has no arm {name}", where=archive.layout.root, what_to_do=did_you_mean(name, arms))
     for left_out_arm in without:
         if left_out_arm not in arms:
-            said, to_do = f"has no arm {left_out_arm}", f"its arms: {some(arms)}"
+            said, to_do = f"has no arm {left_out_arm}", did_you_mean(left_out_arm, arms)
             raise CannotCompare(said, where=archive.layout.root, what_to_do=to_do)
         if left_out_arm == name:
             to_do = "choose another one with --baseline"
@@ -159,7 +160,7 @@ def narrowed(
         raise CannotCompare(
             f"has no figure {name}",
             where=where,
-            what_to_do=f"there are: {some([figure.name for figure in figures])}" if figures else None,
+            what_to_do=did_you_mean(name, [*(figure.name for figure in figures), *(m.figure for m in missing)]),
         )
     return [figure for figure in figures if figure.name in metrics]
 

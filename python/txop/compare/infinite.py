@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from txop.core.metrics import Better, Scale
-from txop.stats.verdict import SKEWED, Comparison, compare_paired, compare_unpaired
+from txop.stats.comparison import Comparison
+from txop.stats.verdict import SKEWED, compare_paired, compare_unpaired
 
 _FAR = 1e3
 """On the scale of differences a stand-in is so many times as far as everything finite."""

@@ -196,7 +196,7 @@ class Row(Estimate):
     small_but_real: bool
     """The interval excludes no difference, but the estimate is within the margin."""
     blocks_needed: int | None
-    """Of an inconclusive row: blocks in all that would probably decide it; ``None`` when not estimated."""
+    """Blocks in all that would probably decide an inconclusive row; ``None`` when not estimated."""
     beyond_limit: bool = False
     """Inconclusive, and more blocks would be needed than a campaign may have."""
     drift: Drift | None

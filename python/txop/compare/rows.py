@@ -30,6 +30,7 @@ from txop.compare.select import metric_keys, metric_of
 from txop.core.metrics import BELOW_NOISE, Metric
 from txop.plan.model import Plan, Test
 from txop.plan_check.changes import OneChange
+from txop.stats.sentence import sentence
 from txop.stats.spread import mark_far
 from txop.stats.verdict import with_holm
 
@@ -365,7 +366,7 @@ def _finished_row(figure: str, row: _Draft) -> Row:
         sentence="",
         warnings=[*_below_noise(row.excluded), *(_numbered(warning, row.blocks) for warning in c.warnings)],
     )
-    text = words.row_sentence(figure, made, row.against) if endless else f"{figure}: {c.sentence}"
+    text = words.row_sentence(figure, made, row.against) if endless else f"{figure}: {sentence(c)}"
     return made.model_copy(update={"sentence": text})
 
 
@@ -390,9 +391,26 @@ def _numbered(warning: str, blocks: Sequence[int]) -> str:
     return warning[: found.start(1)] + named + warning[found.end(1) :]
 
 
+_FAR_SHARE = 0.05
+"""A value nearer to the median than this share of it is not far, however close the others lie together."""
+
+
+def _far(values: Sequence[float]) -> list[bool]:
+    """Which of an arm's values are to be looked at.
+
+    >>> _far([10.0, 10.01, 9.99, 10.0, 10.02, 10.2]), _far([10.0, 10.01, 9.99, 10.0, 10.02, 12.0])[-1]
+    ([False, False, False, False, False, False], True)
+    """
+    if not values:
+        return []
+    marks = mark_far(values)
+    least = _FAR_SHARE * abs(marks.median)
+    return [bool(far) and abs(value - marks.median) > least for far, value in zip(marks.far, values, strict=True)]
+
+
 def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
     finite = [value for _, value in values if math.isfinite(value)]
-    far = iter([bool(mark) for mark in mark_far(finite).far] if finite else [])
+    far = iter(_far(finite))
     median = _median([value for _, value in values])
     return ArmValues(
         arm=arm,

@@ -21,6 +21,7 @@ from txop.compare.facts import (
 from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
+from txop.core.nearest import did_you_mean
 from txop.plan.model import Test
 
 
@@ -136,8 +137,9 @@ def _shared_arm(first: Archive, second: Archive, wanted: str | None) -> str:
     if wanted in shared and wanted is not None:
         return wanted
     if not shared:
-        what, to_do = "has no arm in common with", "give the arm the same name in both plans"
+        what = "has no arm in common with"
+        to_do: str | None = "give the arm the same name in both plans"
     else:
         what = "shares several arms with" if wanted is None else f"has no arm {wanted} in common with"
-        to_do = f"choose with --baseline: {some(shared)}"
+        to_do = f"choose with --baseline: {some(shared)}" if wanted is None else did_you_mean(wanted, shared)
     raise CannotCompare(f"{what} {first.layout.root}", where=second.layout.root, what_to_do=to_do)

@@ -2,8 +2,7 @@
 
 :class:`~txop.emulate.network.EmulatedNetwork` makes the namespaces, starts the emulator (``python -m txop.emulate``,
 the link engine of ``crates/link`` in real time) and says how to run programs at the hosts. Nothing of it survives the
-process that made it, however that ends. :class:`~txop.emulate.pair.EmulatedPair` is the same for a station and its
-access point.
+process that made it, however that ends.
 
 Addresses, in namespaces that nothing else can see: the server (behind the access point or modem) has 10.80.208.1, the
 first host at the near ends 10.80.208.2, and so on, all in one /20, on the interface ``link0``.
@@ -12,19 +11,17 @@ first host at the near ends 10.80.208.2, and so on, all in one /20, on the inter
 from txop.emulate.error import EmulationError, MissingForEmulation
 from txop.emulate.hosts import Host
 from txop.emulate.network import Captures, EmulatedNetwork
-from txop.emulate.pair import EmulatedPair
-from txop.emulate.scenario import LinkScenario, check_scenario, load_scenario
+from txop.emulate.scenario import LinkScenario, link_scenario, load_scenario
 from txop.emulate.status import EmulationStatus
 
 __all__ = [
     "Captures",
     "EmulatedNetwork",
-    "EmulatedPair",
     "EmulationError",
     "EmulationStatus",
     "Host",
     "LinkScenario",
     "MissingForEmulation",
-    "check_scenario",
+    "link_scenario",
     "load_scenario",
 ]

@@ -27,16 +27,6 @@ _CANNOT_RUN, _NOT_FOUND = 126, 127
 """Exit codes of shells for a program that cannot be started."""
 
 
-def find_host(hosts: Sequence[Host], name: str) -> Host:
-    """The host called ``name`` (or with that number). Raises :class:`EmulationError`."""
-    for host in hosts:
-        if name in (host.name, str(host.number)):
-            return host
-    raise EmulationError(
-        f'there is no host "{name}"', what_to_do=f"the hosts are {', '.join(host.name for host in hosts)}"
-    )
-
-
 def with_addresses(argv: Sequence[str], hosts: Sequence[Host]) -> list[str]:
     """``argv`` with the address of a host for its name in braces.
 

@@ -13,8 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pydantic import ValidationError
-
 from txop.emulate.error import EmulationError, MissingForEmulation
 from txop.emulate.hosts import INTERFACE, MOST_HOSTS, PREFIX_LENGTH, Host, hosts_of
 from txop.emulate.leftovers import VARIABLE, end_marked, mark
@@ -23,6 +21,7 @@ from txop.emulate.real_time import real_time_prefix
 from txop.emulate.scenario import LinkScenario
 from txop.emulate.starting import started
 from txop.emulate.status import EmulationStatus
+from txop.formats.error import FormatError
 from txop.process.held import ASKED_TO_END_WITH_PARENT, HeldProcess
 
 MTU_BYTES = 1500
@@ -159,9 +158,9 @@ class EmulatedNetwork:
         finally:
             await emulator.stop()
         try:
-            return EmulationStatus.model_validate_json(text)
-        except ValidationError as error:
-            raise EmulationError(f"the emulator's status cannot be read: {error.errors()[0]['msg']}") from None
+            return EmulationStatus.parse(text)
+        except FormatError as error:
+            raise EmulationError(f"the emulator's status cannot be read: {error}") from None
 
     async def close(self) -> None:
         """Stop the link, end what still runs at its hosts, let go of the namespaces. Safe when nothing is left."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 
-from txop.emulate.command import Background, find_host, run_at
-from txop.emulate.hosts import Host
+from txop.emulate.command import Background, run_at
+from txop.emulate.hosts import Host, find_host
 from txop.emulate.network import Captures, EmulatedNetwork
 from txop.emulate.scenario import LinkScenario
 from txop.emulate.status import EmulationStatus

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from txop.emulate.hosts import Host
-from txop.emulate.status import EmulationStatus, FileStatus, Pair
+from txop.emulate.model import FileStatus, Pair
+from txop.emulate.status import EmulationStatus
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Section
 
@@ -33,7 +34,7 @@ def _pairs(status: EmulationStatus, hosts: Sequence[Host]) -> Section:
     )  # fmt: skip
     rows = [
         (
-            Cell(hosts[pair.source].name),
+            Cell(hosts[pair.from_].name),
             Cell(hosts[pair.to].name),
             Cell(fmt.number(pair.goodput_mbit_s, 2), pair.goodput_mbit_s),
             Cell(fmt.number(pair.delivering_s, 2), pair.delivering_s),

@@ -6,9 +6,10 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from txop.guest.function_host import FunctionHost
 from txop.guest_image.elf import NotElf, read_dynamic
 from txop.guest_image.error import GuestError, MissingForGuest
 
@@ -17,23 +18,39 @@ IN_GUEST = f"/usr/sbin/{PROGRAM}"
 VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
-DEVICES = ("rtl8188cus", "rtl8723au")
+DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u")
 """Wireless chips."""
+ACCESS_POINT_DEVICES = ("mt7610u",)
+"""Of these, those that can be the access point themselves."""
+STATIONS_MAX = 16
+"""Stations of such an access point, at most (crates/vusb, run.rs)."""
+SIGNALS_DBM = (-100, -10)
+"""Signal on the link to a station: from below the noise to beside the antenna."""
 FUNCTIONS = ("ncm", "qmi-modem")
 """Network functions without a radio; see docs/virtual-functions.md."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
+SECURITIES_OF_CHIPS = {"mt7610u": ("open", "wpa2", "wpa3")}
+"""By wireless chip: those that it is modelled for, where that is not all."""
+
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
 """By device and driver: what begins the alias by which the driver knows the device, where it only has it when built
 with :data:`txop.guest.driver.SWITCHES`."""
 
-DRIVERS = {"rtl8188cus": "rtl8192cu", "rtl8723au": "rtl8xxxu", "ncm": "cdc_ncm", "qmi-modem": "qmi_wwan"}
+DRIVERS = {
+    "rtl8188cus": "rtl8192cu",
+    "rtl8723au": "rtl8xxxu",
+    "mt7610u": "mt76x0u",
+    "ncm": "cdc_ncm",
+    "qmi-modem": "qmi_wwan",
+}
 """By device: the driver in a stock Debian that knows it."""
 
-STOCK_DRIVERS = {"rtl8188cus": ("rtl8192cu", "rtl8xxxu"), "rtl8723au": ("rtl8xxxu",)}
-"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB ids (rtl8192cu/sw.c, rtl8xxxu/core.c)."""
+STOCK_DRIVERS = {"rtl8188cus": ("rtl8192cu", "rtl8xxxu"), "rtl8723au": ("rtl8xxxu",), "mt7610u": ("mt76x0u",)}
+"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
+mt76/mt76x0/usb.c)."""
 
 OUT = "/txop/out"
 """Folder in the guest of what comes back."""
@@ -57,6 +74,8 @@ class Chip:
     """More options of the program, a word each."""
     ap: str = "hostapd"
     """One of :data:`ACCESS_POINTS`."""
+    stations: tuple[int, ...] = ()
+    """The chip is the access point, with hostapd, of so many stations: the signal on the link to each, dBm."""
     air: str | None = None
     """Name of the capture of the air to leave, in :data:`OUT`."""
     usb: str | None = None
@@ -71,10 +90,8 @@ class Chip:
     """Stop when the driver has made its interface."""
     bus_first: bool = False
     """The chip and the virtual USB host run before every other process (SCHED_FIFO)."""
-    tx_aggregation: tuple[int, int, int] | None = None
-    """Limits of rmnet on a modem: datagrams, bytes, and microseconds of waiting."""
-    ack_every_segment: bool = False
-    """The host acknowledges every TCP segment that a network function brings."""
+    host: FunctionHost = field(default_factory=FunctionHost)
+    """What is made of a network function."""
 
     def __post_init__(self) -> None:
         """Raise :class:`GuestError` for what cannot be."""
@@ -84,10 +101,15 @@ class Chip:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.security not in SECURITIES:
             raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
+        if self.security not in SECURITIES_OF_CHIPS.get(self.device, SECURITIES):
+            known = ", ".join(SECURITIES_OF_CHIPS[self.device])
+            raise GuestError(f"the virtual {self.device} has no cipher for {self.security}", what_to_do=f"{known} work")
         if self.ap not in ACCESS_POINTS:
             raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
         if self.ap == "builtin" and self.security != "open":
             raise GuestError(f"the built-in access point is open: it has no {self.security}")
+        if self.stations:
+            self._check_stations()
         if self.width_mhz not in (20, 40):
             raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
@@ -98,6 +120,19 @@ class Chip:
             if odd := [word for word in words if not word or word != shlex.quote(word)]:
                 raise GuestError(f"{odd[0]!r} has a character that cannot be passed on")
 
+    def _check_stations(self) -> None:
+        if self.device not in ACCESS_POINT_DEVICES:
+            known = " and ".join(ACCESS_POINT_DEVICES)
+            raise GuestError(f"the {self.device} is no access point", what_to_do=f"{known} can be one")
+        if self.ap != "hostapd":
+            raise GuestError("with stations the chip is the access point", what_to_do="take --ap out")
+        if len(self.stations) > STATIONS_MAX:
+            raise GuestError(f"{len(self.stations)} stations are too many", what_to_do=f"{STATIONS_MAX} at most")
+        if odd := [signal for signal in self.stations if not SIGNALS_DBM[0] <= signal <= SIGNALS_DBM[1]]:
+            raise GuestError(
+                f"{odd[0]} dBm is no signal of a station", what_to_do=f"{SIGNALS_DBM[0]} to {SIGNALS_DBM[1]} dBm"
+            )
+
     def variables(self) -> Mapping[str, str]:
         """What ``txop-lab`` reads."""
         return {
@@ -107,12 +142,12 @@ class Chip:
             "LAB_SECURITY": self.security,
             "LAB_CHANNEL": str(self.channel),
             "LAB_AP": self.ap,
+            "LAB_STATIONS": ",".join(map(str, self.stations)),
             "LAB_OPTIONS": " ".join(self._words),
             "LAB_WIDTH": str(self.width_mhz),
-            "LAB_ONLY": "plug" if self.plug_only or self.is_negotiated else "",
+            "LAB_ONLY": "plug" if self.plug_only or (self.is_negotiated and self.host.negotiates is None) else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
-            "LAB_TX_AGGREGATION": " ".join(map(str, self.tx_aggregation or ())),
-            "LAB_ACK_EVERY": "yes" if self.ack_every_segment else "",
+            **self.host.variables(),
         }
 
     def files(self) -> Mapping[str, Path]:
@@ -121,8 +156,8 @@ class Chip:
 
     @property
     def is_negotiated(self) -> bool:
-        """Messages to the modem decide on its data path: the guest takes a program for them, and its command sets the
-        path up (docs/virtual-functions.md)."""
+        """Messages to the modem decide on its data path: the guest takes a program for them. Unless its host
+        negotiates, the guest's command sets the path up (docs/virtual-functions.md)."""
         pairs = zip(("", *self.options), self.options, strict=False)
         return self.device == "qmi-modem" and any(
             second == "--framing=negotiated" or (first, second) == ("--framing", "negotiated")

@@ -6,12 +6,12 @@ the kernel notes it in its log and goes on, and the figures are of something els
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from txop.arms.module_file import modinfo_entries
+from txop.core.nearest import nearest
 from txop.guest.chips import Chip
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import Image
@@ -20,6 +20,7 @@ from txop.guest_image.overlay import given_modules
 
 _MODALIASES = {
     "rtl8188cus": "usb:v7392p7811d0200dc00dsc00dp00icFFiscFFipFFin00",
+    "mt7610u": "usb:v148Fp7610d0100dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
 }
 """By wireless chip: what its interface is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry)."""
@@ -49,8 +50,8 @@ def check_driver(chip: Chip, image: Image, modules: Sequence[Path] = ()) -> None
     for parameter in chip.parameters:
         asked, equals, _ = parameter.partition("=")
         if not equals or asked.replace("-", "_") not in known:
-            near = difflib.get_close_matches(asked, known, 1)
-            advice = f"did you mean {near[0]}? " if near else ""
+            near = nearest(asked, known)
+            advice = f"did you mean {near}? " if near else ""
             raise GuestError(
                 f"{chip.driver} has no parameter {asked!r}" if equals else f"{parameter!r} is not NAME=VALUE",
                 what_to_do=f"{advice}It has {', '.join(known) or 'none'}",
@@ -67,10 +68,10 @@ def _find(driver: str, image: Image, modules: Sequence[Path]) -> KernelModule | 
         return None
     data = folder.find(name) if name in image.modules else None
     if data is None:
-        near = difflib.get_close_matches(name, image.modules, 1)
+        near = nearest(name, image.modules)
         raise GuestError(
             f"the guest has no driver {driver!r}",
-            what_to_do=(f"did you mean {near[0]}? " if near else "")
+            what_to_do=(f"did you mean {near}? " if near else "")
             + "Build it with `txop guest module --driver NAME`, and give it with --module",
         )
     return read_module(data, f"{name}.ko")

@@ -40,15 +40,16 @@ def check_faults(scripts: Iterable[FaultScript], ap: str) -> None:
                 )
 
 
-def check_options(device: str, ap: str, options: Sequence[str]) -> None:
+def check_options(device: str, ap: str, options: Sequence[str], stations: Sequence[int] = ()) -> None:
     """Raise :class:`GuestError` for options of the program that it does not take, before a guest boots.
 
     Nothing is found out where the program does not run, or is one that cannot be asked.
     """
     try:
         program = find_chips()
+        who = [f"--stations={','.join(map(str, stations))}"] if stations else ["--ap", ap]
         said = subprocess.run(
-            [program, "check-options", "--device", device, "--ap", ap, *options],
+            [program, "check-options", "--device", device, *who, *options],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=LIMIT_S,
@@ -57,8 +58,9 @@ def check_options(device: str, ap: str, options: Sequence[str]) -> None:
     except (MissingForGuest, OSError, subprocess.TimeoutExpired):
         return
     words = said.stderr.decode("utf-8", "replace")
-    if said.returncode == 2 and words.startswith("error: ") and "'check-options'" not in words:
-        first = " ".join(words.removeprefix("error: ").partition("\n\nUsage:")[0].split())
+    if said.returncode == 2 and words.startswith(("error: ", _COMPLAINT)) and "'check-options'" not in words:
+        plain = words.removeprefix("error: ").removeprefix(_COMPLAINT)
+        first = " ".join(plain.partition("\n\nUsage:")[0].split())
         raise GuestError(
             f"{PROGRAM} does not take these options: {visible(first[:500])}",
             what_to_do="docs/virtual-chips.md has its options",

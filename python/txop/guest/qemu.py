@@ -165,6 +165,11 @@ ANSWER_S = 120.0
 KVM_TRIAL = ("-accel", "kvm", "-cpu", "host", "-nodefaults", "-display", "none", "-S", "-monitor", "stdio")
 """Of QEMU: makes an empty virtual machine with KVM, and waits for ``quit`` on its input."""
 _KVM = Path("/dev/kvm")
+KVM_PVM = Path("/sys/module/kvm_pvm")
+"""Module of KVM without the processor's help. It interprets early kernel code, and does not know all instructions."""
+KVM_PVM_TROUBLE = (
+    "kvm_pvm, which does without the processor's help, stops at instructions that unpack Debian's kernel (BMI2)"
+)
 X86 = ("x86_64", "amd64")
 """What an x86-64 processor is called (uname(2))."""
 
@@ -193,6 +198,8 @@ def kvm_trouble() -> str | None:
         return f"there is no {_KVM}"
     if not os.access(_KVM, os.R_OK | os.W_OK):
         return f"this user may not use {_KVM} (the group kvm may)"
+    if KVM_PVM.exists():
+        return KVM_PVM_TROUBLE
     try:
         tried = subprocess.run(
             [find_qemu(), *KVM_TRIAL],

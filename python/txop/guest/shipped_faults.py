@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from txop.core.nearest import did_you_mean
 from txop.guest_image.error import GuestError
 
 SUFFIX = ".toml"
@@ -68,5 +69,6 @@ def find_faults(name: str) -> FaultScript:
         raise GuestError(f"{name} is not UTF-8 text: no fault script") from None
     except OSError as error:
         raise GuestError(
-            f"{name}: {error.strerror}", what_to_do=f"give a file, or one of {', '.join(shipped)}"
+            f"{name}: {error.strerror}",
+            what_to_do=f"give a file, or a shipped one: {did_you_mean(name, list(shipped))}",
         ) from None

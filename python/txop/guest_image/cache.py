@@ -72,7 +72,7 @@ def room(folder: Path, *, advice: str = CACHE_ADVICE) -> Iterator[None]:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """Of the folders above this one, those that would have to be made: what cannot be looked at is not there."""
+    """Folders above this one that would have to be made: what cannot be looked at is not there."""
     missing = []
     for above in folder.parents:
         try:

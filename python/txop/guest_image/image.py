@@ -75,7 +75,7 @@ class Image:
 
     @property
     def size_bytes(self) -> int:
-        """Of the initramfs, on disk."""
+        """Size of the initramfs on disk."""
         return (self.folder / "initramfs.gz").stat().st_size
 
 
@@ -186,7 +186,7 @@ class _Record:
     modules: tuple[str, ...]
     key: str
     sha256: Mapping[str, str]
-    """Of each of :data:`_PARTS`."""
+    """Hash of each of :data:`_PARTS`."""
 
 
 def _record(place: Path) -> _Record:
@@ -315,7 +315,7 @@ APPLETS = (
     "tty", "umount", "uname", "uniq", "uptime", "usleep", "vi", "watch", "wc", "which", "xargs", "xxd", "xz",
     "yes", "zcat",
 )  # fmt: skip
-"""Of BusyBox."""
+"""Applets of BusyBox."""
 
 
 def _builtin_index(archive: Cpio, source: ModuleFolder, release: str) -> None:
@@ -340,4 +340,5 @@ def _own_files() -> dict[str, bytes]:
         "usr/sbin/txop-lab": package.joinpath("lab.sh").read_bytes(),
         "usr/bin/dut": b'#!/usr/bin/dash\nexec ip netns exec dut "$@"\n',
         "usr/bin/peer": b'#!/usr/bin/dash\nexec ip netns exec ap "$@"\n',
+        "usr/bin/station": b'#!/usr/bin/dash\nnumber=$1\nshift\nexec ip netns exec "sta$number" "$@"\n',
     }

@@ -29,7 +29,7 @@ SOURCE_FOLDERS = (
     "net/mac80211",
     "net/wireless",
 )
-"""Of the kernel's source, those that are unpacked."""
+"""Parts of the kernel's source that are unpacked."""
 
 _SELECTION = "source-1"
 

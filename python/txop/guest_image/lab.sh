@@ -7,11 +7,17 @@
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
+#   LAB_STATIONS  the chip is the access point instead, of so many stations on simulated radios: the signal in dBm on the
+#   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
 #   LAB_TX_AGGREGATION  of rmnet on a modem: DATAGRAMS BYTES MICROSECONDS; default: none
 #   LAB_ACK_EVERY=yes   a network function's host acknowledges every TCP segment by itself
+#   LAB_NEGOTIATE  DATAGRAMS BYTES of a transfer to the host: qmicli negotiates a modem's data path, and asks for these
+#   LAB_CLIENT=lan  a host on a LAN behind a network function's host, which forwards: lan runs a command there
+#   LAB_SYSFS     settings of a network function's interface, below /sys/class/net/NAME: FILE=VALUE ...
+#   LAB_QUEUE     queue discipline of that interface; LAB_QUEUE_PACKETS its length (txqueuelen)
 #   LAB_BUS_FIRST=yes  the chip and the virtual USB host run before everything else, as hardware and its interrupts do
 set -u
 export PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -19,7 +25,12 @@ device=${LAB_DEVICE:-rtl8188cus} driver=${LAB_DRIVER:-rtl8192cu} security=${LAB_
 ap=${LAB_AP:-hostapd}
 channel=${LAB_CHANNEL:-6} width=${LAB_WIDTH:-20} options=${LAB_OPTIONS:-} parameters=${LAB_PARAMETERS:-}
 run=/run/txop-lab out=/txop/out
-PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2 PASSPHRASE="a passphrase of txop" NAME=txop-lab WEP_KEY=13letters_key
+PEER_ADDRESS=10.80.210.1 DUT_ADDRESS=10.80.210.2
+# behind an access point under test: the host there, and the access point's end; stations are .11, .12, ... of the network above
+HOST_ADDRESS=10.80.211.1 GATE_ADDRESS=10.80.211.2
+# the LAN behind the host of a network function
+LAN_NET=10.80.212
+PASSPHRASE="a passphrase of txop" NAME=txop-lab WEP_KEY=13letters_key
 
 stage() { { echo "stage $(cut -d ' ' -f 1 /proc/uptime) $*" >&3; } 2>/dev/null || echo "txop-lab: $*"; }
 
@@ -67,26 +78,28 @@ access_point() {
     modprobe mac80211_hwsim radios=1 || fail "the simulated radio of the access point cannot be made"
     wait_for 10 wireless || fail "the access point's radio has no interface"
     move ap ap0 || fail "the access point's radio cannot be moved"
-    {
-        printf 'interface=ap0\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$NAME" "$channel"
-        printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
-        # the secondary channel above, as long as there are channels above
-        side=+
-        [ "$channel" -le 7 ] || side=-
-        [ "$width" = 20 ] || printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side"
-        case $security in
-        open) ;;
-        wep) printf 'wep_default_key=1\nwep_key1="%s"\n' "$WEP_KEY" ;;
-        wpa) printf 'wpa=1\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
-        wpa2-tkip) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
-        mixed)
-            printf 'wpa=3\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE"
-            ;;
-        wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
-        wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
-        *) fail "$security is no LAB_SECURITY" ;;
-        esac
-    } >"$run/hostapd.conf"
+    hostapd_conf ap0 >"$run/hostapd.conf"
+}
+
+hostapd_conf() { # hostapd_conf INTERFACE: what the access point on it is told
+    printf 'interface=%s\ndriver=nl80211\nssid=%s\nhw_mode=g\nchannel=%s\n' "$1" "$NAME" "$channel"
+    printf 'ieee80211n=1\nwmm_enabled=1\nctrl_interface=%s/hostapd\n' "$run"
+    # the secondary channel above, as long as there are channels above
+    side=+
+    [ "$channel" -le 7 ] || side=-
+    [ "$width" = 20 ] || printf 'ht_capab=[HT40%s][SHORT-GI-20][SHORT-GI-40]\n' "$side"
+    case $security in
+    open) ;;
+    wep) printf 'wep_default_key=1\nwep_key1="%s"\n' "$WEP_KEY" ;;
+    wpa) printf 'wpa=1\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+    wpa2-tkip) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=TKIP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+    mixed)
+        printf 'wpa=3\nwpa_key_mgmt=WPA-PSK\nwpa_pairwise=TKIP\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE"
+        ;;
+    wpa2) printf 'wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase=%s\n' "$PASSPHRASE" ;;
+    wpa3) printf 'wpa=2\nwpa_key_mgmt=SAE\nrsn_pairwise=CCMP\nieee80211w=2\nsae_password=%s\n' "$PASSPHRASE" ;;
+    *) fail "$security is no LAB_SECURITY" ;;
+    esac
 }
 
 load() {
@@ -164,6 +177,25 @@ serve() {
     ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
 }
 
+wpa_conf() { # wpa_conf NAME: what a supplicant is told; NAME is that of the folder by which it is asked
+    printf 'ctrl_interface=%s/%s\nnetwork={\n ssid="%s"\n' "$run" "$1" "$NAME"
+    # a script may hide the network of the built-in access point, or take it to another channel
+    if [ "$ap" = builtin ]; then
+        printf ' scan_ssid=1\n scan_freq=%s 2412 2437 2462\n' $((2407 + 5 * channel))
+    else
+        printf ' scan_freq=%s\n' $((2407 + 5 * channel))
+    fi
+    case $security in
+    open) printf ' key_mgmt=NONE\n' ;;
+    wep) printf ' key_mgmt=NONE\n wep_key1="%s"\n wep_tx_keyidx=1\n' "$WEP_KEY" ;;
+    wpa | wpa2-tkip) printf ' key_mgmt=WPA-PSK\n pairwise=TKIP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
+    mixed) printf ' key_mgmt=WPA-PSK\n pairwise=CCMP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
+    wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
+    wpa3) printf ' key_mgmt=SAE\n ieee80211w=2\n sae_password="%s"\n' "$PASSPHRASE" ;;
+    esac
+    echo '}'
+}
+
 join() {
     if [ -s "$run/wpa.pid" ]; then # of the interface as it was
         supplicant=$(cat "$run/wpa.pid")
@@ -175,24 +207,7 @@ join() {
         move dut wlan0 || fail "the interface under test cannot be moved"
     fi
     ip -n dut link set wlan0 up || fail "the interface under test cannot be brought up"
-    {
-        printf 'ctrl_interface=%s/wpa\nnetwork={\n ssid="%s"\n' "$run" "$NAME"
-        # a script may hide the network of the built-in access point, or take it to another channel
-        if [ "$ap" = builtin ]; then
-            printf ' scan_ssid=1\n scan_freq=%s 2412 2437 2462\n' $((2407 + 5 * channel))
-        else
-            printf ' scan_freq=%s\n' $((2407 + 5 * channel))
-        fi
-        case $security in
-        open) printf ' key_mgmt=NONE\n' ;;
-        wep) printf ' key_mgmt=NONE\n wep_key1="%s"\n wep_tx_keyidx=1\n' "$WEP_KEY" ;;
-        wpa | wpa2-tkip) printf ' key_mgmt=WPA-PSK\n pairwise=TKIP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
-        mixed) printf ' key_mgmt=WPA-PSK\n pairwise=CCMP\n group=TKIP\n psk="%s"\n' "$PASSPHRASE" ;;
-        wpa2) printf ' key_mgmt=WPA-PSK\n psk="%s"\n' "$PASSPHRASE" ;;
-        wpa3) printf ' key_mgmt=SAE\n ieee80211w=2\n sae_password="%s"\n' "$PASSPHRASE" ;;
-        esac
-        echo '}'
-    } >"$run/wpa.conf"
+    wpa_conf wpa >"$run/wpa.conf"
     ip netns exec dut wpa_supplicant -B -t -f "$out/wpa_supplicant.log" -P "$run/wpa.pid" -Dnl80211 -iwlan0 \
         -c "$run/wpa.conf" >/dev/null || fail "wpa_supplicant does not start"
     wait_for 60 associated || fail "no association in 60 s"
@@ -201,6 +216,72 @@ join() {
 }
 
 associated() { ip netns exec dut wpa_cli -p "$run/wpa" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
+
+tuned_rates() { # OFDM and HT only, as networks without 802.11b have it: minstrel_ht stays at a rate without aggregation else
+    printf 'supported_rates=60 90 120 180 240 360 480 540\nbasic_rates=60 120 240\n'
+}
+
+of_stations() { # of_stations COMMAND...: with the number of each station
+    number=0
+    while [ "$number" -lt "$stations" ]; do
+        number=$((number + 1))
+        "$@" "$number" || return 1
+    done
+}
+
+station_radio() { # station_radio N: the next radio goes into the namespace of station N
+    ip netns add "sta$1" && ip -n "sta$1" link set lo up || fail "no namespace sta$1"
+    move "sta$1" wlan0 || fail "the radio of station $1 cannot be moved"
+}
+
+station_joins() { # station_joins N
+    inside="ip netns exec sta$1"
+    $inside ip link set wlan0 up || fail "the interface of station $1 cannot be brought up"
+    wpa_conf "wpa$1" >"$run/wpa$1.conf"
+    $inside wpa_supplicant -B -t -f "$out/wpa_supplicant.$1.log" -P "$run/wpa$1.pid" -Dnl80211 -iwlan0 \
+        -c "$run/wpa$1.conf" >/dev/null || fail "wpa_supplicant of station $1 does not start"
+    wait_for 60 station_associated "$1" || fail "station $1 does not associate in 60 s"
+    $inside ip addr replace "${PEER_ADDRESS%.*}.$((10 + $1))/24" dev wlan0
+    $inside ip route replace default via "$DUT_ADDRESS"
+    $inside iw dev wlan0 set power_save off
+}
+
+station_associated() { ip netns exec "sta$1" wpa_cli -p "$run/wpa$1" -i wlan0 status | grep -q '^wpa_state=COMPLETED'; }
+
+host_behind() { # what the stations talk to is not the access point itself: that would be limited by its own small queues
+    modprobe veth && ip link add gate0 type veth peer name host0 || fail "no veth devices"
+    ip link set gate0 netns dut && ip link set host0 netns ap || fail "an interface cannot be moved"
+    ip -n dut addr add "$GATE_ADDRESS/24" dev gate0 && ip -n dut link set gate0 up || fail "gate0 cannot be set up"
+    ip -n ap addr add "$HOST_ADDRESS/24" dev host0 && ip -n ap link set host0 up || fail "host0 cannot be set up"
+    ip -n ap route add default via "$GATE_ADDRESS"
+    ip netns exec dut sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' || fail "the access point cannot forward"
+}
+
+plug_of_stations() { # the radios of the stations are made, and the chip, which is their access point
+    stations=$(echo "$LAB_STATIONS" | tr ',' '\n' | wc -l)
+    modprobe mac80211_hwsim "radios=$stations" || fail "the simulated radios of the stations cannot be made"
+    wait_for 10 wireless || fail "the stations' radios have no interface"
+    of_stations station_radio
+    load
+    case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
+    # shellcheck disable=SC2086
+    chip "--stations=$LAB_STATIONS" --seed "${TXOP_SEED:-0}" $options
+    wait_for 40 wireless || fail "the driver $driver made no wireless interface"
+    [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
+    stage "the driver has the chip: $(wireless)"
+}
+
+serve_stations() {
+    move dut wlan0 || fail "the interface under test cannot be moved"
+    { hostapd_conf wlan0; tuned_rates; } >"$run/hostapd.conf"
+    ip netns exec dut hostapd -B -t -f "$out/hostapd.log" -P "$run/hostapd.pid" "$run/hostapd.conf" >/dev/null ||
+        fail "hostapd does not start"
+    ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
+    host_behind
+    stage "the access point is up (channel $channel, $width MHz)"
+    of_stations station_joins
+    stage "associated ($stations stations, $security)"
+}
 
 function_interface() { # of the network function
     for found in /sys/bus/usb/devices/*/net/*; do [ -e "$found" ] && { echo "${found##*/}"; return 0; }; done
@@ -218,20 +299,58 @@ wired() { # a network function in place of the chip: its other end is a TAP or T
     stage "the driver has the function: $interface"
     [ "${LAB_ONLY:-}" != plug ] || return 0
     ip link set "$interface" down
+    for setting in ${LAB_SYSFS:-}; do sysfs "${setting%%=*}" "${setting#*=}"; done
     top=$interface
     [ "$device" != qmi-modem ] || modem
+    [ -z "${LAB_QUEUE_PACKETS:-}" ] || ip link set "$interface" txqueuelen "$LAB_QUEUE_PACKETS" ||
+        fail "$interface takes no queue of $LAB_QUEUE_PACKETS packets"
     ip link set wired0 netns ap && ip link set "$interface" netns dut || fail "an interface cannot be moved"
     ip -n dut link set "$interface" up || fail "$interface cannot be brought up"
+    [ -z "${LAB_QUEUE:-}" ] || queue "$LAB_QUEUE"
     [ "$top" != rmnet0 ] || ip -n dut link add link "$interface" name rmnet0 type rmnet mux_id 1 || fail "no rmnet0"
     [ "$top" = "$interface" ] || ip -n dut link set "$top" mtu 1500
     ip -n ap addr add "$PEER_ADDRESS/24" dev wired0 && ip -n ap link set wired0 up || fail "wired0 cannot be set up"
     ip -n dut addr add "$DUT_ADDRESS/24" dev "$top" && ip -n dut link set "$top" up || fail "$top cannot be set up"
     [ -z "${LAB_ACK_EVERY:-}" ] || ack_every
+    [ "${LAB_CLIENT:-host}" = host ] || lan_client
     # shellcheck disable=SC2086
     [ -z "${LAB_TX_AGGREGATION:-}" ] || tx_aggregation ${LAB_TX_AGGREGATION:-}
     [ -z "${LAB_BUS_FIRST:-}" ] || bus_first
     wait_for 20 ip netns exec dut ping -c 1 -W 1 "$PEER_ADDRESS" || fail "the other end of $top does not answer"
+    [ "${LAB_CLIENT:-host}" = host ] || wait_for 20 lan ping -c 1 -W 1 "$PEER_ADDRESS" ||
+        fail "the client on the LAN does not reach the other end of $top"
     stage "connected ($device, $top)"
+}
+
+sysfs() { # sysfs FILE VALUE: a setting of the interface, which is down
+    [ -e "/sys/class/net/$interface/$1" ] ||
+        fail "$interface has no setting $1: this $driver does not know it (a patch that is missing?)"
+    echo "$2" >"/sys/class/net/$interface/$1" || fail "$interface does not take $2 as $1"
+}
+
+lan_client() { # a host on a LAN of 1 Gbit/s; frames come and go one by one, as they do on Ethernet
+    modprobe -a veth sch_netem || fail "this kernel has no veth and netem"
+    ip netns add lan && ip -n lan link set lo up && ip link add lan0 netns lan type veth peer name lan1 netns dut ||
+        fail "no LAN"
+    ip -n lan addr add "$LAN_NET.2/24" dev lan0 && ip -n lan link set lan0 up || fail "the client has no LAN"
+    ip -n dut addr add "$LAN_NET.1/24" dev lan1 && ip -n dut link set lan1 up || fail "$interface's host has no LAN"
+    ip -n lan route add default via "$LAN_NET.1" && ip -n ap route add "$LAN_NET.0/24" dev wired0 || fail "no routes"
+    ip netns exec dut dash -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' || fail "$interface's host does not forward"
+    ip netns exec dut ethtool -K "$top" gro off || fail "$top: GRO cannot be turned off"
+    for end in "lan lan0" "dut lan1"; do
+        # words on purpose
+        # shellcheck disable=SC2086
+        set -- $end
+        ip netns exec "$1" ethtool -K "$2" tso off gso off gro off &&
+            ip netns exec "$1" tc qdisc add dev "$2" root netem rate 1gbit limit 1000 || fail "$2 is no Ethernet"
+    done
+    mkdir -p /usr/local/bin && printf '#!/usr/bin/dash\nexec ip netns exec lan "$@"\n' >/usr/local/bin/lan &&
+        chmod 755 /usr/local/bin/lan || fail "the client takes no commands"
+}
+
+queue() { # queue DISCIPLINE: of the interface of the function, below whatever stands on top of it
+    modprobe -q "sch_$1" # those that are built in have no module
+    ip netns exec dut tc qdisc replace dev "$interface" root "$1" || fail "$interface takes no queue discipline $1"
 }
 
 ack_every() { # segments that are merged on their way up would be acknowledged once
@@ -245,10 +364,31 @@ tx_aggregation() { # DATAGRAMS BYTES MICROSECONDS; ethtool 6.1 has no words for 
         fail "$top does not aggregate what it sends"
 }
 
-modem() { # its framing is fixed, so the driver is told by hand; QMAP takes an interface on top: rmnet where it is there
+ask() { # ask FILE OPTION...: one run of qmicli; what it says is kept
+    said=$out/$1
+    shift
+    timeout 60 qmicli -d /dev/cdc-wdm0 "$@" >"$said" 2>&1 || { cat "$said" >&2; fail "the modem does not do this: qmicli $*"; }
+}
+
+negotiate() { # negotiate DATAGRAMS BYTES: QMAP both ways, with these of a transfer to the host at most, and a connection
+    wait_for 20 test -c /dev/cdc-wdm0 || fail "the modem has no control device"
+    endpoint=ep-type=hsusb,ep-iface-number=4
+    format=link-layer-protocol=raw-ip,ul-protocol=qmap,dl-protocol=qmap
+    ask qmi-format.txt --wda-set-data-format="$format,dl-max-datagrams=$1,dl-datagram-max-size=$2,$endpoint"
+    ask qmi-client.txt --wds-noop --client-no-release-cid
+    cid=$(sed -n "s/.*CID: '\([0-9]*\)'.*/\1/p" "$out/qmi-client.txt")
+    [ -n "$cid" ] || fail "the modem gives no client of WDS"
+    ask qmi-bind.txt --wds-bind-mux-data-port="mux-id=1,$endpoint" --client-cid="$cid" --client-no-release-cid
+    ask qmi-start.txt --wds-start-network="apn=internet,ip-type=4" --client-cid="$cid" --client-no-release-cid
+    stage "the data path is negotiated"
+}
+
+modem() { # the driver is told by hand what transfers carry; QMAP takes an interface on top: rmnet where it is there
     settings=/sys/class/net/$interface/qmi
+    # shellcheck disable=SC2086
+    [ -z "${LAB_NEGOTIATE:-}" ] || negotiate $LAB_NEGOTIATE
     echo Y >"$settings/raw_ip" || fail "$interface cannot be set to raw IP"
-    case " $options " in *" --framing"[" ="]"qmap "*) ;; *) return ;; esac
+    case " $options " in *" --framing"[" ="]"qmap "* | *" --framing"[" ="]"negotiated "*) ;; *) return ;; esac
     # room for aggregates: the driver's buffers follow the MTU
     ip link set "$interface" mtu 16000 || fail "$interface takes no MTU of 16000"
     if modprobe rmnet 2>/dev/null; then
@@ -278,14 +418,19 @@ namespaces() {
 up() {
     namespaces
     case $device in ncm | qmi-modem) wired; return ;; esac
+    if [ -n "${LAB_STATIONS:-}" ]; then
+        plug_of_stations
+        [ "${LAB_ONLY:-}" = plug ] || serve_stations
+        return
+    fi
     access_point
     plug
     [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
 }
 
 down() {
-    for name in wpa hostapd vusb; do
-        [ -s "$run/$name.pid" ] && kill "$(cat "$run/$name.pid")" 2>/dev/null
+    for pid in "$run"/wpa*.pid "$run/hostapd.pid" "$run/vusb.pid"; do
+        [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
     # the chip writes its files when it is told to end
     wait_for 10 gone "$(cat "$run/vusb.pid" 2>/dev/null)"

@@ -89,7 +89,7 @@ KERNEL_PLACES = (
     "lib",
     "net",
 )
-"""Of a kernel package's modules, the folders and files that are unpacked: the rest cannot be asked for."""
+"""Folders and files of a kernel package's modules that are unpacked: the rest cannot be asked for."""
 
 
 @dataclass(frozen=True)

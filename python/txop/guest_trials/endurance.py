@@ -23,7 +23,7 @@ from txop.klog.boots import SEQUENCE_GAP
 from txop.klog.report import LogReport
 
 SCRIPT = "cycle.sh"
-"""Of ``trials``."""
+"""A script of ``trials``."""
 _CYCLE_LIMIT_S = 400
 _CYCLE = re.compile(r"cycle (\d{1,9}) of (\d{1,9})")
 
@@ -132,7 +132,7 @@ class _Told:
 
 
 def cycle_told(event: Event) -> tuple[int, int] | None:
-    """Of a stage that says so: which cycle came to its end, and of how many."""
+    """Which cycle came to its end, and of how many; ``None`` unless the event is a stage that says so."""
     match = _CYCLE.fullmatch(event.words) if event.kind == "stage" else None
     return None if match is None else (int(match[1]), int(match[2]))
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 MAX_BYTES = 256 << 20
 WARM_UP_SHARE = 0.2
-"""Of the cycles, at the beginning, that are left out; five at least, where there are twenty."""
+"""Share of the cycles, at the beginning, that are left out; five at least, where there are twenty."""
 LEAST_CYCLES = 10
 """After the warm-up. With fewer nothing is said."""
 MAX_CACHES = 2000
 """More than any kernel has."""
 MAX_CYCLES = 300
-"""Of more, so many evenly chosen ones are compared with each other: the pairs are their square."""
+"""Cycles compared with each other, evenly chosen where there are more: the pairs are their square."""
 RISING_SHARE = 0.75
 LEAST_OBJECTS = 0.5
 """Per cycle."""
@@ -35,7 +35,7 @@ class Slope:
 
     per_cycle: float
     rising_share: float
-    """Of the pairs of cycles."""
+    """Share of the pairs of cycles in which the later one is larger."""
     cycles: int
     """That were looked at."""
 
@@ -76,7 +76,7 @@ class CacheGrowth:
 
     @property
     def bytes_per_cycle(self) -> float:
-        """Of objects in use."""
+        """Growth of the objects in use."""
         return self.slope.per_cycle * self.object_bytes
 
     @property
@@ -94,11 +94,11 @@ class Growth:
     caches: tuple[CacheGrowth, ...]
     """Those that grow, the most bytes first."""
     slab_kb: Slope | None
-    """Of memory in slabs that cannot be given back (SUnreclaim)."""
+    """Growth of memory in slabs that cannot be given back (SUnreclaim)."""
     vmalloc_kb: Slope | None
-    """Of memory from vmalloc."""
+    """Growth of memory from vmalloc."""
     other_kb: Slope | None
-    """Of memory that the kernel uses otherwise: not free, not of programs and files, not in slabs."""
+    """Growth of memory that the kernel uses otherwise: not free, not of programs and files, not in slabs."""
 
     @property
     def leaks(self) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class Judgement:
 
     verdict: Verdict
     back: str | None
-    """Of a driver that fails: what brings it back, ``reload`` or ``replug``."""
+    """What brings a driver back that fails: ``reload`` or ``replug``."""
     why: str
     """The rule that decided, in a few words."""
     line: str | None

@@ -16,11 +16,11 @@ from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 DRIVERS = ("rtl8xxxu", "rtl8192cu")
 DEVICE = "rtl8188cus"
 SCRIPT = "survey.sh"
-"""Of ``trials``."""
+"""A script of ``trials``."""
 LIMIT_S = 1200
 """By the guest's clock, of a trial: longer than all its waiting together."""
 CONTROL_SETTINGS = {"WAIT_S": "8"}
-"""Of a trial without faults: it is watched for as long as the others, and not until a fault happens."""
+"""Settings of a trial without faults: it is watched for as long as the others, and not until a fault happens."""
 _ORDER = tuple(Verdict)
 
 
@@ -34,7 +34,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Name of its folder."""
         return f"{self.driver}/{self.script.name}/{self.seed}"
 
 

@@ -23,6 +23,7 @@ MAX_UNNAMED = 20
 """Examples kept of serious messages without a rule."""
 
 _ERROR = 3  # KERN_ERR
+_BANNER = "Linux version "  # init/version.c, the first message of a boot
 _NEUTRAL = re.compile(r"0x[0-9a-f]+|\d+")
 _COUNTED = {
     Kind.KERNEL: "kernel",
@@ -47,6 +48,7 @@ class LogNamer:
         self._kinds: Counter[Kind] = Counter()
         self._forms: Counter[str] = Counter()
         self._lines = 0
+        self._recognised = False
         self._cut = 0
         self._open: tuple[Occurrence, OpenReport] | None = None
         self._last: list[Fault] = []
@@ -65,6 +67,7 @@ class LogNamer:
         self._kinds[record.kind] += 1
         if record.kind in (Kind.KERNEL, Kind.BARE):
             self._forms[record.form] += 1
+            self._recognised = self._recognised or _is_certain(record)
             self._kernel_message(record)
         elif record.kind is Kind.MARK:
             self._boots.feed(record)
@@ -81,15 +84,17 @@ class LogNamer:
         counts = dict.fromkeys(_COUNTED.values(), 0)
         for kind, number in self._kinds.items():
             counts[_COUNTED[kind]] += number
+        faults = self._tally.faults()
         unnamed = Unnamed(count=self._unnamed, examples=list(self._unnamed_examples.values()))
         return LogReport(
             source=source,
             lines=Lines(read=self._lines, cut=self._cut, **counts),
+            recognised=self._recognised or bool(faults),
             forms=[FormCount(form=form, title=FORMS[form], lines=n) for form, n in self._forms.most_common()],
             boots=self._boots.boots,
             gaps=self._boots.gaps,
             gaps_left_out=self._boots.gaps_not_listed,
-            faults=self._tally.faults(),
+            faults=faults,
             faults_left_out=self._tally.left_out,
             unnamed=unnamed if self._levels else None,
             damage=damage,
@@ -172,6 +177,13 @@ class LogNamer:
         alike = _NEUTRAL.sub("#", record.message)
         if len(self._unnamed_examples) < MAX_UNNAMED:
             self._unnamed_examples.setdefault(alike, record.raw[:MATCHED].rstrip())
+
+
+def _is_certain(record: Record) -> bool:
+    """Whether a message cannot well be anything but the kernel's, before a rule has looked at it."""
+    if record.kind is Kind.KERNEL:
+        return True
+    return record.message.startswith(_BANNER) or devices.origin(record.message[:MATCHED]).device is not None
 
 
 def _groups(match: re.Match[str]) -> dict[str, str]:

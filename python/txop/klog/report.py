@@ -178,6 +178,9 @@ class LogReport(Model):
     """File name, or ``-``."""
     lines: Lines
     """What was read."""
+    recognised: bool = True
+    """Whether any line is certainly a kernel message: something in front says so, it names a device as the kernel does,
+    or a rule names it. False: perhaps not a kernel log at all, so that no fault means nothing."""
     forms: list[FormCount]
     """How the lines are written, the most frequent form first."""
     boots: list[Boot]

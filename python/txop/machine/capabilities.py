@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.guest.qemu import KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
+from txop.guest.qemu import KVM_PVM, KVM_PVM_TROUBLE, KVM_TRIAL, MINIMUM_QEMU, TESTED_QEMU, complaint
 from txop.guest_image.packages.archive import KEYRINGS
 from txop.machine.distribution import Distribution, Packages
 from txop.machine.probe import Machine
@@ -143,7 +143,7 @@ def _programs(*names: str) -> Check:
 def _modules(*names: str) -> Check:
     def check(machine: Machine) -> Answer:
         broken = [name for name in names if not machine.imports(name)]
-        return Answer(not broken, "cannot import " + ", ".join(broken) if broken else "")
+        return Answer(not broken, f"cannot import {', '.join(broken)}" if broken else ", ".join(names))
 
     return check
 
@@ -176,6 +176,12 @@ def _kvm(machine: Machine) -> Answer:
         detail = f"guests are x86-64; KVM of {machine.architecture} cannot run them"
         return Answer(False, detail, Packages(None, None, None))
     answer = _device("/dev/kvm", 'usermod -aG kvm "$USER"')(machine)
+    if answer.present and machine.exists(str(KVM_PVM)):
+        return Answer(False, f"/dev/kvm does not work: {KVM_PVM_TROUBLE}", Packages(None, None, None))
+    if answer.present:
+        answer = Answer(True, f"/dev/kvm ({_kvm_kind(machine)})")
+    elif not machine.exists("/dev/kvm"):
+        return _no_kvm(machine)
     qemu = machine.find_program("qemu-system-x86_64")
     if not answer.present or qemu is None:
         return answer
@@ -184,6 +190,34 @@ def _kvm(machine: Machine) -> Answer:
         return answer
     why = complaint("" if tried is None else tried.output) or "QEMU made no virtual machine with it"
     return Answer(False, f"/dev/kvm does not work: {why}", Packages(None, None, None))
+
+
+_KVM_MODULES = {"kvm_intel": "vmx", "kvm_amd": "svm"}
+"""What makes /dev/kvm (arch/x86/kvm), and the flag of the processor that it needs (/proc/cpuinfo)."""
+
+
+def _kvm_kind(machine: Machine) -> str:
+    """What is behind /dev/kvm: the module, and whether this is a virtual machine itself."""
+    there = [name for name in _KVM_MODULES if machine.exists(f"/sys/module/{name}")]
+    nested = "nested: this is a virtual machine itself" if "hypervisor" in _processor_flags(machine) else ""
+    return ", ".join(each for each in ("".join(there[:1]) or "built into the kernel", nested) if each)
+
+
+def _no_kvm(machine: Machine) -> Answer:
+    """Why there is no /dev/kvm, and the module that makes it."""
+    flags = _processor_flags(machine)
+    module = next((name for name, flag in _KVM_MODULES.items() if flag in flags), None)
+    if module is not None:
+        return Answer(False, "no /dev/kvm", f"modprobe {module}")
+    if not flags:
+        return Answer(False, "no /dev/kvm")
+    where = "the machine that this one is virtual on" if "hypervisor" in flags else "the processor, or its firmware,"
+    return Answer(False, f"no /dev/kvm: {where} offers no virtualisation", Packages(None, None, None))
+
+
+def _processor_flags(machine: Machine) -> frozenset[str]:
+    ran = machine.run(["grep", "-m1", "^flags", "/proc/cpuinfo"])
+    return frozenset(ran.output.partition(":")[2].split()) if ran is not None and ran.status == 0 else frozenset()
 
 
 def _guest_packages(machine: Machine) -> Answer:
@@ -218,12 +252,13 @@ def _namespaces(*, rootless: bool) -> Check:
     def check(machine: Machine) -> Answer:
         if not rootless and not machine.is_root:
             return Answer(False, "not running as root")
-        ran = machine.run(["unshare", "-Urn" if rootless else "-n", "true"])
+        command = ["unshare", "-Urn" if rootless else "-n", "true"]
+        ran = machine.run(command)
         if ran is None:
             return Answer(False, "unshare not found")
         reason = ran.output.strip().splitlines()
         if ran.status == 0:
-            return Answer(True)
+            return Answer(True, f"{command[0]} {command[1]} works")
         restricted = machine.exists("/proc/sys/" + _APPARMOR_SWITCH.replace(".", "/"))
         return Answer(
             False,
@@ -316,8 +351,8 @@ CAPABILITIES: tuple[Capability, ...] = (
         _virtual_chips, "make setup", fix_needs_root=False,
     ),
     Capability(
-        "kvm", "Fast virtual machines (KVM)", "guests at full speed; exact mode does not need it",
-        _kvm, "modprobe kvm",
+        "kvm", "Virtual machines with KVM", "guests in fast mode at full speed; exact mode does not use it",
+        _kvm, "modprobe -a kvm_intel kvm_amd",
     ),
     Capability(
         "tshark", "tshark, the oracle", "make test: comparing with Wireshark",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic_core import ErrorDetails
 
+from txop.core.nearest import did_you_mean
 from txop.plan import schema
 from txop.plan.locate import Path
 
-_LISTED = 12
 """So many alternatives are listed."""
 
 _PATTERNS = {
@@ -48,23 +47,6 @@ def explain(errors: Iterable[ErrorDetails], raw: Any) -> list[tuple[Path, str, s
         if said not in grouped.setdefault(path, []):
             grouped[path].append(said)
     return [(path, *_joined(said)) for path, said in grouped.items()]
-
-
-def did_you_mean(word: str, candidates: Sequence[str]) -> str | None:
-    """A suggestion when one of ``candidates`` is close, else the list of them.
-
-    >>> did_you_mean("straems", ["streams", "name"])
-    'did you mean "streams"?'
-    >>> did_you_mean("x", ["a", "b"])
-    'choose from a, b'
-    """
-    close = difflib.get_close_matches(word[:100], candidates, n=1)
-    if close:
-        return f'did you mean "{close[0]}"?'
-    if not candidates:
-        return None
-    more = ", ..." if len(candidates) > _LISTED else ""
-    return f"choose from {', '.join(candidates[:_LISTED])}{more}"
 
 
 def _path(error: ErrorDetails, raw: Any) -> Path:

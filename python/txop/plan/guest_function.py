@@ -30,14 +30,15 @@ class _Table(BaseModel):
 
 
 class TxAggregation(_Table):
-    """Aggregation of what the host sends (``tx-aggr-*`` of ethtool); of rmnet only."""
+    """Aggregation of what the host sends: of rmnet (``tx-aggr-*`` of ethtool), or of a qmi_wwan that has it by a patch
+    (``tx_max_*_mux`` in sysfs)."""
 
     datagrams: Annotated[int, Field(ge=1, le=1_000)] = 16
     """Datagrams of a transfer at most (``tx-aggr-max-frames``)."""
     bytes: Annotated[int, Field(ge=1_504, le=65_535)] = 16_384
     """Bytes of a transfer at most (``tx-aggr-max-bytes``)."""
     hold_us: _HoldUs = 800
-    """How long the first datagram waits for more (``tx-aggr-time-usecs``)."""
+    """How long the first datagram waits for more (``tx-aggr-time-usecs``); of rmnet only."""
 
 
 class ModemSpec(_Table):
@@ -45,8 +46,24 @@ class ModemSpec(_Table):
 
     mux: Literal["none", "qmimux", "rmnet"] = "none"
     """What multiplexes on top of wwan0: nothing (raw IP), QMAP by qmi_wwan itself, QMAP by rmnet."""
+    framing: Literal["fixed", "negotiated"] = "fixed"
+    """What transfers carry: fixed by ``mux``, without limits; or negotiated by qmicli before anything else, with the
+    limits below. A transfer from the host that goes past them crashes the modem."""
+    uplink_datagrams: _Datagrams = 16
+    """Where it is negotiated: datagrams of a transfer from the host that the modem takes at most."""
+    uplink_bytes: Annotated[int, Field(ge=1_504, le=1 << 20)] = 8_192
+    """Where it is negotiated: bytes of a transfer from the host that it takes at most."""
     tx_aggregation: TxAggregation | None = None
-    """Limits of rmnet; default: none, a transfer for every datagram."""
+    """Limits of rmnet, or of a patched qmi_wwan with ``qmimux``; default: none, a transfer for every datagram."""
+    queue_discipline: Literal["pfifo_fast", "fq_codel"] | None = None
+    """Of wwan0, below the multiplexer; default: what the kernel takes by itself (Debian's: ``fq_codel``), as
+    ``qdisc.txt`` of a run says."""
+    queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """Length of the queue of wwan0 (``txqueuelen``), which ``pfifo_fast`` obeys; default: 1000 packets, the kernel's
+    own. A patched qmi_wwan puts aggregates there, each of which counts as one packet."""
+    traffic: Literal["host", "lan"] = "host"
+    """Whose it is: the modem's host's own, or that of a client on a LAN of 1 Gbit/s behind it, for which it forwards
+    without GRO, as gateways do whose LAN gets frames one by one. What each acknowledges is in the bus' figures."""
     ack_every_segment: bool = False
     """The host acknowledges every TCP segment by itself (route with ``quickack``, no GRO), in place of one in about
     ten: nearer to clients behind a gateway, one in two each, and harsher."""
@@ -67,10 +84,18 @@ class ModemSpec(_Table):
     hold_us: _HoldUs = 1_000
     """How long the first datagram of a transfer to the host waits for more."""
 
+    @property
+    def is_negotiated(self) -> bool:
+        """Whether messages decide on the data path."""
+        return self.framing == "negotiated"
+
     def words(self) -> tuple[str, ...]:
         """As options of the program."""
+        framing = "raw-ip" if self.mux == "none" else "qmap"
+        limits = ("--uplink-datagrams", str(self.uplink_datagrams), "--uplink-bytes", str(self.uplink_bytes))
         return (
-            *("--framing", "raw-ip" if self.mux == "none" else "qmap"),
+            *("--framing", "negotiated" if self.is_negotiated else framing),
+            *(limits if self.is_negotiated else ()),
             *("--transfer-cost-us", str(self.transfer_cost_us)),
             *("--uplink-mbit-s", f"{self.uplink_mbit_s:g}", "--downlink-mbit-s", f"{self.downlink_mbit_s:g}"),
             *("--delay-us", str(self.delay_us), "--downlink-queue", str(self.downlink_queue)),
@@ -96,6 +121,27 @@ class NcmSpec(_Table):
     """Bytes of a block to the host at most."""
     hold_us: _HoldUs = 0
     """How long the first datagram of a block to the host waits for more."""
+
+    tx_timer_us: Annotated[int, Field(ge=5, le=4_294_967)] | None = None
+    """Timer of cdc_ncm that ends a block from the host, which must expire three times (``tx_timer_usecs``); default:
+    the driver's, 400."""
+    tx_max_bytes: _NtbBytes | None = None
+    """Largest block that the host makes (``tx_max``); default: what the function takes."""
+    rx_max_bytes: _NtbBytes | None = None
+    """Largest block that the host asks for (``rx_max``); default: the driver's, 16,384."""
+    min_tx_packet_bytes: Annotated[int, Field(ge=0, le=65_535)] | None = None
+    """Blocks from the host that are larger are filled up to ``tx_max`` (``min_tx_pkt``); default: the driver's, three
+    USB packets less than that."""
+
+    def sysfs(self) -> dict[str, int]:
+        """What the host sets, by file below the folder of its interface."""
+        settings = {
+            "rx_max": self.rx_max_bytes,
+            "tx_max": self.tx_max_bytes,
+            "min_tx_pkt": self.min_tx_packet_bytes,
+            "tx_timer_usecs": self.tx_timer_us,
+        }
+        return {f"cdc_ncm/{name}": value for name, value in settings.items() if value is not None}
 
     def words(self) -> tuple[str, ...]:
         """As options of the program."""

@@ -28,9 +28,9 @@ MOST = 256
 """Guests at once."""
 MEMINFO = Path("/proc/meminfo")
 OVERHEAD_MB = 200
-"""Of QEMU, beside the guest's memory."""
+"""Memory of QEMU itself, beside the guest's memory."""
 TAIL_S = 4.0
-"""Of the guest's time, after the window: tools end, files are handed out."""
+"""The guest's time after the window: tools end, files are handed out."""
 
 
 FAULT_TRIAL_S = 60.0

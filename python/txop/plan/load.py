@@ -36,7 +36,7 @@ class LoadedPlan:
     path: FilePath
     """The file; what the plan names is relative to its folder."""
     sha256: str
-    """Of the file's bytes, in hexadecimal."""
+    """Hash of the file's bytes, in hexadecimal."""
     places: dict[Path, Place] = field(default_factory=dict, repr=False)
     """Where each key stands in the text."""
 

@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 """Keys and, for elements of arrays, indices from 0: ``("test", 2, "duration_s")``."""
 
 MAX_DEPTH = 64
-"""Of tables and arrays within each other, and of the parts of one dotted key."""
+"""Limit on tables and arrays within each other, and on the parts of one dotted key."""
 
 
 @dataclass(frozen=True)

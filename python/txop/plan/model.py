@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field
 
 from txop.core.origin import Origin
 from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_DRIVERS, FUNCTION_INTERFACES, ModemSpec, NcmSpec
+from txop.plan.link_tables import varied
 from txop.plan.strict import STRICT
 from txop.stats.limits import MAX_BLOCKS
 
@@ -49,6 +50,8 @@ MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*\.[a
 """``TEST.METRIC``, as in ``tx.throughput_mbit_s``."""
 
 Text = Annotated[str, StringConstraints(max_length=10_000)]
+Congestion = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$", max_length=16)]
+"""A TCP congestion control, by the kernel's name."""
 
 
 class Hooks(Strict):
@@ -124,12 +127,15 @@ class LabgridTarget(_Target):
 
 
 class EmulatedTarget(_Target):
-    """One end of an emulated link: ``dut`` is the station, ``peer`` the host behind the access point."""
+    """A host of the emulated link."""
 
     kind: Literal["emulated"]
     """How the machine is reached."""
-    side: Literal["dut", "peer"]
-    """Which end."""
+    host: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    """Name of the host in ``[link]``, or its number. Default: for ``peer`` the server behind the access point or modem,
+    for ``dut`` the first host at the near end, for another target the host that is called as it is."""
+    side: Literal["dut", "peer"] | None = None
+    """As the target is called; need not be written."""
 
 
 class GuestTarget(_Target):
@@ -343,7 +349,7 @@ class Arm(Strict):
     qdisc: QdiscSpec | None = None
     """The queue discipline to set."""
     emulated: dict[str, Any] | None = None
-    """Variant of the plan's ``[link]``: tables given here are laid over it."""
+    """Variant of the plan's ``[link]``: tables given here are laid over it; a link of another kind takes its place."""
     guest: GuestVariant | None = None
     """Variant of the plan's ``[guest]``: keys given here take the place of those there."""
     remove: list[Module] = []
@@ -424,7 +430,7 @@ class TcpTest(_Test):
     """Connections at once, in each direction."""
     stagger_s: Seconds = 0.0
     """Each further stream starts this much later, and ends with the first."""
-    congestion: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$", max_length=16)] | None = None
+    congestion: Congestion | None = None
     """TCP congestion control of the sender; default: that of its kernel."""
     dscp: Annotated[int, Field(ge=0, le=63)] | None = None
     """Differentiated Services code point of the flows (RFC 2474); decides the access category on the air."""
@@ -472,6 +478,8 @@ class StationsTest(_Test):
     """Targets that take part, each with one flow per direction."""
     direction: Literal["tx", "rx", "both"] = "rx"
     """Direction, seen from the stations."""
+    congestion: Congestion | None = None
+    """TCP congestion control of the senders; default: that of their kernels."""
 
 
 class ModuleCycleTest(_Test):
@@ -647,7 +655,8 @@ class Plan(Strict):
     target: dict[Name, Target]
     """The machines by name: ``dut`` (device under test) and ``peer``, when wanted ``sniffer``, and further stations."""
     link: dict[str, Any] | None = None
-    """The emulated link between targets of kind ``emulated``; see docs/emulated-link.md."""
+    """The link between targets of kind ``emulated``: a scenario without traffic, as of docs/scenario.md; see
+    docs/emulate.md."""
     guest: GuestSpec | None = None
     """The guest whose ends are the targets of kind ``guest``; see docs/guest.md."""
     arm: Annotated[list[Arm], Field(min_length=1, max_length=64)]
@@ -675,6 +684,10 @@ class Plan(Strict):
         if "guest" in kinds:
             return Origin.GUEST_FAST if self.guest is not None and self.guest.mode == "fast" else Origin.GUEST_EXACT
         return Origin.EMULATED if "emulated" in kinds else Origin.HARDWARE
+
+    def link_of(self, arm: Arm) -> dict[str, Any] | None:
+        """The emulated link of an arm; ``None`` when the plan has no link."""
+        return None if self.link is None else varied(self.link, arm.emulated)
 
     def guest_of(self, arm: Arm) -> GuestSpec | None:
         """The guest of an arm; ``None`` when the plan has no guest."""

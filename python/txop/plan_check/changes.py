@@ -160,9 +160,8 @@ def _contents(plan: Plan, arm: Arm) -> dict[Key, str]:
         found[("qdisc", place)] = _text(" ".join(arm.qdisc.discipline))
     if arm.load or arm.unload:
         found[("commands",)] = _text([arm.load, arm.unload])
-    if plan.link is not None:
-        found.update(_leaves((_LINK,), plan.link))
-        found.update(_leaves((_LINK,), arm.emulated or {}))
+    if (link := plan.link_of(arm)) is not None:
+        found.update(_leaves((_LINK,), link))
     if plan.guest is not None:
         inside = plan.guest.varied(arm.guest)
         without = {"parallel", "parameters", "reverse"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from txop.core.metrics import describe, in_origin
-from txop.plan.explain import did_you_mean
+from txop.core.nearest import did_you_mean
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan.model import CommandTest, FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, StationsTest, Test
@@ -37,7 +37,8 @@ class Checked:
 def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     """Check the meaning of a plan. ``files``: also that the files it names are there and can be read."""
     parts = [
-        *(_names, _targets, _emulation, check_link.wrong_links, _guest, check_guest.wrong_chips),
+        *(_names, _targets, _emulation, check_link.wrong_links, check_link.wrong_hosts),
+        *(_guest, check_guest.wrong_chips),
         *(_tests, _figures, _arms, _interface, _collect),
     ]
     found = [entry for part in parts for entry in part(loaded)]
@@ -131,12 +132,12 @@ def _emulation(loaded: LoadedPlan) -> Found:
         )
     if emulated and plan.link is None:
         yield ("target", emulated[0], "kind"), "an emulated target needs a table [link]", None
-    for name in ("dut", "peer"):
-        target = plan.target.get(name)
-        if emulated and target is not None and target.kind != "emulated":
-            yield ("target", name, "kind"), "both ends of an emulated link must be emulated", 'use kind = "emulated"'
-        if target is not None and target.kind == "emulated" and target.side != name:
-            yield ("target", name, "side"), f'must be "{name}"', None
+    for name, target in plan.target.items():
+        if emulated and target.kind != "emulated":
+            said = "both ends of an emulated link must be emulated, and so must its stations"
+            yield ("target", name, "kind"), said, 'use kind = "emulated"'
+        elif target.kind == "emulated" and target.side not in (None, name):
+            yield ("target", name, "side"), f'must be "{name}"', "take it out, and name the host with host"
     dut = plan.target.get("dut")
     for index, arm in enumerate(plan.arm):
         if arm.emulated is not None and plan.link is None:
@@ -316,6 +317,9 @@ def _collect(loaded: LoadedPlan) -> Found:
     if plan.collect.air and functions:
         said = f"{', '.join(functions[:5])} has a network function, and no air that could be captured"
         yield ("collect", "air"), said, "take it out"
+    links = check_link.links_of(loaded) if plan.collect.air else []
+    if links and not any(link.has_air for link in links):
+        yield ("collect", "air"), f"a {links[0].kind} link has no frames in the air to capture", "take it out"
     if plan.collect.air and not emulated:
         if sniffer is None:
             yield ("collect", "air"), "nothing could capture the air", "add [target.sniffer] with a monitor interface"

@@ -46,7 +46,7 @@ COLLECT = Range(0.5, 2.0, 10.0)
 RUN_OVERHEAD_S = 3.0
 """What a run on a machine takes beside its phases, arms being put in place quickly."""
 RECOVERY_SHARE = 0.2
-"""Of ``recover_s`` that a module cycle takes as a rule."""
+"""Share of ``recover_s`` that a module cycle takes as a rule."""
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ _BUS = (
     "usb_in_datagrams_per_urb", "usb_out_turnaround_us",
 )  # fmt: skip
 _CHIP = tuple(key for key in METRICS if key.startswith("chip_"))
-"""Of a virtual chip, in a guest."""
+"""Figures of a virtual chip, in a guest."""
 _TRIAL = ("faults", "kernel_warnings", "hung_tasks")
 _CYCLES = (
     "cycles", "cycles_failed", "recovery_s", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
     "kmemleak_objects",
 )  # fmt: skip
 _FAULT = ("recovered", "silence_s", "struck")
-"""Of trials in a guest."""
+"""Figures of trials in a guest."""
 _HOST = (
     "cpu_busy_percent", "cpu_idle_percent", "context_switches_per_s", "interrupts_per_s", "device_interrupts_per_s",
     "softirqs_net_per_s", "idle_cpu_percent", "idle_context_switches_per_s",

@@ -10,6 +10,7 @@ from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest_image.error import GuestError
 from txop.guest_image.locks import find_lock
+from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan.model import Arm, GuestSpec
@@ -24,7 +25,7 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
     """Chips, parameters and drivers of arms that cannot be."""
     for arm, spec, place in _specs(loaded):
         if spec.is_function:
-            yield from _function(spec, place)
+            yield from _function(arm, spec, place)
             continue
         for table in ("modem", "ncm"):
             if getattr(spec, table) is not None:
@@ -43,7 +44,7 @@ _OF_CHIPS = ("security", "channel", "width_mhz", "ap")
 """Keys about air and access point, which network functions have not."""
 
 
-def _function(spec: GuestSpec, place: Place) -> Found:
+def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
     """What a network function cannot have."""
     for key in _OF_CHIPS:
         if key in spec.model_fields_set:
@@ -56,9 +57,31 @@ def _function(spec: GuestSpec, place: Place) -> Found:
         yield place(other), f"the device is {spec.device}", f"take the settings of {other} out"
     if spec.driver in STOCK_DRIVERS["rtl8188cus"]:
         yield place("driver", "device"), f"{spec.driver} does not know a {spec.device}", f"{DRIVERS[spec.device]} does"
-    modem = spec.modem
-    if modem is not None and modem.tx_aggregation is not None and modem.mux != "rmnet":
-        yield place("modem"), f'only rmnet aggregates what is sent, and mux is "{modem.mux}"', 'set mux = "rmnet"'
+    if spec.modem is not None:
+        yield from _modem(arm, spec.modem, place)
+
+
+def _modem(arm: Arm, modem: ModemSpec, place: Place) -> Found:
+    """What the host cannot make of a modem."""
+    limits = modem.tx_aggregation
+    if modem.is_negotiated and modem.mux == "none":
+        said = 'QMAP is what is negotiated, and mux is "none"'
+        yield place("modem"), said, 'set mux = "rmnet" or "qmimux", or take framing out'
+    if limits is None or modem.mux == "rmnet":
+        return
+    if modem.mux == "none":
+        said = 'raw IP has one datagram in a transfer, and mux is "none"'
+        yield place("modem"), said, 'set mux = "rmnet", or "qmimux" with a patch that aggregates'
+    elif not arm.patches:
+        said = "qmi_wwan's own QMAP aggregates nothing that it sends"
+        yield place("modem"), said, f'give the arm the patch {UPLINK_PATCH}, or set mux = "rmnet"'
+    elif "hold_us" in limits.model_fields_set:
+        said = "the patch of qmi_wwan waits for 400 us, three times since the last datagram, and takes no hold_us"
+        yield place("modem"), said, "take hold_us out"
+
+
+UPLINK_PATCH = "txop:qmi_wwan/uplink-aggregation.toml"
+"""The edit script that comes with txop and gives qmi_wwan aggregation."""
 
 
 def wrong_guests(loaded: LoadedPlan) -> Found:

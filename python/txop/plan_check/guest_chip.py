@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from txop.guest.chips import Chip
+from txop.guest.function_host import FunctionHost
 from txop.plan.guest_function import ModemSpec, NcmSpec
 from txop.plan.model import GuestSpec
 
 
 def chip_of(spec: GuestSpec) -> Chip:
     """The chip, without captures and fault script. Raises :class:`txop.guest_image.error.GuestError`."""
-    modem = spec.modem or ModemSpec()
-    aggregation = modem.tx_aggregation if spec.device == "qmi-modem" else None
-    words = {"qmi-modem": modem.words(), "ncm": (spec.ncm or NcmSpec()).words()}
+    words = {"qmi-modem": (spec.modem or ModemSpec()).words(), "ncm": (spec.ncm or NcmSpec()).words()}
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}
     return Chip(
         device=spec.device,
@@ -23,6 +22,29 @@ def chip_of(spec: GuestSpec) -> Chip:
         ap=spec.ap,
         bus_first=spec.bus_first,
         options=words.get(spec.device, ()),
-        tx_aggregation=None if aggregation is None else (aggregation.datagrams, aggregation.bytes, aggregation.hold_us),
-        ack_every_segment=spec.device == "qmi-modem" and modem.ack_every_segment,
+        host=_host(spec),
+    )
+
+
+def _host(spec: GuestSpec) -> FunctionHost:
+    if spec.device == "qmi-modem":
+        return _modem_host(spec.modem or ModemSpec())
+    return FunctionHost(sysfs=spec.ncm.sysfs() if spec.device == "ncm" and spec.ncm is not None else {})
+
+
+def _modem_host(modem: ModemSpec) -> FunctionHost:
+    """What the host makes of a modem. qmi_wwan takes the limits of aggregation in sysfs where it has it, rmnet over
+    netlink."""
+    limits = modem.tx_aggregation
+    sysfs: dict[str, int] = {}
+    if limits is not None and modem.mux == "qmimux":
+        sysfs = {"qmi/tx_max_datagrams_mux": limits.datagrams, "qmi/tx_max_size_mux": limits.bytes}
+    return FunctionHost(
+        tx_aggregation=(limits.datagrams, limits.bytes, limits.hold_us) if limits and modem.mux == "rmnet" else None,
+        negotiates=(modem.aggregate_datagrams, modem.aggregate_bytes) if modem.is_negotiated else None,
+        ack_every_segment=modem.ack_every_segment,
+        lan_client=modem.traffic == "lan",
+        sysfs=sysfs,
+        queue_discipline=modem.queue_discipline,
+        queue_packets=modem.queue_packets,
     )

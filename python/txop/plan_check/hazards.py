@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import Arm, CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest
+from txop.plan.model import Arm, CommandTest, FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, StationsTest
 from txop.plan_check.changes import comparisons
 from txop.plan_check.count import count
 from txop.plan_check.figures import primary_of
+from txop.plan_check.link import links_of
 from txop.stats.limits import EXACT_PAIRS
 
 Found = Iterator[tuple[Path, str, str | None]]
@@ -23,7 +24,7 @@ MANY_PRIMARY = 5
 
 def hazards(loaded: LoadedPlan) -> Found:
     """Every hazard of a plan."""
-    for part in (_design, _tests, _targets, _arms, _guests):
+    for part in (_design, _tests, _targets, _arms, _links, _guests):
         yield from part(loaded)
 
 
@@ -152,10 +153,17 @@ def _arms(loaded: LoadedPlan) -> Found:
             yield ("arm", index), said, "add verify.commands: each must exit with 0 when it is"
 
 
+def _links(loaded: LoadedPlan) -> Found:
+    links = links_of(loaded) if loaded.plan.collect.usbmon else []
+    if links and not any(link.has_usb for link in links):
+        said = "there is no USB bus in this link, so there is no capture of one"
+        yield ("collect", "usbmon"), said, "give a radio a table usb, or take it out"
+
+
 CAPTURE_MB_PER_S = 6.0
 """What the chip's captures may take of a guest's memory: measured at 40 Mbit/s, frames and URBs."""
 CAPTURE_SHARE = 0.5
-"""Of the guest's memory, beyond which a capture is worth a word."""
+"""Share of the guest's memory beyond which a capture is reported."""
 
 
 def _guests(loaded: LoadedPlan) -> Found:
@@ -174,9 +182,28 @@ def _guests(loaded: LoadedPlan) -> Found:
             ):
                 said = f"its captures may take {needed_mb:.0f} MB of the guest's memory of {plan.guest.memory_mb} MB"
                 yield ("test", index, "duration_s"), said, "set memory_mb of [guest] higher, or the test shorter"
+    yield from _modems(plan)
     if plan.guest.mode == "fast" and (plan.guest.parallel or 1) > 1:
         said = "in fast mode guests at once are in each other's figures"
         yield ("guest", "parallel"), said, 'take it out, or use mode = "exact"'
+
+
+def _modems(plan: Plan) -> Found:
+    """Arms whose host fills transfers beyond what their modem takes."""
+    for index, arm in enumerate(plan.arm):
+        spec = (plan.guest or GuestSpec()).varied(arm.guest)
+        modem = spec.modem if spec.device == "qmi-modem" else None
+        limits = modem.tx_aggregation if modem is not None else None
+        if modem is None or limits is None or not modem.is_negotiated:
+            continue
+        if limits.datagrams > modem.uplink_datagrams or limits.bytes > modem.uplink_bytes:
+            said = (
+                f"transfers of up to {limits.datagrams:,} datagrams and {limits.bytes:,} bytes go past what the modem "
+                f"takes ({modem.uplink_datagrams:,} and {modem.uplink_bytes:,}): it crashes of the first"
+            )
+            own = arm.guest is not None and "modem" in arm.guest.model_fields_set
+            place: Path = ("arm", index, "guest", "modem") if own else ("guest", "modem")
+            yield place, said, "keep tx_aggregation to the limits, unless the crash is what you look for"
 
 
 def _is_free(arm: Arm) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ _UNITS = {
     "bytes_sent": "bytes", "snap_lengths": "bytes", "offset": "bytes", "variation": "ratio", "distance": "bits",
     "bitmap_bits": "bits",
 }  # fmt: skip
+_KINDS = {"str": "text", "int": "integer", "bool": "true/false", "float": "number"}
 
 
 def models_of(module: str, names: Sequence[str] = ()) -> Iterator[tuple[type[Model], dict[str, str]]]:
@@ -53,9 +55,8 @@ def model_table(item: type[Model], docs: dict[str, str]) -> str:
 
 def _kind(item: type[Model], name: str) -> str:
     annotation = str(item.__annotations__[name])
-    text = annotation.replace(" | None", " or null").replace("str", "text").replace("int", "integer")
-    text = text.replace("bool", "true/false").replace("float", "number")
-    return text.replace("list[", "list of ").replace("]", "")
+    text = annotation.replace(" | None", " or null").replace("list[", "list of ").replace("]", "")
+    return re.sub(r"\b(?:str|int|bool|float)\b", lambda found: _KINDS[found[0]], text)
 
 
 def _unit(name: str, kind: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from txop.formats.error import FormatError
 
 if TYPE_CHECKING:
-    from txop.present.window import Window
+    from txop.present.report_parts import Window
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def outlined(summary: dict[str, Any]) -> SummaryOutline:
 
 
 def _window(window: dict[str, Any]) -> Window:
-    from txop.present.window import Window
+    from txop.present.report_parts import Window
 
     return Window.model_validate(window)
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar, Union
 
 from txop.present.csv_cells import Cell, write_table
 from txop.present.document import Model
-from txop.present.sentence import Sentence
+from txop.present.report_parts import Sentence
 
 if TYPE_CHECKING:
     import polars

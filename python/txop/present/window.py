@@ -1,43 +1,16 @@
-"""The part of a capture that a report is of: mirrors ``Window`` of ``report`` in the crates ``air`` and ``bus``."""
+"""The part of a capture that a report is of, in words."""
 
 from __future__ import annotations
 
 import datetime
 
 from txop.present import format as fmt
-from txop.present.document import Model
+from txop.present.report_parts import Window
 
 
-class Window(Model):
-    """The part of a capture that the figures are of: records from one moment on and before another. An end that was not
-    given is Null, and open.
-    """
-
-    from_unix_s: float | None
-    """First moment inside; Null also without an absolute clock."""
-    to_unix_s: float | None
-    """First moment after it."""
-    from_us: float | None
-    """First moment inside, from the first record of the capture on; negative when it lies before."""
-    to_us: float | None
-    """First moment after it, from the first record of the capture on."""
-    records_before: int
-    """Records before the window."""
-    records_inside: int
-    """Records in it."""
-    records_after: int
-    """Records at its end or later."""
-    records_without_time: int
-    """Records that have no time and are left out."""
-    capture_first_unix_s: float | None
-    """Time of the first record of the capture."""
-    capture_last_unix_s: float | None
-    """Latest time of a record of the capture."""
-
-    @property
-    def records(self) -> int:
-        """Records of the whole capture."""
-        return self.records_before + self.records_inside + self.records_after + self.records_without_time
+def records(window: Window) -> int:
+    """Records of the whole capture."""
+    return window.records_before + window.records_inside + window.records_after + window.records_without_time
 
 
 def described(window: Window) -> str:
@@ -52,7 +25,7 @@ def described(window: Window) -> str:
         if n
     ]
     outside = f"; {', '.join(left_out)}" if left_out else ""
-    return f"{_span(window)}: {fmt.count(window.records_inside)} of {fmt.count(window.records)} records{outside}"
+    return f"{_span(window)}: {fmt.count(window.records_inside)} of {fmt.count(records(window))} records{outside}"
 
 
 def _span(window: Window) -> str:

@@ -28,7 +28,7 @@ LOADER = 'IFS= read -r l; eval "$l"'
 """What ``sh -c`` gets on its command line: read one line, run it. Reads the same in every shell."""
 
 MAX_PREAMBLE_BYTES = 64 * 1024
-"""Of what login scripts print; a machine that prints more before the command is not usable."""
+"""Limit on what login scripts print; a machine that prints more before the command is not usable."""
 
 END_GRACE_S = 2
 """Between ``TERM`` and ``KILL`` when the shell has to decide alone."""
@@ -185,7 +185,7 @@ class Preamble:
         self._marker = f"{token} ".encode()
         self._held = bytearray()
         self.pid: int | None = None
-        """Of the shell over there, once its marker has come."""
+        """Process id of the remote shell, once its marker has come."""
 
     @property
     def found(self) -> bool:

@@ -1,9 +1,9 @@
-"""Scenarios in virtual time: :func:`simulate` gives one :class:`~txop.simulate.model.Simulation`.
+"""Scenarios in virtual time: :func:`simulate` gives one :class:`~txop.simulate.simulation.Simulation`.
 
 >>> from txop.simulate import simulate
 >>> done = simulate("two-stations", settings=[("run.duration_s", "1"), ("run.warm_up_s", "0.5")])
 >>> done.origin, len(done.points[0].runs)
-(<Origin.SIMULATED: 'simulated'>, 1)
+('simulated', 1)
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from txop.formats.error import FormatError
 from txop.simulate.engine import check, simulate, simulate_json
 from txop.simulate.error import ScenarioError
-from txop.simulate.model import Simulation
 from txop.simulate.shipped import Shipped, shipped
+from txop.simulate.simulation import Simulation
 
 __all__ = [
     "FormatError",

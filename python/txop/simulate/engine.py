@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from txop.simulate.error import ScenarioError
-from txop.simulate.model import Simulation
 from txop.simulate.settled import warnings
 from txop.simulate.shipped import Library
+from txop.simulate.simulation import Simulation
 
 Progress = Callable[[int, int], None]
 """Called now and then with the runs done, and all there are."""
@@ -67,18 +67,17 @@ def simulate(
         ScenarioError: the scenario, a setting or a sweep cannot be.
         OSError: a capture cannot be written.
     """
-    document = simulate_json(
+    return _run(
         name,
         settings=settings,
-        sweeps=sweeps,
+        sweeps=list(sweeps),
         seeds=seeds,
         threads=threads,
         air=air,
         usb=usb,
         waterfall=waterfall,
         progress=progress,
-    )
-    return Simulation.parse(document)
+    )[1]
 
 
 def simulate_json(
@@ -94,25 +93,31 @@ def simulate_json(
     progress: Progress | None = None,
 ) -> bytes:
     """The same as the JSON document itself (UTF-8); see ``docs/simulate.md``."""
+    document, simulation = _run(
+        name,
+        settings=settings,
+        sweeps=list(sweeps),
+        seeds=seeds,
+        threads=threads,
+        air=air,
+        usb=usb,
+        waterfall=waterfall,
+        progress=progress,
+    )
+    said = json.dumps(simulation.warnings, ensure_ascii=False).encode()
+    # The engine's bytes stay as they are.
+    head = document.rstrip().removesuffix(b"}").rstrip()
+    return head + b',"warnings":' + said + b"}\n"
+
+
+def _run(name: str, *, settings: Settings, **options: Any) -> tuple[bytes, Simulation]:
+    """The engine's document, and what is in it with what there is to say of it."""
     from txop import _native
 
     library = Library(name)
     try:
-        document = _native.simulate_scenario(
-            library.name,
-            library.read,
-            settings=list(settings),
-            sweeps=list(sweeps),
-            seeds=seeds,
-            threads=threads,
-            air=air,
-            usb=usb,
-            waterfall=waterfall,
-            progress=progress,
-        )
+        document = _native.simulate_scenario(library.name, library.read, settings=list(settings), **options)
     except ValueError as error:
         raise ScenarioError(str(error)) from None
-    said = json.dumps(warnings(Simulation.parse(document)), ensure_ascii=False).encode()
-    # The engine's bytes stay as they are.
-    head = document.rstrip().removesuffix(b"}").rstrip()
-    return head + b',"warnings":' + said + b"}\n"
+    simulation = Simulation.parse(document)
+    return document, simulation.model_copy(update={"warnings": warnings(simulation)})

@@ -5,8 +5,8 @@ from __future__ import annotations
 from txop.present import format as fmt
 from txop.present.chapters import drawn_sections
 from txop.present.page import render
-from txop.simulate.model import Simulation
 from txop.simulate.plots import draw
+from txop.simulate.simulation import Simulation
 from txop.simulate.view import sections
 
 ROWS_SHOWN = 40

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, SERIES, plain
-from txop.simulate.model import Series, Simulation
+from txop.simulate.model import SeriesResult
+from txop.simulate.simulation import Simulation, summary_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -146,7 +147,7 @@ def _over_sweep(simulation: Simulation, figure: str, of: list[str], title: str, 
             if number != along
         )
         for name in of:
-            entry = point.find(figure, name)
+            entry = summary_of(point, figure, name)
             if entry is not None:
                 line = f"{name}, {others}" if others else name
                 half = entry.sd or 0.0
@@ -192,7 +193,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _thinned(values: list[float], series: Series) -> Iterable[tuple[float, float]]:
+def _thinned(values: list[float], series: SeriesResult) -> Iterable[tuple[float, float]]:
     """Times and means of as many neighbours as it takes to keep to :data:`MAX_POINTS`."""
     by = -(-len(values) // MAX_POINTS)
     for start in range(0, len(values), by):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from txop.simulate.model import Run, Simulation
+from txop.simulate.model import Run
+from txop.simulate.simulation import Simulation
 from txop.stats.ramp import ramp
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from txop.present.csv_cells import Cell, write_table
-from txop.simulate.model import Direction, Point, Run, Simulation
+from txop.simulate.model import DirectionResult, Point, Run
+from txop.simulate.simulation import Simulation
 
 if TYPE_CHECKING:
     import polars
@@ -100,7 +101,7 @@ def _stations(simulation: Simulation) -> Iterator[Row]:
                 "share_of_stations": station.share_of_stations,
             }
             for way, direction in (("down", station.down), ("up", station.up)):
-                for name in Direction.model_fields:
+                for name in DirectionResult.model_fields:
                     if name != "aggregates":
                         row[f"{way}_{name}"] = getattr(direction, name)
             yield row
@@ -213,9 +214,9 @@ def write_csv(simulation: Simulation, name: str, out: IO[str]) -> None:
     columns = [*first, "origin"]
 
     def lines() -> Iterator[list[Cell]]:
-        yield [*first.values(), simulation.origin.value]
+        yield [*first.values(), simulation.origin]
         for row in rows:
-            yield [*row.values(), simulation.origin.value]
+            yield [*row.values(), simulation.origin]
 
     write_table(out, columns, lines())
 
@@ -230,7 +231,7 @@ def frame(simulation: Simulation, name: str = "figures") -> polars.DataFrame:
             for row in rows:
                 row[axis.key] = str(row[axis.key])
     frame = polars.DataFrame(rows, infer_schema_length=None)
-    return frame.with_columns(polars.lit(simulation.origin.value).alias("origin"))
+    return frame.with_columns(polars.lit(simulation.origin).alias("origin"))
 
 
 def write_parquet(simulation: Simulation, out: IO[bytes]) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from txop.present import format as fmt
-from txop.simulate.model import Run, Simulation
+from txop.simulate.model import Run
+from txop.simulate.simulation import Simulation
 
 
 def use_of(simulation: Simulation, run: Run) -> list[tuple[str, str]]:

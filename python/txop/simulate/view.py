@@ -8,7 +8,8 @@ from txop.air.model import Waterfall
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section
 from txop.present.format import capital
-from txop.simulate.model import Flow, Point, Run, Simulation
+from txop.simulate.model import FlowResult, Point, Run
+from txop.simulate.simulation import Simulation, summary_of
 from txop.simulate.use import use_of
 
 MOST_POINTS_WITH_FLOWS = 1
@@ -51,7 +52,7 @@ def _about(simulation: Simulation) -> Section:
     seeds = len(simulation.points[0].runs)
     facts = [
         Fact("Scenario", f"{scenario.name}: {scenario.title}" if scenario.title else scenario.name),
-        Fact("Origin", f"{simulation.origin.value}: a model in virtual time, not a measurement"),
+        Fact("Origin", f"{simulation.origin}: a model in virtual time, not a measurement"),
         Fact("Link", scenario.link),
         Fact("Runs", _runs_in_words(len(simulation.points), seeds, run)),
     ]
@@ -80,7 +81,7 @@ def _listed(values: Iterable[str]) -> str:
 
 def _spread(point: Point, figure: str, of: str | None, digits: int, unit: str = "") -> Cell:
     """A mean, with its standard deviation where there are several seeds."""
-    entry = point.find(figure, of)
+    entry = summary_of(point, figure, of)
     if entry is None:
         return Cell(fmt.NOT_AVAILABLE)
     text = fmt.number(entry.mean, digits)
@@ -117,7 +118,7 @@ def _flows(point: Point, number: int) -> Section:
     note = "Latency: one way for udp, round trip for ping, the sender's own round trips for tcp."
     if len(point.runs) > 1:
         note += f" Mean ± standard deviation of {len(point.runs)} seeds."
-    total = point.find("goodput_mbit_s")
+    total = summary_of(point, "goodput_mbit_s")
     facts = [] if total is None else [Fact("Goodput of all", _spread(point, "goodput_mbit_s", None, 2, " Mbit/s").text)]
     blocks: list[Block] = [
         Facts(facts),
@@ -134,7 +135,7 @@ def _mean_count(values: Iterable[int]) -> Cell:
     return Cell(fmt.count(mean), mean)
 
 
-def _causes(flows: Iterable[Flow]) -> str:
+def _causes(flows: Iterable[FlowResult]) -> str:
     sums: dict[str, int] = {}
     for flow in flows:
         for drop in flow.drops:
@@ -162,7 +163,7 @@ def _stations(point: Point, number: int) -> Section:
         for station in (air.stations if air is not None else ())
     ]
     facts = [Fact("Somebody sends", _percent(point, "air_busy_share", None).text + " % of the time")]
-    if point.find("airtime_jain") is not None:
+    if summary_of(point, "airtime_jain") is not None:
         facts.append(Fact("Jain's index of airtime", _spread(point, "airtime_jain", None, 3).text))
     note = "Airtime: all frames between a station and the access point, both ways; frames that collide count for each."
     return Section(
@@ -172,7 +173,7 @@ def _stations(point: Point, number: int) -> Section:
 
 
 def _percent(point: Point, figure: str, of: str | None) -> Cell:
-    entry = point.find(figure, of)
+    entry = summary_of(point, figure, of)
     if entry is None:
         return Cell(fmt.NOT_AVAILABLE)
     text = fmt.number(100 * entry.mean)

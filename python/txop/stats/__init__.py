@@ -11,6 +11,8 @@ it makes no sense) raises :class:`ValueError`.
 
 =====================  ==========================================================
 :mod:`.verdict`        two arms compared, in pairs or not; start here
+:mod:`.comparison`     what that found
+:mod:`.sentence`       the same in one line of plain English
 :mod:`.signed_rank`    exact Wilcoxon signed-rank test and its interval
 :mod:`.two_sample`     exact Mann-Whitney test and its interval
 :mod:`.holm`           several metrics judged together

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from txop.stats.comparison import Comparison
 from txop.stats.limits import MAX_BLOCKS
-
-if TYPE_CHECKING:
-    from txop.stats.verdict import Comparison
 
 
 def sentence(c: Comparison) -> str:
-    """What was found, with its interval, n and p-value; and what to do when nothing was found."""
+    """What was found, with its interval, n and p-value; and what to do when nothing was found.
+
+    Names are as given, so text from outside still has to be made visible.
+    """
     name, base = c.arm_name, c.baseline_name
     if c.verdict in ("better", "worse"):
         way = f" ({'higher' if c.estimate > 0 else 'lower'})" if c.better == "lower" else ""

@@ -12,104 +12,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from txop.core.metrics import Better, Scale
 from txop.stats import power
-from txop.stats.drift import Drift, drift
+from txop.stats.comparison import Comparison, Verdict
+from txop.stats.drift import drift
 from txop.stats.holm import holm
-from txop.stats.limits import EXACT_PAIRS, EXACT_RUNS, MAX_BLOCKS
+from txop.stats.limits import MAX_BLOCKS
 from txop.stats.samples import LARGEST, ROUNDING, Floats, finite, significance_level
-from txop.stats.sentence import sentence
 from txop.stats.signed_rank import signed_rank
 from txop.stats.skew import STRONG_P, SignTest, sign_test, skewness
 from txop.stats.spread import mark_far
 from txop.stats.two_sample import mann_whitney
 
-Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
-
 DRIFT_P = 0.05
 """Below this p-value a drift of the difference is worth a warning."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One metric, one arm against the baseline.
-
-    Numbers are in percent on the ``ratio`` scale and in ``unit`` on the ``difference`` scale, arm against baseline:
-    plus is more, whichever way is good.
-    """
-
-    baseline_name: str
-    arm_name: str
-    paired: bool
-    scale: Scale
-    """The scale used; ``difference`` in place of ``ratio`` where a value was not positive (a warning says so)."""
-    unit: str
-    """``%`` on the ratio scale."""
-    better: Better | None
-    """``None``: the metric explains and is not judged."""
-    margin: float
-    """Smallest effect that matters."""
-    confidence: float
-    n: int
-    """Blocks; unpaired: runs of the smaller arm."""
-    n_baseline: int
-    n_arm: int
-    estimate: float
-    """Hodges-Lehmann estimate."""
-    low: float | None
-    """Lower end of the interval; ``None`` where there is none, for the reason in ``warnings``."""
-    high: float | None
-    attained_confidence: float | None
-    p: float | None
-    """Exact two-sided p-value, not adjusted; ``None`` for a single run."""
-    p_adjusted: float | None
-    """After :func:`with_holm`; ``None`` before."""
-    points: tuple[float, ...]
-    """Each block's own effect, in the order of the blocks; empty when unpaired."""
-    marked: tuple[int, ...]
-    """Positions (from 0) in ``points`` that lie far from the others. Nothing was excluded."""
-    sd_d: float | None
-    """Standard deviation of d over blocks; on the ratio scale 100 times that of the logarithm. ``None`` unpaired or n
-    = 1."""
-    smallest_detectable_effect: float | None
-    """What this many blocks with this ``sd_d`` show in 4 of 5 campaigns; ``None`` where that is not known."""
-    drift: Drift | None
-    """Rank correlation of block order and effect; ``None`` unpaired or with fewer than four blocks."""
-    verdict: Verdict | None
-    """``None`` for a metric that is not judged."""
-    small_but_real: bool
-    """The difference is not chance, but the estimate is inside the margin."""
-    blocks_needed: int | None
-    """For an inconclusive pairing: blocks in all that would probably settle it; ``None`` where more blocks are not
-    the cure."""
-    warnings: tuple[str, ...]
-    skewness: float | None = None
-    """Skewness of d when it is strong, so that the signed-rank test does not quite hold; else ``None``."""
-    sign: SignTest | None = None
-    """What holds then: the median of d, in the unit of ``estimate``."""
-    beyond_limit: bool = False
-    """Inconclusive, and more blocks than a campaign may have would be needed."""
-
-    @property
-    def exact(self) -> bool:
-        """Whether the distributions were counted, and not taken to be normal."""
-        return self.n <= EXACT_PAIRS if self.paired else max(self.n_baseline, self.n_arm) <= EXACT_RUNS
-
-    @property
-    def sentence(self) -> str:
-        """The result in one line of plain English; names are as given, so text from outside still has to be made
-        visible."""
-        return sentence(self)
-
-    @property
-    def alpha(self) -> float:
-        """Error rate: 1 - confidence."""
-        return significance_level(self.confidence)
 
 
 def compare_paired(

@@ -91,7 +91,7 @@ class Command:
 
     @property
     def pid(self) -> int | None:
-        """Of its shell on the target, once known."""
+        """Process id of its shell on the target, once known."""
         return self._preambles[STDOUT].pid or self._preambles[STDERR].pid
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
-"""Of a command's output kept in memory; more is cut and :attr:`Ran.cut` says so."""
+"""Limit on a command's output kept in memory; more is cut and :attr:`Ran.cut` says so."""
 
 
 class TargetError(Exception):

@@ -30,7 +30,7 @@ READ_TIMEOUT_S = 20.0
 """For one file. A driver that hangs makes its own files in sysfs and debugfs hang."""
 
 MAX_STDERR_BYTES = 1 << 20
-"""Of a started command's messages, kept when they do not go to a file."""
+"""Limit on the messages of a started command that are kept when they do not go to a file."""
 
 CLOSE_GRACE_S = 1.0
 

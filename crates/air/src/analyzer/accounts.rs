@@ -5,8 +5,9 @@ use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 
 use super::Accounts;
 use crate::block_ack::Occasion;
+use crate::decode::Batch;
 use crate::exchange::{Matcher, Role};
-use crate::frame::{Batch, Detail, Frame};
+use crate::frame::{Detail, Frame};
 use crate::link::{Link, StationRows};
 use crate::ppdu::{Control, Ppdu};
 
@@ -40,9 +41,15 @@ impl Accounts {
             let ta = frame.ta().unwrap_or(MacAddr::ZERO);
             if self.selection.takes(ta, receiver, frame.header.bssid()) {
                 self.events.frame(frame, detail, at_ns);
-                if let (Some(log), Detail::BlockAck(tids)) = (&mut self.block_acks, detail) {
-                    log.frame(frame, tids, at_ns);
-                }
+            }
+        }
+        if let Some(log) = &mut self.block_acks {
+            let ta = frame.ta().unwrap_or(MacAddr::ZERO);
+            let is_one = frame.header.kind() == FrameKind::BlockAck && frame.usable();
+            if is_one && self.selection.takes(ta, receiver, frame.header.bssid()) {
+                // One of a reserved kind has no TIDs that could be read.
+                let tids = if let Some(Detail::BlockAck(tids)) = detail { tids.as_slice() } else { &[] };
+                log.frame(frame, tids, at_ns);
             }
         }
         let management = match detail {

@@ -102,6 +102,8 @@ impl Running {
             grouped,
             stamped: counts.stamped() > 0,
             channels: counts.channels(),
+            unobserved_ns: totals.unobserved_ns,
+            hopped_ns: totals.hopped_ns,
             untimed: (medium.untimed(), medium.untimed() + medium.timed()),
             hearing: &hearing,
             limits: &summary.limits,
@@ -149,7 +151,7 @@ impl Running {
         let members = summary::members(networks);
 
         let mut report = Report {
-            format: "txop-air",
+            format: report::FORMAT,
             version: report::FORMAT_VERSION,
             tool: concat!("txop ", env!("CARGO_PKG_VERSION")).to_owned(),
             origin: source.origin.to_owned(),
@@ -165,12 +167,12 @@ impl Running {
                 })
                 .collect(),
             bss,
-            access_points: access_point::access_points(claims, stations, links, &is_left_out)
+            access_points: access_point::access_points(claims, stations, links, &is_left_out, source.window.is_some())
                 .into_iter()
                 .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
                 .collect(),
             links: link_rows,
-            ghost_effect: summary::ghost_effect(counts, stations, &ghosts),
+            ghost_effect: summary::ghost_effect(counts, stations, links, &ghosts),
             ghosts: ghost::report(&ghosts, stations),
             exchanges,
             block_acks,

@@ -12,21 +12,23 @@ use wire::ieee80211::MacAddr;
 use crate::block_ack::Flows;
 use crate::block_ack_log::BlockAckLog;
 use crate::calibrate::{calibrate, Calibration, Grouping};
-use crate::capability::{self, CapabilityAudit};
+use crate::capability;
 use crate::claims::Claims;
 use crate::clock::Clock;
+use crate::decode::Batch;
 use crate::duplicates::Latest;
 use crate::events::Events;
 use crate::exchange::Matcher;
 use crate::few::Few;
 use crate::flood::{is_of_a_flood, Floods};
-use crate::frame::{Batch, Fcs, Frame};
+use crate::frame::{Fcs, Frame};
 use crate::ghost;
 use crate::hearing::Listener;
 use crate::link::{Links, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
 use crate::network::Networks;
 use crate::ppdu::Assembler;
+use crate::report::CapabilityAudit;
 use crate::report::Report;
 use crate::selection::{NotThere, Selection};
 use crate::station::Stations;
@@ -126,17 +128,14 @@ impl Analyzer {
                 self.waiting_frames += batch.frames.len();
                 self.waiting.push(batch);
                 if self.waiting_frames >= CALIBRATION_FRAMES {
-                    self.start(done);
+                    self.running = Some(self.started(done));
                 }
             }
         }
     }
 
     /// Calibrates on what is waiting and goes through it.
-    fn start(&mut self, mut done: impl FnMut(Batch)) {
-        if self.running.is_some() {
-            return;
-        }
+    fn started(&mut self, mut done: impl FnMut(Batch)) -> Running {
         let selection = self.options.selection;
         let main_interface = busiest_interface(first(&self.waiting), selection);
         let is_main = |frame: &&Frame| frame.interface == main_interface;
@@ -160,7 +159,7 @@ impl Analyzer {
             done(batch);
         }
         self.waiting = Vec::new();
-        self.running = Some(running);
+        running
     }
 
     /// What was chosen and is not there; to be asked when all frames are in.
@@ -181,21 +180,17 @@ impl Analyzer {
 
     /// The report of everything so far. Ends the calibration phase.
     pub fn report(&mut self, source: &summary::Source) -> Report {
-        self.start(drop);
+        let mut running = self.running.take().unwrap_or_else(|| self.started(drop));
         let audit = self.whole.as_mut().map(|whole| whole.audit(&self.options.selection));
-        match &mut self.running {
-            Some(running) => {
-                let mut report = running.report(&self.options, &self.counts, &self.networks, source);
-                if let Some(audit) = audit {
-                    report.capabilities = audit;
-                }
-                if report.summary.limits.iter().any(|limit| limit.code == "airtime-exceeds-time") {
-                    capability::forget_rates(&mut report.capabilities);
-                }
-                report
-            }
-            None => unreachable!("start() made it"),
+        let mut report = running.report(&self.options, &self.counts, &self.networks, source);
+        self.running = Some(running);
+        if let Some(audit) = audit {
+            report.capabilities = audit;
         }
+        if report.summary.limits.iter().any(|limit| limit.code == "airtime-exceeds-time") {
+            capability::forget_rates(&mut report.capabilities);
+        }
+        report
     }
 }
 

@@ -3,7 +3,8 @@
 use wire::ieee80211::Capabilities;
 
 use super::amendments::managed;
-use super::rows::{row, CapabilityRow, Claim, Seen, Subject};
+use super::rows::{row, Seen, Subject};
+use crate::report::{CapabilityRow, Claim};
 
 /// What a claim is of, by generation: VHT, HE, EHT.
 type Claims = [(&'static str, bool); 3];

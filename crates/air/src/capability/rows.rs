@@ -1,6 +1,5 @@
 //! Claims against use, row by row.
 
-use serde::Serialize;
 use wire::ieee80211::{AccessCategory, Capabilities};
 use wire::phy::Band;
 
@@ -9,46 +8,9 @@ use super::beamforming::beamforming;
 use super::peers::{claims_generation, Peers, GENERATIONS, MIN_CONTRADICTION, MIN_OCCASION};
 use super::security::security;
 use crate::access_point::width_mhz;
+use crate::report::{CapabilityRow, Claim};
 use crate::sentence::{sentence, Figure, Sentence};
 use crate::usage::Usage;
-
-/// Whether a capability is claimed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Claim {
-    /// Its frames say so.
-    Yes,
-    /// Its frames say the contrary, or leave out the element that would say so.
-    No,
-    /// No frame with such a claim was captured, or no element can make it.
-    NotAvailable,
-}
-
-impl From<bool> for Claim {
-    fn from(claimed: bool) -> Self {
-        match claimed {
-            true => Self::Yes,
-            false => Self::No,
-        }
-    }
-}
-
-/// One capability of one station.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CapabilityRow {
-    /// In the words of a Wi-Fi Alliance certificate.
-    pub capability: String,
-    /// Claimed.
-    pub claimed: Claim,
-    /// What exactly, or why it is not available.
-    pub claimed_detail: Option<String>,
-    /// Frames that used it; `None` when this capture cannot tell.
-    pub seen: Option<u64>,
-    /// Numerator and denominator in words, or why the capture cannot tell.
-    pub seen_detail: Option<String>,
-    /// What a reader should notice: a claim that was not used although there was an occasion, or a use without a claim.
-    pub note: Option<Sentence>,
-}
 
 /// What an audit is about. Usage counts frames that are not known to be damaged.
 #[derive(Clone, Copy, Debug)]
@@ -344,13 +306,14 @@ fn unused_generation(subject: &Subject<'_>, names: &[(&str, bool, u64); GENERATI
     let claimed = subject.claimed?;
     let shared = |place: &usize| claims_generation(claimed, *place) && subject.peers.in_generation(*place).1 > 0;
     let newest = (0..GENERATIONS).rev().find(shared)?;
+    let (name, _, _) = *names.get(newest)?;
     let (used, sent) = subject.peers.in_generation(newest);
     (newest > 0 && used == 0 && sent >= MIN_OCCASION).then(|| {
         sentence!(
             "claims {name}, as its peers do, but sent them {used} of {sent} data MPDUs in its formats",
             used = Figure::count(used, sent),
             sent = Figure::total(sent);
-            name = names[newest].0
+            name = name
         )
     })
 }

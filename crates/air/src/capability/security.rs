@@ -2,7 +2,8 @@
 
 use wire::ieee80211::{Capabilities, Rsn};
 
-use super::rows::{row, CapabilityRow, Claim, Seen, Subject};
+use super::rows::{row, Seen, Subject};
+use crate::report::{CapabilityRow, Claim};
 
 /// How keys are managed, as far as elements tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,6 +6,7 @@ use super::Spread;
 
 /// Something that sends beacons or probe responses, as its latest ones describe it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccessPoint {
     /// BSSID.
     pub bssid: String,
@@ -46,8 +47,8 @@ pub struct AccessPoint {
     pub signal_dbm: Option<Spread>,
     /// Stations that it exchanged unicast data frames with; ghosts are not counted.
     pub stations: u64,
-    /// First and last frame it sent, µs since the start of the capture.
+    /// First frame it sent, µs since the start of the capture.
     pub first_seen_us: Option<f64>,
-    /// See `first_seen_us`.
+    /// Last frame it sent, µs since the start of the capture.
     pub last_seen_us: Option<f64>,
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Events in time order, and how many frames there were of each kind.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Events {
     /// All frames of each kind with a usable FCS, whether or not they have a row.
     pub frames: Vec<EventFrames>,
@@ -17,6 +18,7 @@ pub struct Events {
 
 /// Frames of one kind of event.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventFrames {
     /// See [`Event::kind`].
     pub kind: String,
@@ -26,6 +28,7 @@ pub struct EventFrames {
 
 /// Something that one station said to another, once or several times within a second of each other.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event {
     /// First frame, µs since the first frame of the capture.
     pub start_us: f64,

@@ -7,6 +7,7 @@ use crate::sentence::Sentence;
 
 /// PPDUs of one transmitter to one receiver that solicit an immediate response, and what came.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchange {
     /// Transmitter.
     pub ta: String,
@@ -65,6 +66,7 @@ pub struct Exchange {
 
 /// [`Exchange`] figures of one kind of frame.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeKind {
     /// Soliciting PPDUs.
     pub ppdus: u64,
@@ -76,17 +78,22 @@ pub struct ExchangeKind {
     pub missing_not_resent: u64,
     /// Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as are the
     /// three below.
+    #[serde(default)] // older documents lack it
     pub late_answered: Option<u64>,
     /// Those of `late_answered` that were sent again, as if no response had come.
+    #[serde(default)] // older documents lack it
     pub late_answered_resent: Option<u64>,
     /// The same of those whose response came in time.
+    #[serde(default)] // older documents lack it
     pub in_time_answered: Option<u64>,
     /// Those of `in_time_answered` that were sent again.
+    #[serde(default)] // older documents lack it
     pub in_time_answered_resent: Option<u64>,
 }
 
 /// [`Exchange`] figures of one rate and kind of frame.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeRate {
     /// What the soliciting PPDUs carry: `data`, `management`, `control`.
     pub frames: String,
@@ -96,7 +103,7 @@ pub struct ExchangeRate {
     pub rate_known: bool,
     /// Soliciting PPDUs.
     pub ppdus: u64,
-    /// Answered.
+    /// Answered, by ACK, Block Ack or CTS.
     pub answered: u64,
     /// Share answered.
     pub answered_share: Option<f64>,
@@ -112,6 +119,7 @@ pub struct ExchangeRate {
 
 /// Block Ack accounting of one (originator, recipient, TID).
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockAckFlow {
     /// Who sends the data.
     pub originator: String,
@@ -169,7 +177,7 @@ pub struct BlockAckFlow {
     pub left_out_in_tail: u64,
     /// Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs.
     pub left_out_positioned: u64,
-    /// All answered MPDUs of A-MPDUs with at least 4 MPDUs.
+    /// All answered MPDUs of A-MPDUs with at least 4 MPDUs: what chance alone is computed from.
     pub positioned: u64,
     /// Of these: in the last quarter of their A-MPDU.
     pub positioned_in_tail: u64,
@@ -187,6 +195,7 @@ pub struct BlockAckFlow {
 
 /// A Block Ack that leaves MPDUs out.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockAckExample {
     /// Record number of the Block Ack in the file, from 1.
     pub frame: u64,
@@ -202,6 +211,7 @@ pub struct BlockAckExample {
 
 /// One position in an A-MPDU.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PositionRow {
     /// 0: the last MPDU, 1: the one before it, ...
     pub from_end: u32,
@@ -211,8 +221,9 @@ pub struct PositionRow {
     pub left_out: u64,
 }
 
-/// "Not received, or just too slow to acknowledge?"
+/// Not received, or just too slow to acknowledge? The answer for one direction.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AckVerdict {
     /// Who sends the data.
     pub originator: String,
@@ -241,6 +252,7 @@ impl AckVerdict {
 
 /// Aggregation of one (transmitter, receiver, TID).
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Aggregation {
     /// Transmitter.
     pub ta: String,

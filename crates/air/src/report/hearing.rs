@@ -6,6 +6,7 @@ use crate::sentence::Sentence;
 
 /// Whether the silence of a capture is evidence of silence on the air.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hearing {
     /// The sniffer was listening, and nothing shows that it missed frames: what it did not hear was most likely not sent.
     pub silence_is_evidence: bool,
@@ -25,6 +26,7 @@ pub struct Hearing {
 
 /// Beacons of one access point.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BeaconRaster {
     /// MAC address.
     pub address: String,
@@ -40,6 +42,7 @@ pub struct BeaconRaster {
 
 /// Frames of one kind that came faster than any protocol has use for.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flood {
     /// `deauthentication`, `disassociation`, `authentication`, `association request`.
     pub kind: String,
@@ -47,9 +50,9 @@ pub struct Flood {
     pub frames: u64,
     /// Most of them in one second.
     pub most_in_a_second: u64,
-    /// First and last of them, µs since the first frame.
+    /// First of them, µs since the first frame.
     pub first_us: f64,
-    /// See `first_us`.
+    /// Last of them, µs since the first frame.
     pub last_us: f64,
     /// The address in whose name most were sent.
     pub sender: String,

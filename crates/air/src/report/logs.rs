@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Which station sent at which rate when.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateTimeline {
     /// Width of a span, µs: 100 ms, doubled as often as 8,192 rows of all stations need it.
     pub bin_us: f64,
@@ -15,6 +16,7 @@ pub struct RateTimeline {
 
 /// Frames that one station sent at one rate in one span of time, without those with a bad FCS.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateCell {
     /// Transmitter.
     pub address: String,
@@ -34,6 +36,7 @@ pub struct RateCell {
 
 /// Block Acks one by one.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockAckLog {
     /// Block Ack frames with a usable FCS.
     pub frames: u64,
@@ -45,10 +48,11 @@ pub struct BlockAckLog {
 
 /// What a Block Ack says of one TID.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockAckRow {
     /// Record number in the file.
     pub number: u64,
-    /// µs since the first frame.
+    /// When, µs since the first frame.
     pub at_us: f64,
     /// Who sends it: the receiver of the data.
     pub recipient: Option<String>,

@@ -7,6 +7,7 @@ use crate::sentence::Sentence;
 
 /// Airtime of everybody.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Airtime {
     /// `None` when no frame tells its rate.
     pub busy_us: Option<f64>,
@@ -22,12 +23,16 @@ pub struct Airtime {
     /// By kind.
     pub kinds: Option<AirtimeKinds>,
     /// The part of `busy_us` in which the chosen network sends, its stations included; `None` when none was chosen.
+    #[serde(default)] // older documents lack it
     pub bss_us: Option<f64>,
     /// `bss_us / observed_us`.
+    #[serde(default)] // older documents lack it
     pub bss_share: Option<f64>,
     /// `bss_us / busy_us`.
+    #[serde(default)] // older documents lack it
     pub bss_busy_share: Option<f64>,
     /// Airtime of the chosen network by kind.
+    #[serde(default)] // older documents lack it
     pub bss_kinds: Option<AirtimeKinds>,
     /// Frames whose duration is not known.
     pub frames_without_duration: u64,
@@ -43,17 +48,19 @@ pub struct Airtime {
 
 /// Airtime of one PHY.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhyAirtime {
     /// Label.
     pub phy: String,
     /// PPDUs.
     pub ppdus: u64,
-    /// µs.
+    /// Sum of the durations of these PPDUs, µs.
     pub airtime_us: f64,
 }
 
 /// A bin of the busy series.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BusyBin {
     /// Start, µs since the first frame.
     pub start_us: f64,
@@ -64,11 +71,13 @@ pub struct BusyBin {
     /// Share of retries.
     pub retry_share: f64,
     /// Share of the chosen network; `None` when none was chosen.
+    #[serde(default)] // older documents lack it
     pub bss_share: Option<f64>,
 }
 
 /// One cause with its share of the observed time.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaterfallStep {
     /// Stable identifier, see `docs/air-json.md`: `payload`, `mac_headers`, `preamble`, `ifs_backoff`, `ack`,
     /// `rts_cts`, `retries`, `reverse`, `other_stations`, `beacons_management`, `damaged`, `idle_queued`, `idle`,
@@ -86,6 +95,7 @@ pub struct WaterfallStep {
 
 /// The waterfall of one direction.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waterfall {
     /// Transmitter.
     pub ta: String,
@@ -95,7 +105,8 @@ pub struct Waterfall {
     pub direction: String,
     /// Observed time, µs.
     pub observed_us: f64,
-    /// Mean PHY rate of this direction's payload bits (payload bits / payload µs), Mbit/s.
+    /// Mean PHY rate of this direction's payload bits (payload bits / payload µs), Mbit/s; of the MPDUs whose duration is
+    /// known.
     pub phy_rate_mbit_s: f64,
     /// Payload (bytes above LLC/SNAP of first deliveries) per observed time, Mbit/s.
     pub payload_mbit_s: f64,
@@ -103,6 +114,9 @@ pub struct Waterfall {
     pub payload_bytes: u64,
     /// Data MPDUs counted.
     pub mpdus: u64,
+    /// Those among them whose duration is known: what the PHY rate and the steps are of.
+    #[serde(default)] // older documents lack it
+    pub mpdus_timed: Option<u64>,
     /// How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable).
     pub timing: String,
     /// Causes; shares sum to one.
@@ -113,6 +127,7 @@ pub struct Waterfall {
 
 /// Throughput and retries over time, of one direction.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Steadiness {
     /// Transmitter.
     pub ta: String,
@@ -134,6 +149,7 @@ pub struct Steadiness {
 
 /// A bin of a direction's series.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowBin {
     /// Start, µs since the first frame.
     pub start_us: f64,
@@ -147,8 +163,9 @@ pub struct FlowBin {
     pub busy_share: Option<f64>,
 }
 
-/// A remarkable moment.
+/// A remarkable moment, with its likely cause or "unexplained".
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SteadinessEvent {
     /// Start, µs since the first frame.
     pub start_us: f64,

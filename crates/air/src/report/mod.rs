@@ -5,6 +5,7 @@
 //! the first frame unless the name says otherwise; shares are fractions of one.
 
 mod access_point;
+mod capability;
 mod events;
 mod exchange;
 mod hearing;
@@ -15,6 +16,7 @@ mod station;
 mod traffic;
 
 pub use access_point::*;
+pub use capability::*;
 pub use events::*;
 pub use exchange::*;
 pub use hearing::*;
@@ -24,20 +26,25 @@ pub use multi_user::*;
 pub use station::*;
 pub use traffic::*;
 
+use capture::report::Window;
 use serde::Serialize;
 
-use crate::capability::CapabilityAudit;
 use crate::sentence::Sentence;
 
-/// Version of the JSON layout; raised when a field changes its meaning or goes.
+/// Name of the JSON document.
+pub const FORMAT: &str = "txop-air";
+/// Version of its layout; raised when a field changes its meaning or goes.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Everything `txop air` knows about one capture.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// Always `"txop-air"`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
     pub format: &'static str,
-    /// [`FORMAT_VERSION`].
+    /// Layout version: 2. Raised when a field changes its meaning or goes.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT_VERSION)))]
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
@@ -56,19 +63,21 @@ pub struct Report {
     pub timing: Timing,
     /// What the sniffer heard of what must have been there.
     pub hearing: Hearing,
-    /// Floods: the same kind of frame, again and again, faster than any protocol sends it.
+    /// The same kind of frame, again and again, faster than any protocol sends it.
     pub floods: Vec<Flood>,
     /// What happened when: authentication, association, key exchange, deauthentication, channel switch.
     pub events: Events,
     /// Which station sent at which rate when.
     pub rate_timeline: RateTimeline,
     /// Every Block Ack; `None` unless asked for.
+    #[serde(default)] // older documents lack it
     pub block_ack_log: Option<BlockAckLog>,
     /// 2. Transmitters and receivers, most airtime (else most frames) first.
     pub stations: Vec<Station>,
     /// 2. Networks, as Wireshark's WLAN Traffic window lists them (one row per BSSID and SSID).
     pub bss: Vec<Bss>,
     /// 2. Access points with their security, most beacons first.
+    #[serde(default)] // older documents lack it
     pub access_points: Vec<AccessPoint>,
     /// 2. Per (transmitter, receiver).
     pub links: Vec<Link>,
@@ -85,6 +94,7 @@ pub struct Report {
     /// 5. Aggregation, per (transmitter, receiver, TID).
     pub aggregation: Vec<Aggregation>,
     /// 5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames.
+    #[serde(default)] // older documents lack it
     pub multi_user: Vec<MultiUser>,
     /// 6. Airtime of everybody.
     pub airtime: Airtime,
@@ -97,13 +107,16 @@ pub struct Report {
     /// 9. Throughput and retry % over time, and what was remarkable.
     pub steadiness: Vec<Steadiness>,
     /// 10. What the keys given made of protected frames; `None` when there were none.
+    #[serde(default)] // older documents lack it
     pub decryption: Option<Decryption>,
     /// 10. Packets joined with the MPDUs that carried them; `None` when nobody asked.
+    #[serde(default)] // older documents lack it
     pub traffic: Option<Traffic>,
 }
 
 /// 1. What the capture is, and what it cannot tell.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// `pcap` or `pcapng`.
     pub container: String,
@@ -117,7 +130,7 @@ pub struct Summary {
     pub unreadable: u64,
     /// First few causes of `unreadable`, with record number and file offset.
     pub unreadable_examples: Vec<String>,
-    /// Records that end with their link header: a PPDU without a PSDU.
+    /// Records that end with their link header: a PPDU without a PSDU (radiotap 0-length PSDU).
     pub empty_psdus: u64,
     /// Capture time of the first record, Unix seconds; `None` when the file has no times.
     pub first_time_unix_s: Option<f64>,
@@ -139,39 +152,16 @@ pub struct Summary {
     pub dropped_by_capture: Option<u64>,
     /// Where reading stopped early, and why.
     pub damage: Option<DamageNote>,
-    /// The window that the figures are of; `None` when they are of the whole capture.
+    /// The window that the figures are of; `None` when they are of the whole capture. Always taken from the whole capture are
+    /// the calibration of the time stamps, what stations claim, Block Ack agreements made before, and `capabilities` with
+    /// all it says of use.
+    #[serde(default)] // older documents lack it
     pub window: Option<Window>,
     /// The network or channel that was chosen; `None` when the figures are of all.
+    #[serde(default)] // older documents lack it
     pub selection: Option<Selection>,
     /// What this capture cannot tell.
     pub limits: Vec<Limit>,
-}
-
-/// The part of a capture that the figures are of: records from `from` on and before `to`. An end that was not given is
-/// `None`, and open. What does not depend on the time looked at is taken from the whole capture: the calibration of the
-/// time stamps, what stations claim, Block Ack agreements made before, and `capabilities` with all it says of use.
-#[derive(Clone, Debug, Serialize)]
-pub struct Window {
-    /// First moment inside, Unix seconds.
-    pub from_unix_s: Option<f64>,
-    /// First moment after it, Unix seconds.
-    pub to_unix_s: Option<f64>,
-    /// First moment inside, from the first record of the capture on; negative when it lies before.
-    pub from_us: Option<f64>,
-    /// First moment after it, from the first record of the capture on.
-    pub to_us: Option<f64>,
-    /// Records before the window.
-    pub records_before: u64,
-    /// Records in it.
-    pub records_inside: u64,
-    /// Records at its end or later.
-    pub records_after: u64,
-    /// Records that have no time and are left out.
-    pub records_without_time: u64,
-    /// Time of the first record of the capture.
-    pub capture_first_unix_s: Option<f64>,
-    /// Latest time of a record of the capture.
-    pub capture_last_unix_s: Option<f64>,
 }
 
 /// The network or the channel that the figures are of.
@@ -182,6 +172,7 @@ pub struct Window {
 /// `bss_...` fields of `airtime` are the network's part. A channel has everything to itself but the calibration of the
 /// time stamps and what stations claim.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Selection {
     /// The network.
     pub bssid: Option<String>,
@@ -203,6 +194,7 @@ pub struct Selection {
 
 /// Records of one link type.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkTypeCount {
     /// LINKTYPE number.
     pub number: u32,
@@ -214,6 +206,7 @@ pub struct LinkTypeCount {
 
 /// A channel that frames were heard on.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Channel {
     /// Centre of the primary channel, MHz.
     pub frequency_mhz: u16,
@@ -225,8 +218,9 @@ pub struct Channel {
     pub frames: u64,
 }
 
-/// What is known of frame check sequences. The four counts sum to `Report::frames`.
+/// What is known of frame check sequences. The four counts sum to `frames` of the report.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FcsState {
     /// FCS computed here, or vouched for by the receiver's flag on a cut frame: good.
     pub good: u64,
@@ -242,6 +236,7 @@ pub struct FcsState {
 
 /// Where reading stopped.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamageNote {
     /// Byte offset in the (decompressed) file.
     pub offset: u64,
@@ -251,6 +246,7 @@ pub struct DamageNote {
 
 /// Something that the capture cannot tell.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// Stable identifier: `no-tsft`, `no-rate`, `no-ampdu-status`, `no-fcs`, `one-direction`, `hopping`, `cut`, ...
     pub code: String,
@@ -263,6 +259,7 @@ pub struct Limit {
 
 /// How the time stamps were calibrated (see `docs/air-counting.md`).
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timing {
     /// `tsft`, `timestamp-field` or `capture-clock`.
     pub clock: String,
@@ -293,6 +290,7 @@ pub struct Timing {
 
 /// Response gaps under one meaning of the time stamp.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StampHypothesis {
     /// `mpdu-first-bit`, `ppdu-start`, `ppdu-end`.
     pub meaning: String,
@@ -302,6 +300,6 @@ pub struct StampHypothesis {
     pub median_gap_us: Option<f64>,
     /// Interquartile range of the gap, µs.
     pub iqr_us: Option<f64>,
-    /// Share of gaps within SIFS -3/+10 µs.
+    /// Share of gaps within SIFS -4/+10 µs.
     pub in_window: Option<f64>,
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 ///
 /// Frames are MPDUs; a PPDU to several users is in the capture once for each user whose frames were received.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiUser {
     /// Transmitter.
     pub ta: String,
@@ -31,12 +32,28 @@ pub struct MultiUser {
     pub certainly_ofdma: u64,
     /// `certainly_ofdma / unit_known`.
     pub certainly_ofdma_share: Option<f64>,
+    /// MU and trigger-based PPDUs whose duration is known (their header has the L-SIG), and this user's resource unit and the
+    /// width.
+    #[serde(default)] // older documents lack it
+    pub ppdus_timed: Option<u64>,
+    /// Sum of the durations of these, µs: each PPDU once, whatever part of it this user had. Null when there are none.
+    #[serde(default)] // older documents lack it
+    pub ppdus_air_us: Option<f64>,
+    /// Mean part of the width that this user's resource unit took in them, weighted with their durations: tones of the unit by
+    /// tones of the width. Null when there are none.
+    #[serde(default)] // older documents lack it
+    pub band_share: Option<f64>,
+    /// MU and trigger-based PPDUs of which frames of other users were captured, too, by their hardware stamp. Such a PPDU's time
+    /// counts once: airtime and waterfall give each user the part that its unit is of all units captured.
+    #[serde(default)] // older documents lack it
+    pub ppdus_joint: Option<u64>,
     /// Frames by size of their resource unit, where it is told; smallest first.
     pub resource_units: Vec<ResourceUnit>,
 }
 
 /// Frames in resource units of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResourceUnit {
     /// Tones: 26 to 1992 in HE, to 3984 in EHT.
     pub tones: u16,

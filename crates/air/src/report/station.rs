@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Retry counts with their denominator.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RetryCount {
     /// Denominator.
     pub frames: u64,
@@ -22,6 +23,7 @@ impl RetryCount {
 
 /// Five-number view of a sampled quantity.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Sample size.
     pub n: u64,
@@ -41,6 +43,7 @@ pub struct Spread {
 
 /// One bar of a histogram over `[low, high)`.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bar {
     /// Inclusive lower edge.
     pub low: f64,
@@ -52,6 +55,7 @@ pub struct Bar {
 
 /// Frames of one station at one rate.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateRow {
     /// `HT40 MCS7 SGI`, `54 Mb/s`, ...
     pub label: String,
@@ -69,6 +73,7 @@ pub struct RateRow {
 
 /// Airtime by kind, µs.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AirtimeKinds {
     /// First transmissions of data.
     pub data_us: f64,
@@ -86,10 +91,11 @@ pub struct AirtimeKinds {
 
 /// One address.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Station {
     /// MAC address.
     pub address: String,
-    /// `ap`, `station`, `group`, `unknown`, `ghost`.
+    /// `ap`, `ibss` or `mesh` (it sends beacons as such), `station`, `group`, `unknown`, `ghost`.
     pub kind: String,
     /// SSID(s) when it is an AP (made safe for display).
     pub ssid: Option<String>,
@@ -119,9 +125,9 @@ pub struct Station {
     pub rates: Vec<RateRow>,
     /// Signal of its frames, dBm.
     pub signal_dbm: Option<Spread>,
-    /// First and last frame sent, µs since the start of the capture.
+    /// First frame sent, µs since the start of the capture.
     pub first_seen_us: Option<f64>,
-    /// See `first_seen_us`.
+    /// Last frame sent, µs since the start of the capture.
     pub last_seen_us: Option<f64>,
     /// Frames sent with the power-management bit.
     pub power_management_frames: u64,
@@ -131,6 +137,7 @@ pub struct Station {
 
 /// A station row of Wireshark's WLAN Traffic window.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WiresharkStation {
     /// Packets: management, data (without Null) and extension frames with this SA or DA, without beacons.
     pub packets: u64,
@@ -146,6 +153,7 @@ pub struct WiresharkStation {
 
 /// A network row of Wireshark's WLAN Traffic window, and what txop adds.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bss {
     /// BSSID.
     pub bssid: String,
@@ -167,14 +175,15 @@ pub struct Bss {
     pub probes: u64,
     /// Stations (addresses that sent or received data in it, ghosts not counted).
     pub stations: u64,
-    /// The station rows of Wireshark's window.
+    /// The station rows that Wireshark's window shows under this network.
     pub members: Vec<BssMember>,
 }
 
-/// A station row of a network.
+/// A station row of a network in Wireshark's WLAN Traffic window.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BssMember {
-    /// SA or DA.
+    /// Source or destination address (SA or DA).
     pub address: String,
     /// Its counts in this network.
     #[serde(flatten)]
@@ -183,6 +192,7 @@ pub struct BssMember {
 
 /// Frames from one transmitter to one receiver.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
     /// BSSID, where the frames tell.
     pub bssid: Option<String>,
@@ -220,6 +230,7 @@ pub struct Link {
 
 /// An address that is most likely a damaged copy of another.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ghost {
     /// The address.
     pub address: String,
@@ -239,6 +250,7 @@ pub struct Ghost {
 
 /// What ghosts do to the statistics.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GhostEffect {
     /// Unicast addresses seen anywhere.
     pub addresses: u64,

@@ -6,6 +6,7 @@ use crate::sentence::Sentence;
 
 /// How far the keys given went. `None` in the report when there were none.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decryption {
     /// Keys in the key file.
     pub keys: u64,
@@ -25,6 +26,7 @@ pub struct Decryption {
 
 /// Individually addressed data between two stations.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecryptedPair {
     /// Access point: the authenticator of the handshake, else by the DS bits.
     pub access_point: String,
@@ -61,6 +63,7 @@ pub struct DecryptedPair {
 
 /// Group-addressed data of one sender.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DecryptedGroup {
     /// Sender.
     pub sender: String,
@@ -82,6 +85,7 @@ pub struct DecryptedGroup {
 
 /// Packets joined with the MPDUs that carried them. `None` in the report when nobody asked.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Packets: IPv4, IPv6 and ARP, in frames without encryption and in decrypted ones. Attempts after the first do not count.
     pub packets: u64,
@@ -107,6 +111,7 @@ pub struct Traffic {
 
 /// Packets with the same ends, from one transmitter to one receiver.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PacketFlow {
     /// Transmitter.
     pub ta: String,
@@ -128,7 +133,7 @@ pub struct PacketFlow {
     pub last_us: f64,
     /// Packets.
     pub packets: u64,
-    /// Their bytes, IP headers included (as captured, where a snap length cut them).
+    /// Their bytes by the lengths in their IP headers (as captured, where a snap length or an 802.11 fragment ends before).
     pub bytes: u64,
     /// MPDUs whose (first) packet is of the flow.
     pub mpdus: u64,
@@ -152,6 +157,7 @@ pub struct PacketFlow {
     pub tcp_copy_not_captured: Option<u64>,
     /// TCP: those of `tcp_copy_not_captured` that came in an 802.11 retry: most likely overtaken while they were repeated, and not
     /// sent again by TCP.
+    #[serde(default)] // older documents lack it
     pub tcp_not_captured_retries: Option<u64>,
     /// TCP: those sent again that the peer had acknowledged before, by an ACK in the capture.
     pub tcp_needless: Option<u64>,
@@ -163,6 +169,7 @@ pub struct PacketFlow {
 
 /// A TCP segment that was sent again, and what became of the copy before it.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpSentAgain {
     /// Record number of the frame with the segment.
     pub record: u64,
@@ -203,6 +210,7 @@ pub struct TcpSentAgain {
 
 /// Attempts at one rate.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RateAttempts {
     /// `HT20 MCS7`, `54 Mb/s`, ...
     pub label: String,
@@ -212,6 +220,7 @@ pub struct RateAttempts {
 
 /// A DHCP message, and how it fared on the air.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DhcpMessage {
     /// Record number of its first frame captured.
     pub record: u64,

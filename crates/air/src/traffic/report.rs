@@ -5,6 +5,7 @@ use wire::ip::Flow;
 use wire::phy::Mode;
 
 use super::{Cause, DhcpRow, Fate, FlowRow, Loss, Traffic};
+use crate::micros::us;
 use crate::report;
 use crate::sentence::{sentence, Figure, Sentence};
 
@@ -127,10 +128,6 @@ fn rates(fate: Fate) -> Vec<report::RateAttempts> {
             attempts: u32::from(rate.attempts),
         })
         .collect()
-}
-
-fn us(ns: i64) -> f64 {
-    ns as f64 / 1000.0
 }
 
 /// Source and destination as text, with ports.

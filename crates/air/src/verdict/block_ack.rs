@@ -29,13 +29,14 @@ pub fn block_ack(flows: &[BlockAckFlow], retries: &RetriesOf) -> Vec<AckVerdict>
         // A few Block Acks without their data are no question.
         let sum = |get: fn(&BlockAckFlow) -> u64| same.iter().map(|flow| get(flow)).sum::<u64>();
         if sum(|f| f.newly_acked) + sum(|f| f.left_out) > 0 || sum(|f| f.block_acks) >= MIN_LEFT_OUT {
-            verdicts.push(judge(&same, retries));
+            verdicts.push(judge(flow, &same, retries));
         }
     }
     verdicts
 }
 
-fn judge(flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
+/// The verdict on the flows of one originator and recipient; `link` is any of them.
+fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
     let sum = |get: fn(&BlockAckFlow) -> u64| flows.iter().map(|flow| get(flow)).sum::<u64>();
     let (acks, newly, left_out) = (sum(|f| f.block_acks), sum(|f| f.newly_acked), sum(|f| f.left_out));
     let (late, resent, lost, abandoned) = (
@@ -107,7 +108,6 @@ fn judge(flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
             n_acked = Figure::total(acked.n)
         ));
     }
-    let first = flows[0];
     let unheard = |because: Sentence| ("cannot-be-told", because);
     let (answer, sentence) = if answered == 0 {
         unheard(sentence!(
@@ -134,7 +134,7 @@ fn judge(flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1)
         );
-        ("in-order", beside_retries(complete, retries.get(&first.originator, &first.recipient)))
+        ("in-order", beside_retries(complete, retries.get(&link.originator, &link.recipient)))
     } else if left_out < MIN_LEFT_OUT {
         unheard(sentence!(
             "cannot be told from this capture, because only {left_out} MPDUs were left out (at least {MIN_LEFT_OUT} are needed)",
@@ -217,8 +217,8 @@ fn judge(flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
         ))
     };
     AckVerdict {
-        originator: first.originator.clone(),
-        recipient: first.recipient.clone(),
+        originator: link.originator.clone(),
+        recipient: link.recipient.clone(),
         question: "block-ack".to_owned(),
         answer: answer.to_owned(),
         sentence,

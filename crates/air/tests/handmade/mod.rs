@@ -12,18 +12,29 @@ pub const BROADCAST: Address = [0xff; 6];
 /// Frames with radiotap headers, 10 ms from one to the next.
 pub struct Handmade {
     mhz: u16,
-    records: Vec<Vec<u8>>,
+    at_ms: i64,
+    records: Vec<(i64, Vec<u8>)>,
 }
 
 impl Handmade {
     /// Heard on a channel with this centre frequency.
     pub fn on(mhz: u16) -> Self {
-        Self { mhz, records: Vec::new() }
+        Self { mhz, at_ms: 0, records: Vec::new() }
     }
 
     /// The receiver goes to another channel.
     pub fn tune(&mut self, mhz: u16) {
         self.mhz = mhz;
+    }
+
+    /// The next record has the time of the one before.
+    pub fn same_instant(&mut self) {
+        self.at_ms -= if self.records.is_empty() { 0 } else { 10 };
+    }
+
+    /// Nothing is heard for this long, beside the usual 10 ms.
+    pub fn pause(&mut self, ms: i64) {
+        self.at_ms += ms;
     }
 
     /// A frame: Frame Control, addresses 1 to 3, and what follows the Sequence Control field. At 6 Mb/s, -50 dBm.
@@ -44,7 +55,13 @@ impl Handmade {
         addresses.iter().for_each(|address| record.extend(address));
         record.extend((((self.records.len() as u16) & 0xfff) << 4).to_le_bytes());
         record.extend(body);
-        self.records.push(record);
+        self.raw(record);
+    }
+
+    /// A record as it is, from the radiotap header on.
+    pub fn raw(&mut self, record: Vec<u8>) {
+        self.records.push((self.at_ms, record));
+        self.at_ms += 10;
     }
 
     /// A beacon with this Capability Information and these elements.
@@ -70,16 +87,21 @@ impl Handmade {
     pub fn file(&self) -> Vec<u8> {
         let settings = PcapSettings::nanos(LinkType::IEEE802_11_RADIOTAP);
         let mut writer = PcapWriter::new(Vec::new(), settings).expect("memory");
-        for (number, record) in self.records.iter().enumerate() {
-            writer.write(number as i64 * 10_000_000, record.len() as u32, record).expect("memory");
+        for (at_ms, record) in &self.records {
+            writer.write(at_ms * 1_000_000, record.len() as u32, record).expect("memory");
         }
         writer.into_inner()
     }
 
     /// What txop makes of it.
     pub fn report(&self) -> Report {
+        self.report_with(Default::default())
+    }
+
+    /// What it makes of it with these options.
+    pub fn report_with(&self, options: txop_air::Options) -> Report {
         let reader = Reader::from_read(std::io::Cursor::new(self.file())).expect("a capture");
-        txop_air::analyze_reader(reader, "handmade".to_owned(), Default::default(), &mut ()).expect("a report")
+        txop_air::analyze_reader(reader, "handmade".to_owned(), options, &mut ()).expect("a report")
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use txop_air::capability::Claim;
+use txop_air::report::Claim;
 use txop_air::report::{AccessPoint, Report};
 use wire::ieee80211::display_ssid;
 

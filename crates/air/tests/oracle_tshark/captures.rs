@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use txop_air::frame::{Batch, Decoder, Detail, Frame, RawRecord};
+use txop_air::decode::{Batch, Decoder, RawRecord};
+use txop_air::frame::{Detail, Frame};
 use txop_air::report::Report;
 
 /// Captures small enough for the fast tests, and between them every kind of link header and traffic.

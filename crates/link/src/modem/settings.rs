@@ -6,6 +6,7 @@ use crate::checked::{in_range, ScenarioError};
 
 /// A modem link, whole. Every key may be left out and then has the value that [`Default`] gives; an unknown key is refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ModemSettings {
     /// The bus and the host controller.
@@ -20,6 +21,7 @@ pub struct ModemSettings {
 
 /// USB speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Speed {
     /// 12 Mbit/s.
@@ -33,6 +35,7 @@ pub enum Speed {
 
 /// The bus and the host's side of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct UsbSettings {
     /// Speed.
@@ -51,6 +54,7 @@ pub struct UsbSettings {
 
 /// What a USB transfer carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Framing {
     /// One IP packet.
@@ -75,6 +79,7 @@ impl Framing {
 
 /// Who aggregates QMAP towards the modem.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QmapAggregation {
     /// Nobody: one packet in an URB, as in mainline qmi_wwan and in rmnet as it comes.
@@ -88,6 +93,7 @@ pub enum QmapAggregation {
 
 /// The network driver of the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct DriverSettings {
     /// What a transfer carries.
@@ -109,6 +115,7 @@ pub struct DriverSettings {
 
 /// The modem's own processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct DeviceSettings {
     /// What each uplink URB costs the modem, µs, one after the other.
@@ -135,6 +142,7 @@ pub struct DeviceSettings {
 
 /// The cell: two grants and a delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct RadioSettings {
     /// Granted uplink rate, of IP packets, Mbit/s.

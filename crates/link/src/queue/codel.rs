@@ -34,14 +34,17 @@ impl CodelParameters {
 
 /// The queue that a CoDel watches.
 pub(crate) trait Source<P> {
+    /// The head.
+    fn head(&mut self) -> Option<&mut Item<P>>;
+
+    /// What stays when the head is taken, bytes.
+    fn bytes_behind_head(&self) -> u64;
+
     /// Takes the head.
-    fn pop(&mut self) -> Option<Item<P>>;
+    fn take_head(&mut self) -> Option<Item<P>>;
 
-    /// What stays, bytes.
-    fn backlog_bytes(&self) -> u64;
-
-    /// Drops a packet that was taken.
-    fn drop(&mut self, packet: P, cause: DropCause);
+    /// Drops the head.
+    fn drop_head(&mut self, cause: DropCause);
 }
 
 /// The state of one CoDel. Times are in units of the law's clock.
@@ -73,38 +76,31 @@ impl Codel {
         source: &mut impl Source<P>,
     ) -> Option<Item<P>> {
         let now = parameters.ticks(now_ns);
-        let mut head = source.pop();
-        let must_drop = self.must_drop(now, parameters, head.as_ref(), source);
+        let must_drop = self.must_drop(now, parameters, source);
         if self.dropping {
             self.dropping = must_drop;
             while self.dropping && now >= self.drop_next {
                 self.count = self.count.wrapping_add(1);
                 self.approach_root();
-                let mut item = head?;
-                if parameters.ecn && item.packet.mark_congestion() {
+                if parameters.ecn && source.head()?.packet.mark_congestion() {
                     self.drop_next = self.next_after(self.drop_next, parameters);
-                    return Some(item);
+                    return source.take_head();
                 }
-                source.drop(item.packet, DropCause::Codel);
-                head = source.pop();
-                if self.must_drop(now, parameters, head.as_ref(), source) {
+                source.drop_head(DropCause::Codel);
+                if self.must_drop(now, parameters, source) {
                     self.drop_next = self.next_after(self.drop_next, parameters);
                 } else {
                     self.dropping = false;
                 }
             }
         } else if must_drop {
-            let mut item = head?;
-            if parameters.ecn && item.packet.mark_congestion() {
-                head = Some(item);
-            } else {
-                source.drop(item.packet, DropCause::Codel);
-                head = source.pop();
-                self.must_drop(now, parameters, head.as_ref(), source);
+            if !(parameters.ecn && source.head()?.packet.mark_congestion()) {
+                source.drop_head(DropCause::Codel);
+                self.must_drop(now, parameters, source);
             }
             self.begin(now, parameters);
         }
-        head
+        source.take_head()
     }
 
     /// Begins to drop, as often as when it stopped if that was not long ago.
@@ -124,19 +120,13 @@ impl Codel {
     }
 
     /// Whether the delay of the head has been above the target for an interval.
-    fn must_drop<P>(
-        &mut self,
-        now: u64,
-        parameters: &CodelParameters,
-        head: Option<&Item<P>>,
-        source: &impl Source<P>,
-    ) -> bool {
-        let Some(item) = head else {
+    fn must_drop<P>(&mut self, now: u64, parameters: &CodelParameters, source: &mut impl Source<P>) -> bool {
+        let Some(item) = source.head() else {
             self.first_above = None;
             return false;
         };
         let delay = now.saturating_sub(parameters.ticks(item.enqueued_ns));
-        if delay < parameters.ticks(parameters.target_ns) || source.backlog_bytes() <= parameters.spared_bytes {
+        if delay < parameters.ticks(parameters.target_ns) || source.bytes_behind_head() <= parameters.spared_bytes {
             self.first_above = None;
             return false;
         }

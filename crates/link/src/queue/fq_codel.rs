@@ -83,17 +83,23 @@ struct Head<'a, P> {
 }
 
 impl<P: Packet> Source<P> for Head<'_, P> {
-    fn pop(&mut self) -> Option<Item<P>> {
-        self.queue.take(self.index)
+    fn head(&mut self) -> Option<&mut Item<P>> {
+        self.queue.flows[self.index].items.front_mut()
     }
 
     /// Of all queues together, as Linux has it.
-    fn backlog_bytes(&self) -> u64 {
-        self.queue.bytes
+    fn bytes_behind_head(&self) -> u64 {
+        let head = self.queue.flows[self.index].items.front();
+        self.queue.bytes - head.map_or(0, |item| u64::from(item.bytes))
     }
 
-    fn drop(&mut self, packet: P, cause: DropCause) {
-        self.dropped.push((packet, cause));
+    fn take_head(&mut self) -> Option<Item<P>> {
+        self.queue.take(self.index)
+    }
+
+    fn drop_head(&mut self, cause: DropCause) {
+        let item = self.queue.take(self.index);
+        self.dropped.extend(item.map(|item| (item.packet, cause)));
     }
 }
 

@@ -158,16 +158,22 @@ struct Head<'a, P> {
 }
 
 impl<P: Packet> Source<P> for Head<'_, P> {
-    fn pop(&mut self) -> Option<Item<P>> {
+    fn head(&mut self) -> Option<&mut Item<P>> {
+        self.fq.flows[self.index].items.front_mut()
+    }
+
+    fn bytes_behind_head(&self) -> u64 {
+        let head = self.fq.flows[self.index].items.front();
+        self.fq.backlogs[self.index] - head.map_or(0, |item| u64::from(item.bytes))
+    }
+
+    fn take_head(&mut self) -> Option<Item<P>> {
         self.fq.take(self.index)
     }
 
-    fn backlog_bytes(&self) -> u64 {
-        self.fq.backlogs[self.index]
-    }
-
-    fn drop(&mut self, packet: P, cause: DropCause) {
-        self.dropped.push((packet, cause));
+    fn drop_head(&mut self, cause: DropCause) {
+        let item = self.fq.take(self.index);
+        self.dropped.extend(item.map(|item| (item.packet, cause)));
     }
 }
 

@@ -7,6 +7,7 @@ use crate::queue::codel::CodelParameters;
 
 /// Which queues a transmitter has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QueueKind {
     /// A drop-tail queue above the driver's own queue.
@@ -22,6 +23,7 @@ pub enum QueueKind {
 
 /// How a CoDel reckons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ControlLaw {
     /// Nanoseconds and exact square roots: the pseudocode of RFC 8289.
@@ -34,6 +36,7 @@ pub enum ControlLaw {
 
 /// By which rule stations take turns by airtime.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AirtimeDiscipline {
     /// Linux since 5.1, again since 6.0 (`net/mac80211/tx.c`).
@@ -45,6 +48,7 @@ pub enum AirtimeDiscipline {
 
 /// The queues of a transmitter. Every key may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Queueing {
     /// Which there are. Tables of other kinds do nothing.
@@ -65,6 +69,7 @@ pub struct Queueing {
 
 /// A drop-tail queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct FifoSettings {
     /// Packets that wait in each access category at most.
@@ -80,6 +85,7 @@ impl Default for FifoSettings {
 
 /// The `fq_codel` queueing discipline; each access category has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct FqCodelSettings {
     /// Packets that wait at most.
@@ -124,6 +130,7 @@ impl Default for FqCodelSettings {
 
 /// The driver's own queue below a queueing discipline; each access category has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct MacQueueSettings {
     /// Packets at most.
@@ -142,6 +149,7 @@ impl Default for MacQueueSettings {
 
 /// mac80211's queues: one pool of flow queues for all stations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct FqMacSettings {
     /// Packets that wait for all stations together at most.
@@ -190,6 +198,7 @@ impl Default for FqMacSettings {
 
 /// Turns by airtime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct AirtimeSettings {
     /// By which rule.
@@ -222,6 +231,7 @@ impl Default for AirtimeSettings {
 
 /// Airtime queue limits: how much may wait in the hardware.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct AqlSettings {
     /// They are kept. ath9k does without, ath10k, mt76 and iwlwifi ask for them.

@@ -51,7 +51,6 @@ pub(crate) struct OneCodel {
 #[derive(Debug, Default)]
 struct Bare {
     items: VecDeque<Item<Numbered>>,
-    bytes: u64,
     dropped: Vec<(Numbered, DropCause)>,
 }
 
@@ -62,24 +61,26 @@ impl OneCodel {
 }
 
 impl Source<Numbered> for Bare {
-    fn pop(&mut self) -> Option<Item<Numbered>> {
-        let item = self.items.pop_front()?;
-        self.bytes -= u64::from(item.bytes);
-        Some(item)
+    fn head(&mut self) -> Option<&mut Item<Numbered>> {
+        self.items.front_mut()
     }
 
-    fn backlog_bytes(&self) -> u64 {
-        self.bytes
+    fn bytes_behind_head(&self) -> u64 {
+        self.items.iter().skip(1).map(|item| u64::from(item.bytes)).sum()
     }
 
-    fn drop(&mut self, packet: Numbered, cause: DropCause) {
-        self.dropped.push((packet, cause));
+    fn take_head(&mut self) -> Option<Item<Numbered>> {
+        self.items.pop_front()
+    }
+
+    fn drop_head(&mut self, cause: DropCause) {
+        let item = self.take_head();
+        self.dropped.extend(item.map(|item| (item.packet, cause)));
     }
 }
 
 impl Qdisc<Numbered> for OneCodel {
     fn enqueue(&mut self, item: Item<Numbered>, _dropped: &mut Vec<(Numbered, DropCause)>) {
-        self.queue.bytes += u64::from(item.bytes);
         self.queue.items.push_back(item);
     }
 

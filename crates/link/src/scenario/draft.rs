@@ -9,6 +9,7 @@ use super::key::{Key, Part};
 use super::problem::{Place, Problem};
 use super::settings::{Head, ScenarioFile};
 use super::tree::{Kind, Node};
+use super::words;
 
 /// Files that may stand on each other.
 const MOST_BASES: usize = 8;
@@ -29,6 +30,24 @@ impl Draft {
     /// A file that cannot be read or is not TOML; bases in a circle, or more than eight of them.
     pub fn read(name: &str, read: &mut dyn FnMut(&str) -> Result<String, String>) -> Result<Self, Problem> {
         let tree = with_base(name, read, &mut Vec::new(), None)?;
+        Ok(Self { name: name.to_owned(), tree })
+    }
+
+    /// Reads the JSON form of a document that is part of another one, which is called `name` in errors and has no lines here;
+    /// otherwise as [`Self::read`]: a `base` is relative to the folder of `name`.
+    ///
+    /// # Errors
+    /// Not a table; bases in a circle, too many of them, or such that cannot be read.
+    pub fn from_json(
+        name: &str,
+        document: &Value,
+        read: &mut dyn FnMut(&str) -> Result<String, String>,
+    ) -> Result<Self, Problem> {
+        let place = Place { source: name.into(), line: 0 };
+        if !document.is_object() {
+            return Err(Problem::of_source(place, words::NOT_A_TABLE));
+        }
+        let tree = on_its_base(Node::of_json(&place, document), name, read, &mut Vec::new())?;
         Ok(Self { name: name.to_owned(), tree })
     }
 
@@ -163,7 +182,16 @@ fn with_base(
         Some(_) => Problem::of_key(Some(here()), "base", format!("{name}: {what}")),
         None => Problem::of_source(here(), what),
     })?;
-    let mut tree = Node::parse(name, &text)?;
+    on_its_base(Node::parse(name, &text)?, name, read, above)
+}
+
+/// `tree`, the document `name`, laid over what it is based on.
+fn on_its_base(
+    mut tree: Node,
+    name: &str,
+    read: &mut dyn FnMut(&str) -> Result<String, String>,
+    above: &mut Vec<String>,
+) -> Result<Node, Problem> {
     let Some(base) = tree.take("base") else { return Ok(tree) };
     let Kind::Scalar(Value::String(base_name)) = &base.kind else {
         return Err(Problem::of_key(Some(base.place), "base", "is not the name of a file in quotation marks"));

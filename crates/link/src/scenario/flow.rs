@@ -11,6 +11,7 @@ use crate::traffic::{self, CategoryName, EchoSettings, TcpSettings, Traffic, Udp
 
 /// What kind of traffic a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FlowKind {
     /// Bulk data over TCP.
@@ -23,6 +24,7 @@ pub enum FlowKind {
 
 /// What every `[[traffic]]` table may have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FlowHead {
     /// `tcp`, `udp` or `ping`.
@@ -58,6 +60,7 @@ const MOST_COUNT: u16 = 1_000;
 
 /// One `[[traffic]]` table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowSettings {
     /// What is common to all kinds.
     #[serde(flatten)]
@@ -69,6 +72,7 @@ pub struct FlowSettings {
 
 /// The settings of a kind of traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum KindSettings {
     /// `tcp`.

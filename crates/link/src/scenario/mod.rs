@@ -33,7 +33,7 @@ mod key;
 mod problem;
 mod settings;
 mod tree;
-pub(crate) mod words;
+mod words;
 
 pub use draft::Draft;
 pub use flow::{Flow, FlowHead, FlowKind, FlowSettings, KindSettings};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::flow::{element, Flow, FlowSettings, KindSettings};
-use super::key::Key;
+use super::key::{Key, Part};
 use super::words;
 use crate::checked::ScenarioError;
 use crate::modem::ModemSettings;
@@ -23,6 +23,8 @@ const SERVER: &str = "server";
 const MAC80211_PACING_SHIFT: u8 = 7;
 /// Bytes of a title at most.
 const MOST_TITLE: usize = 200;
+/// Keys whose values are lists.
+const LISTS: &[&str] = &["stations", "missing_ack_mcs", "basic_rates_mbit_s", "weights"];
 /// Least delay there and back that is enough to hold TCP back where sending takes no time, ms.
 const LEAST_ROUND_TRIP_MS: f64 = 0.1;
 /// Flows at most.
@@ -32,6 +34,7 @@ const MOST_INTERVALS: f64 = 2_000_000.0;
 
 /// A scenario file: one link, the traffic over it, and how long to watch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScenarioFile {
     /// What it is, and everything but the traffic.
     #[serde(flatten)]
@@ -42,6 +45,7 @@ pub struct ScenarioFile {
 
 /// Everything in a scenario file but the traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// One line.
@@ -207,9 +211,15 @@ impl ScenarioFile {
         }
         let head: Head = serde_path_to_error::deserialize(&document).map_err(|error| {
             let key = words::key_of(error.path());
+            if let Some(list) = list_as_table(&key) {
+                return (list, words::NOT_A_TABLE.to_owned());
+            }
             let beside: &[&str] = if key.0.len() < 2 { &["traffic", "base"] } else { &[] };
             words::locate(key, &error.inner().to_string(), beside)
         })?;
+        if let Some(list) = taken_as_table(&document, &head.to_json()) {
+            return Err((list, words::NOT_A_TABLE.to_owned()));
+        }
         let read = |(index, table): (usize, &Value)| {
             let mut flow = FlowSettings::read(table, &element("traffic", index))?;
             let has_own = table.get("pacing_shift").is_some();
@@ -310,6 +320,33 @@ impl ScenarioFile {
     /// As JSON, every default filled in.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+}
+
+/// The list that `key` is an element of, when there must be a table in its place: serde takes the elements of a list for the
+/// values of a table's keys in their order.
+fn list_as_table(key: &Key) -> Option<Key> {
+    let is_list = |name: &Part| matches!(name, Part::Name(name) if LISTS.contains(&name.as_str()));
+    let found = key.0.windows(2).position(|pair| matches!(pair[1], Part::Index(_)) && !is_list(&pair[0]))?;
+    Some(Key(key.0[..=found].to_vec()))
+}
+
+/// The first list in `given` that was `taken` for a table.
+fn taken_as_table(given: &Value, taken: &Value) -> Option<Key> {
+    let below = |part: Part, given: &Value, taken: &Value| {
+        let inner = taken_as_table(given, taken)?;
+        Some(Key(vec![part]).join(&inner))
+    };
+    match (given, taken) {
+        (Value::Array(_), Value::Object(_)) => Some(Key::default()),
+        (Value::Array(given), Value::Array(taken)) => {
+            let mut pairs = given.iter().zip(taken).enumerate();
+            pairs.find_map(|(index, (given, taken))| below(Part::Index(index), given, taken))
+        }
+        (Value::Object(given), Value::Object(taken)) => {
+            given.iter().find_map(|(name, given)| below(Part::Name(name.clone()), given, taken.get(name)?))
+        }
+        _ => None,
     }
 }
 

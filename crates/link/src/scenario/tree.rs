@@ -65,6 +65,18 @@ impl Node {
         table(&lines, start, document.get_ref(), &Key::default())
     }
 
+    /// A JSON document, all of it at one place.
+    pub(super) fn of_json(place: &Place, document: &Value) -> Self {
+        let kind = match document {
+            Value::Object(table) => {
+                Kind::Table(table.iter().map(|(name, inner)| (name.clone(), Self::of_json(place, inner))).collect())
+            }
+            Value::Array(list) => Kind::List(list.iter().map(|element| Self::of_json(place, element)).collect()),
+            scalar => Kind::Scalar(scalar.clone()),
+        };
+        Self { place: place.clone(), kind }
+    }
+
     /// Reads one TOML value, as in `--set key=value`; a bare word is a text, and `null` is no value: what is optional is left
     /// out.
     pub(super) fn parse_value(place: &Place, text: &str) -> Result<Self, Problem> {

@@ -2,6 +2,9 @@
 
 use super::key::{Key, Part};
 
+/// What is said of a list where a table belongs.
+pub(super) const NOT_A_TABLE: &str = "is not a table of keys and values";
+
 /// A wrong key or value.
 #[derive(Debug, PartialEq, Eq)]
 struct Said {
@@ -18,20 +21,6 @@ pub(super) fn locate(key: Key, message: &str, beside: &[&str]) -> (Key, String) 
         Some(part) if key.0.last() != Some(&part) => (key.then(part), said.what),
         _ => (key, said.what),
     }
-}
-
-/// [`locate`] for a path as [`serde_path_to_error::Path`] is written; `.` is the top, where a key that cannot be named is
-/// called `scenario`.
-pub(crate) fn locate_text(path: &str, message: &str) -> (String, String) {
-    let said = say(message, &[]);
-    let path = if path == "." { "" } else { path };
-    let key = match said.unknown {
-        Some(name) if path.is_empty() => name,
-        Some(name) if path != name && !path.ends_with(&format!(".{name}")) => format!("{path}.{name}"),
-        _ if path.is_empty() => "scenario".to_owned(),
-        _ => path.to_owned(),
-    };
-    (key, said.what)
 }
 
 /// Words for serde's message about a value.

@@ -7,6 +7,7 @@ use crate::checked::{in_range, ScenarioError};
 /// An SDIO WLAN link, whole. Every key may be left out and then has the value that [`Default`] gives; an unknown key is
 /// refused. The defaults are a Neo FreeRunner (S3C2442 at 400 MHz, AR6001) with the S3C MCI host at 25 MHz.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SdioSettings {
     /// Of the beacons that are missed.
@@ -23,6 +24,7 @@ pub struct SdioSettings {
 
 /// The bus and its host controller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct BusSettings {
     /// Clock, MHz.
@@ -41,6 +43,7 @@ pub struct BusSettings {
 
 /// How the host learns that the card has something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Interrupts {
     /// ksdioirqd asks, with CMD52, less and less often while there is nothing.
@@ -54,6 +57,7 @@ pub enum Interrupts {
 
 /// How the card's driver uses its host interface (HIF).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Hif {
     /// It sleeps until a transfer is done, then works on the packet, then asks for the next transfer.
@@ -65,6 +69,7 @@ pub enum Hif {
 
 /// The machine. CPU times are those at [`REFERENCE_MHZ`] and scale with the clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct HostSettings {
     /// CPU clock, MHz.
@@ -99,6 +104,7 @@ pub struct HostSettings {
 
 /// The card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CardSettings {
     /// Received frames that it holds for the host at most; it takes none from the air meanwhile.
@@ -115,6 +121,7 @@ pub struct CardSettings {
 
 /// The air and the access point: one frame at a time, either way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct AirSettings {
     /// Rate of IP packets, Mbit/s.
@@ -133,6 +140,7 @@ pub struct AirSettings {
 
 /// Power save of the station (IEEE 802.11-2020, 11.2.3), seen from the packets that wait for it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PowerSave {
     /// Time between beacons, µs.

@@ -138,14 +138,20 @@ impl Flow {
         }
     }
 
-    /// A packet has left its host, or was dropped there.
-    pub(super) fn on_freed(&mut self, packet: &Modelled) -> bool {
+    /// A packet has left its host, or was dropped there. Gives whether [`Self::send`] is to be called for that.
+    pub(super) fn on_freed(&mut self, now_ns: u64, packet: &Modelled) -> bool {
         if packet.back {
             return false;
         }
         match &mut self.ends {
             Ends::Tcp(tcp) if packet.payload_bytes() > 0 => tcp.0.on_freed(packet.size_bytes() as u64),
-            Ends::Udp(udp) => udp.on_freed(),
+            Ends::Udp(udp) => {
+                let waits = udp.waits_for_clock(now_ns);
+                udp.on_freed();
+                if waits {
+                    return false;
+                }
+            }
             _ => return false,
         }
         !std::mem::replace(&mut self.touched, true)

@@ -66,6 +66,7 @@ pub struct Drops {
 
 /// What is special about a TCP flow.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TcpResult {
     /// Retransmitted segments.
     pub retransmitted: u64,

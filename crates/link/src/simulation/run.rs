@@ -20,15 +20,16 @@ use crate::traffic::{FlowSettings, Modelled};
 pub struct Simulation<L> {
     settings: SimulationSettings,
     link: L,
+    /// The wire in front of the link.
+    path: Option<Path<Modelled>>,
     hosts: Hosts,
     measure_from_ns: u64,
     end_ns: u64,
     measuring: bool,
 }
 
-/// Everything but the link.
+/// Everything but the link and the wire.
 struct Hosts {
-    path: Option<Path<Modelled>>,
     flows: Vec<Flow>,
     timers: Timers,
     /// What hosts want to hand down.
@@ -38,6 +39,7 @@ struct Hosts {
     /// Flows that wait for the end of a burst.
     bursts: Vec<u32>,
     packets: u64,
+    now_ns: u64,
 }
 
 impl<L: Link<Modelled>> Simulation<L> {
@@ -75,8 +77,9 @@ impl<L: Link<Modelled>> Simulation<L> {
             })
             .collect();
         let path = path.map(|path| Path::new(path, settings.seed));
-        let hosts = Hosts { path, flows, timers, out: Vec::new(), touched: Vec::new(), bursts: Vec::new(), packets: 0 };
-        Ok(Self { settings, link, hosts, measure_from_ns, end_ns, measuring: false })
+        let hosts =
+            Hosts { flows, timers, out: Vec::new(), touched: Vec::new(), bursts: Vec::new(), packets: 0, now_ns: 0 };
+        Ok(Self { settings, link, path, hosts, measure_from_ns, end_ns, measuring: false })
     }
 
     /// The link.
@@ -125,34 +128,43 @@ impl<L: Link<Modelled>> Simulation<L> {
             flows,
             packets: self.hosts.packets,
         };
-        self.link.settle(&mut Ends { hosts: &mut self.hosts, observer });
+        self.link.settle(&mut Ends { path: &mut self.path, hosts: &mut self.hosts, observer });
         (result, self.link)
     }
 
     fn advance(&mut self, until_ns: u64, observer: &mut impl Observer) {
+        let mut link_ns = self.link.next_event().unwrap_or(u64::MAX);
         loop {
-            let link_ns = self.link.next_event().unwrap_or(u64::MAX);
-            let path_ns = self.hosts.path.as_ref().map_or(u64::MAX, Path::next_event);
+            let path_ns = self.path.as_ref().map_or(u64::MAX, Path::next_event);
             let timer_ns = self.hosts.timers.next_ns();
             let now_ns = link_ns.min(path_ns).min(timer_ns);
             if now_ns >= until_ns {
                 return;
             }
+            self.hosts.now_ns = now_ns;
+            let mut link_changed = false;
             if link_ns == now_ns {
-                self.link.advance(now_ns, &mut Ends { hosts: &mut self.hosts, observer });
+                self.link.advance(now_ns, &mut Ends { path: &mut self.path, hosts: &mut self.hosts, observer });
+                link_changed = true;
             } else if path_ns == now_ns {
-                self.step_path(now_ns, observer);
+                link_changed = self.step_path(now_ns, observer);
             } else {
                 self.hosts.fire(now_ns);
             }
             self.hosts.let_hosts_send(now_ns);
-            self.hand_down(now_ns, observer);
+            link_changed |= self.hand_down(now_ns, observer);
+            // Nothing else changes what the link does next.
+            if link_changed {
+                link_ns = self.link.next_event().unwrap_or(u64::MAX);
+            }
         }
     }
 
-    fn step_path(&mut self, now_ns: u64, observer: &mut impl Observer) {
-        let Some(mut path) = self.hosts.path.take() else { return };
+    /// Lets the next thing happen on the wire; gives whether the link was offered anything.
+    fn step_path(&mut self, now_ns: u64, observer: &mut impl Observer) -> bool {
         let (hosts, link) = (&mut self.hosts, &mut self.link);
+        let Some(path) = &mut self.path else { return false };
+        let mut offered = false;
         path.step(&mut |step| match step {
             PathStep::Freed(packet) => hosts.free(packet),
             PathStep::Lost(at_ns, from, packet) => {
@@ -160,6 +172,7 @@ impl<L: Link<Modelled>> Simulation<L> {
                 observer.dropped(at_ns, from, packet, DropCause::RetryLimit);
             }
             PathStep::ToLink(to, packet) => {
+                offered = true;
                 if let Offer::Dropped(cause) = link.offer(now_ns, HostId::SERVER, to, packet) {
                     hosts.lose(now_ns, &packet, cause);
                     observer.dropped(now_ns, HostId::SERVER, &packet, cause);
@@ -170,23 +183,27 @@ impl<L: Link<Modelled>> Simulation<L> {
                 observer.received(at_ns, &packet);
             }
         });
-        self.hosts.path = Some(path);
+        offered
     }
 
-    /// Hands down what hosts want to send.
-    fn hand_down(&mut self, now_ns: u64, observer: &mut impl Observer) {
+    /// Hands down what hosts want to send; gives whether the link was offered anything.
+    fn hand_down(&mut self, now_ns: u64, observer: &mut impl Observer) -> bool {
         if self.hosts.out.is_empty() {
-            return;
+            return false;
         }
+        let mut offered = false;
         let mut out = std::mem::take(&mut self.hosts.out);
         self.hosts.packets += out.len() as u64;
         for packet in out.drain(..) {
             let Some(flow) = self.hosts.flows.get_mut(packet.flow as usize) else { continue };
             flow.on_sent(now_ns, &packet);
             observer.sent(now_ns, &packet);
-            let offer = match &mut self.hosts.path {
+            let offer = match &mut self.path {
                 Some(path) if packet.from == HostId::SERVER => path.offer_down(now_ns, packet.to, packet),
-                _ => self.link.offer(now_ns, packet.from, packet.to, packet),
+                _ => {
+                    offered = true;
+                    self.link.offer(now_ns, packet.from, packet.to, packet)
+                }
             };
             if let Offer::Dropped(cause) = offer {
                 flow.on_local_drop(now_ns, &packet, cause);
@@ -196,6 +213,7 @@ impl<L: Link<Modelled>> Simulation<L> {
             }
         }
         self.hosts.out = out;
+        offered
     }
 }
 
@@ -208,10 +226,10 @@ impl Hosts {
             if flow.timer_ns(slot).is_some_and(|at| at <= now_ns) {
                 flow.on_timer(slot, now_ns, &mut self.out);
                 for slot in 0..SLOTS {
-                    self.sync(number, slot);
+                    self.timers.set(number * SLOTS + slot, flow.timer_ns(slot));
                 }
             } else {
-                self.sync(number, slot);
+                self.timers.set(number * SLOTS + slot, flow.timer_ns(slot));
             }
         }
     }
@@ -225,8 +243,9 @@ impl Hosts {
             let flow = &mut self.flows[number as usize];
             flow.touched = false;
             flow.send(now_ns, &mut self.out);
-            self.sync(number, SLOT_SEND);
-            self.sync(number, SLOT_SENDER);
+            for slot in [SLOT_SEND, SLOT_SENDER] {
+                self.timers.set(number * SLOTS + slot, flow.timer_ns(slot));
+            }
         }
     }
 
@@ -251,7 +270,7 @@ impl Hosts {
 
     fn free(&mut self, packet: &Modelled) {
         let Some(flow) = self.flows.get_mut(packet.flow as usize) else { return };
-        if flow.on_freed(packet) {
+        if flow.on_freed(self.now_ns, packet) {
             self.touched.push(packet.flow);
         }
     }
@@ -265,13 +284,14 @@ impl Hosts {
 
 /// The link's sink.
 struct Ends<'a, O> {
+    path: &'a mut Option<Path<Modelled>>,
     hosts: &'a mut Hosts,
     observer: &'a mut O,
 }
 
 impl<O: Observer> Sink<Modelled> for Ends<'_, O> {
     fn deliver(&mut self, at_ns: u64, to: HostId, packet: Modelled) {
-        let path = self.hosts.path.as_mut().filter(|_| to == HostId::SERVER);
+        let path = self.path.as_mut().filter(|_| to == HostId::SERVER);
         let Some(path) = path else {
             self.observer.received(at_ns, &packet);
             return self.hosts.receive(at_ns, &packet);
@@ -284,7 +304,7 @@ impl<O: Observer> Sink<Modelled> for Ends<'_, O> {
 
     fn freed(&mut self, _at_ns: u64, from: HostId, packet: &Modelled) {
         // With a wire the server's buffers were freed when the wire had sent them.
-        if from != HostId::SERVER || self.hosts.path.is_none() {
+        if from != HostId::SERVER || self.path.is_none() {
             self.hosts.free(packet);
         }
     }

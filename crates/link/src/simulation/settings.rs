@@ -6,6 +6,7 @@ use crate::checked::{in_range, ScenarioError};
 
 /// How a simulation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulationSettings {
     /// Key of all random sources. Hosts, path and link draw from streams of their own.

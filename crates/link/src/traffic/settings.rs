@@ -11,6 +11,7 @@ use crate::engine::AccessCategory;
 /// As one table, with the settings of its kind beside the common ones:
 /// `{ kind = "tcp", from = 0, to = 1, congestion = "bbr" }`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowSettings {
     /// What it is called in results; left out: made from its kind and hosts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +36,7 @@ pub struct FlowSettings {
 
 /// The names of the access categories.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(remote = "AccessCategory", rename_all = "snake_case")]
 pub(crate) enum CategoryName {
     Background,
@@ -45,6 +47,7 @@ pub(crate) enum CategoryName {
 
 /// What a flow sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Traffic {
     /// Bulk data.
@@ -57,6 +60,7 @@ pub enum Traffic {
 
 /// A UDP stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct UdpSettings {
     /// Bytes of payload in a datagram. 1472 fills 1500 bytes; 172 every 20 ms (68.8 kbit/s) is a G.711 call.
@@ -80,6 +84,7 @@ impl Default for UdpSettings {
 
 /// Echo requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct EchoSettings {
     /// From one request to the next, ms.

@@ -56,6 +56,12 @@ impl UdpSender {
         self.next_ns
     }
 
+    /// It waits for the clock, not for room: nothing is due, and [`Self::send`] would change nothing.
+    pub(crate) fn waits_for_clock(&self, now_ns: u64) -> bool {
+        let not_yet = self.interval_ns.is_some() && self.next_ns.is_some_and(|next_ns| next_ns > now_ns);
+        not_yet && self.below < self.settings.socket_packets && self.settings.on_s.is_none()
+    }
+
     /// A datagram left the host.
     pub(crate) fn on_freed(&mut self) {
         self.below = self.below.saturating_sub(1);

@@ -8,6 +8,7 @@ use crate::wlan::settings::Station;
 
 /// Everything that was counted since the link began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// What the station did; of several, the first.
     pub dut: SideCounters,
@@ -21,6 +22,7 @@ pub struct Counters {
 
 /// One station and what went on between it and the access point.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StationCounters {
     /// Its name.
     pub name: String,
@@ -34,6 +36,7 @@ pub struct StationCounters {
 
 /// Data from one radio to another. Collided PPDUs are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DirectionCounters {
     /// Data PPDUs.
     pub ppdus: u64,
@@ -52,11 +55,13 @@ pub struct DirectionCounters {
     /// Time on the air of the data PPDUs, ns.
     pub airtime_ns: u64,
     /// By access category.
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, CategoryCounters>"))]
     pub categories: Categories<CategoryCounters>,
 }
 
 /// Data of one access category in one direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CategoryCounters {
     /// Data PPDUs.
     pub ppdus: u64,
@@ -120,6 +125,7 @@ impl Serialize for Sizes {
 
 /// What one station did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCounters {
     /// Packets handed to it to send.
     pub packets_offered: u64,
@@ -170,6 +176,7 @@ pub struct SideCounters {
     /// Time on the air of everything it sent, ns.
     pub airtime_ns: u64,
     /// Data PPDUs by their MPDUs, collided ones included.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub ppdu_sizes: Sizes,
     /// Packets in its queues at most.
     pub queue_max_packets: u64,
@@ -188,6 +195,7 @@ impl SideCounters {
 
 /// Bulk transfers of a radio that is reached over USB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsbCounters {
     /// OUT URBs completed, of one packet each.
     pub out_urbs: u64,
@@ -203,6 +211,7 @@ pub struct UsbCounters {
 
 /// Packets that did not get through, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drops {
     /// The driver queue was full.
     pub queue_full: u64,

@@ -63,6 +63,7 @@ pub struct WlanLink<P> {
     /// Lists to be used again.
     pub(crate) spare: Vec<Vec<u16>>,
     winners: Vec<u32>,
+    begin: Vec<(usize, AccessCategory)>,
 }
 
 /// What is left to chance, each with a source of its own.
@@ -131,6 +132,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             up: Vec::new(),
             spare: Vec::new(),
             winners: Vec::new(),
+            begin: Vec::new(),
         })
     }
 
@@ -173,28 +175,39 @@ impl<P: Packet + 'static> WlanLink<P> {
         if !self.gone.is_empty() {
             return Some((self.now_ns, Next::Gone));
         }
-        let host = self.hosts.peek().map(|&Reverse((ns, radio))| (ns, Next::Host(radio)));
-        let medium = match (&self.exchange, self.access.silent_since_ns()) {
-            (Some(exchange), _) => Some((exchange.end_ns, Next::Exchange)),
-            (None, idle_ns) => {
-                let contention = self.access.next_ns().map(|ns| (ns, Next::Contention));
-                if self.beacon_due_ns == u64::MAX {
-                    contention
-                } else {
-                    let beacon_ns = self.beacon_due_ns.max(idle_ns.unwrap_or(0) + self.phy.spaces.pifs_ns());
-                    contention.filter(|contention| contention.0 < beacon_ns).or(Some((beacon_ns, Next::Beacon)))
-                }
+        let mut next = (u64::MAX, Next::Gone);
+        let mut before = |ns: u64, what: Next| {
+            if ns < next.0 {
+                next = (ns, what);
             }
         };
-        let gap = self.gaps.peek().map(|&Reverse((ns, _))| (ns, Next::Gap));
-        [host, gap, medium].into_iter().flatten().min_by_key(|&(ns, _)| ns)
+        // Of those that are due at once the first.
+        if let Some(&Reverse((ns, radio))) = self.hosts.peek() {
+            before(ns, Next::Host(radio));
+        }
+        if let Some(&Reverse((ns, _))) = self.gaps.peek() {
+            before(ns, Next::Gap);
+        }
+        match (&self.exchange, self.access.silent_since_ns()) {
+            (Some(exchange), _) => before(exchange.end_ns, Next::Exchange),
+            (None, idle_ns) => {
+                if self.beacon_due_ns != u64::MAX {
+                    let beacon_ns = self.beacon_due_ns.max(idle_ns.unwrap_or(0) + self.phy.spaces.pifs_ns());
+                    before(beacon_ns, Next::Beacon);
+                }
+                if let Some(ns) = self.access.next_ns() {
+                    before(ns, Next::Contention);
+                }
+            }
+        }
+        (next.0 != u64::MAX).then_some(next)
     }
 
     /// Those whose turn it is begin to send.
     fn contend(&mut self, at_ns: u64) {
         let mut functions = std::mem::take(&mut self.winners);
         self.access.winners(&mut functions);
-        let mut winners: Vec<(usize, AccessCategory)> = Vec::with_capacity(2);
+        let mut winners = std::mem::take(&mut self.begin);
         let mut losers = Vec::new();
         // The highest category of a radio first.
         for &function in functions.iter().rev() {
@@ -213,15 +226,16 @@ impl<P: Packet + 'static> WlanLink<P> {
             }
         }
         self.winners = functions;
-        if winners.is_empty() {
-            return;
+        if !winners.is_empty() {
+            winners.reverse();
+            self.access.take(at_ns);
+            for function in losers {
+                self.access.internal_collision(function, &mut self.draws.backoff);
+            }
+            self.begin(at_ns, &winners);
+            winners.clear();
         }
-        winners.reverse();
-        self.access.take(at_ns);
-        for function in losers {
-            self.access.internal_collision(function, &mut self.draws.backoff);
-        }
-        self.begin(at_ns, &winners);
+        self.begin = winners;
     }
 
     fn host_done(&mut self, radio: usize, at_ns: u64, sink: &mut impl Sink<P>) {
@@ -266,11 +280,14 @@ impl<P: Packet + 'static> WlanLink<P> {
         let lane = &mut own.lanes[category.priority()];
         lane.backlog += 1;
         lane.starved = false;
-        // Only what comes is ever refused for want of room.
-        let refused = self.gone_packets.iter().position(|(_, cause)| *cause == DropCause::QueueFull);
-        let refused = refused.map(|index| self.gone_packets.swap_remove(index).0);
-        lane.backlog -= usize::from(refused.is_some());
-        self.note_gone(radio, category);
+        let mut refused = None;
+        if !self.gone_packets.is_empty() {
+            // Only what comes is ever refused for want of room.
+            let index = self.gone_packets.iter().position(|(_, cause)| *cause == DropCause::QueueFull);
+            refused = index.map(|index| self.gone_packets.swap_remove(index).0);
+            lane.backlog -= usize::from(refused.is_some());
+            self.note_gone(radio, category);
+        }
         let backlog = self.radios[radio].backlog() as u64;
         let count = &mut self.counts[radio];
         count.queue_max_packets = count.queue_max_packets.max(backlog);

@@ -148,12 +148,14 @@ impl<P: Packet + 'static> WlanLink<P> {
         let mut estimated_us = 0;
         while originator.has_room() && own.lanes[category.priority()].backlog > 0 {
             let Some(left) = room.left() else { break };
-            let dropped = self.gone.len();
             let packet = own.queue.dequeue(now_ns, to, category, left, &mut self.gone_packets);
-            self.gone.extend(self.gone_packets.drain(..).map(|(packet, cause)| (radio, packet, cause)));
-            own.lanes[category.priority()].backlog -= self.gone.len() - dropped;
+            let lane = &mut own.lanes[category.priority()];
+            if !self.gone_packets.is_empty() {
+                lane.backlog -= self.gone_packets.len();
+                self.gone.extend(self.gone_packets.drain(..).map(|(packet, cause)| (radio, packet, cause)));
+            }
             let Some(packet) = packet else { break };
-            own.lanes[category.priority()].backlog -= 1;
+            lane.backlog -= 1;
             room.add(packet.size_bytes());
             let packet_us = estimated_airtime_us(packet.size_bytes(), reference_us, streams, aggregates);
             own.queue.put_on_air_queue(to, category, packet_us);
@@ -170,9 +172,14 @@ impl<P: Packet + 'static> WlanLink<P> {
     }
 
     /// Keeps as many PPDUs in the hardware as it holds.
+    #[inline]
     pub(crate) fn fill_hardware(&mut self, now_ns: u64, radio: usize, category: AccessCategory) {
         let own = &self.radios[radio];
-        let (depth, txop_ns) = (usize::from(own.settings.hardware_ppdus), own.txop_ns[category.priority()]);
+        let depth = usize::from(own.settings.hardware_ppdus);
+        if own.lanes[category.priority()].made.len() >= depth {
+            return;
+        }
+        let txop_ns = own.txop_ns[category.priority()];
         let limit_ns = if txop_ns == 0 { u64::MAX } else { txop_ns };
         while self.radios[radio].lanes[category.priority()].made.len() < depth {
             if !self.make(now_ns, radio, category, limit_ns, true) {

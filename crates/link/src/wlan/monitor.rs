@@ -88,7 +88,6 @@ impl<P: Packet + 'static> WlanLink<P> {
             // This transmission is counted already.
             DataMpdu { sequence, retry: mpdu.sent > 1, packet: &mpdu.packet.packet }
         };
-        let mpdus: Vec<DataMpdu<'_, P>> = made.sequences.iter().map(mpdu).collect();
         let rate = self.phy.rate(made.chain.rate(made.attempts));
         let plain = Plain {
             span_ns,
@@ -98,6 +97,17 @@ impl<P: Packet + 'static> WlanLink<P> {
             reserved_ns: rate.gap_ns + self.answer_ns(from, category),
             collided,
         };
-        self.show(&plain, Contents::Data { category, ampdu: made.ampdu, qos: peer.qos, mpdus: &mpdus }, sink);
+        let (many, only);
+        let mpdus: &[DataMpdu<'_, P>] = match &made.sequences[..] {
+            [sequence] => {
+                only = [mpdu(sequence)];
+                &only
+            }
+            sequences => {
+                many = sequences.iter().map(mpdu).collect::<Vec<_>>();
+                &many
+            }
+        };
+        self.show(&plain, Contents::Data { category, ampdu: made.ampdu, qos: peer.qos, mpdus }, sink);
     }
 }

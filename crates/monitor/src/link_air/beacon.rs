@@ -60,7 +60,7 @@ fn fill(start: usize, len: usize, out: &mut Vec<u8>) {
 /// spacing; as many streams each way.
 fn ht_capabilities(wide: bool, streams: u8) -> HtCapabilities {
     let mut mcs_set = [0; 16];
-    mcs_set[..usize::from(streams.min(4))].fill(0xff);
+    mcs_set[..4].iter_mut().take(usize::from(streams)).for_each(|rates| *rates = 0xff);
     mcs_set[12] = 0x01;
     let info = 0x000c | 0x0020 | if wide { 0x0002 | 0x0040 } else { 0 };
     HtCapabilities { info, ampdu_parameters: 0x03, mcs_set, extended: 0 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use wire::ieee80211::{FrameKind, Mpdu};
 
+use super::sides::CHIP;
 use super::{Ppdu, Protection, Response};
 use crate::air::exchange::FCS_LEN;
 
@@ -66,13 +67,27 @@ pub struct SideCounters {
     pub airtime_ns: u64,
 }
 
-/// What happened on the air.
+/// What went between the chip and one of several stations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StationCounters {
+    /// Signal at both ends, dBm.
+    pub signal_dbm: i8,
+    /// From the chip to this station alone; it is in the chip's counters too.
+    pub down: SideCounters,
+    /// From the station.
+    pub up: SideCounters,
+}
+
+/// What happened on the air.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AirCounters {
     /// From the chip.
     pub chip: SideCounters,
-    /// From the access point.
+    /// From the access point, where that is the chip's only peer.
     pub ap: SideCounters,
+    /// What went to and from each station, where stations are the chip's peers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stations: Vec<StationCounters>,
     /// From the neighbour, and its own access point's answers to it.
     #[serde(skip_serializing_if = "is_silent")]
     pub neighbour: SideCounters,
@@ -162,12 +177,31 @@ impl SideCounters {
 }
 
 impl AirCounters {
-    /// Those of a side: the chip, the access point, the neighbour.
-    pub(super) fn side(&mut self, side: usize) -> &mut SideCounters {
+    /// Counts for all that a side's exchange with another one belongs to: the sender, and the station that it is for.
+    pub(super) fn each(&mut self, side: usize, to: Option<usize>, mut count: impl FnMut(&mut SideCounters)) {
+        let peers = self.stations.len().max(1);
         match side {
-            0 => &mut self.chip,
-            1 => &mut self.ap,
-            _ => &mut self.neighbour,
+            CHIP => {
+                count(&mut self.chip);
+                let station = to.and_then(|to| to.checked_sub(1)).and_then(|number| self.stations.get_mut(number));
+                if let Some(station) = station {
+                    count(&mut station.down);
+                }
+            }
+            side if side > peers => count(&mut self.neighbour),
+            side => match self.stations.get_mut(side - 1) {
+                Some(station) => count(&mut station.up),
+                None => count(&mut self.ap),
+            },
         }
+    }
+
+    /// As JSON, without the access point where there is none.
+    pub fn statistics(&self) -> serde_json::Value {
+        let mut value = serde_json::json!(self);
+        if let (Some(object), false) = (value.as_object_mut(), self.stations.is_empty()) {
+            object.remove("ap");
+        }
+        value
     }
 }

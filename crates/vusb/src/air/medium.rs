@@ -2,14 +2,15 @@
 
 use medium::{mpdu_end_ns, Access, Collider, Parameters, Rates, Spaces, Unanswered};
 use random::{Rng, Stream};
+use wire::ieee80211::Mpdu;
 use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, Losses, Tuned};
-use super::counters::AirCounters;
+use super::counters::{AirCounters, StationCounters};
 use super::exchange::{self, BAND, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
 use super::neighbour::Neighbour;
-use super::sides::{answering, function_of, parameters, Stations, AP, CHIP, FUNCTIONS, SIDES};
+use super::sides::{function_of, parameters, Stations, CHIP, FUNCTIONS};
 use super::transmission::{Busy, Transmission};
 use super::{Outcome, Protection, Reception, Response, Station};
 use crate::record::AirFile;
@@ -17,21 +18,31 @@ use crate::record::AirFile;
 /// What is kept of a side.
 struct Side {
     rates: Rates,
-    losses: Losses,
+    /// On each of its links: of the chip those to its peers, of others the one to the chip.
+    losses: Vec<Losses>,
     /// The function that has something to send.
     head: Option<usize>,
 }
 
-/// The channel between a chip and an access point, and perhaps a neighbour.
+/// The channel between a chip and its peers, and perhaps a neighbour.
 pub struct Medium {
     air: Air,
     neighbour: Option<Neighbour>,
 }
 
 impl Medium {
-    /// A free medium.
+    /// A free medium between a chip and an access point.
     pub fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirFile>) -> Self {
-        Self { air: Air::new(settings, seed, recorder), neighbour: None }
+        Self { air: Air::new(settings, vec![settings.signal_dbm], seed, recorder), neighbour: None }
+    }
+
+    /// A free medium between a chip and stations, with the signal on the link to each of them; the settings' own does not
+    /// count.
+    pub fn with_stations(settings: ChannelSettings, signals_dbm: &[i8], seed: u64, recorder: Option<AirFile>) -> Self {
+        let mut air = Air::new(settings, signals_dbm.to_vec(), seed, recorder);
+        let station = |&signal_dbm: &i8| StationCounters { signal_dbm, ..StationCounters::default() };
+        air.counters.stations = signals_dbm.iter().map(station).collect();
+        Self { air, neighbour: None }
     }
 
     /// A third station contends on the channel of the access point.
@@ -65,19 +76,21 @@ impl Medium {
         self.air.monitor.as_mut().map_or(Ok(()), Monitor::finish)
     }
 
-    /// When something happens next.
-    pub fn next_event(&self, chip: &dyn Station, ap: &dyn Station) -> Option<u64> {
+    /// When something happens next. The peers in the order of their links.
+    pub fn next_event(&self, chip: &dyn Station, peers: &[&dyn Station]) -> Option<u64> {
         let neighbour = self.neighbour.as_ref();
-        let medium = self.air.next_event([Some(chip), Some(ap), neighbour.map(|it| it as &dyn Station)]);
+        let contending = std::iter::once(Some(chip)).chain(peers.iter().map(|peer| Some(*peer)));
+        let medium = self.air.next_event(contending.chain([neighbour.map(|it| it as &dyn Station)]));
         [medium, neighbour.and_then(Neighbour::next_ns)].into_iter().flatten().min()
     }
 
-    /// Lets everything happen that is due by `now_ns`.
-    pub fn advance(&mut self, now_ns: u64, chip: &mut dyn Station, ap: &mut dyn Station) {
+    /// Lets everything happen that is due by `now_ns`. The peers in the order of their links.
+    pub fn advance(&mut self, now_ns: u64, chip: &mut dyn Station, peers: &mut [&mut dyn Station]) {
         if let Some(neighbour) = &mut self.neighbour {
-            neighbour.arrive(now_ns, ap.tuned());
+            neighbour.arrive(now_ns, peers.first().and_then(|peer| peer.tuned()));
         }
-        let mut stations = Stations { chip, ap, neighbour: self.neighbour.as_mut() };
+        let sides = self.air.sides.len();
+        let mut stations = Stations { chip, peers, neighbour: self.neighbour.as_mut(), sides };
         self.air.advance(now_ns, &mut stations);
     }
 }
@@ -85,6 +98,8 @@ impl Medium {
 /// The medium without its stations.
 struct Air {
     settings: ChannelSettings,
+    /// Signal on the link to each peer, dBm.
+    signals_dbm: Vec<i8>,
     /// Noise and loss at the beginning.
     noise_dbm: i8,
     loss: f64,
@@ -92,7 +107,7 @@ struct Air {
     backoff: Rng,
     loss_draws: Rng,
     access: Access,
-    sides: [Side; SIDES],
+    sides: Vec<Side>,
     busy: Option<Busy>,
     winners: Vec<u32>,
     counters: AirCounters,
@@ -100,34 +115,57 @@ struct Air {
 }
 
 impl Air {
-    fn new(settings: ChannelSettings, seed: u64, recorder: Option<AirFile>) -> Self {
+    fn new(settings: ChannelSettings, signals_dbm: Vec<i8>, seed: u64, recorder: Option<AirFile>) -> Self {
+        // The chip, its peers, the neighbour.
+        let sides = signals_dbm.len() + 2;
         // Every function gets its own before it is used.
         let unset = Parameters { aifsn: 2, cw_min: 15, cw_max: 1_023, retry_limit: 7 };
         // Short slots; nobody here knows only 802.11b.
         let spaces = Spaces::new(BAND, true, false);
-        let side = || Side { rates: Rates::new(BAND, None), losses: Losses::new(&settings), head: None };
-        Self {
+        let fresh = || Side { rates: Rates::new(BAND, None), losses: Vec::new(), head: None };
+        let mut air = Self {
             settings,
+            signals_dbm,
             noise_dbm: settings.noise_dbm,
             loss: settings.loss,
             backoff: Rng::new(seed, Stream::AirBackoff, 0),
             loss_draws: Rng::new(seed, Stream::AirLoss, 0),
-            access: Access::new(spaces, FUNCTIONS, [unset; SIDES * FUNCTIONS].into_iter()),
-            sides: [side(), side(), side()],
+            access: Access::new(spaces, FUNCTIONS, std::iter::repeat_n(unset, sides * FUNCTIONS)),
+            sides: std::iter::repeat_with(fresh).take(sides).collect(),
             busy: None,
             winners: Vec::new(),
             counters: AirCounters::default(),
             monitor: recorder.map(Monitor::new),
-        }
+        };
+        air.forget_losses();
+        air
     }
 
     fn forget_losses(&mut self) {
-        for side in &mut self.sides {
-            side.losses = Losses::new(&self.settings);
+        for side in 0..self.sides.len() {
+            let losses = self.losses_of(side);
+            if let Some(side) = self.sides.get_mut(side) {
+                side.losses = losses;
+            }
         }
     }
 
-    fn next_event(&self, stations: [Option<&dyn Station>; SIDES]) -> Option<u64> {
+    /// What is lost on the links of a side; the neighbour's is as good as the settings say.
+    fn losses_of(&self, side: usize) -> Vec<Losses> {
+        let losses = |signal_dbm: i8| Losses::new(&ChannelSettings { signal_dbm, ..self.settings });
+        match side {
+            CHIP => self.signals_dbm.iter().map(|&signal_dbm| losses(signal_dbm)).collect(),
+            side => vec![losses(self.signal_dbm(side))],
+        }
+    }
+
+    /// Signal on the link between the chip and the other side.
+    fn signal_dbm(&self, other: usize) -> i8 {
+        let link = other.checked_sub(1).and_then(|link| self.signals_dbm.get(link));
+        link.copied().unwrap_or(self.settings.signal_dbm)
+    }
+
+    fn next_event<'a>(&self, stations: impl Iterator<Item = Option<&'a dyn Station>>) -> Option<u64> {
         if let Some(busy) = &self.busy {
             let mpdu = busy.transmissions.iter().filter_map(Transmission::next_mpdu_ns).min();
             return mpdu.filter(|_| !busy.answering).or(Some(busy.end_ns));
@@ -139,10 +177,10 @@ impl Air {
             let function = self.access.function(side, function_of(station));
             self.access.would_send_ns(function, parameters(station), ready_ns)
         };
-        stations.into_iter().enumerate().filter_map(turn).min()
+        stations.enumerate().filter_map(turn).min()
     }
 
-    fn advance(&mut self, now_ns: u64, stations: &mut Stations<'_>) {
+    fn advance(&mut self, now_ns: u64, stations: &mut Stations<'_, '_>) {
         loop {
             self.look_at_queues(stations);
             if self.deliver(now_ns, stations) {
@@ -161,7 +199,7 @@ impl Air {
     }
 
     /// Tells the contention who has something to send.
-    fn look_at_queues(&mut self, stations: &Stations<'_>) {
+    fn look_at_queues(&mut self, stations: &Stations<'_, '_>) {
         for (number, side) in self.sides.iter_mut().enumerate() {
             let Some(station) = stations.get(number) else { continue };
             let ready = station.ready_since().map(|since_ns| (function_of(station), since_ns));
@@ -178,7 +216,7 @@ impl Air {
     }
 
     /// Those whose turn it is begin to send.
-    fn begin(&mut self, start_ns: u64, stations: &mut Stations<'_>) {
+    fn begin(&mut self, start_ns: u64, stations: &mut Stations<'_, '_>) {
         let mut winners = std::mem::take(&mut self.winners);
         self.access.winners(&mut winners);
         self.access.take(start_ns);
@@ -190,10 +228,10 @@ impl Air {
         for transmission in &mut transmissions {
             let protected = matches!(transmission.ppdu.protection, Protection::Rts(_));
             transmission.collided = collided;
-            let side = transmission.side;
+            let (side, to) = (transmission.side, transmission.to);
             let rts = transmission.timeline.first().mode;
             transmission.data_sent =
-                !protected || !collided && stations.reached(side) && !self.loses(side, &rts, RTS_LEN);
+                !protected || !collided && reached(stations, side, to) && !self.loses(side, to, &rts, RTS_LEN);
         }
         match transmissions.iter().map(Transmission::sent_until_ns).max() {
             Some(end_ns) => self.busy = Some(Busy { end_ns, answering: false, transmissions }),
@@ -202,7 +240,7 @@ impl Air {
         }
     }
 
-    fn transmission(&mut self, start_ns: u64, function: u32, stations: &mut Stations<'_>) -> Option<Transmission> {
+    fn transmission(&mut self, start_ns: u64, function: u32, stations: &mut Stations<'_, '_>) -> Option<Transmission> {
         let (side, _) = self.access.owner(function);
         let station = stations.get_mut(side)?;
         let mut ppdu = station.begin(start_ns).filter(|ppdu| !ppdu.mpdus.is_empty())?;
@@ -213,6 +251,15 @@ impl Air {
             station.ended(start_ns, ppdu, &Outcome { acknowledged, sent: true });
             return None;
         };
+        let receiver = ppdu.mpdus.first().and_then(|mpdu| Mpdu::new(mpdu).receiver()).unwrap_or_default();
+        let to = if side + 1 == self.sides.len() {
+            Some(side)
+        } else {
+            match stations.listeners(side, receiver)[..] {
+                [only] => Some(only),
+                _ => None,
+            }
+        };
         set_durations(&mut ppdu, &timeline);
         let span_ns = (start_ns + timeline.data.start_ns, start_ns + timeline.data.end_ns);
         let preamble_ns = timeline.data.mode.preamble_ns().map_or(0, u64::from);
@@ -221,6 +268,7 @@ impl Air {
         let mpdu_ends_ns = (1..=ppdu.mpdus.len()).map(end_of).collect();
         Some(Transmission {
             side,
+            to,
             function,
             start_ns,
             ppdu,
@@ -234,22 +282,26 @@ impl Air {
         })
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
     fn rates_of(&mut self, side: usize, basic: Option<RateSet>) -> &mut Rates {
-        let side = &mut self.sides[side];
-        if side.rates.basic() != basic {
-            side.rates = Rates::new(BAND, basic);
-            side.losses = Losses::new(&self.settings);
+        if self.sides[side].rates.basic() != basic {
+            self.sides[side].rates = Rates::new(BAND, basic);
+            self.sides[side].losses = self.losses_of(side);
         }
-        &mut side.rates
+        &mut self.sides[side].rates
     }
 
-    fn loses(&mut self, side: usize, mode: &wire::phy::Mode, len: usize) -> bool {
+    /// Whether a frame gets lost between a side and another; it does where there is no link.
+    #[expect(clippy::indexing_slicing, reason = "a side is what Access::owner named: one of those that there are")]
+    fn loses(&mut self, side: usize, to: Option<usize>, mode: &wire::phy::Mode, len: usize) -> bool {
+        let link = if side == CHIP { to.and_then(|to| to.checked_sub(1)) } else { Some(0) };
         let Side { rates, losses, .. } = &mut self.sides[side];
-        losses.loses(&mut self.loss_draws, rates, mode, len)
+        let losses = link.and_then(|link| losses.get_mut(link));
+        losses.is_none_or(|losses| losses.loses(&mut self.loss_draws, rates, mode, len))
     }
 
     /// Lets the next MPDU arrive, if it has ended by now.
-    fn deliver(&mut self, now_ns: u64, stations: &mut Stations<'_>) -> bool {
+    fn deliver(&mut self, now_ns: u64, stations: &mut Stations<'_, '_>) -> bool {
         let Some(mut busy) = self.busy.take() else { return false };
         let delivered = match busy.transmissions.first_mut() {
             Some(transmission) if !busy.answering => self.deliver_next(now_ns, transmission, stations),
@@ -259,38 +311,49 @@ impl Air {
         delivered
     }
 
-    fn deliver_next(&mut self, now_ns: u64, transmission: &mut Transmission, stations: &mut Stations<'_>) -> bool {
+    fn deliver_next(&mut self, now_ns: u64, transmission: &mut Transmission, stations: &mut Stations<'_, '_>) -> bool {
         let Some(at_ns) = transmission.next_mpdu_ns().filter(|&at_ns| at_ns <= now_ns) else { return false };
         let (side, next) = (transmission.side, transmission.lost.len());
         let Some(mpdu) = transmission.ppdu.mpdus.get(next) else { return false };
         let mode = transmission.ppdu.mode;
-        let lost = self.loses(side, &mode, mpdu.len() + FCS_LEN);
-        self.counters.side(side).lost += u64::from(lost);
-        self.counters.lost += u64::from(lost);
-        let tuned = stations.get(side).and_then(Station::tuned).filter(|_| !lost && stations.reached(side));
-        let accepted = tuned.is_some_and(|tuned| {
-            let ampdu = transmission.ppdu.aggregated.then_some(next == 0);
-            let reception = Reception { mode, ampdu, tuned, signal_dbm: self.settings.signal_dbm };
-            match side {
-                CHIP => stations.ap.receive(at_ns, mpdu, &reception),
-                AP => stations.chip.receive(at_ns, mpdu, &reception),
-                // The neighbour's access point.
-                _ => true,
+        let receiver = Mpdu::new(mpdu).receiver().unwrap_or_default();
+        let is_neighbour = side + 1 == self.sides.len();
+        let listeners = if is_neighbour { vec![side] } else { stations.listeners(side, receiver) };
+        let (mut losses, mut accepted) = (0, false);
+        for &listener in &listeners {
+            if self.loses(side, Some(listener), &mode, mpdu.len() + FCS_LEN) {
+                losses += 1;
+                continue;
             }
-        });
+            if is_neighbour {
+                // Its access point.
+                accepted = true;
+                continue;
+            }
+            let Some(tuned) = stations.shared(side, listener) else { continue };
+            let signal_dbm = self.signal_dbm(side.max(listener));
+            let ampdu = transmission.ppdu.aggregated.then_some(next == 0);
+            let reception = Reception { mode, ampdu, tuned, signal_dbm };
+            let station = stations.get_mut(listener);
+            accepted |= station.is_some_and(|station| station.receive(at_ns, mpdu, &reception));
+        }
+        let lost = losses > 0 && losses == listeners.len();
+        let of = if listeners.len() == 1 { transmission.to } else { None };
+        self.counters.each(side, of, |counters| counters.lost += losses as u64);
+        self.counters.lost += losses as u64;
         transmission.lost.push(lost);
         transmission.accepted.push(accepted);
         true
     }
 
     /// What was sent has ended, or the answer to it.
-    fn stage_ended(&mut self, mut busy: Busy, stations: &mut Stations<'_>) {
+    fn stage_ended(&mut self, mut busy: Busy, stations: &mut Stations<'_, '_>) {
         let end_ns = busy.end_ns;
         if busy.transmissions.len() > 1 {
             return self.collision_ended(busy, stations);
         }
         let Some(mut transmission) = busy.transmissions.pop() else { return };
-        let (side, function) = (transmission.side, transmission.function);
+        let (side, to, function) = (transmission.side, transmission.to, transmission.function);
         let response = transmission.ppdu.response;
         let answered = transmission.accepted.iter().any(|&it| it) && response != Response::None;
         if busy.answering || transmission.data_sent && response == Response::None {
@@ -305,7 +368,7 @@ impl Air {
         let answer = transmission.timeline.response.filter(|_| answered);
         if let Some(slice) = answer {
             let len = if response == Response::BlockAck { BLOCK_ACK_64_LEN } else { ACK_LEN };
-            let lost = self.loses(side, &slice.mode, len);
+            let lost = self.loses(side, to, &slice.mode, len);
             transmission.answer_lost = lost;
             if !lost {
                 let end_ns = transmission.start_ns + slice.end_ns;
@@ -320,14 +383,14 @@ impl Air {
             silence_ns: transmission.silence_ns(),
             answer_ns: transmission.answer_ns(),
             dcf: false,
-            unread_by: Some(answering(side)).filter(|&other| nothing_read && other != side),
+            unread_by: to.filter(|&other| nothing_read && other != side),
         };
         let acknowledged = vec![false; transmission.ppdu.mpdus.len()];
         self.conclude(transmission, end_ns, acknowledged, stations);
         self.access.unanswered(&unanswered, &mut self.backoff);
     }
 
-    fn collision_ended(&mut self, busy: Busy, stations: &mut Stations<'_>) {
+    fn collision_ended(&mut self, busy: Busy, stations: &mut Stations<'_, '_>) {
         let mut colliders = Vec::with_capacity(busy.transmissions.len());
         let mut idle_ns = busy.end_ns;
         let begun_ns = busy.transmissions.first().map_or(idle_ns, |transmission| transmission.start_ns);
@@ -351,29 +414,34 @@ impl Air {
         transmission: Transmission,
         end_ns: u64,
         acknowledged: Vec<bool>,
-        stations: &mut Stations<'_>,
+        stations: &mut Stations<'_, '_>,
     ) {
-        let Transmission { side, start_ns, ref timeline, collided, data_sent, .. } = transmission;
+        let Transmission { side, to, start_ns, ref timeline, collided, data_sent, .. } = transmission;
         let answer_heard = transmission.timeline.response.filter(|_| transmission.accepted.iter().any(|&it| it));
         let sent_ns = answer_heard.map_or(transmission.sent_until_ns() - start_ns, |slice| slice.end_ns);
         let airtime_ns = sent_ns + answer_heard.map_or(transmission.silence_ns(), |slice| slice.silence_ns);
+        let back = (to.unwrap_or(side), Some(side).filter(|_| side != CHIP));
         if answer_heard.is_some() {
-            self.counters.side(answering(side)).answered(transmission.ppdu.response, transmission.answer_lost);
+            let (response, lost) = (transmission.ppdu.response, transmission.answer_lost);
+            self.counters.each(back.0, back.1, |counters| counters.answered(response, lost));
         }
-        self.counters.side(answering(side)).cts += u64::from(timeline.cts.is_some() && data_sent);
-        let counters = self.counters.side(side);
-        counters.airtime_ns += airtime_ns;
+        let cts = u64::from(timeline.cts.is_some() && data_sent);
+        self.counters.each(back.0, back.1, |counters| counters.cts += cts);
         if !collided {
             self.counters.busy_ns += airtime_ns;
         }
-        let counters = self.counters.side(side);
-        counters.sent(&transmission.ppdu, data_sent, collided, &acknowledged);
+        self.counters.each(side, to, |counters| {
+            counters.airtime_ns += airtime_ns;
+            counters.sent(&transmission.ppdu, data_sent, collided, &acknowledged);
+        });
         let tuned = stations.get(side).and_then(Station::tuned);
+        let link_signal_dbm = self.signal_dbm(if side == CHIP { to.unwrap_or(side) } else { side });
         if let (Some(monitor), Some(first)) = (&mut self.monitor, Tuned::channel(1)) {
             let tuned = tuned.unwrap_or(first);
             let accepted = transmission.accepted.as_slice();
             let heard = Heard { start_ns, timeline, tuned, collided, data_sent, accepted };
-            monitor.hear(&self.settings, &transmission.ppdu, &heard);
+            let signal_dbm = link_signal_dbm;
+            monitor.hear(&ChannelSettings { signal_dbm, ..self.settings }, &transmission.ppdu, &heard);
         }
         if let Some(station) = stations.get_mut(side) {
             station.ended(end_ns, transmission.ppdu, &Outcome { acknowledged, sent: data_sent });
@@ -381,4 +449,9 @@ impl Air {
         // While the medium still counts as busy: what waits behind this draws its backoff now.
         self.look_at_queues(stations);
     }
+}
+
+/// Whether what a side sends reaches whom it is for. The neighbour's access point is always there.
+fn reached(stations: &Stations<'_, '_>, side: usize, to: Option<usize>) -> bool {
+    to.is_some_and(|to| to == side || stations.shared(side, to).is_some())
 }

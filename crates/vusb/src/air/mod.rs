@@ -1,4 +1,5 @@
-//! The air: a chip, an access point and perhaps a neighbour on one channel, and what every bit costs.
+//! The air: a chip, its peers (an access point, or stations) and perhaps a neighbour on one channel, and what every bit
+//! costs.
 //!
 //! Who sends when, what a frame costs and what noise destroys come from the crate `medium`, which the modelled links use too.
 //! [`Medium`] is what is particular here: stations whose queues, windows and frames are those of real drivers, and that may
@@ -10,16 +11,17 @@ pub mod exchange;
 pub mod medium;
 mod monitor;
 pub mod neighbour;
+pub mod rates;
 mod sides;
 mod transmission;
 
-use wire::ieee80211::{AckPolicy, FrameKind, Mpdu};
+use wire::ieee80211::{AckPolicy, FrameKind, MacAddr, Mpdu};
 use wire::phy::{EdcaParameters, Mode};
 
 pub use self::medium::Medium;
 pub use ::medium::{Protection, Response};
 pub use channel::{ChannelSettings, Tuned};
-pub use counters::{AirCounters, Frames, SideCounters};
+pub use counters::{AirCounters, Frames, SideCounters, StationCounters};
 pub use neighbour::Neighbour;
 
 /// What must answer a PPDU with this first MPDU (IEEE 802.11-2020 10.3.2.11, 10.25.5): nothing what is for a group, has the
@@ -101,6 +103,11 @@ pub trait Station {
 
     /// What became of the PPDU that was begun last.
     fn ended(&mut self, now_ns: u64, ppdu: Ppdu, outcome: &Outcome);
+
+    /// Whether frames to `receiver` are for it. Others it does not hear: they only keep the medium busy.
+    fn wants(&self, _receiver: MacAddr) -> bool {
+        true
+    }
 
     /// A frame reaches its antenna undamaged. Gives whether it answers for it (acknowledges it).
     fn receive(&mut self, now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool;

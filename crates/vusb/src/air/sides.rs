@@ -1,49 +1,66 @@
-//! Who is on the air: the chip, its access point, the neighbour.
+//! Who is on the air: the chip, its peers (an access point, or stations), the neighbour.
 
 use medium::Parameters;
+use wire::ieee80211::MacAddr;
 use wire::phy::EdcaParameters;
 
 use super::neighbour::Neighbour;
-use super::Station;
+use super::{Station, Tuned};
 
-/// The chip, the access point, the neighbour.
-pub(super) const SIDES: usize = 3;
+/// The chip's side; its peers have the sides behind it, and the neighbour the last one.
 pub(super) const CHIP: usize = 0;
-pub(super) const AP: usize = 1;
 /// Channel access functions of a station.
 pub(super) const FUNCTIONS: usize = 5;
 
-/// The stations, by side.
-pub(super) struct Stations<'a> {
+/// The stations, by side: the chip, its peers, the neighbour.
+pub(super) struct Stations<'a, 'b> {
     pub(super) chip: &'a mut dyn Station,
-    pub(super) ap: &'a mut dyn Station,
+    pub(super) peers: &'a mut [&'b mut dyn Station],
     pub(super) neighbour: Option<&'a mut Neighbour>,
+    /// How many sides there are.
+    pub(super) sides: usize,
 }
 
-impl Stations<'_> {
+impl Stations<'_, '_> {
     pub(super) fn get(&self, side: usize) -> Option<&dyn Station> {
         match side {
             CHIP => Some(self.chip),
-            AP => Some(self.ap),
-            _ => self.neighbour.as_deref().map(|neighbour| neighbour as &dyn Station),
+            side if side + 1 == self.sides => self.neighbour.as_deref().map(|neighbour| neighbour as &dyn Station),
+            side => self.peers.get(side - 1).map(|peer| &**peer),
         }
     }
 
     pub(super) fn get_mut(&mut self, side: usize) -> Option<&mut dyn Station> {
         match side {
             CHIP => Some(self.chip),
-            AP => Some(self.ap),
-            _ => self.neighbour.as_deref_mut().map(|neighbour| neighbour as &mut dyn Station),
+            side if side + 1 == self.sides => {
+                self.neighbour.as_deref_mut().map(|neighbour| neighbour as &mut dyn Station)
+            }
+            side => match self.peers.get_mut(side - 1) {
+                Some(peer) => Some(&mut **peer),
+                None => None,
+            },
         }
     }
 
-    /// Whether what a side sends reaches whom it is for. The neighbour's access point is always there.
-    pub(super) fn reached(&self, side: usize) -> bool {
-        match (self.chip.tuned(), self.ap.tuned()) {
-            _ if side > AP => true,
-            (Some(chip), Some(ap)) => chip.frequency_mhz == ap.frequency_mhz,
-            _ => false,
+    /// The sides that a frame from `side` to `receiver` is for. What goes to the neighbour's access point is for nobody
+    /// here.
+    pub(super) fn listeners(&self, side: usize, receiver: MacAddr) -> Vec<usize> {
+        match side {
+            CHIP => {
+                let wants = |(_, peer): &(usize, &&mut dyn Station)| peer.wants(receiver);
+                self.peers.iter().enumerate().filter(wants).map(|(number, _)| number + 1).collect()
+            }
+            side if side + 1 == self.sides => Vec::new(),
+            _ => vec![CHIP],
         }
+    }
+
+    /// Where `side` is tuned to, if `listener` is there too.
+    pub(super) fn shared(&self, side: usize, listener: usize) -> Option<Tuned> {
+        let tuned = |side| self.get(side).and_then(Station::tuned);
+        let (from, to) = (tuned(side)?, tuned(listener)?);
+        (from.frequency_mhz == to.frequency_mhz).then_some(from)
     }
 }
 
@@ -57,15 +74,6 @@ pub(super) fn parameters(station: &dyn Station) -> Parameters {
         cw_min,
         cw_max: window(ecw_max).max(cw_min),
         retry_limit: station.retry_limit(),
-    }
-}
-
-/// The side that answers: the other one. The neighbour's access point is counted with it.
-pub(super) const fn answering(side: usize) -> usize {
-    match side {
-        CHIP => AP,
-        AP => CHIP,
-        neighbour => neighbour,
     }
 }
 

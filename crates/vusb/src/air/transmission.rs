@@ -14,6 +14,8 @@ pub(super) struct Busy {
 
 pub(super) struct Transmission {
     pub(super) side: usize,
+    /// The side that is to answer, or the one that it is for; `None`: nobody here, or several.
+    pub(super) to: Option<usize>,
     pub(super) function: u32,
     pub(super) start_ns: u64,
     pub(super) ppdu: Ppdu,

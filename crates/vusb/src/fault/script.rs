@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::ap::builtin::script::Event;
-use crate::ap::builtin::Network;
 use crate::device::Effect;
+use crate::peers::builtin::script::Event;
+use crate::peers::builtin::Network;
 use crate::small_file;
 
 /// Why a script cannot be carried out.

@@ -9,5 +9,7 @@ pub(super) fn count(histogram: &mut Vec<u64>, datagrams: usize) {
     if histogram.len() <= at {
         histogram.resize(at + 1, 0);
     }
-    histogram[at] += 1;
+    if let Some(bin) = histogram.get_mut(at) {
+        *bin += 1;
+    }
 }

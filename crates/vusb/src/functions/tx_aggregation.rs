@@ -5,7 +5,7 @@ use std::io;
 
 use netlink_sys::{protocols::NETLINK_GENERIC, Socket, SocketAddr};
 
-use crate::ap::hwsim::{Incoming, Incomings, Message};
+use crate::peers::hwsim::{Incoming, Incomings, Message};
 
 const ETHTOOL_MSG_COALESCE_SET: u8 = 20;
 const ETHTOOL_A_COALESCE_HEADER: u16 = 1;

@@ -206,6 +206,7 @@ impl<D: Device> Loop<'_, D> {
         let first_source = fds.len();
         for source in self.sources.iter().filter(|source| source.wanted) {
             // SAFETY: `Source::fd` stays open as long as the device, which outlives this round.
+            #[expect(unsafe_code, reason = "descriptors of devices are polled together")]
             let fd = unsafe { BorrowedFd::borrow_raw(source.fd) };
             fds.push(PollFd::from_borrowed_fd(fd, PollFlags::IN));
         }

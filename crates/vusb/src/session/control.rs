@@ -47,9 +47,11 @@ impl Endpoints {
                 }
                 accepted_if(known)
             }
-            (0x81, 10) => ControlReply::Data(vec![self.alternates[interface]]),
+            (0x81, 10) => ControlReply::Data(vec![self.alternates.get(interface).copied().unwrap_or(0)]),
             (0x01, 11) => {
-                self.alternates[interface] = setup.value as u8;
+                if let Some(alternate) = self.alternates.get_mut(interface) {
+                    *alternate = setup.value as u8;
+                }
                 self.clear_all();
                 ControlReply::Accepted
             }

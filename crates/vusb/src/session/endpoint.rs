@@ -39,7 +39,10 @@ impl Endpoints {
         for part in configuration(&identity.configuration).into_iter().flatten() {
             if let Part::Endpoint { address, transfer, max_packet, .. } = part {
                 let endpoint = Endpoint { transfer, max_packet: max_packet & 0x07ff, halted: false };
-                table[usize::from(address.number())][usize::from(address.is_in())] = Some(endpoint);
+                let both = table.get_mut(usize::from(address.number()));
+                if let Some(slot) = both.and_then(|both| both.get_mut(usize::from(address.is_in()))) {
+                    *slot = Some(endpoint);
+                }
             }
         }
         Self { table, configured: 0, alternates: [0; 32], cleared: Vec::new() }

@@ -9,10 +9,10 @@ use ::air::report::Report;
 use vusb::air::{
     response_to, ChannelSettings, Medium, Neighbour, Outcome, Ppdu, Protection, Reception, SideCounters, Station, Tuned,
 };
-use vusb::ap::AccessPoint;
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
+use vusb::peers::Peers;
 use vusb::record::{settings, AirFile, UsbFile};
 use wire::ieee80211::MacAddr;
 use wire::phy::{AccessCategory, EdcaParameters, Mode};
@@ -39,7 +39,7 @@ struct Peer {
 #[derive(Clone)]
 struct FarEnd(Rc<RefCell<Peer>>);
 
-const MODE: fn() -> Mode = || vusb::chips::rtl8188cus::tx_descriptor::mode(17, Default::default());
+const MODE: fn() -> Mode = || vusb::air::rates::mode(17, Default::default());
 
 impl Station for FarEnd {
     fn tuned(&self) -> Option<Tuned> {
@@ -76,12 +76,12 @@ impl Station for FarEnd {
     }
 }
 
-impl AccessPoint for FarEnd {
-    fn station(&self) -> &dyn Station {
-        self
+impl Peers for FarEnd {
+    fn stations(&self) -> Vec<&dyn Station> {
+        vec![self]
     }
-    fn as_station(&mut self) -> &mut dyn Station {
-        self
+    fn stations_mut(&mut self) -> Vec<&mut dyn Station> {
+        vec![self]
     }
     fn statistics(&self) -> serde_json::Value {
         serde_json::Value::Null
@@ -253,7 +253,7 @@ fn the_analyzers_find_what_the_chip_counted() {
     for case in cases {
         let (air, usb) = (folder.path().join("air.pcapng"), folder.path().join("usb.pcapng"));
         let (chip, urbs) = play(&case, &air, &usb);
-        let counters = *chip.air();
+        let counters = chip.air().clone();
         let report = analyze(&air);
         let mut check = Check { name: case.name, problems: Vec::new() };
         check.same("wrong FCS", 0, report.bad_fcs);

@@ -5,9 +5,9 @@
 //! 802.11-2020 has for them, not of the exchanges that the medium plans.
 
 use proptest::prelude::*;
+use vusb::air::rates::{mode, Modulation, MCS0};
 use vusb::air::{response_to, ChannelSettings, Ppdu, Protection};
 use vusb::chips::rtl8188cus::registers as reg;
-use vusb::chips::rtl8188cus::tx_descriptor::{mode, Modulation, MCS0};
 use wire::phy::{ampdu_psdu_len, Band, Mode};
 
 use crate::chip::{chip_on_air, down, run, transmission, write, OWN};

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use crate::host::Host;
 use proptest::prelude::*;
 use vusb::air::{ChannelSettings, Medium, Outcome, Ppdu, Protection, Reception, Response, Station, Tuned};
-use vusb::ap::silent::Silent;
-use vusb::ap::AccessPoint;
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
+use vusb::peers::silent::Silent;
+use vusb::peers::Peers;
 use wire::phy::{AccessCategory, Bandwidth, EdcaParameters, Mode};
 use wire::usb::realtek::{RxWalk, TX_DESCRIPTOR};
 use wire::usb::setup::Setup;
@@ -54,12 +54,12 @@ impl Station for FarEnd {
     }
 }
 
-impl AccessPoint for FarEnd {
-    fn station(&self) -> &dyn Station {
-        self
+impl Peers for FarEnd {
+    fn stations(&self) -> Vec<&dyn Station> {
+        vec![self]
     }
-    fn as_station(&mut self) -> &mut dyn Station {
-        self
+    fn stations_mut(&mut self) -> Vec<&mut dyn Station> {
+        vec![self]
     }
     fn statistics(&self) -> serde_json::Value {
         serde_json::Value::Null
@@ -118,7 +118,7 @@ pub fn transmission(sequence: u16, len: usize, words: &[(usize, u32)]) -> Vec<u8
     [descriptor.iter().flat_map(|word| word.to_le_bytes()).collect(), frame].concat()
 }
 
-pub fn run(host: &mut Host<Rtl8188cus>, for_ns: u64) -> Vec<(Completion, Vec<u8>)> {
+pub fn run<D: Device>(host: &mut Host<D>, for_ns: u64) -> Vec<(Completion, Vec<u8>)> {
     let end_ns = host.now_ns + for_ns;
     let mut all = host.completions();
     while let Some(at_ns) = host.device.next_event().filter(|&at_ns| at_ns <= end_ns) {
@@ -268,7 +268,7 @@ pub fn down(sequence: u16, len: usize, to: [u8; 6]) -> Vec<u8> {
 pub fn ppdu(mpdus: Vec<Vec<u8>>, response: Response) -> Ppdu {
     let aggregated = mpdus.len() > 1;
     let mode = if aggregated {
-        vusb::chips::rtl8188cus::tx_descriptor::mode(19, Default::default())
+        vusb::air::rates::mode(19, Default::default())
     } else {
         Mode::Ofdm { rate_500kbps: 108, bandwidth: Bandwidth::Mhz20 }
     };

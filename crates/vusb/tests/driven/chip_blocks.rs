@@ -3,14 +3,14 @@
 use crate::chip::{chip_on_air, down, ppdu, read, run, transmission, write, AP, OWN};
 use crate::host::Host;
 use proptest::prelude::*;
+use vusb::air::rates::{mode, Modulation};
 use vusb::air::{ChannelSettings, Medium, Response, Station};
-use vusb::ap::silent::Silent;
 use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::tkip::Tkip;
-use vusb::chips::rtl8188cus::tx_descriptor::{mode, Modulation};
 use vusb::chips::rtl8188cus::wep::Wep;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::{ControlReply, Device};
+use vusb::peers::silent::Silent;
 use wire::usb::realtek::RxWalk;
 use wire::usb::setup::Setup;
 

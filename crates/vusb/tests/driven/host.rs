@@ -162,7 +162,12 @@ impl<D: Device> Host<D> {
 
     /// A control transfer that is answered some time.
     pub fn ask(&mut self, setup: Setup) -> u32 {
-        self.submit(0, setup.is_in(), u32::from(setup.length), 0, setup, &[])
+        self.ask_with(setup, &[])
+    }
+
+    /// The same with data for the device.
+    pub fn ask_with(&mut self, setup: Setup, data: &[u8]) -> u32 {
+        self.submit(0, setup.is_in(), u32::from(setup.length), 0, setup, data)
     }
 
     /// Lets the device answer, and gives what it said.

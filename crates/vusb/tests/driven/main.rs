@@ -1,5 +1,6 @@
 //! Devices as a host drives them.
 
+mod access_point;
 mod agreement;
 mod airtime_bound;
 mod bus;

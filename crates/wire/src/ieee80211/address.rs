@@ -63,11 +63,12 @@ impl MacAddr {
 
 impl fmt::Display for MacAddr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble };
         let mut text = [b':'; 17];
-        for (index, octet) in self.0.iter().enumerate() {
-            text[index * 3] = HEX[usize::from(octet >> 4)];
-            text[index * 3 + 1] = HEX[usize::from(octet & 0x0f)];
+        for (pair, octet) in text.chunks_mut(3).zip(self.0) {
+            if let [high, low, ..] = pair {
+                (*high, *low) = (digit(octet >> 4), digit(octet & 0x0f));
+            }
         }
         f.pad(core::str::from_utf8(&text).unwrap_or(""))
     }
@@ -90,19 +91,17 @@ impl FromStr for MacAddr {
 
     /// Accepts `00:0c:41:82:b2:55` and `00-0C-41-82-B2-55`; every octet needs its two digits.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = text.as_bytes();
-        if text.len() != 17 {
-            return Err(ParseMacAddrError);
-        }
+        let text: &[u8; 17] = text.as_bytes().try_into().map_err(|_| ParseMacAddrError)?;
         let separator = text[2];
         if separator != b':' && separator != b'-' {
             return Err(ParseMacAddrError);
         }
         let digit = |byte: u8| (byte as char).to_digit(16).map(|value| value as u8).ok_or(ParseMacAddrError);
         let mut octets = [0; 6];
-        for (index, octet) in octets.iter_mut().enumerate() {
-            *octet = digit(text[index * 3])? << 4 | digit(text[index * 3 + 1])?;
-            if index < 5 && text[index * 3 + 2] != separator {
+        for (octet, text) in octets.iter_mut().zip(text.chunks(3)) {
+            let (&[high, low] | &[high, low, _]) = text else { return Err(ParseMacAddrError) };
+            *octet = digit(high)? << 4 | digit(low)?;
+            if text.get(2).is_some_and(|found| *found != separator) {
                 return Err(ParseMacAddrError);
             }
         }

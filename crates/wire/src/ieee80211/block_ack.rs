@@ -86,10 +86,14 @@ impl Bitmap {
             return None;
         }
         let mut bits = [0; 16];
-        for (word, chunk) in bits.iter_mut().zip(bytes.chunks(8)) {
-            let mut octets = [0; 8];
-            octets[..chunk.len()].copy_from_slice(chunk);
-            *word = u64::from_le_bytes(octets);
+        let whole = bytes.chunks_exact(8);
+        let odd = whole.remainder();
+        let mut words = bits.iter_mut();
+        for (octets, word) in whole.filter_map(|chunk| chunk.first_chunk()).zip(&mut words) {
+            *word = u64::from_le_bytes(*octets);
+        }
+        if let Some(word) = words.next() {
+            *word = odd.iter().rev().fold(0, |word, octet| word << 8 | u64::from(*octet));
         }
         Some(Self { bits, len: (bytes.len() * 8) as u16 })
     }
@@ -101,6 +105,7 @@ impl Bitmap {
 
     /// Bit `index`; `false` beyond the end.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "const and in a hot loop, so without get(); & 15 keeps it below 16")]
     pub const fn get(&self, index: u16) -> bool {
         index < self.len && self.bits[(index >> 6) as usize & 15] >> (index & 63) & 1 != 0
     }
@@ -108,7 +113,7 @@ impl Bitmap {
     /// How many bits are set.
     #[inline]
     pub fn count_ones(&self) -> u32 {
-        self.bits[..usize::from(self.len.div_ceil(64)).min(16)].iter().map(|word| word.count_ones()).sum()
+        self.bits.iter().take(usize::from(self.len.div_ceil(64))).map(|word| word.count_ones()).sum()
     }
 }
 

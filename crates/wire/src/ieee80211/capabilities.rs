@@ -1,7 +1,7 @@
 //! What the elements of one management frame say its sender can do.
 
 use super::eht::reported_links;
-use super::elements::{id, Element, Elements};
+use super::elements::{bit_at, id, Element, Elements};
 use super::{EdcaParameters, VhtCapabilities, VhtOperation, Wmm};
 use super::{EhtCapabilities, EhtOperation, LinkIds, MultiLink};
 use super::{HeCapabilities, HeOperation, HtCapabilities, HtOperation, OperatingMode, Rsn, Ssid};
@@ -30,7 +30,7 @@ impl Rates {
 
     /// The bytes as sent: rate in 500 kb/s units in the low 7 bits, "basic" in the highest; also membership selectors.
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len).min(16)]
+        self.bytes.get(..usize::from(self.len)).unwrap_or(&self.bytes)
     }
 
     /// Rates in units of 500 kb/s, with their "basic" bit; membership selectors left out.
@@ -157,7 +157,7 @@ impl RadioMeasurement {
     }
 
     const fn bit(self, number: usize) -> bool {
-        self.0[number / 8] >> (number % 8) & 1 != 0
+        bit_at(&self.0, number)
     }
 
     /// Link measurement.

@@ -1,6 +1,6 @@
 //! EHT Capabilities, EHT Operation and Multi-Link elements (IEEE Std 802.11be-2024, 9.4.2.311, 9.4.2.312 and 9.4.2.313).
 
-use super::elements::u16_at;
+use super::elements::{bit_at, u16_at};
 use super::MacAddr;
 
 /// EHT Capabilities.
@@ -19,7 +19,7 @@ impl EhtCapabilities {
     }
 
     const fn phy_bit(self, bit: usize) -> bool {
-        self.phy[bit / 8] >> (bit % 8) & 1 != 0
+        bit_at(&self.phy, bit)
     }
 
     /// Restricted TWT.

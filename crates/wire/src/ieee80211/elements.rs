@@ -137,6 +137,15 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
+/// Bit `number` of a field, lowest bit of the first byte first; `false` beyond its end.
+#[inline]
+pub(super) const fn bit_at(field: &[u8], number: usize) -> bool {
+    match field.split_at_checked(number / 8) {
+        Some((_, [byte, ..])) => *byte >> (number % 8) & 1 != 0,
+        _ => false,
+    }
+}
+
 /// The little-endian number at `offset`, if it is there.
 #[inline]
 pub(super) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {

@@ -1,6 +1,6 @@
 //! HE Capabilities and HE Operation (IEEE Std 802.11ax-2021, 9.4.2.248 and 9.4.2.249).
 
-use super::elements::u16_at;
+use super::elements::{bit_at, u16_at};
 use super::vht::map_streams;
 
 /// HE Capabilities.
@@ -28,7 +28,7 @@ impl HeCapabilities {
     }
 
     const fn phy_bit(self, bit: usize) -> bool {
-        self.phy[bit / 8] >> (bit % 8) & 1 != 0
+        bit_at(&self.phy, bit)
     }
 
     /// TWT requester.

@@ -402,8 +402,9 @@ const fn control_bytes_after_address_1(fc: FrameControl) -> usize {
         | FrameKind::Rts
         | FrameKind::CfEnd
         | FrameKind::CfEndCfAck => 6,
-        // The 60 GHz frames have RA and TA (9.3.1.11 to 9.3.1.18), except DMG DTS, which no sub-7 GHz radio hears.
-        FrameKind::ControlExtension => 6,
+        FrameKind::Tack => 6,
+        // The 60 GHz frames have RA and TA (9.3.1.11 to 9.3.1.18), except DMG DTS (6). The others are reserved (table 9-2).
+        FrameKind::ControlExtension if matches!(fc.0 >> 8 & 0xf, 2..=5 | 7..=10) => 6,
         _ => 0,
     }
 }
@@ -510,6 +511,17 @@ mod tests {
             let header = Header::parse(&bytes, true).unwrap();
             assert_eq!((header.header_len, usize::from(header.pad_len), header.air_len()), (26 + there, there, 26));
         }
+    }
+
+    #[test]
+    fn only_defined_control_frames_have_a_transmitter() {
+        let transmitter = |fc: [u8; 2]| Header::parse(&frame(fc, &[]), false).unwrap().transmitter();
+        assert_eq!(transmitter([0x34, 0]), Some(B), "TACK (9.3.1.23)");
+        for extension in 0..16 {
+            let has_one = matches!(extension, 2..=5 | 7..=10);
+            assert_eq!(transmitter([0x64, extension]), has_one.then_some(B), "Control Frame Extension {extension}");
+        }
+        assert_eq!(transmitter([0x14, 0]), None, "reserved");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! HT Capabilities (9.4.2.55) and HT Operation (9.4.2.56).
 
-use super::elements::{id, u16_at, Element};
+use super::elements::{bit_at, id, u16_at, Element};
 
 /// HT Capabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -122,12 +122,12 @@ impl HtCapabilities {
 
     /// Whether it receives HT-MCS `mcs` (0..=76).
     pub const fn rx_mcs(self, mcs: u8) -> bool {
-        mcs < 77 && self.mcs_set[(mcs / 8) as usize] >> (mcs % 8) & 1 != 0
+        mcs < 77 && bit_at(&self.mcs_set, mcs as usize)
     }
 
     /// Spatial streams it receives with equal modulation (MCS 0 to 31): 0..=4.
     pub fn rx_streams(self) -> u8 {
-        (1..=4u8).rev().find(|streams| self.mcs_set[usize::from(streams - 1)] != 0).unwrap_or(0)
+        self.mcs_set[..4].iter().rposition(|rates| *rates != 0).map_or(0, |last| last as u8 + 1)
     }
 
     /// Spatial streams it transmits: as `rx_streams` unless it says that its TX set is another one. `None` when it does

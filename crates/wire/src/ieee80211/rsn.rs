@@ -92,6 +92,37 @@ pub mod akm {
     pub const SAE_EXT: u8 = 24;
     /// FT over SAE with a group-dependent hash.
     pub const FT_SAE_EXT: u8 = 25;
+
+    /// What a suite is called here (IEEE Std 802.11-2020, table 9-151, and 802.11be-2024 from 24 on, which give them no short
+    /// names); `None` for reserved ones and those of no use between a station and its access point.
+    pub const fn name(kind: u8) -> Option<&'static str> {
+        Some(match kind {
+            1 => "802.1X",
+            2 => "PSK",
+            3 => "FT-802.1X",
+            4 => "FT-PSK",
+            5 => "802.1X-SHA256",
+            6 => "PSK-SHA256",
+            8 => "SAE",
+            9 => "FT-SAE",
+            11 => "802.1X-SuiteB",
+            12 => "802.1X-SuiteB-192",
+            13 => "FT-802.1X-SHA384",
+            14 => "FILS-SHA256",
+            15 => "FILS-SHA384",
+            16 => "FT-FILS-SHA256",
+            17 => "FT-FILS-SHA384",
+            18 => "OWE",
+            19 => "FT-PSK-SHA384",
+            20 => "PSK-SHA384",
+            21 => "PASN",
+            22 => "FT-802.1X-SHA384 (suite 22)",
+            23 => "802.1X-SHA384",
+            24 => "SAE-EXT",
+            25 => "FT-SAE-EXT",
+            _ => return None,
+        })
+    }
 }
 
 /// Cipher suite types (Table 9-149), for [`SuiteSet::contains`].

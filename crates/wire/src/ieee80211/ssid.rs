@@ -21,7 +21,7 @@ impl Ssid {
     /// The bytes as sent.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.len).min(32)]
+        self.bytes.get(..usize::from(self.len)).unwrap_or(&self.bytes)
     }
 
     /// Empty (in a probe request: the wildcard), or blanked with zero bytes as some access points hide it.

@@ -59,8 +59,8 @@ impl From<crate::phy::EdcaParameters> for EdcaParameters {
 fn read_records(data: &[u8]) -> Option<[EdcaParameters; 4]> {
     let mut parameters = [EdcaParameters::default(); 4];
     for record in data.chunks_exact(4) {
-        let index = usize::from(*record.first()? >> 5 & 3);
-        parameters[index] = EdcaParameters::read(record)?;
+        let category = usize::from(*record.first()? >> 5 & 3);
+        *parameters.get_mut(category)? = EdcaParameters::read(record)?;
     }
     Some(parameters)
 }

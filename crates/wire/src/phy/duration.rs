@@ -510,7 +510,7 @@ mod tests {
         assert_eq!(exact_us(vht(9, 1, Bandwidth::Mhz80, false), 1536), Some(72));
         // 8 x 3.6 = 28.8, ended at 32.
         assert_eq!(exact_us(vht(9, 1, Bandwidth::Mhz80, true), 1536), Some(72));
-        let Mode::Vht(base) = vht(9, 1, Bandwidth::Mhz80, false) else { unreachable!() };
+        let Mode::Vht(base) = vht(9, 1, Bandwidth::Mhz80, false) else { panic!() };
         let ldpc = |extra| Vht { ldpc: Some(true), ldpc_extra_symbol: Some(extra), ..base };
         assert_eq!(exact_us(Mode::Vht(ldpc(false)), 1536), Some(72));
         assert_eq!(exact_us(Mode::Vht(ldpc(true)), 1536), Some(76));

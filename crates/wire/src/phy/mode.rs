@@ -226,6 +226,50 @@ impl Mode {
         }
     }
 
+    /// The format is one in which several users may have a part: HE MU, EHT OFDMA and MU-MIMO, trigger-based.
+    pub const fn is_to_several(&self) -> bool {
+        match self {
+            Self::He(he) => matches!(he.format, HeFormat::Mu | HeFormat::TriggerBased),
+            Self::Eht(eht) => {
+                matches!(eht.format, Some(EhtFormat::Ofdma | EhtFormat::MuMimo | EhtFormat::TriggerBased))
+            }
+            _ => false,
+        }
+    }
+
+    /// A trigger-based uplink: several transmitters, one receiver.
+    pub const fn is_trigger_based(&self) -> bool {
+        match self {
+            Self::He(he) => matches!(he.format, HeFormat::TriggerBased),
+            Self::Eht(eht) => matches!(eht.format, Some(EhtFormat::TriggerBased)),
+            _ => false,
+        }
+    }
+
+    /// Tones of this user's resource unit in HE and EHT, where the capture tells: of the whole band where it names no unit in a
+    /// format that has only that (EHT MU-MIMO), or a width instead of one (HE).
+    pub const fn unit_tones(&self) -> Option<u16> {
+        match self {
+            Self::He(He { ru_tones: Some(tones), .. }) | Self::Eht(Eht { ru_tones: Some(tones), .. }) => Some(*tones),
+            Self::He(He { bandwidth: Some(width), .. })
+            | Self::Eht(Eht {
+                bandwidth: Some(width), format: Some(EhtFormat::SingleUser | EhtFormat::MuMimo), ..
+            }) => width.tones(),
+            _ => None,
+        }
+    }
+
+    /// The part of the PPDU's width that this user's resource unit takes, where the capture tells both.
+    pub fn unit_share(&self) -> Option<f64> {
+        let width = match self {
+            Self::He(he) => he.bandwidth,
+            Self::Eht(eht) => eht.bandwidth,
+            _ => None,
+        };
+        let (unit, all) = self.unit_tones().zip(width.and_then(Bandwidth::tones))?;
+        Some((f64::from(unit) / f64::from(all)).min(1.0))
+    }
+
     /// HT, VHT, HE or EHT: the formats that can carry an A-MPDU.
     pub const fn can_aggregate(self) -> bool {
         matches!(self, Self::Ht(_) | Self::Vht(_) | Self::He(_) | Self::Eht(_))

@@ -79,9 +79,9 @@ pub(super) const fn modulation(mcs: u8) -> Option<(u8, CodeRate)> {
 /// HT MCS 33 to 76 (unequal modulation, tables 19-38 to 19-43): bits per subcarrier of each stream, strongest first.
 /// The second half of each stream count's range repeats the first at rate 3/4 instead of 1/2.
 const fn unequal_modulation(mcs: u8) -> Option<(&'static [u8], CodeRate)> {
-    const TWO: [&[u8]; 3] = [&[4, 2], &[6, 2], &[6, 4]];
-    const THREE: [&[u8]; 7] = [&[4, 2, 2], &[4, 4, 2], &[6, 2, 2], &[6, 4, 2], &[6, 4, 4], &[6, 6, 2], &[6, 6, 4]];
-    const FOUR: [&[u8]; 12] = [
+    const TWO: &[&[u8]] = &[&[4, 2], &[6, 2], &[6, 4]];
+    const THREE: &[&[u8]] = &[&[4, 2, 2], &[4, 4, 2], &[6, 2, 2], &[6, 4, 2], &[6, 4, 4], &[6, 6, 2], &[6, 6, 4]];
+    const FOUR: &[&[u8]] = &[
         &[4, 2, 2, 2],
         &[4, 4, 2, 2],
         &[4, 4, 4, 2],
@@ -95,15 +95,19 @@ const fn unequal_modulation(mcs: u8) -> Option<(&'static [u8], CodeRate)> {
         &[6, 6, 6, 2],
         &[6, 6, 6, 4],
     ];
-    Some(match mcs {
-        33..=35 => (TWO[(mcs - 33) as usize], R1_2),
-        36..=38 => (TWO[(mcs - 36) as usize], R3_4),
-        39..=45 => (THREE[(mcs - 39) as usize], R1_2),
-        46..=52 => (THREE[(mcs - 46) as usize], R3_4),
-        53..=64 => (FOUR[(mcs - 53) as usize], R1_2),
-        65..=76 => (FOUR[(mcs - 65) as usize], R3_4),
+    let (table, row, code) = match mcs {
+        33..=35 => (TWO, mcs - 33, R1_2),
+        36..=38 => (TWO, mcs - 36, R3_4),
+        39..=45 => (THREE, mcs - 39, R1_2),
+        46..=52 => (THREE, mcs - 46, R3_4),
+        53..=64 => (FOUR, mcs - 53, R1_2),
+        65..=76 => (FOUR, mcs - 65, R3_4),
         _ => return None,
-    })
+    };
+    match table.split_at_checked(row as usize) {
+        Some((_, [streams, ..])) => Some((*streams, code)),
+        _ => None,
+    }
 }
 
 /// The modulation of the first spatial stream of an HT MCS: bits per subcarrier and code rate.
@@ -112,8 +116,8 @@ pub(super) const fn ht_first_stream(mcs: u8) -> Option<(u8, CodeRate)> {
         0..=31 => modulation(mcs % 8),
         32 => Some((1, R1_2)),
         _ => match unequal_modulation(mcs) {
-            Some((streams, code)) => Some((streams[0], code)),
-            None => None,
+            Some(([strongest, ..], code)) => Some((*strongest, code)),
+            _ => None,
         },
     }
 }

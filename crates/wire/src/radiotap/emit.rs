@@ -26,8 +26,6 @@ const MCS_KNOWN: u8 = 0x3f;
 /// A-MPDU status: it is known which subframe is the last; this is the last.
 const LAST_KNOWN: u16 = 0x0004;
 const IS_LAST: u16 = 0x0008;
-/// Where the rate stands, when there is one; otherwise it is padding before the channel.
-const RATE_AT: usize = 17;
 
 /// Reception of a frame of DSSS, OFDM or HT that is followed by its FCS.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,10 +68,12 @@ impl Reception {
         }
         flags |= if self.bad_fcs { FLAG_BAD_FCS } else { 0 };
         out.push(flags);
-        out.push(0);
+        // The rate, or padding before the channel.
         if let Mode::Ofdm { rate_500kbps, .. } | Mode::Dsss { rate_500kbps, .. } = self.mode {
             present |= RATE;
-            out[RATE_AT] = rate_500kbps;
+            out.push(rate_500kbps);
+        } else {
+            out.push(0);
         }
         let band = if self.frequency_mhz < 3_000 { CHANNEL_2_GHZ } else { CHANNEL_5_GHZ };
         out.extend_from_slice(&self.frequency_mhz.to_le_bytes());
@@ -95,8 +95,10 @@ impl Reception {
             out.extend_from_slice(&[0, 0]);
         }
         let len = out.len() as u16;
-        out[2..4].copy_from_slice(&len.to_le_bytes());
-        out[4..8].copy_from_slice(&present.to_le_bytes());
+        if let Some([_, _, len_low, len_high, flags @ ..]) = out.first_chunk_mut::<8>() {
+            [*len_low, *len_high] = len.to_le_bytes();
+            *flags = present.to_le_bytes();
+        }
     }
 }
 

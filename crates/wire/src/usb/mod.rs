@@ -13,10 +13,12 @@
 //! | [`qmi`] | Qualcomm's control messages in QMUX | libqmi's `data/*.json`, Linux cdc-wdm.c and qmi_wwan.c |
 //! | [`ntb`], [`ntb_layout`] | NTB16 and NTB32 | USB CDC NCM 1.0, 3; USB CDC MBIM 1.0, 7 |
 //! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
+//! | [`mediatek`] | descriptors of the MT76x0 family | Linux mt76, mt76x02_mac.h and mt76x02_dma.h |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
 //! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
 
 pub mod descriptors;
+pub mod mediatek;
 pub mod ntb;
 pub mod ntb_layout;
 pub mod qmap;

@@ -83,6 +83,16 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|b| u32::from_be_bytes(*b))
 }
 
+/// A header: ten big-endian words and the bytes of a SETUP packet.
+fn header(words: [u32; 10], setup: [u8; 8]) -> [u8; HEADER] {
+    let mut header = [0; HEADER];
+    for (slot, word) in header.chunks_exact_mut(4).zip(words) {
+        slot.copy_from_slice(&word.to_be_bytes());
+    }
+    header[40..].copy_from_slice(&setup);
+    header
+}
+
 /// What a connection begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -268,28 +278,16 @@ impl Command {
 
     /// The bytes on the wire; `device` is what the import said.
     pub fn emit(&self, device: u32) -> [u8; HEADER] {
-        let mut header = [0; HEADER];
-        let mut put = |at: usize, word: u32| header[at..at + 4].copy_from_slice(&word.to_be_bytes());
-        put(8, device);
-        match self {
-            Self::Submit(submit) => {
-                put(0, CMD_SUBMIT);
-                put(4, submit.sequence);
-                put(12, u32::from(submit.is_in));
-                put(16, u32::from(submit.endpoint));
-                put(20, submit.flags);
-                put(24, submit.length);
-                put(32, submit.iso_packets);
-                put(36, submit.interval);
-                header[40..].copy_from_slice(&submit.setup.to_bytes());
+        match *self {
+            Self::Submit(Submit { sequence, is_in, endpoint, flags, length, iso_packets, interval, setup }) => {
+                let (is_in, endpoint) = (u32::from(is_in), u32::from(endpoint));
+                let words = [CMD_SUBMIT, sequence, device, is_in, endpoint, flags, length, 0, iso_packets, interval];
+                header(words, setup.to_bytes())
             }
             Self::Unlink { sequence, victim } => {
-                put(0, CMD_UNLINK);
-                put(4, *sequence);
-                put(20, *victim);
+                header([CMD_UNLINK, sequence, device, 0, 0, victim, 0, 0, 0, 0], [0; 8])
             }
         }
-        header
     }
 }
 
@@ -317,22 +315,13 @@ pub enum Completion {
 impl Completion {
     /// The bytes on the wire. The fields that only a host may fill in (device, direction, endpoint) are zero.
     pub fn emit(&self) -> [u8; HEADER] {
-        let mut header = [0; HEADER];
-        let mut put = |at: usize, word: u32| header[at..at + 4].copy_from_slice(&word.to_be_bytes());
-        match *self {
+        let words = match *self {
             Self::Submit { sequence, status, actual } => {
-                put(0, RET_SUBMIT);
-                put(4, sequence);
-                put(20, status as u32);
-                put(24, actual);
+                [RET_SUBMIT, sequence, 0, 0, 0, status as u32, actual, 0, 0, 0]
             }
-            Self::Unlink { sequence, status } => {
-                put(0, RET_UNLINK);
-                put(4, sequence);
-                put(20, status as u32);
-            }
-        }
-        header
+            Self::Unlink { sequence, status } => [RET_UNLINK, sequence, 0, 0, 0, status as u32, 0, 0, 0, 0],
+        };
+        header(words, [0; 8])
     }
 
     /// Reads a header; `None`: neither RET_SUBMIT nor RET_UNLINK.

@@ -7,10 +7,11 @@ from itertools import zip_longest
 
 from txop.air.compare import compare, different_pairs
 from txop.air.definitions import DEFINITIONS
-from txop.air.model import AirReport
 from txop.air.page.causes import ink
 from txop.air.page.plots import draw, waterfall
+from txop.air.report import AirReport
 from txop.air.view import Facts, Grid, Plot, headline, sections
+from txop.air.view.glyphs import glyph
 from txop.air.view.sections.summary import span
 from txop.air.view.selection import chosen
 from txop.air.view.side_by_side import grid, letter
@@ -64,6 +65,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         chapters=chapters,
         definitions=DEFINITIONS,
         ink=ink,
+        glyph=glyph,
         fmt=fmt,
         span=span(report),
         window=described(report.summary.window) if report.summary.window is not None else None,
@@ -98,6 +100,7 @@ def comparison_page(reports: Sequence[AirReport]) -> str:
         figure=None,
         definitions=DEFINITIONS,
         ink=ink,
+        glyph=glyph,
         fmt=fmt,
         tool=reports[0].tool,
     )

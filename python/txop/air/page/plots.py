@@ -7,8 +7,9 @@ from typing import Any
 
 import altair as alt
 
-from txop.air.model import AirReport, BusyBin, Waterfall
+from txop.air.model import BusyBin, Waterfall
 from txop.air.page.causes import ink
+from txop.air.report import AirReport
 from txop.air.view.names import called, direction
 from txop.air.view.sections.airtime import KINDS
 from txop.air.view.sections.stations import rated_link
@@ -45,6 +46,7 @@ def waterfall(fall: Waterfall) -> Drawing:
         )
         level -= step.mbit_s
     payload = next((s for s in fall.steps if s.cause == "payload"), None)
+    left = payload.mbit_s if payload else 0.0
     rows.insert(
         0,
         {
@@ -60,8 +62,8 @@ def waterfall(fall: Waterfall) -> Drawing:
         {
             "cause": "Payload",
             "low": 0.0,
-            "high": fall.payload_mbit_s,
-            "label": f"{part}  {fmt.mbit_s(fall.payload_mbit_s)}",
+            "high": left,
+            "label": f"{part}  {fmt.mbit_s(left)}",
             "ink": "good",
         }
     )
@@ -75,7 +77,7 @@ def waterfall(fall: Waterfall) -> Drawing:
         x=alt.X("low:Q", title="Mbit/s", scale=scale), x2="high:Q", color=_color(rows), tooltip=["cause:N", "label:N"]
     )
     text = base.mark_text(align="left", dx=5).encode(x=alt.X("high:Q", scale=scale), text="label:N")
-    caption = "From the PHY rate down to the payload rate: what each cause costs, largest first."
+    caption = "From the PHY rate down to what is left for payload: what each cause costs, largest first."
     return Drawing(_spec(bars + text, 400, 19 * len(rows)), caption, wide=True)
 
 

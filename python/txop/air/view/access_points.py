@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import AccessPoint, AirReport
+from txop.air.model import AccessPoint
+from txop.air.report import AirReport
 from txop.air.view.options import Options
 from txop.present import cells
 from txop.present import format as fmt

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from txop.air.model import AckVerdict, AirReport, Waterfall, WaterfallStep
+from txop.air.model import AckVerdict, Waterfall, WaterfallStep
+from txop.air.report import AirReport
 from txop.air.view.names import direction
 from txop.air.view.options import Options
 from txop.present import format as fmt
@@ -98,11 +99,19 @@ def losses(waterfall: Waterfall) -> list[WaterfallStep]:
     return sorted(lost, key=lambda step: -step.share)
 
 
+def timed_part(waterfall: Waterfall) -> str:
+    """What the PHY rate is of, where that is not all MPDUs."""
+    timed = waterfall.mpdus_timed
+    if timed is None or timed >= waterfall.mpdus:
+        return ""
+    return f" (of the {fmt.count(timed)} of {fmt.count(waterfall.mpdus)} MPDUs whose duration is known)"
+
+
 def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
     sentence = (
         f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at a mean PHY rate of "
-        f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}: {fmt.share(part)} of it. "
+        f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}{timed_part(waterfall)}: {fmt.share(part)} of it. "
         f"{fmt.count(waterfall.mpdus)} data MPDUs in {fmt.duration_us(waterfall.observed_us)}."
     )
     title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from txop.air.model import AirReport, RateRow
+from txop.air.model import RateRow
+from txop.air.report import AirReport
 from txop.present import cells
 from txop.present.blocks import Cell
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from txop.air.model import AirReport
+from txop.air.report import AirReport
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport, Selection
+from txop.air.model import Selection
+from txop.air.report import AirReport
 from txop.present import format as fmt
 
 

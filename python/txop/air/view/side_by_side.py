@@ -7,6 +7,9 @@ from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 
+_NAMED = 4
+"""So many figures are named that a capture lacks."""
+
 
 def letter(index: int) -> str:
     """What the capture at ``index`` is called: A, B, C, ..."""
@@ -32,9 +35,25 @@ def grid(comparison: Comparison) -> Grid:
         rows.append(line)
     note = (
         "Weight: the difference itself for shares and percentages, the relative change for other figures. "
-        "One capture of each says nothing about chance."
+        "One capture of each says nothing about chance." + "".join(f" {each}" for each in not_available(comparison))
     )
     return Grid("What differs, the largest difference first", columns, rows, note, "figures", whole=True)
+
+
+def not_available(comparison: Comparison) -> list[str]:
+    """A sentence for each capture that lacks figures which another has."""
+    told = []
+    for index, capture in enumerate(comparison.captures):
+        labels = [
+            row.label
+            for row in comparison.differences
+            if row.values[index] is None and any(value is not None for value in row.values)
+        ]
+        if labels:
+            more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
+            why = "" if capture.ta is not None else ", for no data between two stations is explained in it"
+            told.append(f"Not available in {letter(index)}: {'; '.join(labels[:_NAMED])}{more}{why}.")
+    return told
 
 
 def _value(row: Difference, value: float | None) -> Cell:

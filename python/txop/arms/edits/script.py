@@ -117,7 +117,7 @@ class EditScript(_Table):
     format: Literal["txop-edits"]
     """What the file is."""
     version: Literal[1] = 1
-    """Of the form."""
+    """Version of the format."""
     title: Annotated[str, StringConstraints(min_length=1, max_length=200)]
     """What it does, in a line."""
     change: Literal["reverts", "adds"]

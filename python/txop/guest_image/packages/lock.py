@@ -19,7 +19,7 @@ FORMAT = "txop-guest-lock"
 FORMAT_VERSION = 1
 
 MAX_BYTES = 1 << 20
-"""Of a lock file."""
+"""Limit on a lock file."""
 
 ROLES = ("image", "build", "compiler", "modem")
 """``image``: what is in the image; ``build``: the kernel's headers, programs and source, which a module is built from;

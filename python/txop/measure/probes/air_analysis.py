@@ -14,7 +14,7 @@ from txop.measure.traffic.iperf3_reading import jain
 from txop.plan.model import Plan, StationsTest, Test
 
 if TYPE_CHECKING:
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
 AIR_FILES = ("air.pcapng", "air.pcap")
 """Where the capture of a run may be: of the emulated link or of dumpcap, of tcpdump."""

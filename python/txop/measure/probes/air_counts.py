@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from txop.air.model import AirReport
+    from txop.air.report import AirReport
 
 WAYS = ("up", "down")
 """From the station and to it, as the air has them: ``uplink`` and ``downlink``."""

@@ -13,7 +13,8 @@ from txop.measure.probes.usb import FILE as LINK_FILE
 from txop.measure.probes.windowed import capture_window, not_of_window
 
 if TYPE_CHECKING:
-    from txop.bus.model import BusReport, Endpoint, Traffic
+    from txop.bus.model import Endpoint, Traffic
+    from txop.bus.report import BusReport
 
 MAX_TEXTS = 6
 MAX_ENDPOINTS = 30

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from txop.core.visible import visible
@@ -10,6 +11,7 @@ from txop.formats.error import FormatError
 from txop.formats.ethtool import parse_statistics
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import Reading, RunContext, RunFacts
+from txop.measure.recording import Look, Phase, Recording
 
 BEFORE = "ethtool-before-{}.txt"
 AFTER = "ethtool-after-{}.txt"
@@ -20,6 +22,8 @@ _BAD = re.compile(
     r"err|drop|fail|discard|crc|fcs|fifo|miss|overrun|underrun|overflow|timeout|abort|reset|stuck|no_?buf|no_?res|short",
     re.IGNORECASE,
 )
+_GOOD = re.compile(r"tx_reason_")
+"""Why blocks of cdc_ncm ended: one that its timer ends (``tx_reason_timeout``) is no error."""
 
 
 class EthtoolStatistics:
@@ -31,6 +35,15 @@ class EthtoolStatistics:
         self._target = target
         self.name = f"ethtool on {target}"
         self._taken = False
+
+    def recordings(self, run: RunContext) -> Sequence[Recording | Look]:
+        """In a guest with a network function: before the load and after the window."""
+        guest = run.plan.guest_of(run.arm)
+        if guest is None or not guest.is_function:
+            return []
+        argv = ("ip", "netns", "exec", "dut", "ethtool", "-S", guest.interface)
+        moments = ((BEFORE, Phase.UP), (AFTER, Phase.END))
+        return [Look(self._target, argv, name.format(self._target), at, MAX_BYTES) for name, at in moments]
 
     async def prepare(self, run: RunContext) -> None:
         """Read them before."""
@@ -62,7 +75,8 @@ class EthtoolStatistics:
             return reading
         for name in (BEFORE, AFTER):
             reading.files[name.format(self._target)] = f"ethtool -S on {self._target}"
-        bad = sorted(((n, key) for key, n in grown.items() if _BAD.search(key)), reverse=True)
+        errors = [key for key in grown if _BAD.search(key) and not _GOOD.match(key)]
+        bad = sorted(((grown[key], key) for key in errors), reverse=True)
         if bad:
             shown = ", ".join(f"{visible(key)} +{n}" for n, key in bad[:MAX_NAMED])
             more = f" and {len(bad) - MAX_NAMED} more" if len(bad) > MAX_NAMED else ""

@@ -19,7 +19,8 @@ from txop.core.visible import visible
 from txop.measure.instrument import RunFacts
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.measure.probes.packet_capture import ABOUT
-from txop.present.window import Window
+from txop.present.report_parts import Window
+from txop.present.window import records
 
 MAX_COUNTERS_BYTES = 1 << 20
 """Of the counters of a chip."""
@@ -62,7 +63,7 @@ class CaptureWindow:
             "clock": self.clock,
             "uncertainty_s": self.uncertainty_s,
             "records_inside": window.records_inside if window is not None else None,
-            "records": window.records if window is not None else None,
+            "records": records(window) if window is not None else None,
             "command": f"txop {command} {file} --from {self.start} --to {self.end}",
         }
 
@@ -97,8 +98,8 @@ def capture_window(facts: RunFacts, target: str) -> CaptureWindow:
 def not_of_window(facts: RunFacts, name: str, window: Window, where: CaptureWindow) -> str | None:
     """The reason for having no figures of the window from the capture ``name`` (``air``, ``usb``), else ``None``: no
     record lies in the window, or the capture was over before it."""
-    if window.records and not window.records_inside:
-        return f"none of its {window.records} records lies in the measured window (by the clock of {where.clock})"
+    if records(window) and not window.records_inside:
+        return f"none of its {records(window)} records lies in the measured window (by the clock of {where.clock})"
     last_s, end_s = window.capture_last_unix_s, where.to_ns / 1e9
     if last_s is None or last_s >= end_s:
         return None

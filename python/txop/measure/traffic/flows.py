@@ -46,6 +46,11 @@ class Flow:
     congestion: str | None = None
 
 
+def series_of(flow: Flow) -> str:
+    """Name of the series of a flow's rate, where a run has several flows."""
+    return f"flow_{flow.number}_{flow.direction}_mbit_s"
+
+
 def flows_of(test: Test, warm_up_s: float) -> list[Flow]:
     """The flows of a test, in the order of their numbers.
 
@@ -97,7 +102,7 @@ def _shapes(test: Test) -> list[dict]:  # type: ignore[type-arg] # arguments of 
             return [{"direction": direction, "dscp": dscp} for dscp in test.dscp for direction in ("tx", "rx")]
         case StationsTest():
             return [
-                {"direction": direction, "station": station}
+                {"direction": direction, "station": station, "congestion": test.congestion}
                 for station in test.stations
                 for direction in _directions(test.direction)
             ]

@@ -51,6 +51,10 @@ def end_file(flow: Flow) -> str:
     return f"iperf3-{flow.number}-client-end.txt"
 
 
+_SHORT = ((10.0, 0.2), (60.0, 0.5))
+"""Flows of up to so many seconds, and the time between their reports."""
+
+
 def how_it_failed(ran: Ran) -> str | None:
     """How a client failed that has no error in its JSON, in words; ``None``: it did not, or says itself why.
 
@@ -68,28 +72,32 @@ def how_it_failed(ran: Ran) -> str | None:
     return f"{how}: {said}" if said else how
 
 
-def interval_s(seconds: float) -> int:
-    """From one report of iperf3 to the next: a second, or longer in a soak, because iperf3 keeps all of them in memory
-    and prints them at its end. iperf3 takes 60 s at most.
+def interval_s(seconds: float) -> float:
+    """From one report of iperf3 to the next: short enough for a time series of the flow, and long in a soak, because
+    iperf3 keeps all of them in memory and prints them at its end. iperf3 takes 0.1 to 60 s. What is sent does not
+    depend on it.
 
-    >>> interval_s(35), interval_s(3600), interval_s(86400)
-    (1, 1, 12)
+    >>> interval_s(3), interval_s(35), interval_s(3600), interval_s(86400)
+    (0.2, 0.5, 1, 12)
     """
+    for longest_s, chosen_s in _SHORT:
+        if seconds <= longest_s:
+            return chosen_s
     return min(60, max(1, math.ceil(seconds / MAX_INTERVALS)))
 
 
 def server_argv(program: str, port: int, seconds: float, output: str = "-J") -> list[str]:
     """The server's command line: one test, then it ends."""
-    return [program, "-s", "-1", output, "-i", str(interval_s(seconds)), "-p", str(port)]
+    return [program, "-s", "-1", output, "-i", f"{interval_s(seconds):g}", "-p", str(port)]
 
 
 def client_argv(program: str, flow: Flow, peer: str, port: int, output: str = "-J") -> list[str]:
     """The client's command line.
 
     >>> " ".join(client_argv("iperf3", Flow(0, "dut", "rx", seconds=35, omit_s=5), "10.0.0.1", 5210))
-    'iperf3 -c 10.0.0.1 -p 5210 -J -i 1 -t 30 -O 5 -R'
+    'iperf3 -c 10.0.0.1 -p 5210 -J -i 0.5 -t 30 -O 5 -R'
     """
-    argv = [program, "-c", peer, "-p", str(port), output, "-i", str(interval_s(flow.seconds))]
+    argv = [program, "-c", peer, "-p", str(port), output, "-i", f"{interval_s(flow.seconds):g}"]
     # iperf3 takes whole seconds: the kept part is rounded, the omitted part up, so that nothing of the warm-up is kept.
     omit_s = -int(-flow.omit_s // 1)
     argv += ["-t", str(max(1, round(flow.seconds - flow.omit_s)))]

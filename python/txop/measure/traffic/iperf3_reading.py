@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from txop.formats.error import FormatError
 from txop.formats.iperf3 import parse
 from txop.formats.iperf3_result import Direction, EndFigures, Interval, Iperf3Result
 from txop.formats.iperf3_result import Flow as Reported
 from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
-from txop.measure.traffic.flows import Flow
+from txop.measure.traffic.flows import Flow, series_of
+from txop.measure.traffic.rates import added_up, by_second
 from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
 from txop.plan.model import SoakTest
 
@@ -198,7 +200,7 @@ def _throughput(facts: RunFacts, readings: Sequence[FlowReading], reading: Readi
         _steadiness(facts, key, reading)
     if len(readings) > 1:
         for each in readings:
-            reading.series[f"flow_{each.flow.number}_{each.flow.direction}_mbit_s"] = _points(facts, each)
+            reading.series[series_of(each.flow)] = _points(facts, each)
     _fairness(facts, readings, reading)
 
 
@@ -226,7 +228,7 @@ def _fairness(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading
 
 
 def _steadiness(facts: RunFacts, key: str, reading: Reading) -> None:
-    points = reading.series[key]
+    points = by_second(reading.series[key])
     inside = [(t, rate) for t, rate in points if t < facts.test.duration_s]
     way = {"throughput_up_mbit_s": "sent: ", "throughput_down_mbit_s": "received: "}.get(key, "")
     if found := dropouts(inside):
@@ -260,21 +262,23 @@ def _points(facts: RunFacts, each: FlowReading) -> Points:
     warm_up_s = facts.plan.warm_up_s(facts.test)
     # The kept part begins where the flow's omitted part ends; omitted intervals have negative times.
     shift_s = each.flow.start_s + each.flow.omit_s - warm_up_s
+    usual_s = _usual_s(intervals)
     return [
         (round((interval.start_s + interval.end_s) / 2 + shift_s, 3), interval.bits_per_second / 1e6)
         for interval in intervals
-        if interval.bits_per_second is not None and interval.end_s - interval.start_s >= 0.5
+        if interval.bits_per_second is not None and interval.end_s - interval.start_s >= usual_s / 2
     ]
 
 
+def _usual_s(intervals: Sequence[Interval]) -> float:
+    """How long a report's interval is; the last one of a flow may be shorter."""
+    return median(interval.end_s - interval.start_s for interval in intervals) if intervals else 0.0
+
+
 def _summed(facts: RunFacts, readings: Sequence[FlowReading]) -> Points:
-    """Rates of several flows added up, second by second."""
-    seconds: dict[int, float] = {}
-    for each in readings:
-        for t, rate in _points(facts, each):
-            if rate is not None:
-                seconds[int(t // 1)] = seconds.get(int(t // 1), 0.0) + rate
-    return [(second + 0.5, rate) for second, rate in sorted(seconds.items())]
+    """Rates of several flows added up, one interval of their reports after the other."""
+    step_s = max((_usual_s(each.received_intervals or each.sent_intervals) for each in readings), default=0.0)
+    return added_up([_points(facts, each) for each in readings], round(step_s, 1) or 1.0)
 
 
 def _tcp(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading) -> None:

@@ -71,10 +71,15 @@ def scorecard(result: CompareResult) -> Scorecard | None:
         for arm in result.arms
     ]
     how = f"n={usual} runs of each arm" if usual else "n in each cell"
-    notes = [f"Medians over runs ({how}); change and verdict against {result.baseline}. Origin: {result.origin.value}."]
+    notes = [f"Medians over runs ({how}); change and verdict against {result.baseline}.", origin_note(result)]
     if len(tests) > MOST_TESTS:
         notes.append(f"{len(tests) - MOST_TESTS} more tests are in the tables of effects.")
     return Scorecard([f"{m.title}{unit(m)}" for m in metrics], rows, [*notes, *absent])
+
+
+def origin_note(result: CompareResult) -> str:
+    """The note that says what kind of figures these are."""
+    return f"Origin: {result.origin.value}."
 
 
 def _is_main(figure: ComparedFigure, test: str) -> bool:

@@ -17,6 +17,7 @@ from txop.report.campaign.captures import capture_links
 from txop.report.campaign.gallery import Gallery
 from txop.report.campaign.opening import opening
 from txop.report.campaign.pieces import Chapter, Fold, Paragraph, Pictures, Piece
+from txop.report.campaign.provenance import provenance
 
 PAGE_NAME = "report.html"
 """The page inside an archive, where nothing else is asked for."""
@@ -88,7 +89,7 @@ def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target:
     yield Chapter("void", "What does not count", "Void runs", faults.not_counted(result))
     yield Chapter("method", "Method", "Method", method.methods(result))
     yield Chapter("runs", "All runs", "All runs", [runs.all_runs(archive, result)])
-    yield Chapter("provenance", "Provenance", "Provenance", method.provenance(archive))
+    yield Chapter("provenance", "Provenance", "Provenance", provenance(archive))
     yield Chapter("reproduce", "Reproduce", "Reproduce", method.reproduce(archive, result))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
+from types import MappingProxyType
 
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
@@ -108,11 +110,13 @@ class Gallery:
             "runs on a box shows the quartiles, the bar in it the median, the thin line the whole range. "
             "A ring marks a value far from the others of its arm; it still counts."
         )
-        first = self._boxes(main[:_MAX_BOXES])
+        alike = _alike([*main, *found])
+        found = [figure for figure in found if figure.name in alike]
+        first = self._boxes(main[:_MAX_BOXES], alike)
         if not first:
             return [Paragraph("Not available: no run has a primary figure.")]
         pieces.append(Pictures(first, note=note))
-        rest = self._boxes(found[: max(0, _MAX_BOXES - len(main))])
+        rest = self._boxes(found[: max(0, _MAX_BOXES - len(main))], alike)
         if rest:
             more = len(found) - len(rest)
             title = f"Exploratory figures with a difference ({len(rest)}{f' of {len(found)}' if more else ''})"
@@ -235,8 +239,12 @@ class Gallery:
             told.append(f"plots show {len(self.inks)} of {len(self._result.arms)} arms")
         return [Paragraph(f"Note: {'; '.join(told)}; the tables have them all.", "dim")] if told else []
 
-    def _boxes(self, figures: Iterable[ComparedFigure]) -> list[Picture]:
-        return list(self._render(d for figure in figures if (d := boxes(figure, self.inks)) is not None))
+    def _boxes(
+        self, figures: Iterable[ComparedFigure], alike: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> list[Picture]:
+        """``alike``: by figure, those that have its very values and are not drawn again."""
+        drawn = ((figure, boxes(figure, self.inks)) for figure in figures)
+        return list(self._render(_with_alike(d, alike.get(figure.name, ())) for figure, d in drawn if d is not None))
 
     def _together(self, drawings: Iterable[Drawing], title: str = "") -> list[Piece]:
         drawn = list(self._render(drawings))
@@ -249,6 +257,28 @@ class Gallery:
                 yield Picture(Future(), drawing.caption, drawing.wide)  # nobody looks at it
             else:
                 yield self._painter.picture(drawing)
+
+
+def _alike(figures: Sequence[ComparedFigure]) -> dict[str, list[str]]:
+    """The figures that differ, in order, each with the titles of those that have the same value in every run."""
+    first: dict[object, str] = {}
+    found: dict[str, list[str]] = {}
+    for figure in figures:
+        values = tuple((p.run, p.value, p.infinite) for arm in figure.arms for p in arm.points)
+        known = first.setdefault((figure.test, values), figure.name)
+        if known == figure.name:
+            found[known] = []
+        elif figure.role == "primary":  # declared ones are drawn whatever they repeat
+            found[figure.name] = []
+        else:
+            found[known].append(figure.metric.title)
+    return found
+
+
+def _with_alike(drawing: Drawing, titles: Sequence[str]) -> Drawing:
+    if not titles:
+        return drawing
+    return replace(drawing, caption=f"{drawing.caption.rstrip('.')}. The same in every run: {listed(titles)}.")
 
 
 def _air_table(test: str, digests: Sequence[Digest], runs: Sequence[RunFile]) -> Grid:

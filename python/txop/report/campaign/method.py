@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
-from txop.present.blocks import Fact, Facts
 from txop.report.answer.wording import unit
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
 from txop.report.exports import facts
@@ -44,29 +43,6 @@ def definitions(result: CompareResult) -> dict[str, Definition]:
 def methods(result: CompareResult) -> list[Piece]:
     """The methods paragraph."""
     return [Paragraph(" ".join(result.methods))]
-
-
-def provenance(archive: Archive) -> list[Piece]:
-    """Every fact of every target, and what was found loaded."""
-    pieces: list[Piece] = []
-    targets = facts.targets(archive)
-    for name in archive.plan.target:
-        items = [Fact(key, text) for key, text in targets.get(name, [])]
-        if items:
-            pieces.append(Facts(items, title=f"Target {name}"))
-        else:
-            pieces.append(Paragraph(f"Target {name}: not available, the journal has no facts of it."))
-    loaded = {arm: dict(found) for arm, found in facts.loaded_arms(archive).items()}
-    every = list(loaded.values())
-    same = {key: text for key, text in every[0].items() if all(o.get(key) == text for o in every)} if every[1:] else {}
-    if same:
-        pieces.append(Facts([Fact(key, text) for key, text in same.items()], title="Found loaded for every arm"))
-    for arm, found in loaded.items():
-        items = [Fact(key, text) for key, text in found.items() if key not in same]
-        if items:
-            title = f"Found loaded for {arm}" + (", where arms differ" if same else "")
-            pieces.append(Facts(items, title=title))
-    return pieces
 
 
 def reproduce(archive: Archive, result: CompareResult) -> list[Piece]:

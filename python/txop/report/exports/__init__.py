@@ -31,7 +31,7 @@ class Format:
     title: str
     """What it is for."""
     suffix: str
-    """Of its file; empty for a folder."""
+    """Suffix of its file; empty for a folder."""
     write: Writer
     """Writes ``target``, which is a folder (made when missing) for a format of several files.
 

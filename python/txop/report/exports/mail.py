@@ -1,4 +1,5 @@
-"""A campaign in some forty lines of plain text: what a maintainer reads in a mail, with the page attached.
+"""A campaign in plain text, in at most forty lines where it has a few arms: what a maintainer reads in a mail, with the
+page attached.
 
 76 columns, so that it can be quoted once. The figures are those of the first screen of the page.
 """
@@ -9,6 +10,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from txop.archive.reader import Archive
@@ -16,28 +18,44 @@ from txop.compare.result import CompareResult
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.report.answer.because import because
-from txop.report.answer.scorecard import Scorecard, scorecard
+from txop.report.answer.scorecard import origin_note, scorecard
 from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
 from txop.report.answer.wording import listed, plural
 from txop.report.exports import facts
+from txop.report.exports.mail_table import table
 
 WIDTH = 76
-LINES = 50
+LINES = 40
 """A mail of a few arms has no more; harm is never left out for it."""
 
 _PAGE = "report.html"
 _LONGEST = 200
 """Characters of one text from the plan or the archive."""
 
-_MOST_HARMS = 2
 _MOST_ARMS = 8
 
-_SIZES = ((12, 6), (8, 4), (8, 2), (6, 3), (6, 2), (4, 2), (4, 1))
-"""Rows of the table and sentences of the why, until the mail is short enough."""
+
+@dataclass(frozen=True)
+class _Size:
+    """How much of what there is."""
+
+    harms: int
+    """Named of each comparison; all are counted."""
+    arms: int
+    """In the table."""
+    reasons: int
+    """Sentences of the why."""
+
+
+_SIZES = (_Size(2, 8, 4), _Size(2, 8, 2), _Size(1, 8, 2), _Size(1, 6, 2), _Size(1, 4, 2), _Size(1, 4, 1))
+"""The first with which the mail is short enough."""
 
 _ASCII = str.maketrans({"−": "-", "–": "-", "…": "...", "µ": "u", "μ": "u", "×": "x", "·": "-", "±": "+/-", "∞": "inf"})
 
+
+_MARKS = re.compile(r"\((?:R|TM)\)| Processor\b")
+"""What names of processors have beside the name."""
 
 _TOGETHER = re.compile(r" (?=(?:%|pp|s|ms|µs|us|Mbit/s)(?![a-z]))")
 """A blank between a number and its unit, at which no line ends."""
@@ -58,8 +76,8 @@ def write_mail_ascii(archive: Archive, result: CompareResult, target: Path) -> N
 def lines(archive: Archive, result: CompareResult, *, plain: bool = False) -> list[str]:
     """The mail, line by line; ``plain``: in ASCII."""
     written: list[str] = []
-    for rows, reasons in _SIZES:
-        written = list(_Writer(plain=plain).mail(archive, result, rows, reasons))
+    for size in _SIZES:
+        written = list(_Writer(plain=plain).mail(archive, result, size))
         if len(written) <= LINES:
             break
     return written
@@ -82,28 +100,31 @@ class _Writer:
     def __init__(self, *, plain: bool) -> None:
         self._plain = plain
 
-    def mail(self, archive: Archive, result: CompareResult, rows: int, reasons: int) -> Iterator[str]:
+    def mail(self, archive: Archive, result: CompareResult, size: _Size) -> Iterator[str]:
         yield from self._filled(result.title or "Campaign")
         yield from self._filled(meta(result))
         yield ""
-        answer = verdicts(result, _MOST_HARMS)
+        answer = verdicts(result, size.harms)
         for sentence in answer.lead:
             yield from self._filled(sentence)
         for line in answer.lines:
-            yield from self._filled(f"* {line.arm} against {line.against}: {line.text}")
+            yield from self._filled(f"* {line.arm} vs {line.against}: {line.text}")
         if answer.more:
             yield from self._filled(f"{plural(answer.more, 'more comparison')} in {_PAGE}.")
         card = scorecard(result)
         if card is not None:
+            drawn, notes = table(card, result.baseline, width=WIDTH, most_arms=size.arms, page=_PAGE, safe=self._safe)
             yield ""
-            yield from self._table(card, result.baseline, rows)
-        yield from self._why(archive, result, answer.lines, reasons)
+            yield from drawn
+            said_below = origin_note(result)
+            yield from self._filled(" ".join([*(note for note in card.notes if note != said_below), *notes]))
+        yield from self._why(archive, result, answer.lines, size.reasons)
+        yield ""
         for head, told in (
             ("Set-up", _setup(archive, result)),
             ("Caveats", _caveats(result)),
             ("Attachments", _attachments(archive)),
         ):
-            yield ""
             yield from self._filled(f"{head}: {'. '.join(told)}.", "  ")
 
     def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], most: int) -> Iterator[str]:
@@ -111,17 +132,16 @@ class _Writer:
         if not known:
             return
         bases = {why.basis for _, why in known if why.told}
-        basis = f"; {bases.pop()}" if len(bases) == 1 else ""
+        basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
         yield ""
-        yield from self._filled(f"Why (goes with the verdict, no proof of its cause{basis}):")
-        for line, why in known[:most]:
+        yield from self._filled(f"Why ({basis}; no proof):" if basis else "Why (goes with the verdict; no proof):")
+        for at, (line, why) in enumerate(known[:most], 1):
             said = f"{why.test}: {'; '.join(why.facts)}." if why.told and basis else why.text
-            yield from self._filled(f"* {line.arm} against {line.against}, {said}")
+            more = f" {len(known) - most} more in {_PAGE}." if at == most < len(known) else ""
+            yield from self._filled(f"* {line.arm} vs {line.against}, {said}{more}")
         gaps = {why.missing for _, why in known[:most] if why.told and basis and why.missing}
         for gap in sorted(gaps):
             yield from self._filled(f"* {gap}")
-        if len(known) > most:
-            yield from self._filled(f"{len(known) - most} more in {_PAGE}.")
 
     def _safe(self, text: str) -> str:
         short = text if len(text) <= _LONGEST * 10 else text[: _LONGEST * 10] + "…"
@@ -134,56 +154,17 @@ class _Writer:
         filled = textwrap.wrap(held, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
         return [line.replace("\0", " ") for line in filled]
 
-    def _table(self, card: Scorecard, baseline: str, most: int) -> Iterator[str]:
-        """A line for each figure and arm; whole figures are left out from the end, and said to be."""
-        tests = list(dict.fromkeys(row.test for row in card.rows))
-        groups: list[list[list[str]]] = []
-        names: list[str] = []
-        missing: list[str] = []
-        for test, at in ((test, at) for test in tests for at in range(len(card.columns))):
-            name = f"{test} {card.columns[at]}"
-            scores = {row.arm: row.scores[at] for row in card.rows if row.test == test}
-            if not any(score.verdict for score in scores.values()):
-                missing.append(name)
-                continue
-            group: list[list[str]] = []
-            for arm, score in scores.items():
-                if arm == baseline:
-                    continue
-                first = [name, scores[baseline].text] if not group else ["", ""]
-                verdict = f" {score.verdict.replace('-', ' ')}" if score.verdict else ""
-                group.append([*first, arm, score.text, f"{score.change}{verdict}{f' ({score.n})' if score.n else ''}"])
-            groups.append(group)
-            names.append(name)
-        shown: list[list[str]] = []
-        left = []
-        for at, group in enumerate(groups):
-            if shown and len(shown) + len(group) > most:
-                left = names[at:]
-                break
-            shown += group
-        head = ["figure (median)", baseline, "arm", "", "change, verdict"]
-        cells = [[self._safe(cell) for cell in row] for row in [head, *shown]]
-        widths = [max(len(row[i]) for row in cells) for i in range(4)]
-        if shown:
-            for row in cells:
-                padded = [row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].ljust(widths[2])]
-                yield "  ".join([*padded, row[3].rjust(widths[3]), row[4]]).rstrip()
-        notes = list(card.notes)
-        if missing:
-            notes.append(f"No comparison: {listed(missing, 3)}.")
-        if left:
-            notes.append(f"{plural(len(left), 'more figure')} in {_PAGE}.")
-        yield from self._filled(" ".join(notes))
-
 
 def _setup(archive: Archive, result: CompareResult) -> Iterator[str]:
-    arms = []
+    arms: list[str] = []
+    known_patches: set[str] = set()
     for arm in result.arms:
-        patches = [
-            ("patch" if patch.number is None else f"patch {patch.number}") + f": {patch.description[:_LONGEST]}"
-            for patch in arm.patches
-        ]
+        patches = []
+        for patch in arm.patches:
+            name = "patch" if patch.number is None else f"patch {patch.number}"
+            told = f"{name}: {patch.description[:_LONGEST]}"
+            patches.append(name if told in known_patches and patch.number is not None else told)
+            known_patches.add(told)
         title = arm.title if arm.title != arm.name and not patches else ""
         about = "; ".join(part for part in ("baseline" if arm.name == result.baseline else "", title) if part)
         known = "; ".join(part for part in (about, listed(patches, 3)) if part)
@@ -196,8 +177,9 @@ def _setup(archive: Archive, result: CompareResult) -> Iterator[str]:
     yield "; ".join(f"{', '.join(names)}: {how}" for how, names in list(tests.items())[:_MOST_ARMS])
     machines: dict[str, list[str]] = {}
     for each in targets(archive):
-        known = "; ".join(part for part in (each.what, each.driver) if part) or "not available"
-        machines.setdefault(known[:_LONGEST], []).append(f"{each.name} ({each.kind})")
+        known = "; ".join(part for part in (_MARKS.sub("", each.what), each.driver) if part) or "not available"
+        kind = "" if each.kind == result.origin.value else f" ({each.kind})"
+        machines.setdefault(known[:_LONGEST], []).append(f"{each.name}{kind}")
     if machines:
         yield "; ".join(f"{', '.join(names)}: {known}" for known, names in list(machines.items())[:_MOST_ARMS])
 

@@ -6,6 +6,7 @@ use crate::checked::{in_range, ScenarioError};
 
 /// Congestion control of a TCP flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Congestion {
     /// RFC 5681.
@@ -19,6 +20,7 @@ pub enum Congestion {
 
 /// A bulk transfer from `from` to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TcpSettings {
     /// Congestion control.

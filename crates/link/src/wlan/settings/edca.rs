@@ -7,6 +7,7 @@ use crate::engine::AccessCategory;
 
 /// What one radio contends with. What is left out has the default of the radio's kind (see [`Edca`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct EdcaTable {
     /// AC_BK.
@@ -23,6 +24,7 @@ pub struct EdcaTable {
 /// (with the TXOP limits of the WMM specification), for the access point the same with AIFSN 1 for video and voice, for
 /// radios without QoS those of the DCF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Edca {
     /// Slots after SIFS before the backoff.

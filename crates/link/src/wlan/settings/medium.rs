@@ -6,6 +6,7 @@ use crate::checked::ScenarioError;
 
 /// The channel.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Medium {
     /// Primary channel: 1 to 14 (2.4 GHz), or one of the 20 MHz channels from 36 to 177 (5 GHz).

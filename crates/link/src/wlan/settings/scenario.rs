@@ -1,10 +1,8 @@
 //! A link, whole: its settings, their ranges, and what is said about a wrong one.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::checked::ScenarioError;
-use crate::scenario::words;
 use crate::wlan::settings::{legacy_rate, Medium, Phy, Station};
 
 /// Stations at most.
@@ -12,6 +10,7 @@ const MAX_STATIONS: usize = 1_000;
 
 /// A link, whole. Every key may be left out and then has the value that [`Default`] gives; an unknown key is refused.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Keys", into = "Keys")]
 pub struct Scenario {
     /// Of the random source.
@@ -26,15 +25,21 @@ pub struct Scenario {
     pub stations: Vec<Station>,
 }
 
-/// [`Scenario`] as it is written: either `dut` or `stations`.
+/// A link, whole, as it is written: either `dut` or `stations`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 struct Keys {
+    /// Of the random source.
     seed: u64,
+    /// What all radios share.
     medium: Medium,
+    /// The station, the device under test, when `stations` is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     dut: Option<Station>,
+    /// The access point, and the host behind it.
     ap: Station,
+    /// The stations, when there are several kinds. Hosts are numbered from 1 in this order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stations: Vec<Station>,
 }
@@ -54,37 +59,6 @@ impl From<Scenario> for Keys {
 }
 
 impl Scenario {
-    /// Reads and checks the JSON form.
-    ///
-    /// # Errors
-    /// Not JSON, an unknown key, a value of the wrong type or out of range.
-    pub fn from_json(text: &str) -> Result<Self, ScenarioError> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| ScenarioError::new("scenario", error.to_string()))?;
-        // A list would be taken as the values of the keys in their order.
-        let tables = [
-            ("scenario", Some(&value)),
-            ("medium", value.get("medium")),
-            ("dut", value.get("dut")),
-            ("ap", value.get("ap")),
-        ];
-        let stations = value.get("stations").and_then(Value::as_array).into_iter().flatten();
-        for (key, table) in tables.into_iter().chain(stations.map(|table| ("stations", Some(table)))) {
-            if table.is_some_and(|table| !table.is_object()) {
-                return Err(ScenarioError::new(key, "is not a table of keys and values"));
-            }
-        }
-        if value.get("dut").is_some() && value.get("stations").is_some() {
-            return Err(ScenarioError::new("dut", "is the only station, so there can be no stations beside it"));
-        }
-        let scenario: Self = serde_path_to_error::deserialize(&value).map_err(|error| {
-            let (key, what) = words::locate_text(&error.path().to_string(), &error.inner().to_string());
-            ScenarioError::new(key, what)
-        })?;
-        scenario.check("")?;
-        Ok(scenario)
-    }
-
     /// The first value that is out of range, if any. `key`: that of the whole; empty when it is the top.
     ///
     /// # Errors
@@ -175,62 +149,89 @@ impl Scenario {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{json, Value};
+
     use super::*;
+    use crate::scenario::{Draft, Problem};
+
+    /// The `[wlan]` of a scenario file.
+    fn read(json: &str) -> Result<Scenario, Problem> {
+        let wlan = serde_json::from_str::<Value>(json).expect("JSON");
+        let draft = Draft::from_json("a test", &json!({ "wlan": wlan }), &mut |_| Err("no files".to_owned()))?;
+        Ok(draft.check_link()?.wlan.expect("an 802.11 link"))
+    }
 
     fn error(json: &str) -> String {
-        Scenario::from_json(json).expect_err(json).to_string()
+        let problem = read(json).expect_err(json);
+        format!("{}: {}", problem.key.unwrap_or_default(), problem.what)
     }
 
     #[test]
     fn a_wrong_value_is_named_with_its_range() {
-        assert_eq!(error(r#"{"dut": {"mcs": 32}}"#), "dut.mcs: 32 is not in the range from 0 to 31");
-        assert_eq!(error(r#"{"ap": {"retry_limit": -1}}"#), "ap.retry_limit: -1 is not a whole number from 0 to 255");
-        assert!(error(r#"{"ap": {"mpdu_error_rate": 1.5}}"#).starts_with("ap.mpdu_error_rate: 1.5 is not in the range"));
-        let asked = "dut.qeue_packets: there is no such key here; did you mean queue_packets?";
+        assert_eq!(error(r#"{"dut": {"mcs": 32}}"#), "wlan.dut.mcs: 32 is not in the range from 0 to 31");
+        let most = "wlan.ap.retry_limit: -1 is not a whole number from 0 to 255";
+        assert_eq!(error(r#"{"ap": {"retry_limit": -1}}"#), most);
+        assert!(error(r#"{"ap": {"mpdu_error_rate": 1.5}}"#).starts_with("wlan.ap.mpdu_error_rate: 1.5 is not in the"));
+        let asked = "wlan.dut.qeue_packets: there is no such key here; did you mean queue_packets?";
         assert_eq!(error(r#"{"dut": {"qeue_packets": 5}}"#), asked);
-        assert_eq!(
-            error(r#"{"bus": {}}"#),
-            "bus: there is no such key here; the keys are seed, medium, dut, ap, stations"
-        );
-        assert_eq!(error(r#"{"medium": {"width_mhz": 80}}"#), "medium.width_mhz: 80 is neither 20 nor 40");
-        assert!(error(r#"{"medium": {"channel": 37}}"#).starts_with("medium.channel: 37 is not a 20 MHz channel"));
+        let known = "wlan.bus: there is no such key here; the keys are seed, medium, dut, ap, stations";
+        assert_eq!(error(r#"{"bus": {}}"#), known);
+        assert_eq!(error(r#"{"medium": {"width_mhz": 80}}"#), "wlan.medium.width_mhz: 80 is neither 20 nor 40");
+        assert!(error(r#"{"medium": {"channel": 37}}"#).starts_with("wlan.medium.channel: 37 is not a 20 MHz channel"));
         assert!(error(r#"{"medium": {"channel": 14, "width_mhz": 40}}"#).contains("no second channel"));
-        assert_eq!(error("[1]"), "scenario: is not a table of keys and values");
-        assert_eq!(error(r#"{"ap": [1]}"#), "ap: is not a table of keys and values");
-        assert!(error("{} {}").starts_with("scenario: "));
-        assert!(error("").starts_with("scenario: EOF"));
-        assert_eq!(error(r#"{"stations": [{}, {"mcs": 40}]}"#), "stations[1].mcs: 40 is not in the range from 0 to 31");
-        assert!(error(r#"{"stations": [{"qeue": 1}]}"#).starts_with("stations[0].qeue: there is no such key"));
-        assert!(error(r#"{"dut": {}, "stations": []}"#).starts_with("dut: is the only station"));
-        assert_eq!(error(r#"{"ap": {"phy": "ofdm"}}"#).split(':').next(), Some("dut.phy"));
-        assert_eq!(error(r#"{"dut": {"phy": "dsss"}}"#), "dut.phy: there is no dsss on channel 36: only on 1 to 14");
-        assert!(error(r#"{"dut": {"phy": "ofdm", "rate_mbit_s": 11}}"#).starts_with("dut.rate_mbit_s: 11 is not 6, 9"));
-        assert_eq!(error(r#"{"dut": {"width_mhz": 40}}"#), "dut.width_mhz: 40 is not 20, the width of the medium");
-        assert_eq!(error(r#"{"ap": {"count": 2}}"#), "ap.count: is a key of stations only");
-        assert!(error(r#"{"stations": [{"count": 900}, {"count": 900}]}"#).starts_with("stations[1].count: there are"));
-        assert!(error(r#"{"ap": {"edca": {"video": {"cw_min": 8}}}}"#).starts_with("ap.edca.video.cw_min: 8 is not"));
+        let table = "is not a table of keys and values";
+        for (json, key) in [
+            ("[1]", "wlan"),
+            (r#"{"ap": [1]}"#, "wlan.ap"),
+            (r#"{"dut": []}"#, "wlan.dut"),
+            (r#"{"stations": [[]]}"#, "wlan.stations.0"),
+            (r#"{"stations": [[15]]}"#, "wlan.stations.0"),
+            (r#"{"dut": {"queueing": ["fifo"]}}"#, "wlan.dut.queueing"),
+        ] {
+            assert_eq!(error(json), format!("{key}: {table}"), "{json}");
+        }
+        assert_eq!(
+            error(r#"{"stations": [{}, {"mcs": 40}]}"#),
+            "wlan.stations.1.mcs: 40 is not in the range from 0 to 31"
+        );
+        assert!(error(r#"{"stations": [{"qeue": 1}]}"#).starts_with("wlan.stations.0.qeue: there is no such key"));
+        assert!(error(r#"{"dut": {}, "stations": []}"#).starts_with("wlan.dut: is the only station"));
+        assert_eq!(error(r#"{"ap": {"phy": "ofdm"}}"#).split(':').next(), Some("wlan.dut.phy"));
+        assert_eq!(
+            error(r#"{"dut": {"phy": "dsss"}}"#),
+            "wlan.dut.phy: there is no dsss on channel 36: only on 1 to 14"
+        );
+        let rate = r#"{"dut": {"phy": "ofdm", "rate_mbit_s": 11}}"#;
+        assert!(error(rate).starts_with("wlan.dut.rate_mbit_s: 11 is not 6, 9"));
+        let width = "wlan.dut.width_mhz: 40 is not 20, the width of the medium";
+        assert_eq!(error(r#"{"dut": {"width_mhz": 40}}"#), width);
+        assert_eq!(error(r#"{"ap": {"count": 2}}"#), "wlan.ap.count: is a key of stations only");
+        let many = r#"{"stations": [{"count": 900}, {"name": "more", "count": 900}]}"#;
+        assert!(error(many).starts_with("wlan.stations.1.count: there are"));
+        let edca = r#"{"ap": {"edca": {"video": {"cw_min": 8}}}}"#;
+        assert!(error(edca).starts_with("wlan.ap.edca.video.cw_min: 8 is not"));
         assert!(error(r#"{"dut": {"per_packet_cost_us": "x"}}"#)
-            .starts_with("dut.per_packet_cost_us: \"x\" is not a number"));
+            .starts_with("wlan.dut.per_packet_cost_us: \"x\" is not a number"));
     }
 
     #[test]
     fn what_is_left_out_has_its_default() {
-        let scenario = Scenario::from_json(r#"{"seed": 5, "dut": {"rts": true}}"#).expect("a scenario");
+        let scenario = read(r#"{"dut": {"rts": true}}"#).expect("a scenario");
         let dut = Station { rts: true, ..Station::default() };
-        assert_eq!(scenario, Scenario { seed: 5, dut, ..Scenario::default() });
+        assert_eq!(scenario, Scenario { dut, ..Scenario::default() });
         let json = serde_json::to_string(&scenario).expect("JSON");
-        assert_eq!(Scenario::from_json(&json), Ok(scenario));
+        assert_eq!(read(&json), Ok(scenario));
     }
 
     #[test]
     fn stations_are_numbered_in_their_order() {
         let json = r#"{"stations": [{"name": "fast", "count": 2, "mcs": 15}, {"mcs": 0}]}"#;
-        let scenario = Scenario::from_json(json).expect("a scenario");
+        let scenario = read(json).expect("a scenario");
         let names: Vec<(String, u8)> = scenario.each_station().map(|(name, station)| (name, station.mcs)).collect();
         assert_eq!(names, [("fast-1".to_owned(), 15), ("fast-2".to_owned(), 15), ("station".to_owned(), 0)]);
         let json = serde_json::to_value(&scenario).expect("JSON");
         assert!(json.get("dut").is_none());
-        assert_eq!(Scenario::from_json(&json.to_string()), Ok(scenario));
+        assert_eq!(read(&json.to_string()), Ok(scenario));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::wlan::settings::EdcaTable;
 
 /// What a radio knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phy {
     /// 802.11b: 1 to 11 Mbit/s, no QoS.
@@ -22,6 +23,7 @@ pub enum Phy {
 
 /// How the rate of data is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RateControl {
     /// Always `mcs` (or `rate_mbit_s`).
@@ -33,6 +35,7 @@ pub enum RateControl {
 
 /// A radio that is reached over USB: each packet costs time on the bus and of the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Usb {
     /// Packets that the device holds at most before they get a sequence number; OUT URBs for which it has no room wait.
@@ -67,6 +70,7 @@ impl Default for Usb {
 
 /// One end: its radio, and how its driver behaves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Station {
     /// What the radio knows. An access point that knows more speaks to each station as the station can.

@@ -7,8 +7,8 @@ use wire::phy::Mode;
 use super::memory::Memory;
 use super::registers as reg;
 use super::transmit::Queued;
-use super::tx_descriptor::MCS0;
 use crate::air::exchange::{duration_ns, FCS_LEN};
+use crate::air::rates::MCS0;
 
 /// Most MPDUs of an A-MPDU where the descriptor does not say how many: the vendor's limit for this family (rtlwifi
 /// rtl8192cu/trx.c sets it in every descriptor).

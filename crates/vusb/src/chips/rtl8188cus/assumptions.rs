@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::chips::one_of;
+
 /// What the eight bytes of DARFRC and RARFRC count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -114,10 +116,6 @@ impl Default for Assumptions {
 const NAMES: &str = "fallback-counts=rates|retries, fallback-order=slower|index, fallback-table=mask|arfr, \
                      fallback-beyond=last|lowest, rts-retries=apart|with-data, rts-table=responses|all, \
                      adaptation-sample=N, adaptation-interval-ms=N, adaptation-down=0..1, adaptation-up=0..1";
-
-fn one_of<T: Copy>(value: &str, choices: [(&str, T); 2]) -> Option<T> {
-    choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice)
-}
 
 fn part(value: &str) -> Option<f64> {
     value.parse().ok().filter(|part| (0.0..=1.0).contains(part))

@@ -86,8 +86,11 @@ impl Cam {
                 4 => Cipher::Ccmp,
                 other => Cipher::Other(other as u8),
             };
-            let words = [entry[2], entry[3], entry[4], entry[5]].map(u32::to_le_bytes);
-            (entry[0], address, Key { cipher, bytes: std::array::from_fn(|i| words[i / 4][i % 4]) })
+            let mut bytes = [0; 16];
+            for (slot, word) in bytes.chunks_exact_mut(4).zip(&entry[2..6]) {
+                slot.copy_from_slice(&word.to_le_bytes());
+            }
+            (entry[0], address, Key { cipher, bytes })
         })
     }
 

@@ -1,9 +1,9 @@
 //! Ciphers by the number that they have in the key memory.
 
 use super::cam::{Cipher, Key};
-use super::ccmp::{header_len, Ccmp};
 use super::tkip::Tkip;
 use super::wep::Wep;
+use crate::chips::ccmp::{header_len, Ccmp};
 
 enum Engine {
     Wep(Wep),
@@ -22,6 +22,7 @@ pub struct Engines {
 const READY: usize = 4;
 
 impl Engines {
+    #[expect(clippy::indexing_slicing, reason = "the place was just found, or is that of what was just inserted")]
     fn engine(&mut self, key: Key) -> &mut Engine {
         let at = match self.ready.iter().position(|(known, _)| *known == key) {
             Some(at) => at,

@@ -17,7 +17,8 @@
 use super::assumptions::{Assumptions, Beyond, Counts, Order, RtsTable, Table};
 use super::memory::Memory;
 use super::registers as reg;
-use super::tx_descriptor::{TxDescriptor, MCS0};
+use super::tx_descriptor::TxDescriptor;
+use crate::air::rates::MCS0;
 
 /// Bytes of DARFRC and of RARFRC.
 const COUNTS: usize = 8;

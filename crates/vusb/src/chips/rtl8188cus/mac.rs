@@ -13,8 +13,8 @@ use super::receive::{Receiver, RxCounters};
 use super::registers as reg;
 use super::system;
 use super::transmit::{short_retry_limit, Transmitter, TxCounters};
-use super::tx_descriptor::LEGACY_RATES;
 use super::Model;
+use crate::air::rates::legacy_rates;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
 use random::{Rng, Stream};
@@ -231,9 +231,6 @@ impl Station for Mac {
 
     /// The rates that the driver has set for responses.
     fn basic_rates(&self) -> Option<RateSet> {
-        let bits = self.memory.u16(reg::RESPONSE_RATE_SET);
-        let rates = LEGACY_RATES.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
-        let set = rates.fold(RateSet::EMPTY, |set, (_, &rate)| set.with(rate));
-        (!set.is_empty()).then_some(set)
+        legacy_rates(self.memory.u16(reg::RESPONSE_RATE_SET).into())
     }
 }

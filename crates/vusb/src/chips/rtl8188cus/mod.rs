@@ -9,7 +9,7 @@
 //! | efuse | `efuse.rs` | rtl8xxxu_read_efuse |
 //! | 8051: download, mailboxes | `firmware.rs` | rtl8xxxu_download_firmware, rtl8xxxu_gen1_h2c_cmd |
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
-//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
+//! | key memory, ciphers | `cam.rs`, `crypto.rs`, `../ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
 //! | transmission | `tx_descriptor.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
@@ -18,7 +18,6 @@
 mod aggregation;
 pub mod assumptions;
 pub mod cam;
-pub mod ccmp;
 mod crypto;
 pub mod efuse;
 mod fallback;
@@ -46,8 +45,8 @@ use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
 use crate::air::{AirCounters, Medium};
-use crate::ap::AccessPoint;
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::peers::Peers;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
@@ -116,7 +115,7 @@ pub struct Rtl8188cus {
     settings: Settings,
     mac: Mac,
     medium: Medium,
-    ap: Box<dyn AccessPoint>,
+    ap: Box<dyn Peers>,
     /// When the interrupt endpoint may answer next, and whether it was asked.
     interrupt_due_ns: u64,
     interrupt_asked: bool,
@@ -142,14 +141,17 @@ fn identity(settings: &Settings) -> Identity {
         let [low, high] = max_packet.to_le_bytes();
         configuration.extend([7, 5, address, attributes, low, high, interval]);
     }
-    configuration[2] = configuration.len() as u8;
+    let len = configuration.len() as u8;
+    if let Some(slot) = configuration.get_mut(2) {
+        *slot = len;
+    }
     let strings = ["Realtek", "802.11n WLAN Adapter", "00e04c000001"].map(String::from).to_vec();
     Identity { device, configuration, strings, speed: Speed::High }
 }
 
 impl Rtl8188cus {
     /// A chip that was just plugged in.
-    pub fn new(settings: Settings, medium: Medium, ap: Box<dyn AccessPoint>) -> Self {
+    pub fn new(settings: Settings, medium: Medium, ap: Box<dyn Peers>) -> Self {
         let identity = identity(&settings);
         let mac = Mac::new(settings.model, settings.efuse.clone(), settings.assumptions, settings.seed);
         let counters = ChipCounters::default();
@@ -215,7 +217,7 @@ impl Device for Rtl8188cus {
     fn advance(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         self.ap.advance(now_ns);
-        self.medium.advance(now_ns, &mut self.mac, self.ap.as_station());
+        self.medium.advance(now_ns, &mut self.mac, &mut self.ap.stations_mut());
         self.ap.flush(now_ns);
     }
 
@@ -223,7 +225,7 @@ impl Device for Rtl8188cus {
         // That an endpoint would answer is news once: the host may have taken its transfer back, or be gone.
         let interrupt = self.interrupt_asked.then_some(self.interrupt_due_ns);
         let answers = [interrupt, self.mac.next_answer()].into_iter().flatten().filter(|&at_ns| at_ns > self.now_ns);
-        let air = self.medium.next_event(&self.mac, self.ap.station());
+        let air = self.medium.next_event(&self.mac, &self.ap.stations());
         answers.chain(air).chain(self.ap.next_event()).min()
     }
 
@@ -260,7 +262,7 @@ impl Device for Rtl8188cus {
             "tx": self.mac.tx_counters(),
             "rx": self.mac.rx_counters(),
             "power": self.mac.power_counters(self.now_ns),
-            "air": self.medium.counters(),
+            "air": self.medium.counters().statistics(),
             "ap": self.ap.statistics(),
         })
     }

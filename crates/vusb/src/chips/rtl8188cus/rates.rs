@@ -12,7 +12,8 @@
 use super::assumptions::Assumptions;
 use super::memory::Memory;
 use super::registers as reg;
-use super::tx_descriptor::{TxDescriptor, MCS0};
+use super::tx_descriptor::TxDescriptor;
+use crate::air::rates::MCS0;
 
 /// 6 Mbit/s.
 const OFDM_6: u8 = 4;

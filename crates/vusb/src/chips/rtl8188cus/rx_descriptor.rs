@@ -3,7 +3,7 @@
 
 use wire::phy::{Bandwidth, Mode};
 
-use super::tx_descriptor::{mode, Modulation, LEGACY_RATES, MCS0};
+use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
 
 /// Bytes of PHY status that this chip has, in the driver information.
 const PHY_STATUS: usize = 32;
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn descriptors_are_read_back() {
-        let mode = super::super::tx_descriptor::mode(19, Default::default());
+        let mode = crate::air::rates::mode(19, Default::default());
         let mut bytes = Vec::new();
         emit(&received(mode, -45), &[7; 100], 1, 4, true, &mut bytes);
         let walk: Vec<_> = RxWalk::new(&bytes, bytes.len()).collect();

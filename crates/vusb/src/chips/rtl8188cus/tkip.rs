@@ -5,8 +5,8 @@
 
 use wire::ieee80211::{MacAddr, Mpdu};
 
-use super::ccmp::header_len;
 use super::wep::{open, seal, Seed};
+use crate::chips::ccmp::header_len;
 
 /// Bytes of the TKIP header, between MAC header and data.
 pub const HEADER: usize = 8;
@@ -20,6 +20,7 @@ pub struct Tkip {
 
 /// The S-box of AES, made as FIPS 197 defines it: the inverse in GF(2^8), then an affine map. Here by walking through the
 /// field with the generator 3 and its inverse.
+#[expect(clippy::indexing_slicing, reason = "const, and a byte is below 256")]
 const fn aes_sbox() -> [u8; 256] {
     let mut table = [0; 256];
     let (mut power, mut inverse) = (1u8, 1u8);
@@ -66,14 +67,16 @@ impl Tkip {
 
     /// Phase 1 (12.5.2.5.4).
     fn phase1(&self, transmitter: [u8; 6], upper: u32) -> [u16; 5] {
-        let pair = |at: usize| u16::from_le_bytes([transmitter[at], transmitter[at + 1]]);
-        let mut mixed = [upper as u16, (upper >> 16) as u16, pair(0), pair(2), pair(4)];
+        let [a, b, c, d, e, f] = transmitter;
+        let [low, middle, high] = [[a, b], [c, d], [e, f]].map(u16::from_le_bytes);
+        let mut mixed = [upper as u16, (upper >> 16) as u16, low, middle, high];
         for round in 0..8u16 {
             let odd = usize::from(round & 1);
-            for at in 0..5 {
-                let before = mixed[(at + 4) % 5];
+            let mut before = mixed[4];
+            for (at, word) in mixed.iter_mut().enumerate() {
                 let key = self.word(odd + 2 * (at % 4));
-                mixed[at] = mixed[at].wrapping_add(substitute(before ^ key));
+                *word = word.wrapping_add(substitute(before ^ key));
+                before = *word;
             }
             mixed[4] = mixed[4].wrapping_add(round);
         }
@@ -85,12 +88,15 @@ impl Tkip {
         let mut words = [0; 6];
         words[..5].copy_from_slice(&mixed);
         words[5] = mixed[4].wrapping_add(lower);
-        for at in 0..6 {
-            words[at] = words[at].wrapping_add(substitute(words[(at + 5) % 6] ^ self.word(at)));
+        let mut before = words[5];
+        for (at, word) in words.iter_mut().enumerate() {
+            *word = word.wrapping_add(substitute(before ^ self.word(at)));
+            before = *word;
         }
-        for at in 0..6 {
+        for (at, word) in words.iter_mut().enumerate() {
             let key = if at < 2 { self.word(6 + at) } else { 0 };
-            words[at] = words[at].wrapping_add((words[(at + 5) % 6] ^ key).rotate_right(1));
+            *word = word.wrapping_add((before ^ key).rotate_right(1));
+            before = *word;
         }
         let mut key = [0; 16];
         let [high, low] = lower.to_be_bytes();

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::ieee80211::{CompressedBlockAckReq, FrameKind, Header, MacAddr, Mpdu, Seq};
+use wire::ieee80211::{MacAddr, Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
@@ -14,8 +14,10 @@ use super::memory::Memory;
 use super::rates::RateAdaptation;
 use super::registers as reg;
 pub use super::tx_counters::TxCounters;
-use super::tx_descriptor::{mode, Modulation, TxDescriptor, MCS0, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
+use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
+use crate::air::rates::{mode, Modulation, MCS0};
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
+use crate::chips::block_ack_request::block_ack_request;
 use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
@@ -295,12 +297,12 @@ impl Transmitter {
         let is_group = first.frame().is_group();
         let may_aggregate = first.descriptor.aggregate() && rate >= MCS0 && first.tid().is_some() && !is_group;
         let protection = protection(memory, &first, &self.assumptions);
+        let response = response_to(&first.mpdu, may_aggregate);
         let mut taken = vec![first];
         if may_aggregate {
             aggregate(queue, &mut taken, &mode, memory, rate);
         }
         let mpdus = taken.iter().map(|queued| queued.mpdu.clone()).collect();
-        let response = response_to(&taken[0].mpdu, may_aggregate);
         self.on_air = Some((at, taken));
         Some(Ppdu { mode, mpdus, aggregated: may_aggregate, protection, response })
     }
@@ -341,8 +343,8 @@ impl Transmitter {
         }
         if let Some(lost) = gap {
             // The receiver's window must move past what will never come (10.25.6.6).
-            let request = block_ack_request(&lost, queue.front());
-            queue.push_front(request);
+            let request = block_ack_request(&lost.mpdu, queue.front().map(|next| &next.mpdu[..]));
+            queue.push_front(own(request, lost.since_ns));
         }
     }
 }
@@ -400,19 +402,6 @@ fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Pro
         (true, false, true) => Protection::CtsToSelf(mode),
         _ => Protection::None,
     }
-}
-
-/// A Block Ack request that starts behind the frame given up, or at the first that will still come.
-fn block_ack_request(lost: &Queued, next: Option<&Queued>) -> Queued {
-    let start = match next {
-        Some(next) if next.tid() == lost.tid() => next.sequence(),
-        _ => lost.sequence().add(1),
-    };
-    let (receiver, transmitter) = (lost.receiver().unwrap_or_default(), lost.frame().transmitter());
-    let mut mpdu = Vec::new();
-    Header::control(FrameKind::BlockAckReq, receiver, transmitter).emit(&mut mpdu);
-    CompressedBlockAckReq { tid: lost.tid().unwrap_or(0), start }.emit(&mut mpdu);
-    own(mpdu, lost.since_ns)
 }
 
 /// A frame of the MAC's own, at a basic rate: a descriptor without aggregation, protection and encryption.

@@ -1,7 +1,6 @@
 //! The 32 bytes before each frame towards the chip (rtl8xxxu.h, struct rtl8xxxu_txdesc32 and TXDESC32_*; rtlwifi
 //! rtl8192cu/trx.h). Little-endian words 0 to 7.
 
-use wire::phy::{Bandwidth, Ht, Mode};
 use wire::usb::realtek::TX_DESCRIPTOR;
 
 /// Queue numbers (rtl8xxxu.h, TXDESC_QUEUE_*); 0 to 7 are those of user priorities.
@@ -37,10 +36,12 @@ impl TxDescriptor {
         Self { words }
     }
 
+    #[expect(clippy::indexing_slicing, reason = "const; words are named by the methods below, all of them 0 to 7")]
     const fn bit(&self, word: usize, bit: u32) -> bool {
         self.words[word] >> bit & 1 == 1
     }
 
+    #[expect(clippy::indexing_slicing, reason = "const; words are named by the methods below, all of them 0 to 7")]
     const fn field(&self, word: usize, shift: u32, width: u32) -> u32 {
         self.words[word] >> shift & ((1 << width) - 1)
     }
@@ -190,47 +191,6 @@ impl TxDescriptor {
     }
 }
 
-/// Rates of this chip in 500 kbit/s by descriptor number: DSSS and CCK 0 to 3, OFDM 4 to 11 (rtl8xxxu.h, DESC_RATE_*).
-pub const LEGACY_RATES: [u8; 12] = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108];
-/// Descriptor number of MCS 0.
-pub const MCS0: u8 = 12;
-
-/// How a frame is modulated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Modulation {
-    /// 40 MHz.
-    pub wide: bool,
-    /// Short guard interval.
-    pub short_gi: bool,
-    /// Short DSSS preamble.
-    pub short_preamble: bool,
-    /// Greenfield preamble.
-    pub greenfield: bool,
-    /// Space-time block coding, streams beyond one.
-    pub stbc: u8,
-}
-
-/// The mode of a descriptor's rate. A rate that this chip has not is sent at 1 Mbit/s.
-pub fn mode(rate: u8, modulation: Modulation) -> Mode {
-    let Modulation { wide, short_gi, short_preamble, greenfield, stbc } = modulation;
-    if let Some(rate_500kbps) = LEGACY_RATES.get(usize::from(rate)) {
-        let short_preamble = Some(short_preamble && *rate_500kbps != 2);
-        return Mode::from_legacy_rate(*rate_500kbps, short_preamble).unwrap_or_default();
-    }
-    match rate.checked_sub(MCS0) {
-        Some(mcs @ 0..=7) => Mode::Ht(Ht {
-            mcs,
-            bandwidth: if wide { Bandwidth::Mhz40 } else { Bandwidth::Mhz20 },
-            short_gi,
-            greenfield: Some(greenfield),
-            ldpc: Some(false),
-            stbc: Some(stbc.min(1)),
-            ness: 0,
-        }),
-        _ => Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,14 +210,5 @@ mod tests {
         assert_eq!((descriptor.queue(), descriptor.is_group()), (QUEUE_MANAGEMENT, true));
         assert_eq!((descriptor.aggregate(), descriptor.rate(), descriptor.rts_rate()), (false, 0, 1));
         assert_eq!(TxDescriptor::parse(&bytes[..31]), None);
-    }
-
-    #[test]
-    fn rates() {
-        let kbps =
-            |rate, wide, short_gi| mode(rate, Modulation { wide, short_gi, ..Modulation::default() }).rate_kbps();
-        assert_eq!((kbps(0, false, false), kbps(11, false, false)), (Some(1_000), Some(54_000)));
-        assert_eq!((kbps(19, false, false), kbps(19, true, true)), (Some(65_000), Some(150_000)));
-        assert_eq!(kbps(63, false, false), Some(1_000));
     }
 }

@@ -11,7 +11,8 @@ use super::firmware::{command, Command};
 use super::memory::{Memory, Touched};
 use super::registers as reg;
 use super::rx_descriptor::mode_of;
-use super::tx_descriptor::{mode, Modulation, TxDescriptor};
+use super::tx_descriptor::TxDescriptor;
+use crate::air::rates::{mode, Modulation};
 use crate::trace::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 const NAMES: &str = include_str!("register_names.txt");
@@ -201,7 +202,8 @@ impl Vocabulary for RegisterNames {
 fn described(frame: &[u8], rate: String, flags: Vec<String>) -> FrameDetail {
     let kind = frame.first_chunk().map(|bytes| FrameControl(u16::from_le_bytes(*bytes)).kind());
     let is_control = frame.first().is_some_and(|first| first & 0x0c == 0x04);
-    let sequence = frame.get(22..24).filter(|_| !is_control).map(|b| u16::from_le_bytes([b[0], b[1]]) >> 4);
+    let sequence =
+        frame.get(22..).filter(|_| !is_control).and_then(<[u8]>::first_chunk).map(|b| u16::from_le_bytes(*b) >> 4);
     FrameDetail {
         frame: kind.map_or_else(|| "no frame".to_owned(), |kind| kind.name().to_owned()),
         bytes: frame.len(),

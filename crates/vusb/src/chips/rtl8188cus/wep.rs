@@ -4,7 +4,7 @@ use rc4::consts::{U16, U8};
 use rc4::{Key, KeyInit, Rc4, StreamCipher};
 use wire::fcs::fcs32;
 
-use super::ccmp::header_len;
+use crate::chips::ccmp::header_len;
 
 /// Bytes of the header between MAC header and data: initialisation vector and key number.
 pub const HEADER: usize = 4;
@@ -59,7 +59,7 @@ impl Wep {
         let mut bytes = [0; 16];
         bytes[..3].copy_from_slice(vector);
         bytes[3..].copy_from_slice(&self.key[..13]);
-        Some(if self.long { Seed::Long(bytes) } else { Seed::Short(std::array::from_fn(|at| bytes[at])) })
+        Some(if self.long { Seed::Long(bytes) } else { Seed::Short(*bytes.first_chunk()?) })
     }
 
     /// Encrypts what follows the WEP header, which the frame has already. `false`: too short, and not changed.

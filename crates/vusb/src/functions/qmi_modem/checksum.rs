@@ -17,10 +17,11 @@ struct Segment {
 
 fn segment(packet: &[u8]) -> Option<Segment> {
     let u16_at = |at: usize| Some(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?));
-    let (start, end, protocol, addresses) = match packet.first()? >> 4 {
+    let first = *packet.first()?;
+    let (start, end, protocol, addresses) = match first >> 4 {
         4 => {
             let fragment = u16_at(6)? & 0x3fff != 0;
-            let header = usize::from(packet[0] & 0x0f) * 4;
+            let header = usize::from(first & 0x0f) * 4;
             if fragment || header < 20 {
                 return None;
             }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from txop.air.model import AirReport
+from txop.air.report import AirReport
 from txop.air.view.options import Options
 from txop.air.view.sections import (
     aggregation,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import Aggregation, AirReport, MultiUser
+from txop.air.model import Aggregation, MultiUser
+from txop.air.report import AirReport
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -48,11 +49,16 @@ def _multi_user(rows: list[MultiUser]) -> Grid:
         Column("Unknown", rank=3),
         Column("OFDMA at least"),
         Column("n", rank=2),
+        Column("Part of the band"),
+        Column("PPDUs timed", rank=2),
+        Column("With others", rank=3),
         Column("Tones: frames", rank=2, right=False),
     )
     note = (
         "Data frames (MPDUs) in HE and EHT PPDUs. OFDMA at least: the share in a unit smaller than the PPDU's width, "
-        "or of which the U-SIG says it; where no width is told, in one smaller than 242 tones."
+        "or of which the U-SIG says it; where no width is told, in one smaller than 242 tones. Part of the band: tones "
+        "of the unit by those of the width, over the time of the MU and trigger-based PPDUs whose L-SIG, unit and "
+        "width are told; with others: PPDUs of which frames of other users were captured, too."
     )
     return Grid("HE and EHT PPDUs by format", columns, Rows(rows, _shared), note, unit_of_rows="links")
 
@@ -69,6 +75,9 @@ def _shared(row: MultiUser) -> tuple[Cell, ...]:
         cells.count(row.format_unknown),
         cells.share(row.certainly_ofdma_share),
         cells.count(row.unit_known),
+        cells.share(row.band_share),
+        cells.count(row.ppdus_timed),
+        cells.count(row.ppdus_joint),
         Cell(", ".join(f"{unit.tones}: {fmt.count(unit.frames)}" for unit in row.resource_units)),
     )
 

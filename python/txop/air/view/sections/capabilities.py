@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport, CapabilityAudit, CapabilityRow
+from txop.air.model import CapabilityAudit, CapabilityRow
+from txop.air.report import AirReport
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt

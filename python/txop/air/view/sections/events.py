@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport, Event
+from txop.air.model import Event
+from txop.air.report import AirReport
 from txop.air.view.names import called
 from txop.air.view.options import Options
 from txop.present import cells

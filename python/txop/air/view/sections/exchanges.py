@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import AckVerdict, AirReport, BlockAckFlow, Exchange
+from txop.air.model import AckVerdict, BlockAckFlow, Exchange
+from txop.air.report import AirReport
 from txop.air.view import names
 from txop.air.view.headline import ANSWER_TONE, QUESTIONS
 from txop.air.view.options import Options, unavailable

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from txop.air.model import AirReport, RateCell
+from txop.air.model import RateCell
+from txop.air.report import AirReport
 from txop.air.view.names import called
 from txop.air.view.options import Options
 from txop.present import cells

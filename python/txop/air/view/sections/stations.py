@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from txop.air.model import AirReport, Bss, Link, RateRow, Station
+from txop.air.model import Bss, Link, RateRow, Station
+from txop.air.report import AirReport
 from txop.air.view import names
 from txop.air.view.access_points import access_points
 from txop.air.view.options import Options, unavailable

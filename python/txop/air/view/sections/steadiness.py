@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport, Steadiness
+from txop.air.model import Steadiness
+from txop.air.report import AirReport
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
 from txop.present import format as fmt

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from txop.air.model import AirReport
+from txop.air.report import AirReport
 from txop.air.view.options import Options
 from txop.air.view.selection import chosen
 from txop.present import cells

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from txop.air.model import AirReport, Waterfall
+from txop.air.model import Waterfall
+from txop.air.report import AirReport
 from txop.air.view import names
-from txop.air.view.headline import headline
+from txop.air.view.headline import headline, timed_part
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -45,7 +46,7 @@ def _grid(report: AirReport, fall: Waterfall) -> Grid:
     total = sum(step.share for step in fall.steps)
     note = (
         f"Sum {fmt.share(total, 2)} of {fmt.duration_us(fall.observed_us)}; "
-        f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}; "
+        f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}{timed_part(fall)}; "
         f"{TIMING.get(fall.timing, fall.timing)}. The row Payload is what is left, not a cost."
     )
     title = f"{fall.direction.capitalize()}, {names.direction(report, fall.ta, fall.ra)}"

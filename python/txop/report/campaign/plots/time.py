@@ -184,7 +184,7 @@ def _line(arm: str, kind: str, run: str, points: Points) -> Rows:
 
 
 def median_of(runs: Sequence[RunSeries]) -> Points:
-    """Of each span of time with any value: the median, over the runs, of their means in it."""
+    """For each span of time with any value, the median, over the runs, of their means in it."""
     start = min(run.points[0][0] for run in runs)
     end = max(run.points[-1][0] for run in runs)
     fewest = min(len(run.points) for run in runs)

@@ -1,0 +1,53 @@
+//! What a report on a capture says of the part that its figures are of.
+
+use serde::Serialize;
+
+use crate::Span;
+
+/// The part of a capture that the figures are of: records from one moment on and before another. An end that was not given is
+/// `None`, and open.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Window {
+    /// First moment inside, Unix seconds; `None` also without an absolute clock.
+    pub from_unix_s: Option<f64>,
+    /// First moment after it, Unix seconds.
+    pub to_unix_s: Option<f64>,
+    /// First moment inside, from the first record of the capture on; negative when it lies before.
+    pub from_us: Option<f64>,
+    /// First moment after it, from the first record of the capture on.
+    pub to_us: Option<f64>,
+    /// Records before the window.
+    pub records_before: u64,
+    /// Records in it.
+    pub records_inside: u64,
+    /// Records at its end or later.
+    pub records_after: u64,
+    /// Records that have no time and are left out.
+    pub records_without_time: u64,
+    /// Time of the first record of the capture.
+    pub capture_first_unix_s: Option<f64>,
+    /// Latest time of a record of the capture.
+    pub capture_last_unix_s: Option<f64>,
+}
+
+impl Window {
+    /// What became of the records of a capture whose clock `is_absolute` (or counts from somewhere else).
+    pub fn new(span: &Span, is_absolute: bool) -> Self {
+        let unix_s = |ns: Option<i64>| ns.filter(|_| is_absolute).map(|ns| ns as f64 / 1e9);
+        let since_first =
+            |ns: Option<i64>| ns.zip(span.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
+        Self {
+            from_unix_s: unix_s(span.from_ns),
+            to_unix_s: unix_s(span.to_ns),
+            from_us: since_first(span.from_ns),
+            to_us: since_first(span.to_ns),
+            records_before: span.before,
+            records_inside: span.inside,
+            records_after: span.after,
+            records_without_time: span.untimed,
+            capture_first_unix_s: unix_s(span.first_ns),
+            capture_last_unix_s: unix_s(span.last_ns),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Writes `docs/schema/*.json`: JSON Schema of what the engines write, made from the structs that they write.
+//!
+//! `cargo run -p txop-contract` writes them, and `scripts/contract.py` makes the Python models and the tables of the
+//! documentation from them. A test of either makes everything again and compares. Descriptions are the doc comments of the
+//! structs. A field with a `default` is one that older documents lack.
+
+mod text;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use schemars::generate::SchemaSettings;
+use schemars::JsonSchema;
+use serde_json::Value;
+
+/// The schema of `T` as a document called `name`.
+fn document<T: JsonSchema>(name: &str) -> (String, Value) {
+    let schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
+    (name.to_owned(), schema.into())
+}
+
+/// Every document that has a schema.
+fn documents() -> Vec<(String, Value)> {
+    vec![
+        document::<air::report::Report>(air::report::FORMAT),
+        document::<bus::report::Report>(bus::report::FORMAT),
+        document::<simulate::Document>(simulate::result::FORMAT),
+        document::<emulate::Status>(emulate::FORMAT),
+        document::<link::wlan::Counters>("wlan-counters"),
+        document::<link::scenario::ScenarioFile>("scenario"),
+    ]
+}
+
+/// Every file with its text.
+fn files() -> impl Iterator<Item = (PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+    documents().into_iter().map(move |(name, schema)| (folder.join(format!("{name}.json")), text::of(&name, schema)))
+}
+
+fn main() -> io::Result<()> {
+    for (path, text) in files() {
+        std::fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schemas_are_what_the_structs_say() {
+        for (path, text) in files() {
+            let written = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(
+                written == text,
+                "{}: run: cargo run -p txop-contract && .venv/bin/python scripts/contract.py",
+                path.display()
+            );
+        }
+    }
+}

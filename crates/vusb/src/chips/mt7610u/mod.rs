@@ -1,0 +1,233 @@
+//! MT7610U: an 802.11n/ac station and access point with one antenna on USB, which Linux' mt76x0u drives. Only what it does in
+//! 2.4 GHz is modelled.
+//!
+//! | block | file | driver's side (Linux drivers/net/wireless/mediatek/mt76) |
+//! | --- | --- | --- |
+//! | register file | `memory.rs`, `registers.rs`, `mac.rs` | mt76x02_regs.h |
+//! | efuse | `efuse.rs` | mt76x02_eeprom.c, mt76x02_efuse_read |
+//! | MCU: download, commands | `mcu.rs` | mt76x0/usb_mcu.c, mt76x02_usb_mcu.c |
+//! | RF, channel | `radio.rs` | mt76x0/phy.c, mt76x0_phy_set_chan_rf_params |
+//! | stations, keys | `stations.rs`, `../ccmp.rs` | mt76x02_mac.c, mt76x02_mac_wcid_set_key |
+//! | beacons | `beacons.rs` | mt76x02_beacon.c |
+//! | transmission | `transmit.rs`, `rates.rs`, `reports.rs` | mt76x02_mac.c, mt76x02_mac_write_txwi, mt76x02_send_tx_status |
+//! | reception | `receive.rs` | mt76x02_mac.c, mt76x02_mac_process_rx |
+//! | what is not known | `assumptions.rs` | |
+//!
+//! Layouts of frames on USB: [`wire::usb::mediatek`].
+
+pub mod assumptions;
+mod beacons;
+pub mod efuse;
+mod mac;
+mod mcu;
+pub mod memory;
+mod radio;
+mod rates;
+mod receive;
+pub mod registers;
+mod reports;
+mod stations;
+mod transmit;
+
+use std::os::fd::RawFd;
+
+use serde::Serialize;
+use wire::usb::setup::Setup;
+
+use crate::air::{AirCounters, Medium};
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::peers::Peers;
+use assumptions::Assumptions;
+use efuse::Efuse;
+use mac::Mac;
+
+/// Vendor requests: read and write.
+const READ: u8 = 0xc0;
+const WRITE: u8 = 0x40;
+/// Endpoints of frames and of answers to commands, and of commands. mt76 takes endpoints in the order of the descriptor
+/// (mt76.h, enum mt76u_in_ep and mt76u_out_ep: commands, best effort, background, video, voice, HCCA).
+const FRAMES_IN: u8 = 4;
+const ANSWERS_IN: u8 = 5;
+const COMMANDS_OUT: u8 = 8;
+/// 148f:7610 (mt76x0/usb.c, mt76x0_device_table).
+const VENDOR: u16 = 0x148f;
+const PRODUCT: u16 = 0x7610;
+
+/// How a chip is made.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// One-time programmable memory.
+    pub efuse: Efuse,
+    /// What is not known of it.
+    pub assumptions: Assumptions,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { efuse: Efuse::new([0x00, 0x0c, 0x43, 0x76, 0x10, 0x01]), assumptions: Assumptions::default() }
+    }
+}
+
+/// What the chip has counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ChipCounters {
+    /// Vendor requests that read.
+    pub reads: u64,
+    /// Vendor requests that write.
+    pub writes: u64,
+}
+
+/// The chip, its air and who else is on it.
+pub struct Mt7610u {
+    identity: Identity,
+    settings: Settings,
+    mac: Mac,
+    medium: Medium,
+    peers: Box<dyn Peers>,
+    counters: ChipCounters,
+    /// A vendor request that is under way, and when it is answered.
+    request: Option<(Setup, u64)>,
+    /// The time up to which everything has happened.
+    now_ns: u64,
+}
+
+fn identity() -> Identity {
+    let ([v0, v1], [p0, p1]) = (VENDOR.to_le_bytes(), PRODUCT.to_le_bytes());
+    let device = [18, 1, 0, 2, 0, 0, 0, 64, v0, v1, p0, p1, 0, 1, 1, 2, 3, 1];
+    let endpoints: Vec<u8> =
+        [0x80 | FRAMES_IN, 0x80 | ANSWERS_IN, COMMANDS_OUT].into_iter().chain(transmit::OUT).collect();
+    let mut configuration =
+        vec![9, 2, 0, 0, 1, 1, 0, 0x80, 250, 9, 4, 0, 0, endpoints.len() as u8, 0xff, 0xff, 0xff, 0];
+    for address in endpoints {
+        configuration.extend([7, 5, address, 2, 0, 2, 0]);
+    }
+    let len = configuration.len() as u8;
+    if let Some(slot) = configuration.get_mut(2) {
+        *slot = len;
+    }
+    let strings = ["MediaTek", "WiFi", "1.0"].map(String::from).to_vec();
+    Identity { device, configuration, strings, speed: Speed::High }
+}
+
+impl Mt7610u {
+    /// A chip that was just plugged in.
+    pub fn new(settings: Settings, medium: Medium, peers: Box<dyn Peers>) -> Self {
+        let mac = Mac::new(settings.efuse.clone(), settings.assumptions);
+        let counters = ChipCounters::default();
+        Self { identity: identity(), settings, mac, medium, peers, counters, request: None, now_ns: 0 }
+    }
+
+    /// What happened on the air.
+    pub const fn air(&self) -> &AirCounters {
+        self.medium.counters()
+    }
+
+    /// Whether a vendor request has taken its time.
+    fn is_over(&mut self, now_ns: u64, setup: Setup) -> bool {
+        let takes_ns = u64::from(self.settings.assumptions.vendor_request_us) * 1_000;
+        let due_ns = match self.request {
+            Some((asked, due_ns)) if asked == setup => due_ns,
+            _ => now_ns + takes_ns,
+        };
+        self.request = (now_ns < due_ns).then_some((setup, due_ns));
+        self.request.is_none()
+    }
+}
+
+impl Device for Mt7610u {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, data: &[u8]) -> ControlReply {
+        if !self.is_over(now_ns, setup) {
+            return ControlReply::Nak;
+        }
+        match setup.request_type {
+            READ => {
+                self.counters.reads += 1;
+                let address = u32::from(setup.value) << 16 | u32::from(setup.index);
+                let read = self.mac.read(now_ns, setup.request, address, usize::from(setup.length));
+                read.map_or(ControlReply::Stall, ControlReply::Data)
+            }
+            WRITE => {
+                self.counters.writes += 1;
+                if self.mac.write(now_ns, setup.request, (setup.value, setup.index), data) {
+                    ControlReply::Accepted
+                } else {
+                    ControlReply::Stall
+                }
+            }
+            _ => ControlReply::Stall,
+        }
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        match endpoint {
+            COMMANDS_OUT => self.mac.command(now_ns, data),
+            _ => self.mac.transmit(now_ns, endpoint, data),
+        }
+    }
+
+    fn transfer_in(&mut self, _now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        match endpoint {
+            FRAMES_IN => self.mac.received(transfer),
+            ANSWERS_IN => self.mac.answer(transfer),
+            _ => InReply::Stall,
+        }
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.peers.advance(now_ns);
+        self.mac.advance(now_ns);
+        self.medium.advance(now_ns, &mut self.mac, &mut self.peers.stations_mut());
+        self.peers.flush(now_ns);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        let air = self.medium.next_event(&self.mac, &self.peers.stations());
+        // What was due is no event any more: the host may have taken its request back.
+        let request = self.request.map(|(_, due_ns)| due_ns).filter(|&due_ns| due_ns > self.now_ns);
+        [air, request, self.mac.next_event(), self.peers.next_event()].into_iter().flatten().min()
+    }
+
+    fn reset(&mut self, now_ns: u64) {
+        self.mac.cold_start(now_ns);
+        (self.request, self.now_ns) = (None, now_ns);
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.peers.sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.peers.readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, _now_ns: u64, effect: Effect) -> bool {
+        match effect {
+            Effect::FirmwareHang => self.mac.hang_firmware(),
+            Effect::Loss(probability) => self.medium.set_loss(probability),
+            Effect::Noise(dbm) => self.medium.set_noise(dbm),
+            Effect::LostC2h(_) | Effect::LateBlockAck(_) | Effect::Unplug(_) => return false,
+        }
+        true
+    }
+
+    fn statistics(&self) -> serde_json::Value {
+        serde_json::json!({
+            "chip": self.counters,
+            "assumptions": self.settings.assumptions,
+            "mcu": self.mac.mcu_counters(),
+            "tx": self.mac.tx_counters(),
+            "rx": self.mac.rx_counters(),
+            "air": self.medium.counters().statistics(),
+            "peers": self.peers.statistics(),
+        })
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.medium.finish()
+    }
+}

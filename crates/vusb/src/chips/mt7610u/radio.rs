@@ -1,0 +1,150 @@
+//! RF registers, and what they say of the channel.
+
+use super::memory::Memory;
+use super::registers as reg;
+use crate::air::Tuned;
+
+/// Banks of 256 registers (Linux mt76x0/phy.h, MT_RF).
+const BANKS: u32 = 8;
+/// Registers of bank 0 that make the channel (mt76x0/phy.c, mt76x0_phy_set_chan_rf_params).
+const PLL_N: u32 = 29;
+const PLL_N_HIGH: u32 = 30;
+const PLL_K: u32 = 31;
+const PLL_DENOMINATOR: u32 = 32;
+const XO_DIVIDER: u32 = 24;
+/// What the denominator is larger than its register (a comment there: "pll_den: (Denomina - 8)").
+const DENOMINATOR_OFFSET: u32 = 8;
+/// Half of a 40 MHz channel's distance between its 20 MHz channels.
+const HALF_MHZ: u16 = 10;
+
+/// The radio.
+#[derive(Clone)]
+pub struct Radio {
+    registers: Box<[u8]>,
+}
+
+impl Default for Radio {
+    fn default() -> Self {
+        Self { registers: vec![0; (BANKS << 8) as usize].into_boxed_slice() }
+    }
+}
+
+fn place(bank: u32, register: u32) -> usize {
+    (bank << 8 | register & 0xff) as usize
+}
+
+impl Radio {
+    /// A register by the address that the MCU's commands give it: bank in bits 31:16, register in 15:0.
+    pub(super) fn read(&self, address: u32) -> u8 {
+        self.registers.get(place(address >> 16 & 0x7fff, address)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn write(&mut self, address: u32, value: u8) {
+        if let Some(register) = self.registers.get_mut(place(address >> 16 & 0x7fff, address)) {
+            *register = value;
+        }
+    }
+
+    /// A write to the register of serial access. Gives what it then holds.
+    pub(super) fn serial(&mut self, value: u32) -> u32 {
+        let address = (value >> 15 & 7) << 16 | value >> 8 & 0x7f;
+        let done = value & !reg::RF_KICK;
+        if value & reg::RF_KICK == 0 {
+            value
+        } else if value & reg::RF_WRITE != 0 {
+            self.write(address, value as u8);
+            done
+        } else {
+            done & !0xff | u32::from(self.read(address))
+        }
+    }
+
+    /// What the synthesizer makes, MHz: a reference times N + K / denominator. The reference follows from the driver's own
+    /// table of channels (mt76x0/initvals_phy.h, mt76x0_frequency_plan): 60 MHz with a divider of 3, 15 with 1, 30 with 0.
+    fn synthesizer_mhz(&self) -> Option<u32> {
+        let bank0 = |register| u32::from(self.read(register));
+        let reference_mhz = match bank0(XO_DIVIDER) & 3 {
+            0 => 30,
+            1 => 15,
+            3 => 60,
+            _ => return None,
+        };
+        let n = bank0(PLL_N) | (bank0(PLL_N_HIGH) & 1) << 8;
+        let denominator = (bank0(PLL_DENOMINATOR) & 0x1f) + DENOMINATOR_OFFSET;
+        Some(reference_mhz * (n * denominator + (bank0(PLL_K) & 0x1f)) / denominator)
+    }
+
+    /// Where it is; `None`: in 5 GHz, or nowhere that a driver sends it.
+    pub fn tuned(&self, memory: &Memory) -> Option<Tuned> {
+        if memory.word(reg::TX_BAND_CFG) & reg::BAND_5GHZ != 0 {
+            return None;
+        }
+        let centre_mhz = u16::try_from(self.synthesizer_mhz()?).ok()?;
+        let baseband = memory.word(reg::BBP_AGC0);
+        let wide = baseband >> 12 & 7 == 3;
+        let frequency_mhz = match (wide, baseband >> 8 & 3) {
+            (false, _) => centre_mhz,
+            (true, 0) => centre_mhz.checked_sub(HALF_MHZ)?,
+            (true, _) => centre_mhz.checked_add(HALF_MHZ)?,
+        };
+        (2_412..=2_484).contains(&frequency_mhz).then_some(Tuned { frequency_mhz, wide })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Denominator, K, N and divider of the driver's table for channels 1 to 14.
+    const PLAN: [(u16, u8, u8, u8, u8); 14] = [
+        (2412, 0x02, 0x02, 0x28, 3),
+        (2417, 0x07, 0x02, 0xa1, 1),
+        (2422, 0x07, 0x0b, 0x50, 0),
+        (2427, 0x02, 0x09, 0x50, 0),
+        (2432, 0x07, 0x02, 0xa2, 1),
+        (2437, 0x07, 0x07, 0xa2, 1),
+        (2442, 0x02, 0x07, 0x28, 3),
+        (2447, 0x07, 0x02, 0xa3, 1),
+        (2452, 0x07, 0x0d, 0x28, 3),
+        (2457, 0x02, 0x09, 0x51, 0),
+        (2462, 0x07, 0x02, 0xa4, 1),
+        (2467, 0x07, 0x07, 0xa4, 1),
+        (2472, 0x02, 0x02, 0x29, 3),
+        (2484, 0x02, 0x04, 0x29, 3),
+    ];
+
+    #[test]
+    fn the_drivers_table_gives_the_channels_of_the_band() {
+        let (mut radio, mut memory) = (Radio::default(), Memory::new(0x2400));
+        assert_eq!(radio.tuned(&memory), None);
+        for (frequency_mhz, denominator, k, n, divider) in PLAN {
+            for (register, value) in [
+                (PLL_DENOMINATOR, 0x40 | denominator),
+                (PLL_K, 0x40 | k),
+                (PLL_N, n),
+                (PLL_N_HIGH, 0x02),
+                (XO_DIVIDER, divider),
+            ] {
+                radio.write(register, value);
+            }
+            assert_eq!(radio.tuned(&memory), Some(Tuned { frequency_mhz, wide: false }));
+        }
+        radio.write(PLL_K, 0x02); // channel 13
+        memory.set(reg::BBP_AGC0, 3 << 12 | 1 << 8);
+        assert_eq!(radio.tuned(&memory), Some(Tuned { frequency_mhz: 2482, wide: true }));
+        memory.set(reg::BBP_AGC0, 3 << 12);
+        assert_eq!(radio.tuned(&memory), Some(Tuned { frequency_mhz: 2462, wide: true }));
+        memory.set(reg::TX_BAND_CFG, reg::BAND_5GHZ);
+        assert_eq!(radio.tuned(&memory), None);
+    }
+
+    #[test]
+    fn serial_access() {
+        let mut radio = Radio::default();
+        let place = 5 << 15 | 0x24 << 8;
+        assert_eq!(radio.serial(reg::RF_KICK | reg::RF_WRITE | place | 0xab) >> 31, 0);
+        assert_eq!(radio.serial(reg::RF_KICK | place) & 0xff, 0xab);
+        assert_eq!(radio.read(5 << 16 | 0x24), 0xab);
+        assert_eq!(radio.serial(place | 0x77), place | 0x77, "not kicked");
+    }
+}

@@ -1,0 +1,122 @@
+//! Rates of retries, protection and answers, as registers say.
+
+use wire::phy::{Mode, RateSet};
+use wire::usb::mediatek::Rate;
+
+use super::memory::Memory;
+use super::registers as reg;
+use crate::air::rates::legacy_rates;
+use crate::air::Protection;
+
+/// OFDM rates are numbered from here in the registers of fallback (rt2800.h, LG_FBK_CFG0).
+const OFDM: u8 = 8;
+
+/// The rate of an attempt: each retry goes one step down, which is how the driver reads reports (mt76x02_mac.c,
+/// mt76x02_mac_fill_tx_status).
+pub(super) fn of_attempt(memory: &Memory, first: Rate, attempts: u8) -> Rate {
+    if memory.word(reg::TX_RETRY_CFG) & reg::AUTO_FALLBACK == 0 {
+        return first;
+    }
+    // Tables are 8 steps deep.
+    (0..attempts.min(16)).fold(first, |rate, _| below(memory, rate))
+}
+
+fn below(memory: &Memory, rate: Rate) -> Rate {
+    let nibble = |register: u32, index: u8| (memory.word(register) >> (4 * u32::from(index & 7)) & 0x0f) as u8;
+    if rate.is_ht() {
+        return rate.with_index(nibble(reg::HT_FBK_CFG0, rate.index()) & 7);
+    }
+    if !rate.is_ofdm() {
+        let short = rate.index() & 8;
+        return rate.with_index(nibble(reg::LG_FBK_CFG1, rate.index() & 3) & 3 | short);
+    }
+    match nibble(reg::LG_FBK_CFG0, rate.index()) {
+        number @ OFDM.. => rate.with_index(number - OFDM),
+        number => Rate(u16::from(number & 3)),
+    }
+}
+
+/// RTS or CTS before a PPDU of so many bytes.
+pub(super) fn protection(memory: &Memory, rate: Rate, wide: bool, psdu_len: usize) -> Protection {
+    let register = match (rate.is_ht(), rate.is_ofdm()) {
+        (true, _) if wide => reg::MM40_PROT_CFG,
+        (true, _) => reg::MM20_PROT_CFG,
+        (_, true) => reg::OFDM_PROT_CFG,
+        _ => return Protection::None,
+    };
+    let value = memory.word(register);
+    let threshold = memory.word(reg::TX_RTS_CFG) >> 8 & 0xffff;
+    let by_threshold = value >> 26 & 1 == 1;
+    let Some(mode) = Rate::of_protection(value as u16) else { return Protection::None };
+    match value >> 16 & 3 {
+        1 if !by_threshold || psdu_len > threshold as usize => Protection::Rts(mode),
+        2 => Protection::CtsToSelf(mode),
+        _ => Protection::None,
+    }
+}
+
+/// The rates that answers use.
+pub(super) fn basic(memory: &Memory) -> Option<RateSet> {
+    legacy_rates(memory.word(reg::LEGACY_BASIC_RATE))
+}
+
+/// Bytes of an A-MPDU at most: 2 to the power of a nibble for each MCS, times 32. That is inferred: so read, the driver's
+/// values (mt76x0/initvals.h, 0xaaa99887 for 20 MHz) all come to 3.4 to 5.1 ms, below the 5.484 ms of a PPDU (IEEE
+/// 802.11-2020, table 19-25), and no other power of two does.
+pub(super) fn ampdu_bytes(memory: &Memory, mode: &Mode) -> usize {
+    let Mode::Ht(ht) = mode else { return 0 };
+    let wide = ht.bandwidth == wire::phy::Bandwidth::Mhz40;
+    let lengths = memory.word(if wide { reg::AMPDU_MAX_LEN_40 } else { reg::AMPDU_MAX_LEN_20 });
+    match lengths >> (4 * u32::from(ht.mcs & 7)) & 0x0f {
+        0 => usize::from(u16::MAX),
+        exponent => (32usize << exponent).min(usize::from(u16::MAX)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory() -> Memory {
+        let mut memory = Memory::new(0x2000);
+        memory.set(reg::TX_RETRY_CFG, 0x47d0_1f0f);
+        memory.set(reg::HT_FBK_CFG0, 0x6543_2100);
+        memory.set(reg::LG_FBK_CFG0, 0xedcb_a988);
+        memory.set(reg::LG_FBK_CFG1, 0x2100);
+        memory
+    }
+
+    #[test]
+    fn each_retry_is_one_rate_down() {
+        let mut memory = memory();
+        let index = |memory: &Memory, rate: u16, attempts| of_attempt(memory, Rate(rate), attempts).0;
+        assert_eq!([0, 1, 7, 8, 255].map(|n| index(&memory, 0x4207, n)), [0x4207, 0x4206, 0x4200, 0x4200, 0x4200]);
+        assert_eq!([1, 7, 9].map(|n| index(&memory, 0x2007, n)), [0x2006, 0x2000, 0x2000]);
+        assert_eq!([1, 3].map(|n| index(&memory, 0x000b, n)), [0x000a, 0x0008], "short preamble");
+        memory.set(reg::TX_RETRY_CFG, 0);
+        assert_eq!(index(&memory, 0x4007, 3), 0x4007);
+    }
+
+    /// The lengths that the driver writes, as times at each MCS.
+    #[test]
+    fn lengths_of_ampdus_come_to_what_a_ppdu_may_last() {
+        let mut memory = memory();
+        memory.set(reg::AMPDU_MAX_LEN_20, 0xaaa9_9887);
+        for mcs in 0..8 {
+            let mode = Rate(0x4000 | mcs).mode().unwrap();
+            let us = ampdu_bytes(&memory, &mode) * 8_000 / mode.rate_kbps().unwrap() as usize;
+            assert!((3_300..5_484).contains(&us), "{mcs}: {us}");
+        }
+    }
+
+    #[test]
+    fn protection_is_what_the_register_of_the_format_says() {
+        let mut memory = memory();
+        memory.set(reg::MM20_PROT_CFG, 0x0175_4004);
+        memory.set(reg::OFDM_PROT_CFG, 0x07f5_4004);
+        memory.set(reg::TX_RTS_CFG, 500 << 8);
+        let rts = |rate: u16, len| matches!(protection(&memory, Rate(rate), false, len), Protection::Rts(_));
+        assert_eq!((rts(0x4007, 10), rts(0x2007, 10), rts(0x2007, 501), rts(0x0003, 501)), (true, false, true, false));
+        assert_eq!(protection(&memory, Rate(0x4087), true, 10), Protection::None, "40 MHz has its own");
+    }
+}

@@ -1,0 +1,190 @@
+//! From the air to bulk IN: filters, decryption, the receive buffer.
+
+use std::collections::VecDeque;
+
+use serde::Serialize;
+use wire::ieee80211::{FrameKind, Header, MacAddr, Mpdu};
+use wire::usb::mediatek::{emit_received, Rate, Rxwi};
+
+use super::assumptions::Assumptions;
+use super::memory::Memory;
+use super::registers as reg;
+use super::stations::{self, Stations};
+use crate::air::Reception;
+
+/// Further networks whose address the chip answers for (Linux mt76x02_regs.h, MT_MAC_APC_BSSID_BASE).
+const NETWORKS: u32 = 8;
+
+/// What the receiver has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RxCounters {
+    /// Frames that came off the air whole.
+    pub frames: u64,
+    /// Frames handed to the driver.
+    pub delivered: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Frames that the filters kept back.
+    pub filtered: u64,
+    /// Frames that found the buffer full (they are not acknowledged either).
+    pub overflows: u64,
+    /// Frames that the chip decrypted.
+    pub decrypted: u64,
+    /// Frames whose integrity check failed.
+    pub integrity_errors: u64,
+}
+
+/// The receiver.
+#[derive(Default)]
+pub(super) struct Receiver {
+    buffer: VecDeque<Vec<u8>>,
+    counters: RxCounters,
+}
+
+impl Receiver {
+    pub(super) const fn counters(&self) -> &RxCounters {
+        &self.counters
+    }
+
+    /// Forgets what it has.
+    pub(super) fn clear(&mut self) {
+        self.buffer.clear();
+    }
+
+    /// The next frame, as it goes to the host.
+    pub(super) fn take(&mut self) -> Option<Vec<u8>> {
+        let transfer = self.buffer.pop_front()?;
+        self.counters.delivered += 1;
+        self.counters.bytes += transfer.len() as u64;
+        Some(transfer)
+    }
+
+    /// A frame came off the air. Gives whether the MAC acknowledges it.
+    pub(super) fn receive(
+        &mut self,
+        memory: &Memory,
+        keys: &mut Stations,
+        frame: &[u8],
+        reception: &Reception,
+        assumptions: &Assumptions,
+    ) -> bool {
+        self.counters.frames += 1;
+        let mpdu = Mpdu::new(frame);
+        let (Some(receiver), Ok(header)) = (mpdu.receiver(), Header::parse(frame, false)) else { return false };
+        let is_own = is_own(memory, receiver);
+        if !passes(memory, &mpdu, receiver, is_own) {
+            self.counters.filtered += 1;
+            return is_own;
+        }
+        if self.buffer.len() >= assumptions.rx_frames.into() {
+            self.counters.overflows += 1;
+            return false;
+        }
+        let wcid = mpdu.transmitter().map_or(stations::NOBODY, |from| stations::find(memory, from));
+        let (tid, is_data) = (mpdu.tid(), mpdu.is_data());
+        let sequence = mpdu.sequence().unwrap_or_default().value();
+        let mut bytes = frame.to_vec();
+        // Keys of groups are mac80211's (mt76x02_util.c, mt76x02_set_key).
+        let decryption = if is_own { keys.decrypt(memory, wcid, &mut bytes) } else { None };
+        let decrypted = decryption == Some(true);
+        self.counters.decrypted += u64::from(decrypted);
+        self.counters.integrity_errors += u64::from(decryption == Some(false));
+        let rxwi = Rxwi {
+            block_ack: tid.is_some_and(|tid| is_own && stations::has_agreed(memory, wcid, tid)),
+            data: is_data,
+            unicast: !receiver.is_group(),
+            multicast: receiver.is_group() && receiver != MacAddr::BROADCAST,
+            broadcast: receiver == MacAddr::BROADCAST,
+            own_network: is_own,
+            padded: header.header_len % 4 != 0,
+            ampdu: reception.ampdu.is_some(),
+            decrypted,
+            wcid,
+            frame_len: bytes.len(),
+            tid_sequence: sequence << 4 | u16::from(tid.unwrap_or(0)),
+            rate: Rate::of(&reception.mode).unwrap_or_default(),
+            signal_dbm: reception.signal_dbm,
+        };
+        let mut transfer = Vec::new();
+        emit_received(&rxwi, &bytes, header.header_len, &mut transfer);
+        self.buffer.push_back(transfer);
+        is_own
+    }
+}
+
+/// Whether an address is the chip's own, or that of one of its further networks.
+fn is_own(memory: &Memory, address: MacAddr) -> bool {
+    let at = |register| MacAddr(memory.array(register));
+    let mut networks = (0..NETWORKS).map(|number| at(reg::APC_BSSID + 8 * number));
+    address == at(reg::MAC_ADDR) || address != MacAddr::default() && networks.any(|network| network == address)
+}
+
+/// The receive filter: each bit keeps a kind of frame back.
+fn passes(memory: &Memory, mpdu: &Mpdu<&[u8]>, receiver: MacAddr, is_own: bool) -> bool {
+    let filter = memory.word(reg::RX_FILTER);
+    let kept_back = match mpdu.kind() {
+        Some(FrameKind::PsPoll) => reg::DROP_PS_POLL,
+        Some(FrameKind::BlockAckReq) => reg::DROP_BLOCK_ACK_REQUEST,
+        _ if receiver == MacAddr::BROADCAST => reg::DROP_BROADCAST,
+        _ if receiver.is_group() => reg::DROP_MULTICAST,
+        _ if is_own => 0,
+        _ => reg::DROP_OTHERS,
+    };
+    let of_others = !is_own && !receiver.is_group() && filter & reg::DROP_OTHERS != 0;
+    filter & kept_back == 0 && !of_others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::air::Tuned;
+    use wire::phy::Mode;
+    use wire::usb::mediatek::{unpadded, INFO};
+
+    const OWN: [u8; 6] = [2, 0, 0, 0x76, 0x10, 1];
+
+    fn received(filter: u32, kind: u8, to: [u8; 6]) -> (bool, Option<Vec<u8>>) {
+        let mut memory = Memory::new(0x1_0000);
+        memory.set(reg::MAC_ADDR, u32::from_le_bytes([2, 0, 0, 0x76]));
+        memory.set(reg::MAC_ADDR + 4, 0x00ff_0110);
+        memory.set(reg::RX_FILTER, filter);
+        memory.set(reg::WCID_ADDR + 8, u32::from_le_bytes([4; 4]));
+        memory.set(reg::WCID_ADDR + 12, 1 << 16 | 0x0404);
+        let mut frame = vec![kind, 1, 0, 0];
+        frame.extend(to);
+        frame.extend([4; 12]);
+        frame.extend([0x50, 0x01, 0, 0, 1, 2, 3]);
+        let mode = Rate(0x4005).mode().unwrap();
+        let reception = Reception { mode, ampdu: Some(true), tuned: Tuned::channel(6).unwrap(), signal_dbm: -61 };
+        let mut receiver = Receiver::default();
+        let answers = receiver.receive(&memory, &mut Stations::default(), &frame, &reception, &Assumptions::default());
+        (answers, receiver.take())
+    }
+
+    #[test]
+    fn a_frame_of_a_station_comes_with_what_the_driver_asks_about() {
+        let (answers, transfer) = received(0x0001_7f97, 0x88, OWN);
+        let transfer = transfer.unwrap();
+        let (rxwi, rest) = Rxwi::split(&transfer[INFO..]).unwrap();
+        assert_eq!((answers, rxwi.wcid, rxwi.frame_len, rxwi.tid_sequence), (true, 1, 29, 0x0150));
+        assert!(rxwi.block_ack && rxwi.unicast && rxwi.padded && rxwi.data && rxwi.ampdu && !rxwi.decrypted);
+        assert_eq!((rxwi.signal_dbm, rxwi.rate.mode().and_then(|mode: Mode| mode.rate_kbps())), (-61, Some(52_000)));
+        assert_eq!(unpadded(rest, 29, 26).unwrap()[26..], [1, 2, 3]);
+    }
+
+    #[test]
+    fn filters_keep_back_what_their_bits_say() {
+        for (filter, kind, to, expected) in [
+            (0x0001_7f97, 0x88, [8; 6], (false, false)),
+            (0, 0x88, [8; 6], (false, true)),
+            (0x0001_7f97, 0xa4, OWN, (true, false)),
+            (0x0001_5f97, 0xa4, OWN, (true, true)),
+            (0x0001_7f97, 0x84, OWN, (true, true)),
+            (0x0001_7f97, 0x40, [0xff; 6], (false, true)),
+            (0x0001_7fff, 0x40, [0xff; 6], (false, false)),
+        ] {
+            let (answers, transfer) = received(filter, kind, to);
+            assert_eq!((answers, transfer.is_some()), expected, "{filter:#x} {kind:#x}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Reports of transmission: a queue that the driver reads from two registers (Linux mt76x02_mac.c,
+//! mt76x02_mac_load_tx_status).
+
+use std::collections::VecDeque;
+
+use wire::usb::mediatek::Rate;
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Report {
+    pub(super) acknowledged: bool,
+    pub(super) aggregated: bool,
+    pub(super) ack: bool,
+    pub(super) wcid: u8,
+    /// The rate of the last try.
+    pub(super) rate: Rate,
+    pub(super) retries: u8,
+    pub(super) packet_id: u8,
+}
+
+/// The queue.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    waiting: VecDeque<Report>,
+}
+
+impl Reports {
+    /// Adds a report; `false`: there is no room, and it is lost.
+    pub(super) fn push(&mut self, report: Report, room: usize) -> bool {
+        let fits = self.waiting.len() < room;
+        if fits {
+            self.waiting.push_back(report);
+        }
+        fits
+    }
+
+    /// What the register with retries and mark shows: of the first report, which stays.
+    pub(super) fn extension(&self) -> u32 {
+        self.waiting.front().map_or(0, |it| u32::from(it.retries) | u32::from(it.packet_id) << 8)
+    }
+
+    /// What the main register shows; the report is gone then.
+    pub(super) fn take(&mut self) -> u32 {
+        self.waiting.pop_front().map_or(0, |it| {
+            1 | u32::from(it.acknowledged) << 5
+                | u32::from(it.aggregated) << 6
+                | u32::from(it.ack) << 7
+                | u32::from(it.wcid) << 8
+                | u32::from(it.rate.0) << 16
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn are_read_one_by_one() {
+        let mut reports = Reports::default();
+        let report = Report {
+            acknowledged: true,
+            ack: true,
+            wcid: 3,
+            rate: Rate(0x4007),
+            retries: 2,
+            packet_id: 0x87,
+            ..Report::default()
+        };
+        assert!(reports.push(report, 1) && !reports.push(report, 1));
+        assert_eq!(reports.extension(), 0x8702);
+        assert_eq!((reports.take(), reports.take(), reports.extension()), (0x4007_03a1, 0, 0));
+    }
+}

@@ -1,0 +1,73 @@
+//! Who is on the air with a chip: access points, and stations.
+
+mod agreements;
+pub mod builtin;
+pub mod hostapd;
+pub(crate) mod hwsim;
+mod queue;
+mod radio;
+mod rates;
+mod relay;
+pub mod silent;
+pub mod stations;
+
+use std::os::fd::RawFd;
+
+use crate::air::Station;
+use crate::device::Source;
+
+/// Who is on the air with a chip: an access point, a station with a network behind it, or several stations of which the chip
+/// is the access point. Those that do nothing of their own accord, and wait for nothing, have no more to say than who they
+/// are and what they have counted.
+pub trait Peers {
+    /// As stations, always as many and in the same order.
+    fn stations(&self) -> Vec<&dyn Station>;
+
+    /// As stations.
+    fn stations_mut(&mut self) -> Vec<&mut dyn Station>;
+
+    /// Lets everything happen that is due by `now_ns`, except on the air.
+    fn advance(&mut self, _now_ns: u64) {}
+
+    /// Hands on what came off the air.
+    fn flush(&mut self, _now_ns: u64) {}
+
+    /// When something happens next, except on the air.
+    fn next_event(&self) -> Option<u64> {
+        None
+    }
+
+    /// Descriptors to wait for.
+    fn sources(&self, _sources: &mut Vec<Source>) {}
+
+    /// One of its descriptors can be read.
+    fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
+
+    /// What it has counted, as JSON.
+    fn statistics(&self) -> serde_json::Value;
+}
+
+/// Why there is none.
+#[derive(Debug, thiserror::Error)]
+pub enum ApError {
+    /// The kernel has no simulated radios.
+    #[error("no MAC80211_HWSIM netlink family: modprobe mac80211_hwsim radios=1, or as many as there are stations ({source})")]
+    NoHwsim {
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another program relays the radios of this network namespace already, or this one may not.
+    #[error("mac80211_hwsim does not let this program relay frames ({source}): run it as root in the network namespace in which the radio was made, and stop other relays (wmediumd)")]
+    NotRelayed {
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The wired end could not be made.
+    #[error("TAP device {name}: {source}")]
+    Tap {
+        /// Its name.
+        name: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}

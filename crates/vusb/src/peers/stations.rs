@@ -1,0 +1,62 @@
+//! Stations of a chip that is an access point: radios of mac80211_hwsim in this kernel, each with a wpa_supplicant of its own.
+
+use std::os::fd::RawFd;
+
+use super::radio::{transmitter, Radio};
+use super::relay::Relay;
+use super::{ApError, Peers};
+use crate::air::Station;
+use crate::device::Source;
+
+/// Radios 0 to n - 1.
+pub struct Stations {
+    relay: Relay,
+    radios: Vec<Radio>,
+}
+
+impl Stations {
+    /// Registers with mac80211_hwsim, which has to have as many radios. `strict_agreements`: as for
+    /// [`super::hostapd::Hostapd`].
+    ///
+    /// # Errors
+    /// The module is not loaded, or somebody else relays already.
+    pub fn new(count: u8, strict_agreements: bool) -> Result<Self, ApError> {
+        let radios = (0..count).map(|number| Radio::new(number, false, strict_agreements)).collect();
+        Ok(Self { relay: Relay::new()?, radios })
+    }
+}
+
+impl Peers for Stations {
+    fn stations(&self) -> Vec<&dyn Station> {
+        self.radios.iter().map(|radio| radio as &dyn Station).collect()
+    }
+
+    fn stations_mut(&mut self) -> Vec<&mut dyn Station> {
+        self.radios.iter_mut().map(|radio| radio as &mut dyn Station).collect()
+    }
+
+    fn flush(&mut self, _now_ns: u64) {
+        for radio in &mut self.radios {
+            radio.flush(&self.relay);
+        }
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        sources.push(self.relay.source());
+    }
+
+    fn readable(&mut self, now_ns: u64, _fd: RawFd) {
+        let Self { relay, radios } = self;
+        relay.read(|message| {
+            let from = transmitter(message);
+            if let Some(radio) = radios.iter_mut().find(|radio| Some(radio.name()) == from) {
+                radio.send(now_ns, message);
+            }
+        });
+    }
+
+    fn statistics(&self) -> serde_json::Value {
+        let of = |radio: &Radio| serde_json::json!({ "relay": radio.counters(), "waiting": radio.waiting() });
+        serde_json::json!({ "kind": "stations", "stations": self.radios.iter().map(of).collect::<Vec<_>>() })
+    }
+}

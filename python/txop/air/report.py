@@ -1,0 +1,37 @@
+"""A report on an 802.11 capture, read and asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from txop.air.layout import FORMAT, VERSION
+from txop.air.model import Report
+from txop.present.document import parse_document
+
+if TYPE_CHECKING:
+    import polars
+
+
+class AirReport(Report):
+    """Everything `txop air` knows about one capture."""
+
+    @classmethod
+    def parse(cls, document: bytes | str) -> AirReport:
+        """The report in a ``txop-air`` JSON document.
+
+        Raises:
+            FormatError: it is not such a document, or one of a layout version this program does not know.
+        """
+        return parse_document(cls, document, FORMAT, VERSION)
+
+    def table(self, name: str) -> polars.DataFrame:
+        """One of :data:`txop.air.tables.TABLES` as a polars frame, for example ``report.table("stations")``.
+
+        Nested values become columns (``signal_dbm.median`` is ``signal_dbm_median``); null is *not available*.
+
+        Raises:
+            KeyError: there is no such table.
+        """
+        from txop.air.tables import frame
+
+        return frame(self, name)

@@ -1,0 +1,92 @@
+"""How ``--help`` shows examples, the same way for every command: each in a line of its own, to be copied and pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from txop.cli import console
+
+
+class Epilog(str):
+    """The text under a command's options."""
+
+    examples: tuple[tuple[str, str], ...]
+    """Command line, what it is for."""
+    notes: tuple[str, ...]
+    __slots__ = ("examples", "notes")
+
+
+def epilog(examples: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> Epilog:
+    """The text under a command's options: examples (command line, what it is for), then notes.
+
+    >>> print(epilog([("txop demo", "a first result")], ["It takes minutes."]))
+    Examples
+    <BLANKLINE>
+      # a first result
+      txop demo
+    <BLANKLINE>
+    It takes minutes.
+    """
+    examples, notes = tuple(examples), tuple(notes)
+    shown = [f"  # {purpose}\n  {line}" for line, purpose in examples]
+    made = Epilog("\n\n".join(("Examples", *shown, *notes)))
+    made.examples, made.notes = examples, notes
+    return made
+
+
+class Application(typer.Typer):
+    """An application whose commands show their examples with no line broken: a terminal that is too narrow wraps them
+    itself, and copies them whole."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(cls=_Group, rich_markup_mode="rich", **settings)
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        """See :meth:`typer.Typer.command`."""
+        return super().command(name, cls=_Command, **settings)
+
+
+class _Command(TyperCommand):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        with _examples_after(self):
+            super().format_help(ctx, formatter)
+
+
+class _Group(TyperGroup):
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        with _examples_after(self):
+            super().format_help(ctx, formatter)
+
+
+@contextmanager
+def _examples_after(command: TyperCommand | TyperGroup) -> Iterator[None]:
+    """Withhold the examples from typer, which would wrap them, and print them behind what it prints."""
+    shown, command.epilog = command.epilog, None
+    try:
+        yield
+    finally:
+        command.epilog = shown
+    _print(shown)
+
+
+def _print(shown: str | None) -> None:
+    if not isinstance(shown, Epilog):
+        return
+    import shutil
+
+    from rich.padding import Padding
+
+    out = console.stdout()
+    out.print(" Examples", style="bold")
+    for line, purpose in shown.examples:
+        out.print()
+        out.print(console.safe_text(f"   # {purpose}", "dim"), soft_wrap=True)
+        out.print(console.safe_text(f"   {line}", "cyan"), soft_wrap=True)
+    for note in shown.notes:
+        out.print()
+        out.print(Padding(console.safe_text(note), (0, 1), expand=False), width=shutil.get_terminal_size().columns)

@@ -1,0 +1,67 @@
+"""What a shell completes where a name is asked for. The lists are read when it asks, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import typer
+
+
+def scenarios(incomplete: str) -> list[str]:
+    """Scenarios that come with txop; where none begins so, the shell completes files."""
+    from txop.simulate.shipped import names
+
+    return beginning(names(), incomplete)
+
+
+def scenes(incomplete: str) -> list[str]:
+    """Scenes of ``txop specimen``."""
+    from txop import _native
+
+    return beginning((name for name, _ in _native.specimen_scenes()), incomplete)
+
+
+def templates(incomplete: str) -> list[str]:
+    """Templates of ``txop plan new``."""
+    from txop.plan.templates import templates as known
+
+    return beginning(known(), incomplete)
+
+
+def interfaces(incomplete: str) -> list[str]:
+    """Network interfaces of this machine."""
+    import socket
+
+    return beginning((name for _, name in socket.if_nameindex()), incomplete)
+
+
+def one_of(words: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completion of a fixed set of words."""
+    fixed = tuple(words)
+
+    def complete(incomplete: str) -> list[str]:
+        return beginning(fixed, incomplete)
+
+    return complete
+
+
+def arms(context: typer.Context, incomplete: str) -> list[str]:
+    """Arms of the archive that the command line names already; none where it cannot be read."""
+    from txop.archive.reader import read_archive
+    from txop.core.errors import UserError
+
+    # an option that still waits for its value leaves what came before it in args
+    archive = context.params.get("archive") or next((word for word in context.args if word[:1] != "-"), None)
+    if archive is None:
+        return []
+    try:
+        plan = read_archive(Path(archive)).plan
+    except (UserError, OSError, ValueError):
+        return []
+    return beginning((arm.name for arm in plan.arm), incomplete)
+
+
+def beginning(words: Iterable[str], incomplete: str) -> list[str]:
+    """The words that begin with what is there already."""
+    return [word for word in words if word.startswith(incomplete)]

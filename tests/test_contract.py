@@ -1,0 +1,85 @@
+"""The models and the pages are what docs/schema says (that it is what the structs say, crates/contract tests)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from txop.simulate import simulate_json
+
+ROOT = Path(__file__).parents[1]
+SCHEMAS = sorted((ROOT / "docs/schema").glob("*.json"))
+
+
+def test_models_and_pages_are_what_the_schemas_say():
+    ran = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "contract.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def objects(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield schema["title"], schema
+    yield from schema["$defs"].items()
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+def test_everything_is_described_in_words(path):
+    for name, item in objects(json.loads(path.read_text(encoding="utf-8"))):
+        assert len(item["description"]) > 3, name
+        for field, about in item.get("properties", {}).items():
+            words = about["description"]
+            assert len(words) > 3, f"{name}.{field}"
+            assert "::" not in words, f"{name}.{field}"
+            assert "`None`" not in words, f"{name}.{field}"
+
+
+def refused(schema: str, document: object) -> list[str]:
+    text = (ROOT / "docs/schema" / f"{schema}.json").read_text(encoding="utf-8")
+    return [error.message for error in jsonschema.Draft202012Validator(json.loads(text)).iter_errors(document)]
+
+
+@pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.stem)
+def test_every_schema_is_one(path):
+    jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_reports_keep_to_their_schema():
+    report = json.loads((ROOT / "tests/data/air-v2.json").read_bytes())
+    assert refused("txop-air", report) == []
+    assert refused("txop-air", report | {"frames": -1})
+    del report["frames"]
+    assert refused("txop-air", report)
+
+
+def test_simulations_keep_to_their_schemas():
+    short = [("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]
+    document = json.loads(simulate_json("two-stations", settings=short, waterfall=True))
+    assert refused("txop-simulate", document) == []
+    run = document["points"][0]["runs"][0]
+    assert refused("wlan-counters", run["counters"]) == []
+    assert refused("scenario", document["scenario"]["settings"]) == []
+    run["flows"][0]["from"] = None
+    assert refused("txop-simulate", document)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "python/txop/simulate/scenarios").glob("[!_]*.toml")), ids=lambda path: path.stem
+)
+def test_shipped_scenarios_keep_to_the_schema(path):
+    scenario = {"traffic": []} | tomllib.loads(path.read_text(encoding="utf-8"))
+    assert refused("scenario", scenario) == []
+
+
+def test_a_key_that_no_traffic_has_is_refused():
+    flow = {"kind": "tcp", "from": "dut", "to": "server", "congestion": "cubic"}
+    assert refused("scenario", {"traffic": [flow]}) == []
+    assert refused("scenario", {"traffic": [flow | {"congestoin": "cubic"}]})
