@@ -84,7 +84,7 @@ def test_tcp_is_the_lower_of_both_ends(hosts, tmp_path, kind):
     times = [t for t, _ in reading.series["throughput_mbit_s"]]
     assert times[0] == pytest.approx(-0.9, abs=0.15)
     assert times[-1] == pytest.approx(2.9, abs=0.15)
-    assert len(times) == pytest.approx(20, abs=1), "a point every 0.2 s"
+    assert 15 <= len(times) <= 21, "a point every 0.2 s, less those that a busy machine merges"
     assert values(reading)["rtt_p50_ms"] > 0
     assert reading.series["rtt_ms"][0][0] == pytest.approx(-1, abs=0.3)
 
