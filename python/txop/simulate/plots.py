@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from txop.present import format as fmt
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, SERIES, plain
-from txop.simulate.model import SeriesResult
+from txop.simulate.model import FlowResult, Run, SeriesResult
 from txop.simulate.simulation import Simulation, summary_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ MAX_POINTS = 600
 """Points of one line over time; more are averaged."""
 
 WIDTH = 640
+
+_DASHES = ([1, 0], [5, 2], [1.5, 2], [8, 2, 2, 2])
+"""Strokes of the lines of one station, or of lines that share an ink."""
 
 
 def draw(simulation: Simulation, name: str) -> Drawing | None:
@@ -43,7 +46,7 @@ def _series(simulation: Simulation) -> Drawing | None:
     chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.2).encode(
         x=alt.X("s:Q", title="s from the end of the warm-up", scale=alt.Scale(nice=False), axis=alt.Axis(grid=False)),
         y=alt.Y("rate:Q", title="goodput, Mbit/s"),
-        color=_inks("flow", [name for _, name in flows]),
+        **_lines("flow", {name: name for _, name in flows}, run),
     )  # fmt: skip
     return _drawing(chart, f"Goodput over time, warm-up included (seed {run.seed}).", 150)
 
@@ -64,7 +67,7 @@ def _latency(simulation: Simulation) -> Drawing | None:
     chart = alt.Chart(alt.InlineData(values=plain(rows))).mark_line(interpolate="step-after", strokeWidth=1.4).encode(
         x=alt.X("ms:Q", title="latency, ms", scale=alt.Scale(zero=True, nice=False)),
         y=alt.Y("share:Q", title="share of packets", axis=alt.Axis(format="~%")),
-        color=_inks("flow", [f"{flow.name} ({flow.kind})" for flow in shown]),
+        **_lines("flow", {f"{flow.name} ({flow.kind})": flow.name for flow in shown}, run),
     )  # fmt: skip
     return _drawing(chart, f"Latency: share of packets that took no longer (seed {run.seed}).", 170)
 
@@ -86,22 +89,29 @@ def _airtime(simulation: Simulation) -> Drawing | None:
         return None
     import altair as alt
 
+    inks = _station_inks(run)
     rows = [
-        {"station": station.name, "share": station.airtime_share, "label": fmt.share(station.airtime_share)}
+        {
+            "station": station.name,
+            "share": station.airtime_share,
+            "label": fmt.share(station.airtime_share),
+            "ink": INK[inks.get(station.name, "three")],
+        }
         for station in run.air.stations[:40]
     ]
     base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
         y=alt.Y("station:N", sort=None, title=None, axis=alt.Axis(domain=False, ticks=False)),
         x=alt.X("share:Q", title="share of the time", axis=alt.Axis(format="~%")),
     )
-    chart = base.mark_bar(height=11, color=INK["one"]) + base.mark_text(align="left", dx=4).encode(text="label:N")
+    bars = base.mark_bar(height=11).encode(color=alt.Color("ink:N", scale=None))
+    chart = bars + base.mark_text(align="left", dx=4).encode(text="label:N")
     return _drawing(chart, f"Airtime by station, both ways (seed {run.seed}).", 18 * len(rows))
 
 
 def _aggregates(simulation: Simulation) -> Drawing | None:
     run = simulation.points[0].runs[0]
     rows = [
-        {"mpdus": size, "ppdus": ppdus, "direction": f"{station.name} {way}"}
+        {"mpdus": size, "ppdus": ppdus, "station": station.name, "direction": f"{station.name} {way}", "way": way}
         for station in (run.air.stations if run.air is not None else ())[:4]
         for way, direction in (("down", station.down), ("up", station.up))
         for size, ppdus in direction.aggregates
@@ -110,13 +120,22 @@ def _aggregates(simulation: Simulation) -> Drawing | None:
         return None
     import altair as alt
 
+    inks = _station_inks(run)
     names = list(dict.fromkeys(str(row["direction"]) for row in rows))[:MAX_LINES]
     kept = [row for row in rows if row["direction"] in names]
+    stations = list(dict.fromkeys(str(row["station"]) for row in kept))
+    ways = [way for way in ("down", "up") if any(row["way"] == way for row in kept)]
+    legend = alt.Legend(title=None, columns=4, symbolType="square")
+    color = alt.Scale(
+        domain=[str(plain([{"n": name}])[0]["n"]) for name in stations],
+        range=[INK[inks.get(name, "three")] for name in stations],
+    )
     chart = alt.Chart(alt.InlineData(values=plain(kept))).mark_bar().encode(
-        x=alt.X("mpdus:O", title="MPDUs in a data PPDU", axis=alt.Axis(labelAngle=0)),
+        x=alt.X("mpdus:O", title="MPDUs in a data PPDU", axis=alt.Axis(labelAngle=0, labelOverlap="greedy")),
         xOffset="direction:N",
         y=alt.Y("ppdus:Q", title="PPDUs"),
-        color=_inks("direction", names),
+        color=alt.Color("station:N", scale=color, legend=legend),
+        opacity=alt.Opacity("way:N", scale=alt.Scale(domain=ways, range=[1.0, 0.5][: len(ways)]), legend=legend),
     )  # fmt: skip
     return _drawing(chart, f"Aggregate sizes (seed {run.seed}).", 130)
 
@@ -199,6 +218,46 @@ def _thinned(values: list[float], series: SeriesResult) -> Iterable[tuple[float,
     for start in range(0, len(values), by):
         part = values[start : start + by]
         yield round(series.start_s + start * series.interval_s, 6), sum(part) / len(part)
+
+
+def _station_inks(run: Run) -> dict[str, str]:
+    """Ink by name of station, the same in every plot of the page; without an air, by flow.
+
+    Stations of flows come first, in the order of the flows. From the eighth on inks are used again.
+    """
+    stations = {station.name for station in run.air.stations} if run.air is not None else set()
+    names = list(dict.fromkeys(name for flow in run.flows for name in _ends(flow, stations)))
+    return {name: SERIES[number % len(SERIES)] for number, name in enumerate(names)}
+
+
+def _ends(flow: FlowResult, stations: Collection[str]) -> list[str]:
+    """The stations that ``flow`` runs between, else itself."""
+    return [end for end in (flow.to, flow.from_) if end in stations] or [flow.name]
+
+
+def _lines(field: str, flow_of: Mapping[str, str], run: Run) -> dict[str, Any]:
+    """The ink of its station for each line of a plot; lines of one ink differ in their strokes.
+
+    Args:
+        field: The name of the line in the values.
+        flow_of: The flow of each line, by name of the line.
+        run: The run with these flows.
+    """
+    import altair as alt
+
+    stations = {station.name for station in run.air.stations} if run.air is not None else set()
+    by_name = {flow.name: flow for flow in run.flows}
+    inks = _station_inks(run)
+    chosen = [inks[_ends(by_name[name], stations)[0]] for name in flow_of.values()]
+    strokes = [_DASHES[chosen[:number].count(one) % len(_DASHES)] for number, one in enumerate(chosen)]
+    shown = [str(plain([{"n": line}])[0]["n"]) for line in flow_of]
+    legend = alt.Legend(title=None, columns=3, symbolType="stroke", symbolStrokeWidth=2)
+    color = alt.Scale(domain=shown, range=[INK[name] for name in chosen])
+    channels: dict[str, Any] = {"color": alt.Color(f"{field}:N", scale=color, legend=legend)}
+    if len(set(chosen)) < len(chosen):
+        dash = alt.Scale(domain=shown, range=strokes)
+        channels["strokeDash"] = alt.StrokeDash(f"{field}:N", scale=dash, legend=legend)
+    return channels
 
 
 def _inks(field: str, names: list[str]) -> alt.Color:

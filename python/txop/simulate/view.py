@@ -162,7 +162,7 @@ def _stations(point: Point, number: int) -> Section:
         )
         for station in (air.stations if air is not None else ())
     ]
-    facts = [Fact("Somebody sends", _percent(point, "air_busy_share", None).text + " % of the time")]
+    facts = [Fact("Channel busy", _percent(point, "air_busy_share", None).text + " % of the time")]
     if summary_of(point, "airtime_jain") is not None:
         facts.append(Fact("Jain's index of airtime", _spread(point, "airtime_jain", None, 3).text))
     note = "Airtime: all frames between a station and the access point, both ways; frames that collide count for each."
