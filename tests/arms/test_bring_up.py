@@ -173,6 +173,11 @@ CHANGES = [
     (script("ip", "-4", "addr", "show"), "udhcpc was content, but wlan0 has no address"),
     (script("ping", status=1, stdout="100% packet loss\n"), "not ready within 0.5 s: `ping .*: 100% packet loss"),
     (without("ping"), "the ready check cannot be run: `ping .* is not there"),
+    (
+        script("iw", "dev", status=127, stderr="/usr/sbin/iw: 3: iwpriv: not found\n"),
+        "could not run iw: `iw dev .* ended with 127, as what calls a program that is not there: .*iwpriv: not found",
+    ),
+    (without("iw"), "could not run iw: `iw dev .* is not there"),
     (script("iw", "dev", status=5), "could not run iw: `iw dev wlan0 set power_save off` ended with 5"),
     (
         lambda kernel: kernel.files.pop("/sys/class/net/wlan0/ifindex"),

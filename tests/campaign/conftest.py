@@ -14,7 +14,7 @@ import pytest
 from txop.archive.layout import Layout
 from txop.campaign.course import Course
 from txop.campaign.engine import Campaign, Outcome
-from txop.campaign.laboratory import CarryOut
+from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Quiet
 from txop.campaign.step_by_step import StepByStep
@@ -91,7 +91,12 @@ class FakeLaboratory(StepByStep):
     def __init__(self, mishap: Mishap) -> None:
         self.mishap = mishap
         self.steps: list[str] = []
-        self.recovered: list[bool] = []
+        self.recovered: list[str] = []
+        self.resets: list[bool] = []
+        """Whether cold, for each failed arm."""
+        self.reached = 0
+        self.found: dict[int, Reached] = {}
+        """What the so-and-so-many-th look at the targets finds; others find all well."""
         self.answers = True
         self.closed = 0
         self.targets = Targets()
@@ -110,8 +115,16 @@ class FakeLaboratory(StepByStep):
         self.steps.append("remove")
         return []
 
-    async def recover(self, target: str, *, cold: bool) -> bool:
-        self.recovered.append(cold)
+    async def reach(self) -> Reached:
+        self.reached += 1
+        return self.found.pop(self.reached, Reached())
+
+    async def recover(self, target: str) -> bool:
+        self.recovered.append(target)
+        return self.answers
+
+    async def reset(self, target: str, *, cold: bool) -> bool:
+        self.resets.append(cold)
         return self.answers
 
     def instruments(self, test: Test) -> Sequence[Instrument]:

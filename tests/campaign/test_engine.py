@@ -73,7 +73,7 @@ def test_what_is_left_of_an_arm_of_a_lost_target_is_for_who_brings_it_back(make_
     bench.go(lambda run: "lost" if run in ("001-old-tx", "001-new-rx") else None)
     placed = [step for step in bench.laboratory.steps if step.startswith(("place", "remove"))]
     assert sorted(placed) == ["place new", "place old", "place old", "remove", "remove"]
-    assert bench.laboratory.recovered == [False, False]
+    assert bench.laboratory.recovered == ["dut", "dut"]
 
 
 def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):
@@ -113,7 +113,7 @@ def test_a_failed_load_voids_the_run_and_is_recovered_from_cold_the_second_time(
     archive = read_archive(bench.layout.root)
     void = [run for run in archive.runs if run.state == "void"]
     assert {run.void[0].gate for run in void} == {"arm-load-failed"}
-    assert bench.laboratory.recovered[:2] == [False, True]
+    assert bench.laboratory.resets[:2] == [False, True]
     assert archive.finished
 
 

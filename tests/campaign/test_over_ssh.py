@@ -108,11 +108,10 @@ def test_a_gateway_that_goes_away_stops_the_campaign_cleanly(gateway, txop, prog
     process = subprocess.Popen(
         [program, "run", str(plan()), "-o", str(archive)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
-    journal = archive / "journal.jsonl"
     until = time.monotonic() + 60
-    while time.monotonic() < until and not (journal.exists() and "run-started" in journal.read_text()):
+    commands = archive / "commands.log"
+    while time.monotonic() < until and not (commands.exists() and "iperf3 -c" in commands.read_text()):
         time.sleep(0.05)
-    time.sleep(2.0)
     server.stop()
     _, said = process.communicate(timeout=90)
     assert process.returncode == 4, said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import shutil
 import signal
 import subprocess
@@ -154,6 +155,25 @@ def test_jump_hosts(busybox_sshd: StartServer, tmp_path: Path) -> None:
     message = refused(third, tmp_path, TargetError, jump=jump, known_hosts=str(hosts))
     assert f"{third.address} refuses" in message
     assert third.wait_for_no_commands(6) == []
+
+
+def test_the_advice_for_an_unknown_key_behind_jump_hosts_leads_there(busybox_sshd: StartServer, tmp_path: Path) -> None:
+    first = busybox_sshd()
+    second = busybox_sshd(behind=first)
+    third = busybox_sshd(behind=second)
+    hosts = tmp_path / "some hosts"
+    hosts.write_text(first.known_hosts_line)
+    for server, jumps in ((second, [first]), (third, [first, second])):
+        jump = [f"root@{each.address}:22" for each in jumps]
+        message = refused(server, tmp_path, TargetError, jump=jump, known_hosts=str(hosts))
+        assert "keyscan" not in message, "which would not get there from here"
+        advised = shlex.split(message.partition("let ssh add it: ")[2])
+        assert advised[0] == "ssh"
+        unattended = ["-o", "StrictHostKeyChecking=accept-new", "-o", "BatchMode=yes"]
+        argv = [*advised[:1], *unattended, *advised[1:], "true"]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        greet(server, tmp_path, jump=jump, known_hosts=str(hosts))
 
 
 def test_nobody_there(server: Server, tmp_path: Path) -> None:

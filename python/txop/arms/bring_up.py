@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from txop.arms.arm_loader import tag_of
-from txop.arms.steps import COMMAND_TIMEOUT_S, Session, StepFailed, ended, line, need, put, said, wait_for_interface
+from txop.arms.steps import (
+    COMMAND_TIMEOUT_S,
+    Session,
+    StepFailed,
+    ended,
+    how_it_ended,
+    line,
+    need,
+    put,
+    said,
+    wait_for_interface,
+)
 from txop.plan.model import Plan
 from txop.targets.contract import CommandTimeout, Running, TargetError, TargetLost, Targets
 
@@ -100,7 +111,7 @@ class LinkUp:
                 try:
                     ran = await dut.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
                     if not ran.ok and commands is self._down:
-                        problems.append(f"{DUT}: `{line(argv)}` {ended(ran)}")
+                        problems.append(f"{DUT}: `{line(argv)}` {await how_it_ended(dut, argv, ran)}")
                 except TargetLost:
                     raise
                 except TargetError as error:
@@ -205,7 +216,8 @@ class LinkUp:
                 if ran.ok:
                     return
                 if ran.status == 127:
-                    raise StepFailed(DUT, f"the ready check cannot be run: `{line(argv)}` {ended(ran)}")
+                    how = await how_it_ended(dut, argv, ran)
+                    raise StepFailed(DUT, f"the ready check cannot be run: `{line(argv)}` {how}")
             except CommandTimeout:
                 words = "it did not end"
             if time.monotonic() >= deadline:

@@ -141,7 +141,7 @@ async def need(
     """Run a command that has to succeed; else :class:`StepFailed` says ``what`` failed and what the command said."""
     ran = await target.run(argv, root=root, timeout_s=timeout_s, stdin=stdin)
     if not ran.ok:
-        raise StepFailed(target.name, f"could not {what}: `{line(argv)}` {ended(ran)}")
+        raise StepFailed(target.name, f"could not {what}: `{line(argv)}` {await how_it_ended(target, argv, ran)}")
     return ran
 
 
@@ -182,6 +182,14 @@ def said(ran: Ran, lines: int = 2) -> str:
     """The last words of a command, in one line."""
     text = (ran.stderr.strip() or ran.stdout.strip()).splitlines()
     return " / ".join(part.strip() for part in text[-lines:])[:500]
+
+
+async def how_it_ended(target: Target, argv: Sequence[str], ran: Ran) -> str:
+    """How a command ended, with its last words. Status 127 says that there is no such program, or that a script called
+    one that is not there: the target knows which of the two it was."""
+    if ran.status == 127 and await target.find(argv[0]) is not None:
+        return f"ended with 127, as what calls a program that is not there{': ' + said(ran) if said(ran) else ''}"
+    return ended(ran)
 
 
 def ended(ran: Ran) -> str:

@@ -12,7 +12,7 @@ from txop.arms.firmware import PutFirmware
 from txop.arms.module import InsertModule, LoadModule, loaded_modules, normal
 from txop.arms.module_file import build_id
 from txop.arms.qdisc import SetQdisc
-from txop.arms.steps import COMMAND_TIMEOUT_S, Session, Step, ended, line
+from txop.arms.steps import COMMAND_TIMEOUT_S, Session, Step, how_it_ended, line
 from txop.plan.model import Arm, VerifySpec
 from txop.targets.contract import CommandTimeout, Target
 
@@ -219,4 +219,4 @@ async def _command(target: Target, argv: Sequence[str], findings: _Findings) -> 
         findings.problems.append(str(error))
         return
     if not ran.ok:
-        findings.problems.append(f"{target.name}: `{line(argv)}` {ended(ran)}")
+        findings.problems.append(f"{target.name}: `{line(argv)}` {await how_it_ended(target, argv, ran)}")

@@ -131,9 +131,14 @@ class EmulatedLaboratory(StepByStep):
             out.write(status.model_dump_json(indent=1, by_alias=True) + "\n")
         return problems
 
-    async def recover(self, target: str, *, cold: bool) -> bool:
-        """Make everything anew: namespaces that vanished do not come back."""
-        del target, cold
+    async def reset(self, target: str, *, cold: bool) -> bool:
+        """See :meth:`recover`."""
+        del cold
+        return await self.recover(target)
+
+    async def recover(self, target: str) -> bool:
+        """Make everything again: namespaces that vanished do not come back."""
+        del target
         await self.close()
         try:
             await self.open()

@@ -203,13 +203,41 @@ class Campaign:
 
     async def _group(self, journal: JournalWriter, labels: Sequence[RunLabel]) -> Outcome | None:
         """Runs of one arm, one after the other."""
-        async with self._laboratory.group(self._plan.find_arm(labels[0].arm), len(labels)) as in_group:
-            for label in labels:
-                self._check_space()
-                outcome = await self._one(journal, label, in_group)
-                stop = await self._after(outcome)
-                if stop is not None:
-                    return stop
+        waiting = list(reversed(labels))
+        while waiting:
+            arm = self._plan.find_arm(waiting[-1].arm)
+            async with self._laboratory.group(arm, len(waiting)) as in_group:
+                fresh = True
+                while waiting:
+                    self._check_space()
+                    again, stop = await self._reach()
+                    if stop is not None:
+                        return stop
+                    if again and not fresh:
+                        break  # the arm that was to stay may have gone with the connection: it is put in place afresh
+                    fresh = False
+                    stop = await self._after(await self._one(journal, waiting.pop(), in_group))
+                    if stop is not None:
+                        return stop
+        return None
+
+    async def _reach(self) -> tuple[bool, Outcome | None]:
+        """Make sure that every target answers, so that no run is spent on finding out. Whether one had to be connected
+        again, and why the campaign cannot go on."""
+        reached = await self._laboratory.reach()
+        for target in reached.again:
+            self._reporter.notice(f"{target} was lost, and answers again")
+        for target in reached.lost:
+            stop = await self._find_again(target)
+            if stop is not None:
+                return True, stop
+        return bool(reached.again or reached.lost), None
+
+    async def _find_again(self, target: str) -> Outcome | None:
+        self._reporter.notice(f"{target} is lost; trying to reach it again")
+        if not await self._laboratory.recover(target):
+            return Outcome(End.STOPPED, f"{target} does not answer any more")
+        self._reporter.notice(f"{target} answers again")
         return None
 
     async def _one(self, journal: JournalWriter, label: RunLabel, in_group: CarryOut) -> RunOutcome:
@@ -229,7 +257,8 @@ class Campaign:
             causes = [void.model_dump() for void in file.void]
             self._note(journal, "run-voided", **fields, seconds=seconds, causes=causes)
         self._durations.append(seconds)
-        self._reporter.run_ended(file)
+        to_come = self._state.runs_to_come()
+        self._reporter.run_ended(file, to_come, self._seconds_to_come(to_come))
         return outcome
 
     async def _after(self, outcome: RunOutcome) -> Outcome | None:
@@ -238,14 +267,11 @@ class Campaign:
         self._void_in_a_row = 0 if file.state == "valid" else self._void_in_a_row + 1
         self._arm_failures = self._arm_failures + 1 if outcome.arm_failed else 0
         if outcome.lost is not None:
-            self._reporter.notice(f"{outcome.lost} is lost; trying to reach it again")
-            if not await self._laboratory.recover(outcome.lost, cold=False) and not await self._laboratory.recover(
-                outcome.lost, cold=True
-            ):
-                return Outcome(End.STOPPED, f"{outcome.lost} does not answer any more")
-            self._reporter.notice(f"{outcome.lost} answers again")
+            stop = await self._find_again(outcome.lost)
+            if stop is not None:
+                return stop
         elif self._arm_failures:
-            await self._laboratory.recover("dut", cold=self._arm_failures > 1)
+            await self._laboratory.reset("dut", cold=self._arm_failures > 1)
         if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
             cause = file.void[0].cause if file.void else ""
             return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")

@@ -12,7 +12,7 @@ from typing import Any
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.guest_script import PEER_ADDRESS
 from txop.campaign.instruments import in_guest
-from txop.campaign.laboratory import CarryOut
+from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.reporter import Reporter
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
@@ -76,8 +76,17 @@ class GuestLaboratory:
         del runs
         yield self._arms[arm.name].carry_out
 
-    async def recover(self, target: str, *, cold: bool) -> bool:
-        """Nothing is lost: the next run boots anew."""
+    async def reach(self) -> Reached:
+        """Every run boots guests of its own."""
+        return Reached()
+
+    async def recover(self, target: str) -> bool:
+        """Nothing is lost: the next run boots a guest of its own."""
+        del target
+        return True
+
+    async def reset(self, target: str, *, cold: bool) -> bool:
+        """See :meth:`recover`."""
         del target, cold
         return True
 

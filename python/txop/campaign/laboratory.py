@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from txop.campaign.course import Course
@@ -18,6 +19,16 @@ CarryOut = Callable[[Course], Awaitable[None]]
 """Carries out one run, up to the last of its files: puts its arm in place unless an earlier run has, idles, warms up,
 measures, collects. What goes wrong voids the run (:meth:`~txop.campaign.course.Course.voided_by_failures`); only what
 makes every further run impossible leaves as an exception."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Which targets answer, before a run."""
+
+    again: tuple[str, ...] = ()
+    """Those whose connection was gone, and is there again."""
+    lost: tuple[str, ...] = ()
+    """Those that do not answer."""
 
 
 class Laboratory(Protocol):
@@ -50,9 +61,16 @@ class Laboratory(Protocol):
         """What carries out the next ``runs`` of an arm, for which it is put in place once. The last of them takes it
         away; at the end of the block it is gone in any case."""
 
-    async def recover(self, target: str, *, cold: bool) -> bool:
-        """Bring a target back that was lost or whose arm failed: connect again, then its reset hook, and with ``cold``
-        its power-cycle hook. Whether it answers."""
+    async def reach(self) -> Reached:
+        """Ask every target for a sign of life, and connect those again whose connection is gone. No hook is run."""
+
+    async def recover(self, target: str) -> bool:
+        """Bring a lost target back: connect again; only when that fails its reset hook, and then its power-cycle hook.
+        Whether it answers. What a lost connection left half undone is undone."""
+
+    async def reset(self, target: str, *, cold: bool) -> bool:
+        """Reset a target that answers, because its arm failed: by its reset hook, with ``cold`` by its power-cycle
+        hook. Whether it answers."""
 
     async def close(self) -> None:
         """Let go of everything. Never raises."""

@@ -13,15 +13,23 @@ from txop.archive.layout import Layout
 from txop.arms.arm_loader import Builds, LoadedArm, Testbed
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
+from txop.campaign.laboratory import Reached
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.campaign.step_by_step import StepByStep
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
 from txop.plan.model import Arm, Plan, Test
-from txop.targets.contract import Listener, Target, TargetError, TargetLost, Targets
+from txop.targets.contract import CommandTimeout, Listener, Target, TargetError, TargetLost, Targets
 from txop.targets.factory import make_targets
 from txop.targets.hooks import run_hook
+
+SIGN_OF_LIFE_S = 15.0
+"""How long a target may take to run ``true`` before it counts as lost: longer than the silence after which an SSH
+connection is given up (:mod:`txop.targets.ssh_connection`)."""
+
+RETRY_S = 1.0
+"""Between attempts to connect again."""
 
 FOUND = "modules_loaded_before"
 """Key in the provenance of the device under test: modules of the plan that were loaded when the campaign began."""
@@ -112,38 +120,72 @@ class MachineLaboratory(StepByStep):
                 problems.append(str(error))
         return problems
 
-    async def recover(self, target: str, *, cold: bool) -> bool:
-        """Connect again, then by the target's reset hook, or with ``cold`` by its power-cycle hook."""
-        hooks, machine = self._plan.target[target].hooks, self.targets.by_name[target]
-        commands = hooks.power_cycle if cold else hooks.reset
+    async def reach(self) -> Reached:
+        """Ask every target at once, for a command that does nothing; connect again, once, those that do not run it."""
+        names = list(self.targets.by_name)
+        found = dict(zip(names, await asyncio.gather(*(self._answers(name) for name in names)), strict=True))
+        return Reached(
+            tuple(name for name, how in found.items() if how == "again"),
+            tuple(name for name, how in found.items() if how == "lost"),
+        )
+
+    async def _answers(self, name: str) -> str:
+        machine = self.targets.by_name[name]
         try:
-            if commands:
-                words = "cutting its power" if cold else "resetting it"
-                self._reporter.notice(f"{target}: {words}")
-                await run_hook(machine, commands, settle_s=hooks.settle_s, listener=self._listener)
-            else:
-                await self._connect_again(machine, hooks.settle_s)
+            await machine.run(["true"], timeout_s=SIGN_OF_LIFE_S)
+        except (TargetLost, CommandTimeout):
+            try:
+                await machine.connect()
+            except TargetError:
+                return "lost"
+            return "again"
+        return "here"
+
+    async def recover(self, target: str) -> bool:
+        """Connect again, for as long as the target may take to settle: a switch that was away for a moment is no reason
+        to cut anybody's power. Then the reset hook, then the power-cycle hook, as far as the plan has them."""
+        hooks = self._plan.target[target].hooks
+        try:
+            await _connect_again(self.targets.by_name[target], hooks.settle_s)
+        except TargetError as error:
+            self._reporter.notice(str(error))
+            if not await self._hook(target, cold=False) and not await self._hook(target, cold=True):
+                return False
+        await self.reach()  # what is undone next may be on another target, and that may have been lost meanwhile, too
+        await self._undo()  # what a lost connection left half undone
+        return True
+
+    async def reset(self, target: str, *, cold: bool) -> bool:
+        """By the target's reset hook, or with ``cold`` by its power-cycle hook. Without such a hook, connect again."""
+        hooks = self._plan.target[target].hooks
+        try:
+            if not (hooks.power_cycle if cold else hooks.reset):
+                await _connect_again(self.targets.by_name[target], hooks.settle_s)
+            elif not await self._hook(target, cold=cold):
+                return False
         except TargetError as error:
             self._reporter.notice(str(error))
             return False
-        await self._undo()  # what a lost connection left half undone
+        await self._undo()
+        return True
+
+    async def _hook(self, target: str, *, cold: bool) -> bool:
+        """Run a hook; whether there is one and the target answers after it."""
+        hooks = self._plan.target[target].hooks
+        commands = hooks.power_cycle if cold else hooks.reset
+        if not commands:
+            return False
+        self._reporter.notice(f"{target}: {'cutting its power' if cold else 'resetting it'}")
+        try:
+            await run_hook(self.targets.by_name[target], commands, settle_s=hooks.settle_s, listener=self._listener)
+        except TargetError as error:
+            self._reporter.notice(str(error))
+            return False
         return True
 
     async def _undo(self) -> None:
         for problem in await self.remove(Path()):
             self._reporter.notice(problem)
-
-    @staticmethod
-    async def _connect_again(machine: Target, settle_s: float) -> None:
-        until = time.monotonic() + settle_s
-        while True:
-            try:
-                await machine.connect()
-                return
-            except TargetLost:
-                if time.monotonic() >= until:
-                    raise
-                await asyncio.sleep(1.0)
 
     def instruments(self, test: Test) -> Sequence[Instrument]:
         """See :func:`txop.campaign.instruments.instruments_of`."""
@@ -177,3 +219,16 @@ class MachineLaboratory(StepByStep):
                         self._reporter.notice(problem)
         finally:
             await asyncio.gather(*(target.close() for target in self.targets.by_name.values()))
+
+
+async def _connect_again(machine: Target, settle_s: float) -> None:
+    """Try for ``settle_s``. Raises :class:`~txop.targets.contract.TargetError`."""
+    until = time.monotonic() + settle_s
+    while True:
+        try:
+            await machine.connect()
+            return
+        except TargetLost:
+            if time.monotonic() >= until:
+                raise
+            await asyncio.sleep(RETRY_S)

@@ -23,8 +23,8 @@ class Reporter(Protocol):
     def phase(self, words: str, seconds: float | None) -> None:
         """The run does something that takes ``seconds``, if that is known."""
 
-    def run_ended(self, run: RunFile) -> None:
-        """A run ended, valid or void."""
+    def run_ended(self, run: RunFile, runs_to_come: int, seconds_expected: float) -> None:
+        """A run ended, valid or void. ``seconds_expected``: until the campaign's end."""
 
     def notice(self, words: str) -> None:
         """Something worth a line: a target lost and found again, a block given up, a hook run."""
@@ -45,7 +45,7 @@ class Quiet:
     def phase(self, words: str, seconds: float | None) -> None:
         """See :class:`Reporter`."""
 
-    def run_ended(self, run: RunFile) -> None:
+    def run_ended(self, run: RunFile, runs_to_come: int, seconds_expected: float) -> None:
         """See :class:`Reporter`."""
 
     def notice(self, words: str) -> None:

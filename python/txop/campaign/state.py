@@ -206,16 +206,21 @@ class State:
         return found
 
     def runs_to_come(self) -> int:
-        """Runs left, as far as is known: of the open block, the blocks not begun, and the repeats due."""
-        count = 0
+        """Runs left, as far as is known: of the open block, the blocks not begun, and the repeats due, those for void
+        runs of the open block included."""
+        count, due = 0, []
         for state in self.blocks.values():
             if state.open:
                 count += len(state.block.runs()) - len(state.ended)
+                due.append(
+                    len(state.block.arms) * len({test for (_, test), counts in state.ended.items() if not counts})
+                )
         count += sum(len(block.runs()) for block in planned(self.plan) if block.number not in self.blocks)
         allowed = max_repeats(self.plan) - self.repeats_begun
-        for state, tests in self.unreplaced()[: max(0, allowed)]:
-            count += len(state.block.arms) * len(tests)
-        return count
+        due = [len(state.block.arms) * len(tests) for state, tests in self.unreplaced()] + [
+            runs for runs in due if runs
+        ]
+        return count + sum(due[: max(0, allowed)])
 
 
 def gap_s(last: Event, now: Event) -> float | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from txop.campaign.clocks import note_uptimes, note_wall_clocks
 from txop.campaign.course import Course
 from txop.campaign.gates import CLOCK_JUMP_S
-from txop.campaign.laboratory import CarryOut
+from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.placed_arm import Placed
 from txop.measure.instrument import Early, Lasting
 from txop.plan.model import Arm
@@ -33,6 +33,10 @@ class StepByStep(ABC):
     @abstractmethod
     async def remove(self, folder: Path) -> list[str]:
         """Undo :meth:`place`, also a failed one; what could not be undone, in words."""
+
+    async def reach(self) -> Reached:
+        """Nothing lies between this machine and the targets that could be lost."""
+        return Reached()
 
     @asynccontextmanager
     async def group(self, arm: Arm, runs: int) -> AsyncIterator[CarryOut]:

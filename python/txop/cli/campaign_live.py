@@ -106,15 +106,16 @@ class LiveReporter:
         """See :class:`~txop.campaign.reporter.Reporter`."""
         self._phase, self._phase_begun, self._phase_s = words, time.monotonic(), seconds
 
-    def run_ended(self, run: RunFile) -> None:
+    def run_ended(self, run: RunFile, runs_to_come: int, seconds_expected: float) -> None:
         """See :class:`~txop.campaign.reporter.Reporter`."""
+        self._expect(runs_to_come, seconds_expected)
         self._under_way.pop(run.run, None)
         what = headline(run) if run.state == "valid" else f"void: {run.void[0].cause}"
         results = self._results[run.arm, run.test]
         results.append(what)
         del results[:-_RESULTS_KEPT]
-        left = "" if self._ends_at is None else f" ({duration(max(0.0, self._ends_at - time.monotonic()))} to go)"
-        self._say(f"{self._place}: {run.arm}, {run.test}: {what}{left if self._live is None else ''}")
+        left = f" ({self._left()})" if runs_to_come and self._live is None else ""
+        self._say(f"{self._place}: {run.arm}, {run.test}: {what}{left}")
 
     def notice(self, words: str) -> None:
         """See :class:`~txop.campaign.reporter.Reporter`."""
@@ -122,6 +123,13 @@ class LiveReporter:
 
     def _expect(self, runs_to_come: int, seconds_expected: float) -> None:
         self._to_come, self._ends_at = runs_to_come, time.monotonic() + seconds_expected
+
+    def _left(self) -> str:
+        """How long it will still take; empty when nothing is known."""
+        if self._ends_at is None:
+            return ""
+        seconds = self._ends_at - time.monotonic()
+        return f"{duration(seconds)} to go" if seconds >= 1 else "longer than expected"
 
     def _say(self, words: str) -> None:
         if self._quiet:
@@ -140,7 +148,7 @@ class LiveReporter:
         under_way = [*self._under_way.values()]
         phase = self._phase if len(under_way) < 2 else ""  # of several, the phase would be anybody's
         elapsed = time.monotonic() - self._phase_begun
-        left = "" if self._ends_at is None else f", {duration(max(0.0, self._ends_at - time.monotonic()))} to go"
+        left = f", {self._left()}" if self._ends_at is not None else ""
         line = Text.assemble(
             (f"{self._place}, " if self._place else "", ""),
             safe_text(" | ".join(under_way)),

@@ -62,7 +62,7 @@ class Hooks(Strict):
     power_cycle: list[Argv] = []
     """Cuts the power: what a firmware needs that only a cold reset brings back."""
     settle_s: Seconds = 30.0
-    """How long to wait at most for the target to answer after a hook."""
+    """How long to wait at most for the target to answer: a lost one before a hook is run, and any after a hook."""
 
 
 class _Target(Strict):

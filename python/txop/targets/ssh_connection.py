@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,9 +87,8 @@ async def open_connection(target: str, address: SshAddress) -> list[asyncssh.SSH
     try:
         last = Hop(address.host, address.port, address.user)
         first = await _hop(target, address, last, made, probe=True)
-        for hop in first:
-            await _hop(target, address, hop, made)
-        await _hop(target, address, last, made)
+        for number, hop in enumerate([*first, last]):
+            await _hop(target, address, hop, made, jumps=first[:number])
     except BaseException:
         close_connections(made)
         raise
@@ -107,9 +107,11 @@ async def _hop(
     hop: Hop,
     made: list[asyncssh.SSHClientConnection],
     *,
+    jumps: Sequence[Hop] = (),
     probe: bool = False,
 ) -> list[Hop]:
-    """Connect one hop further and add it to ``made``; or, with ``probe``, only say which jump hosts come before."""
+    """Connect one hop further, behind ``jumps``, and add it to ``made``; or, with ``probe``, only say which jump hosts
+    come before."""
     import asyncssh
 
     refused_key: list[str] = []
@@ -156,7 +158,7 @@ async def _hop(
         async with asyncio.timeout(address.connect_timeout_s):
             made.append(await asyncssh.connect(hop.host, **settings))
     except asyncssh.HostKeyNotVerifiable as error:
-        raise TargetError(target, _host_key(hop, options, address, refused_key)) from error
+        raise TargetError(target, _host_key(hop, options, address, refused_key, jumps)) from error
     except asyncssh.PermissionDenied as error:
         raise TargetError(target, _denied(hop, options, address)) from error
     except asyncssh.KeyExchangeFailed as error:
@@ -179,7 +181,7 @@ async def _hop(
         raise TargetLost(target, f"{hop} cannot be reached through the jump host: {error.reason}") from error
     except asyncssh.DisconnectError as error:
         if refused_key:  # through a tunnel, asyncssh says no more than that the connection ended
-            raise TargetError(target, _host_key(hop, options, address, refused_key)) from error
+            raise TargetError(target, _host_key(hop, options, address, refused_key, jumps)) from error
         raise TargetLost(target, f"{hop} closed the connection: {error.reason}") from error
     except OSError as error:
         raise TargetLost(target, f"{hop} cannot be reached: {error.strerror or error}") from error
@@ -195,7 +197,7 @@ def _file(target: str, path: str, what: str) -> str:
     return str(whole)
 
 
-def _host_key(hop: Hop, options: Any, address: SshAddress, fingerprints: Sequence[str]) -> str:
+def _host_key(hop: Hop, options: Any, address: SshAddress, fingerprints: Sequence[str], jumps: Sequence[Hop]) -> str:
     """What is known of the host decides between "not yet" and "not any more"."""
     import asyncssh
 
@@ -216,10 +218,42 @@ def _host_key(hop: Hop, options: Any, address: SshAddress, fingerprints: Sequenc
             f"this is another machine. When you know why, forget the old key (ssh-keygen -f {file} -R '{name}') and "
             "add the new one"
         )
+    if jumps:
+        return (
+            f"the host key of {hop} is not known{shown}. Connect once the same way, compare the fingerprint, and let "
+            f"ssh add it: {_by_hand(hop, address, jumps)}"
+        )
     return (
         f"the host key of {hop} is not known{shown}. Connect once with ssh, compare the fingerprint, and let ssh add "
         f"it; or: ssh-keyscan -p {port} {options.host} >> {file}"
     )
+
+
+def _by_hand(hop: Hop, address: SshAddress, jumps: Sequence[Hop]) -> str:
+    """The command line of ssh that goes the same way. ``-J`` would not take the key and the file of known hosts to the
+    jump hosts, so each of them is a ProxyCommand where the plan names any."""
+    options = [
+        *(["-F", address.config] if address.config is not None else []),
+        *(["-i", address.key] if address.key is not None else []),
+        *(["-o", f'UserKnownHostsFile="{address.known_hosts}"'] if address.known_hosts is not None else []),
+    ]
+    if not options:
+        return shlex.join(["ssh", "-J", ",".join(_login(jump) for jump in jumps), *_to(hop)])
+    way: list[str] = []
+    for jump in jumps:
+        before = [word.replace("%", "%%") for word in way]  # for the ssh that this one starts
+        inner = shlex.join(["ssh", *options, *before, "-W", "%h:%p", *_to(jump)])
+        way = ["-o", f"ProxyCommand={inner}"]
+    return shlex.join(["ssh", *options, *way, *_to(hop)])
+
+
+def _login(hop: Hop) -> str:
+    return f"{hop.user}@{hop}" if hop.user else str(hop)
+
+
+def _to(hop: Hop) -> list[str]:
+    port = ["-p", str(hop.port)] if hop.port else []
+    return [*port, f"{hop.user}@{hop.host}" if hop.user else hop.host]
 
 
 def _denied(hop: Hop, options: Any, address: SshAddress) -> str:
