@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import exchange_specimens
+from txop.exchange.imported import Direction
+from txop.exchange.recognise import read_file
 from txop.formats import (
+    driver_table,
     ethtool,
+    flent,
     iperf3,
     irtt,
     iw_interface,
@@ -28,6 +33,7 @@ from txop.formats import (
     proc_system,
     reading,
     sysfs,
+    ttcp,
     usb,
 )
 from txop.formats.error import FormatError
@@ -70,6 +76,12 @@ def goodput(text: str | bytes) -> object:
     return [iperf3.goodput_mbit_s(result, "client_to_server") for result in iperf3.parse_all(text)]
 
 
+IMPORTED = [
+    *(text.encode() for text in (exchange_specimens.TTCP, exchange_specimens.WIKI, exchange_specimens.PASTED)),
+    *(exchange_specimens.PING.encode(), exchange_specimens.flent_bytes(4)),
+    *(seeds("iperf3/v3.12-tcp*") + seeds("irtt/*.json")),
+]
+
 PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "iperf3": (goodput, seeds("iperf3/*")),
     "ping": (replies, seeds("ping/*")),
@@ -85,6 +97,10 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "ethtool -S": (ethtool.parse_statistics, seeds("ethtool/S-*")),
     "sysfs and usb": (lambda dump: usb.devices(sysfs.parse_dump(dump)), [USB]),
     "mmc ios": (mmc_ios.parse, [IOS]),
+    "flent": (flent.parse, [exchange_specimens.flent_bytes(version) for version in (1, 2, 3, 4)]),
+    "ttcp": (ttcp.parse, [exchange_specimens.TTCP.encode()]),
+    "driver table": (driver_table.parse, [exchange_specimens.WIKI.encode()]),
+    "import": (lambda data: read_file(data, Direction(way="tx")), IMPORTED),
     "airtime": (mac80211_debugfs.parse_airtime, [AIRTIME]),
 }
 NAMES = sorted(PARSERS)

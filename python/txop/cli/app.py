@@ -32,10 +32,12 @@ class Command:
     """A command that is imported when it is registered: ``register`` of the module ``txop.cli.NAME``."""
 
     name: str
+    module: str | None = None
+    """The module, where no module can be called as the command is."""
 
     def __call__(self, app: typer.Typer) -> None:
         """Add the command to ``app``."""
-        import_module(f"txop.cli.{self.name}").register(app)
+        import_module(f"txop.cli.{self.module or self.name}").register(app)
 
 
 COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
@@ -45,6 +47,8 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     Command("compare"),
     Command("note"),
     Command("report"),
+    Command("import", "import_files"),
+    Command("export"),
     Command("air"),
     Command("bus"),
     Command("log"),

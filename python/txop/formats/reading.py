@@ -6,6 +6,7 @@ one that is absent; text that is too long or not text is a `FormatError`.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -42,7 +43,9 @@ def text_of(data: str | bytes, what: str, *, limit_bytes: int = TEXT_LIMIT_BYTES
 
 
 def unpacked(data: bytes, what: str, *, limit_bytes: int) -> bytes:
-    """``data``, decompressed when it is gzip; bounded, so that a small file cannot become a large one."""
+    """``data``, decompressed when it is gzip or bzip2; bounded, so that a small file cannot become a large one."""
+    if data.startswith(b"BZh"):
+        return _unpacked_bzip2(data, what, limit_bytes=limit_bytes)
     if not data.startswith(b"\x1f\x8b"):
         return data
     try:
@@ -52,6 +55,19 @@ def unpacked(data: bytes, what: str, *, limit_bytes: int) -> bytes:
         raise FormatError(f"{what}: the gzip data is damaged or cut off") from error
     if len(plain) > limit_bytes:
         raise FormatError(f"{what}: more than {limit_bytes // 2**20} MiB when decompressed, refused")
+    return plain
+
+
+def _unpacked_bzip2(data: bytes, what: str, *, limit_bytes: int) -> bytes:
+    unpacker = bz2.BZ2Decompressor()
+    try:
+        plain = unpacker.decompress(data, max_length=limit_bytes + 1)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"{what}: the bzip2 data is damaged") from error
+    if len(plain) > limit_bytes:
+        raise FormatError(f"{what}: more than {limit_bytes // 2**20} MiB when decompressed, refused")
+    if not unpacker.eof:
+        raise FormatError(f"{what}: the bzip2 data is cut off")
     return plain
 
 

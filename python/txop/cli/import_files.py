@@ -1,0 +1,177 @@
+"""``txop import FILE... -o ARCHIVE``: other people's figures as an archive, shown as what they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console, name_completion
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.examples import epilog
+from txop.core.errors import ExitCode, UserError
+from txop.core.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from txop.exchange.imported import Direction
+    from txop.exchange.write import Source, Written
+
+_ARM = re.compile(r"([a-z0-9][a-z0-9_]*(?:-[a-z0-9_]+)*)=(.+)")
+_ENDS = ("client", "server")
+_WAYS = ("tx", "rx")
+_MOST_BYTES = 256 * 1024 * 1024
+_MOST_SHOWN = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop import``."""
+    app.command(
+        name="import",
+        epilog=epilog(
+            [
+                ("txop import vanilla=before.json patched=after.json -o theirs", "iperf3 JSON of two builds"),
+                ("txop import rrul-2016.flent.gz ping.txt -o theirs", "flent and ping: each becomes a run"),
+                ("txop import wiki.txt -o wiki && txop compare wiki", "every row of a wiki's tables"),
+                ("txop import pasted.txt --direction tx -o theirs", "text that does not say which end sent"),
+                ("txop import ttcp.txt --device neo -o theirs", "a table of transfers between host and neo"),
+            ],
+            [
+                "Read: flent data (versions 1 to 4), iperf3 JSON and text, irtt JSON, ping text (iputils, BusyBox, "
+                "fping), tables of ttcp, DokuWiki tables of throughput by driver. What a file is, is seen from what is "
+                "in it.",
+                "The archive is written beside its place and renamed: it is there whole or not at all. Its figures "
+                "have the origin imported, and are never compared with measured ones. docs/exchange.md",
+                "Exit codes: 0 imported; 2 nothing could be imported; 4 imported, but not all could be read.",
+            ],
+        ),
+    )(import_files)
+
+
+def import_files(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools; ARM= says which build it was."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="ARCHIVE", help="The archive to make: a new folder.")
+    ],
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the archive.", show_default=False)] = None,
+    dut: Annotated[
+        str,
+        typer.Option(
+            "--dut",
+            metavar="END",
+            help="End of iperf3 that is the device under test: client or server.",
+            autocompletion=name_completion.one_of(_ENDS),
+        ),
+    ] = "client",
+    direction: Annotated[
+        str | None,
+        typer.Option(
+            "--direction",
+            metavar="WAY",
+            help="Of pasted text that does not tell: tx or rx, seen from the device.",
+            autocompletion=name_completion.one_of(_WAYS),
+        ),
+    ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", metavar="NAME", help="Machine of a ttcp table that is the device under test."),
+    ] = None,
+    json: JsonFlag = False,
+) -> int:
+    """Make an archive of other tools' files: compared, shown and exported like any other, as imported."""
+    from txop.exchange.imported import CannotImport
+    from txop.exchange.write import write_archive
+
+    told = _told(dut, direction, device)
+    sources: list[Source] = []
+    problems: list[str] = []
+    for name in files:
+        _read(name, told, sources, problems)
+    if not sources:
+        raise CannotImport(
+            "; ".join(problems[:3]) + (f"; and {len(problems) - 3} more" if len(problems) > 3 else ""),
+            what_to_do="see txop help import for what can be read",
+        )
+    made = write_archive(output, title or _title(sources), sources, problems)
+    problems += made.left_out
+    _say(output, made, sources, problems, json=json)
+    return ExitCode.PARTIAL if problems else ExitCode.OK
+
+
+def _told(dut: str, direction: str | None, device: str | None) -> Direction:
+    from txop.exchange.imported import Direction
+
+    if dut not in _ENDS:
+        raise UserError(f"there is no end {dut}", where="--dut", what_to_do=did_you_mean(dut, _ENDS))
+    if direction is not None and direction not in _WAYS:
+        raise UserError(
+            f"there is no direction {direction}", where="--direction", what_to_do=did_you_mean(direction, _WAYS)
+        )
+    way = None if direction is None else "tx" if direction == "tx" else "rx"
+    return Direction("client" if dut == "client" else "server", way, device)  # type: ignore[arg-type]
+
+
+def _read(name: str, told: Direction, sources: list[Source], problems: list[str]) -> None:
+    """One file: what could be read of it, and sentences on what could not."""
+    from txop.archive.regular import read_regular
+    from txop.exchange.recognise import read_file
+    from txop.exchange.write import Source
+    from txop.formats.error import FormatError
+
+    given = _ARM.fullmatch(name)
+    arm, path = (given[1], Path(given[2])) if given is not None and not Path(name).exists() else (None, Path(name))
+    try:
+        data = read_regular(path, _MOST_BYTES)
+        reading = read_file(data, told)
+    except OSError as error:
+        problems.append(f"{path}: {error.strerror or error}")
+        return
+    except FormatError as error:
+        problems.append(f"{path}{f', line {error.line}' if error.line else ''}: {error.what}")
+        return
+    problems += [f"{path}{f', line {line}' if line else ''}: {what}" for line, what in reading.problems]
+    if arm is not None and len({run.arm for run in reading.runs if run.arm is not None}) > 1:
+        problems.append(f"{path}: it names its arms itself, so {arm}= is not used")
+        arm = None
+    sources.append(Source(path.name, data, arm, reading))
+
+
+def _title(sources: list[Source]) -> str:
+    names = ", ".join(source.name for source in sources[:3])
+    return f"Imported: {names}" + (f" and {len(sources) - 3} more" if len(sources) > 3 else "")
+
+
+def _say(output: Path, made: Written, sources: list[Source], problems: list[str], *, json: bool) -> None:
+    if json:
+        console.write_json(
+            {
+                "format": "txop-import",
+                "version": 1,
+                "archive": str(output),
+                "origin": "imported",
+                "files": [{"name": source.name, "format": source.reading.format} for source in sources],
+                "runs": made.runs,
+                "arms": made.arms,
+                "tests": made.tests,
+                "not_read": problems,
+            }
+        )
+        return
+    from txop.report.answer.wording import plural
+
+    out = console.stdout()
+    formats = ", ".join(dict.fromkeys(source.reading.format for source in sources))
+    counts = f"{plural(made.runs, 'run')} of {plural(len(sources), 'file')}"
+    out.print(safe_text(f"Imported: {counts} ({formats})", style="bold"), soft_wrap=True)
+    out.print(safe_text(f"Arms: {', '.join(made.arms)}"), soft_wrap=True)
+    out.print(safe_text(f"Tests: {', '.join(made.tests)}"), soft_wrap=True)
+    out.print(safe_text(f"Archive: {output} (origin: imported, never compared with measured figures)"), soft_wrap=True)
+    err = console.stderr()
+    for problem in problems[:_MOST_SHOWN]:
+        err.print(safe_text(f"Not read: {problem}", style="yellow"), soft_wrap=True)
+    if len(problems) > _MOST_SHOWN:
+        err.print(safe_text(f"and {len(problems) - _MOST_SHOWN} more (--json names all)"), soft_wrap=True)

@@ -1,0 +1,91 @@
+"""What a reader of somebody else's file gives: runs with figures, and what could not be read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+from txop.archive.run_file import Value
+from txop.core.errors import UserError
+from txop.core.metrics import describe
+
+Way = Literal["tx", "rx"]
+"""Direction, seen from the device under test."""
+
+Kind = Literal["tcp-tx", "tcp-rx", "tcp-both", "udp-tx", "udp-rx", "rrul", "latency"]
+
+Points = list[tuple[float, float | None]]
+
+
+class CannotImport(UserError):  # noqa: N818 - the cause is in the files
+    """Nothing of the files can become an archive."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """What the files themselves do not say, and whoever imports them does."""
+
+    dut: Literal["client", "server"] = "client"
+    """End of the traffic that is the device under test."""
+    way: Way | None = None
+    """Of pasted text that does not say which end sent; of a ttcp table, see ``device``."""
+    device: str | None = None
+    """Name of the device under test in a table of transfers between named machines."""
+
+
+@dataclass(frozen=True)
+class TestKey:
+    """What makes two runs runs of the same test."""
+
+    kind: Kind
+    duration_s: float
+    streams: int = 1
+    rate_mbit_s: float | None = None
+    setup: str = ""
+    """Device, access point and distance, where a table has several."""
+    short: str = field(default="", compare=False)
+    """The same in a few words, for the name of the test."""
+
+
+@dataclass
+class ImportedRun:
+    """One run of somebody else's."""
+
+    test: TestKey
+    line: int | None = None
+    """Where it stands in the file."""
+    arm: str | None = None
+    """As the file names it; ``None``: it does not."""
+    started_at: str | None = None
+    """ISO 8601, UTC; ``None``: not told."""
+    window_s: float | None = None
+    metrics: dict[str, Value] = field(default_factory=dict)
+    series: dict[str, Points] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    cookie: str | None = None
+    """The same in the output of both ends of one run."""
+
+    def put(self, key: str, value: float | None, source: str, reason: str | None = None) -> None:
+        """Set a figure; ``None`` needs its reason."""
+        endless = value is not None and math.isinf(value)
+        self.metrics[key] = Value(
+            value=None if endless else value,
+            unit=describe(key).unit,
+            source=source,
+            reason="beyond the last probe that came back" if endless else reason,
+            infinite=endless,
+        )
+
+
+@dataclass
+class FileReading:
+    """One file, read."""
+
+    format: str
+    """In words: ``iperf3 JSON``."""
+    runs: list[ImportedRun] = field(default_factory=list)
+    problems: list[tuple[int | None, str]] = field(default_factory=list)
+    """What could not be read: line and clause."""
+    notes: list[str] = field(default_factory=list)
+    """What must be known to read the figures."""

@@ -1,0 +1,301 @@
+"""An archive of imported runs, written beside its place and renamed into it: it is there whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from txop.archive.layout import Layout, sync_folder
+from txop.archive.run_file import RunFile, SeriesFile
+from txop.core.origin import Origin
+from txop.core.visible import visible
+from txop.exchange.imported import CannotImport, FileReading, ImportedRun, TestKey
+from txop.plan.draft import quoted
+from txop.plan.model import Plan
+from txop.stats.limits import MAX_BLOCKS
+
+MOST_ARMS = MOST_TESTS = 64
+"""So many a plan may have."""
+
+FILES_FOLDER = "imported"
+"""Folder of the archive with the files as they were given."""
+
+UNNAMED_ARM = "imported"
+"""Arm of files that neither name one themselves nor were given one."""
+
+_NAMED_FILES = 20
+_MOST_WARNINGS = 50
+_NAME = re.compile(r"[^a-z0-9_]+")
+_SHORT = {"tcp-tx": "tx", "tcp-rx": "rx", "tcp-both": "both", "udp-tx": "udp-tx", "udp-rx": "udp-rx"}
+
+
+@dataclass
+class Source:
+    """A file that was read."""
+
+    name: str
+    data: bytes
+    arm: str | None
+    """The arm it was given; ``None``: what it says itself."""
+    reading: FileReading
+
+
+@dataclass
+class Written:
+    """What became of an import."""
+
+    arms: list[str]
+    tests: list[str]
+    runs: int
+    left_out: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A run with its names."""
+
+    source: Source
+    run: ImportedRun
+    arm: str
+    test: str
+    block: int
+
+
+def slug(text: str, *, longest: int = 40) -> str:
+    """A name that a plan takes.
+
+    >>> slug("Linux v5.10.52, rtl8xxxu (patches 10, 7)")
+    'linux-v5-10-52-rtl8xxxu-patches-10-7'
+    """
+    return _NAME.sub("-", text.lower())[: longest + 8].strip("-_")[:longest].strip("-_") or "unnamed"
+
+
+def write_archive(root: Path, title: str, sources: Sequence[Source], problems: Sequence[str]) -> Written:
+    """Write the archive ``root``, which must not exist or be an empty folder.
+
+    Raises:
+        CannotImport: ``root`` holds something, there is no run at all, or more than an archive can hold.
+        OSError: it could not be written; nothing is left of it.
+    """
+    if root.is_symlink() or (root.exists() and (not root.is_dir() or any(root.iterdir()))):
+        raise CannotImport(
+            "exists already and is left as it is",
+            where=str(root),
+            what_to_do="give a new folder, and all files in one import",
+        )
+    arms: dict[str, str] = {}
+    tests: dict[str, TestKey] = {}
+    placed, left_out = _place(sources, arms, tests)
+    if not placed:
+        raise CannotImport("there is no run in the files", what_to_do="see above for what could not be read")
+    text = _plan(title, arms, tests, placed, sources, [*problems, *left_out])
+    try:
+        Plan.model_validate(tomllib.loads(text), strict=True)
+    except (ValidationError, ValueError) as error:
+        raise CannotImport(f"the runs do not make a plan: {error}") from error
+    parent = root.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{root.name[:64]}.import-", dir=parent))
+    try:
+        _fill(beside, text, placed, sources)
+        beside.chmod(0o777 & ~_umask())
+        beside.rename(root)  # onto an empty folder, too
+        sync_folder(parent)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return Written(list(arms), list(tests), len(placed), left_out)
+
+
+def _umask() -> int:
+    current = os.umask(0o022)
+    os.umask(current)
+    return current
+
+
+def _place(
+    sources: Sequence[Source], arms: dict[str, str], tests: dict[str, TestKey]
+) -> tuple[list[_Placed], list[str]]:
+    """Every run with the names of its arm and test and the number of its block, and what had no room."""
+    placed: list[_Placed] = []
+    left_out: list[str] = []
+    cookies: dict[str, str] = {}
+    counts: dict[tuple[str, str], int] = {}
+    for source in sources:
+        for run in source.reading.runs:
+            where = source.name + (f", line {run.line}" if run.line else "")
+            if run.cookie and run.cookie in cookies:
+                left_out.append(f"{where}: the other end of the run in {cookies[run.cookie]}")
+                continue
+            if run.cookie:
+                cookies[run.cookie] = source.name
+            arm = _named(arms, source.arm or run.arm or UNNAMED_ARM, MOST_ARMS)
+            test = _test_name(tests, run.test)
+            if arm is None or test is None:
+                left_out.append(f"{where}: an archive has at most {MOST_ARMS} arms and {MOST_TESTS} tests")
+                continue
+            block = counts.get((arm, test), 0) + 1
+            if block > MAX_BLOCKS:
+                left_out.append(f"{where}: more than {MAX_BLOCKS} runs of {arm} in {test}")
+                continue
+            counts[arm, test] = block
+            placed.append(_Placed(source, run, arm, test, block))
+    return placed, left_out
+
+
+def _named(known: dict[str, str], shown: str, most: int) -> str | None:
+    """The name of what is shown as ``shown``; ``None`` when there are too many."""
+    for name, title in known.items():
+        if title == shown:
+            return name
+    if len(known) >= most:
+        return None
+    base, name, number = slug(shown), slug(shown), 2
+    while name in known:
+        name = f"{slug(base, longest=36)}-{number}"
+        number += 1
+    known[name] = shown
+    return name
+
+
+def _test_name(known: dict[str, TestKey], key: TestKey) -> str | None:
+    for name, other in known.items():
+        if _alike(key, other):
+            return name
+    if len(known) >= MOST_TESTS:
+        return None
+    base = _SHORT.get(key.kind, key.kind)
+    several = [f"{base}-{key.streams}-streams"] if key.streams > 1 else []
+    candidates = [base, *several, f"{base}-{key.duration_s:.0f}-s"]
+    if key.setup:
+        candidates = [slug(f"{base}-{key.short or key.setup}")]
+    name, number = candidates[0], 2
+    for name in candidates:
+        if name not in known:
+            break
+    stem = slug(name, longest=36)
+    while name in known:
+        name = f"{stem}-{number}"
+        number += 1
+    known[name] = key
+    return name
+
+
+def _alike(one: TestKey, other: TestKey) -> bool:
+    """Whether runs are of the same test: lengths may differ by a tenth."""
+    longer = max(one.duration_s, other.duration_s)
+    return (
+        (one.kind, one.streams, one.rate_mbit_s, one.setup)
+        == (other.kind, other.streams, other.rate_mbit_s, other.setup)
+    ) and abs(one.duration_s - other.duration_s) <= 0.1 * longer
+
+
+def _plan(
+    title: str,
+    arms: dict[str, str],
+    tests: dict[str, TestKey],
+    placed: Sequence[_Placed],
+    sources: Sequence[Source],
+    problems: Sequence[str],
+) -> str:
+    """The text of a plan that says what was imported; nothing in it can be run."""
+    lines = [
+        "# Made by txop import: somebody else's figures. It tells what they are of, and cannot be run.",
+        "version = 1",
+        f"title = {_quoted(title, 500)}",
+        f"description = {_quoted('Imported: measured elsewhere, by others, in an order that is not known.', 500)}",
+        "",
+        "[environment]",
+    ]
+    for number, source in enumerate(sources[:_NAMED_FILES], start=1):
+        told = [source.name, source.reading.format, f"SHA-256 {hashlib.sha256(source.data).hexdigest()[:16]}..."]
+        lines.append(f"imported_{number} = {_quoted(', '.join([*told, *source.reading.notes[:2]]), 1000)}")
+    if len(sources) > _NAMED_FILES:
+        lines.append(f"imported_more = {_quoted(f'{len(sources) - _NAMED_FILES} more files', 100)}")
+    for number, problem in enumerate(problems[:_NAMED_FILES], start=1):
+        lines.append(f"not_read_{number} = {_quoted(problem, 500)}")
+    if len(problems) > _NAMED_FILES:
+        lines.append(f"not_read_more = {_quoted(f'{len(problems) - _NAMED_FILES} more', 100)}")
+    lines += ["", "[target.dut]", 'kind = "local"', ""]
+    for name, shown in arms.items():
+        lines += ["[[arm]]", f'name = "{name}"', f"title = {_quoted(shown, 500)}", ""]
+    for name, key in tests.items():
+        lines += ["[[test]]", f'name = "{name}"', f'kind = "{key.kind}"', f"duration_s = {_seconds(key.duration_s)}"]
+        if key.kind.startswith("tcp") and key.streams > 1:
+            lines.append(f"streams = {min(key.streams, 128)}")
+        if key.kind.startswith("udp"):
+            lines.append(f"rate_mbit_s = {min(max(key.rate_mbit_s or 0.001, 0.001), 100_000.0)}")
+        lines.append("")
+    lines += [
+        "[design]",
+        f"blocks = {max(each.block for each in placed)}",
+        "warm_up_s = 0.0",
+        "idle_s = 0.0",
+        "gap_s = 0.0",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _seconds(value: float) -> float:
+    return round(min(max(value, 0.001), 7 * 86400.0), 3)
+
+
+def _quoted(text: str, longest: int) -> str:
+    shown = visible(text)
+    return quoted(shown if len(shown) <= longest else shown[: longest - 3] + "...")
+
+
+def _fill(beside: Path, text: str, placed: Sequence[_Placed], sources: Sequence[Source]) -> None:
+    layout = Layout(beside)
+    layout.create(text, beside.parent)
+    layout.journal.touch()
+    layout.commands.touch()
+    files = beside / FILES_FOLDER
+    files.mkdir()
+    kept: dict[int, str] = {}
+    for number, source in enumerate(sources, start=1):
+        kept[id(source)] = f"{number:03d}-{_file_name(source.name)}"
+        (files / kept[id(source)]).write_bytes(source.data)
+    positions: dict[tuple[int, str], int] = {}
+    for each in placed:
+        run = each.run
+        position = positions[each.block, each.test] = positions.get((each.block, each.test), 0) + 1
+        name = layout.run_name(each.block, each.arm, each.test)
+        where = f"{FILES_FOLDER}/{kept[id(each.source)]}" + (f", line {run.line}" if run.line else "")
+        folder = layout.run(name)
+        folder.mkdir()
+        if run.series:
+            (folder / "series.json").write_text(
+                SeriesFile(series=run.series).model_dump_json() + "\n", encoding="utf-8"
+            )
+        made = RunFile(
+            run=name,
+            block=each.block,
+            position=position,
+            arm=each.arm,
+            test=each.test,
+            origin=Origin.IMPORTED,
+            state="valid",
+            started_at=run.started_at or "",
+            seconds=run.window_s or 0.0,
+            window_s=run.window_s,
+            metrics=run.metrics,
+            warnings=run.warnings[:_MOST_WARNINGS],
+            verified={"imported_from": where, "format": each.source.reading.format},
+        )
+        (folder / "run.json").write_text(made.model_dump_json() + "\n", encoding="utf-8")
+    for folder in (layout.runs, files, beside):
+        sync_folder(folder)
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name)[-80:].lstrip(".") or "file"
