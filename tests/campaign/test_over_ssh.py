@@ -76,6 +76,17 @@ def test_a_campaign_over_ssh(gateway, txop, tmp_path):
     assert (archive / "derived" / "metrics.parquet").exists()
 
 
+def test_a_gateway_without_iperf3_is_told_before_anything_is_loaded(gateway, txop, tmp_path):
+    server, plan = gateway
+    (server.root / "usr/bin/iperf3").unlink()
+    archive = tmp_path / "archive"
+    done = txop("run", str(plan()), "-o", str(archive))
+    assert done.returncode == 3
+    assert "dut: it has no iperf3, which is needed for the test" in done.stderr.replace("\n", " ")
+    assert "ip link set" not in (archive / "commands.log").read_text()
+    assert read_archive(archive).runs == []
+
+
 @pytest.mark.slow
 def test_nothing_is_left_on_the_gateway_after_kill_9_and_resume_goes_on(gateway, program, txop, tmp_path):
     server, plan = gateway

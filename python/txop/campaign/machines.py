@@ -19,6 +19,7 @@ from txop.campaign.reporter import Reporter
 from txop.campaign.step_by_step import StepByStep
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
+from txop.measure.programs import ensure_programs
 from txop.plan.model import Arm, Plan, Test
 from txop.targets.contract import CommandTimeout, Listener, Target, TargetError, TargetLost, Targets
 from txop.targets.factory import make_targets
@@ -68,11 +69,13 @@ class MachineLaboratory(StepByStep):
         return self.targets.peer.address or ""
 
     async def open(self) -> dict[str, dict[str, Any]]:
-        """Connect the targets, clear away what a killed campaign left, build the arms that are built."""
+        """Connect the targets, make sure that they have what the plan needs, clear away what a killed campaign left,
+        build the arms that are built."""
         facts: dict[str, dict[str, Any]] = {}
         for name, target in self.targets.by_name.items():
             await target.connect()
             facts[name] = await provenance(target)
+        await ensure_programs(self.targets, self._plan)
         self._found = await self._testbed.take(self.targets, self._plan, found=self._found)
         self._open = True
         facts["dut"][FOUND] = list(self._found)

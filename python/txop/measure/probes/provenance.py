@@ -6,79 +6,136 @@ Every fact that a target does not give is in ``not_available`` with the reason, 
 
 from __future__ import annotations
 
-import posixpath
 import re
 from typing import Any
 
-from txop.targets.contract import CommandTimeout, Ran, Target
+from txop.measure.probes.questions import NOT_ASKED, Answer, ask
+from txop.targets.contract import Target
 
 MAX_TEXT = 400
 _TOOLS = (("iperf3", "--version"), ("ping", "-V"), ("irtt", "version"), ("iw", "--version"), ("tcpdump", "--version"))
 _USB_ATTRIBUTES = ("idVendor", "idProduct", "bcdDevice", "speed", "version", "manufacturer", "product", "serial")
 _USB_SPEED_NAMES = {"1.5": "low-speed", "12": "full-speed", "480": "high-speed", "5000": "SuperSpeed"}
+_SDIO = ("clock", "actual clock", "bus width", "timing spec", "signal voltage")
+_HARDWARE = ("/sys/firmware/devicetree/base/model", "/sys/class/dmi/id/product_name")
+_PARAMETER = "parameter:"
+
+# $1: the interface under test, or nothing.
+_SCRIPT = (
+    """
+ask kernel uname -r
+ask kernel_build uname -v
+ask machine uname -m
+ask hardware:0 cat HARDWARE_0
+ask hardware:1 cat HARDWARE_1
+ask distribution cat /etc/os-release
+ask processors cat /proc/cpuinfo
+ask tcp_congestion cat /proc/sys/net/ipv4/tcp_congestion_control
+ask default_qdisc cat /proc/sys/net/core/default_qdisc
+ask tainted cat /proc/sys/kernel/tainted
+ask regulatory_domain iw reg get
+TOOLS
+[ "$1" ] || exit 0
+net=/sys/class/net/$1
+for key in address mtu operstate; do ask $key cat "$net/$key"; done
+ask driver readlink "$net/device/driver"
+ask module readlink "$net/device/driver/module"
+module=$(readlink "$net/device/driver/module" 2>/dev/null)
+module=/sys/module/${module##*/}
+if [ "$module" != /sys/module/ ]; then
+    ask srcversion cat "$module/srcversion"
+    ask version cat "$module/version"
+    for file in "$module"/parameters/*; do [ ! -e "$file" ] || ask "parameter:${file##*/}" cat "$file"; done
+fi
+ask ethtool ethtool -i "$1"
+path=$(readlink -f "$net/device" 2>/dev/null)
+case $path in
+/sys/*/usb*) for key in USB; do ask "usb:$key" cat "${path%/*}/$key"; done ;;
+/sys/*/mmc*)
+    IFS=/
+    for part in $path; do case $part in mmc[0-9] | mmc[0-9][0-9]) host=$part ;; esac; done
+    unset IFS
+    ask sdio cat "/sys/kernel/debug/$host/ios"
+    ;;
+esac
+""".replace("HARDWARE_0", _HARDWARE[0])
+    .replace("HARDWARE_1", _HARDWARE[1])
+    .replace("TOOLS", "\n".join(f"ask tool:{name} {name} {option}" for name, option in _TOOLS))
+    .replace("USB", " ".join(_USB_ATTRIBUTES))
+)
 
 
 async def provenance(target: Target) -> dict[str, Any]:
     """Facts of a target: kernel, distribution, machine, the interface under test with its driver and bus, regulatory
-    domain, tool versions. Raises :class:`~txop.targets.contract.TargetLost` only."""
-    facts = _Facts(target)
-    await facts.command("kernel", ["uname", "-r"])
-    await facts.command("kernel_build", ["uname", "-v"])
-    await facts.command("machine", ["uname", "-m"])
-    await facts.file("hardware", "/sys/firmware/devicetree/base/model", "/sys/class/dmi/id/product_name")
-    await facts.distribution()
-    await facts.processors()
+    domain, tool versions. One command asks for all. Raises :class:`~txop.targets.contract.TargetLost` only."""
+    facts = _Facts(await ask(target, _SCRIPT, [target.interface or ""]))
+    facts.command("kernel", "uname")
+    facts.command("kernel_build", "uname")
+    facts.command("machine", "uname")
+    facts.hardware()
+    facts.distribution()
+    facts.processors()
     if target.interface is not None:
-        await facts.network_interface(target.interface)
-    await facts.regulatory_domain()
-    await facts.tools()
-    await facts.file("tcp_congestion", "/proc/sys/net/ipv4/tcp_congestion_control")
-    await facts.file("default_qdisc", "/proc/sys/net/core/default_qdisc")
-    await facts.file("tainted", "/proc/sys/kernel/tainted")
+        facts.network_interface(target.interface)
+    facts.regulatory_domain()
+    facts.tools()
+    facts.file("tcp_congestion", "/proc/sys/net/ipv4/tcp_congestion_control")
+    facts.file("default_qdisc", "/proc/sys/net/core/default_qdisc")
+    facts.file("tainted", "/proc/sys/kernel/tainted")
     if facts.missing:
         facts.found["not_available"] = facts.missing
     return facts.found
 
 
 class _Facts:
-    def __init__(self, target: Target) -> None:
-        self._target = target
+    def __init__(self, answers: dict[str, Answer]) -> None:
+        self._answers = answers
         self.found: dict[str, Any] = {}
         self.missing: dict[str, str] = {}
 
-    async def _run(self, argv: list[str]) -> Ran:
-        """A question that is given up after a while: a tool that hangs is as good as none."""
-        try:
-            return await self._target.run(argv, timeout_s=10)
-        except CommandTimeout:
-            return Ran(124)
+    def _get(self, name: str) -> Answer:
+        return self._answers.get(name, NOT_ASKED)
 
-    async def command(self, key: str, argv: list[str]) -> None:
-        ran = await self._run(argv)
-        text = ran.stdout.strip()
-        if ran.ok and text:
-            self.found[key] = text.splitlines()[0][:MAX_TEXT]
+    def _text(self, name: str) -> str | None:
+        """Of a question that succeeded."""
+        answer = self._get(name)
+        return (answer.text.strip()[:MAX_TEXT] or None) if answer.ok else None
+
+    def command(self, key: str, program: str) -> None:
+        """The first line of what a program printed."""
+        answer = self._get(key)
+        if answer.ok and answer.first_line:
+            self.found[key] = answer.first_line[:MAX_TEXT]
         else:
-            self.missing[key] = f"{argv[0]} is not there" if ran.status == 127 else f"{argv[0]} ended with {ran.status}"
+            self.missing[key] = _why_not(answer, program)
 
-    async def file(self, key: str, *paths: str) -> None:
-        for path in paths:
-            text = await self._text(path)
-            if text:
-                self.found[key] = text
-                return
-        self.missing[key] = f"no {paths[-1]}"
+    def file(self, key: str, path: str) -> None:
+        """The contents of a file."""
+        if text := self._text(key):
+            self.found[key] = text
+        else:
+            self.missing[key] = (
+                f"no {path}" if self._get(key).status is not None else f"{path} cannot be read: it hangs"
+            )
 
-    async def distribution(self) -> None:
-        text = (await self._target.read("/etc/os-release", limit_bytes=16384) or b"").decode("utf-8", "replace")
-        match = re.search(r'^PRETTY_NAME="?([^"\n]*)', text, re.MULTILINE)
-        if match:
+    def hardware(self) -> None:
+        """The name of the machine, from the first that knows it: device tree or DMI."""
+        if text := self._text("hardware:0") or self._text("hardware:1"):
+            self.found["hardware"] = text
+        else:
+            self.missing["hardware"] = f"no {_HARDWARE[-1]}"
+
+    def distribution(self) -> None:
+        """Its name in words."""
+        match = re.search(r'^PRETTY_NAME="?([^"\n]*)', self._get("distribution").text, re.MULTILINE)
+        if match and self._get("distribution").ok:
             self.found["distribution"] = match.group(1)[:MAX_TEXT]
         else:
             self.missing["distribution"] = "no /etc/os-release"
 
-    async def processors(self) -> None:
-        text = (await self._target.read("/proc/cpuinfo", limit_bytes=1 << 18) or b"").decode("utf-8", "replace")
+    def processors(self) -> None:
+        """How many, and of which model."""
+        text = self._get("processors").text
         count = len(re.findall(r"^processor\s*:", text, re.MULTILINE))
         model = re.search(r"^(?:model name|Processor|cpu model|Hardware)\s*:\s*(.+)$", text, re.MULTILINE)
         if count:
@@ -86,106 +143,69 @@ class _Facts:
         if model:
             self.found["processor"] = model.group(1).strip()[:MAX_TEXT]
 
-    async def network_interface(self, name: str) -> None:
+    def network_interface(self, name: str) -> None:
         """Driver, module, firmware and bus of the interface under test."""
-        base = f"/sys/class/net/{name}"
         about: dict[str, Any] = {"name": name}
-        for key, path in (("address", "address"), ("mtu", "mtu"), ("operstate", "operstate")):
-            if text := await self._text(f"{base}/{path}"):
+        for key in ("address", "mtu", "operstate"):
+            if text := self._text(key):
                 about[key] = text
-        driver = await self._link(f"{base}/device/driver")
-        module = await self._link(f"{base}/device/driver/module")
-        if driver:
-            about["driver"] = driver
-        if module:
-            about["module"] = module
-            for key in ("srcversion", "version"):
-                if text := await self._text(f"/sys/module/{module}/{key}"):
-                    about[key] = text
-            about["parameters"] = await self._parameters(module)
-        await self._ethtool(name, about)
-        await self._bus(f"{base}/device", about)
         for key in ("driver", "module"):
-            if key not in about:
+            if text := self._text(key):
+                about[key] = text.rpartition("/")[2][:64]
+            else:
                 self.missing[f"interface {key}"] = f"{name} has no {key} in sysfs"
+        if "module" in about:
+            for key in ("srcversion", "version"):
+                if text := self._text(key):
+                    about[key] = text
+            names = [asked for asked in self._answers if asked.startswith(_PARAMETER)][:100]
+            values = {asked.removeprefix(_PARAMETER)[:64]: self._text(asked) for asked in names}
+            about["parameters"] = {key: value for key, value in values.items() if value is not None}
+        self._ethtool(about)
+        self._bus(about)
         self.found["interface"] = about
 
-    async def _parameters(self, module: str) -> dict[str, str]:
-        folder = f"/sys/module/{module}/parameters"
-        listed = await self._run(["ls", folder])
-        values: dict[str, str] = {}
-        for key in listed.stdout.split()[:100] if listed.ok else []:
-            text = await self._text(f"{folder}/{key}")
-            if text is not None:
-                values[key[:64]] = text
-        return values
-
-    async def _ethtool(self, name: str, about: dict[str, Any]) -> None:
-        program = await self._target.find("ethtool")
-        if program is None:
-            self.missing["firmware version"] = "no ethtool"
+    def _ethtool(self, about: dict[str, Any]) -> None:
+        answer = self._get("ethtool")
+        if answer.status in (127, None):
+            self.missing["firmware version"] = "no ethtool" if answer.status else "ethtool did not end"
             return
-        ran = await self._run([program, "-i", name])
-        for line in ran.stdout.splitlines() if ran.ok else []:
+        for line in answer.text.splitlines() if answer.ok else []:
             key, _, value = line.partition(":")
             if key in ("firmware-version", "bus-info", "version") and value.strip() not in ("", "N/A"):
                 about[f"ethtool {key}"] = value.strip()[:MAX_TEXT]
 
-    async def _bus(self, device: str, about: dict[str, Any]) -> None:
+    def _bus(self, about: dict[str, Any]) -> None:
         """USB attributes (of the device above the interface), or the SDIO card's clock and width."""
-        resolved = await self._run(["readlink", "-f", device])
-        path = resolved.stdout.strip()
-        if not resolved.ok or not path.startswith("/sys/"):
-            return
-        if "/usb" in path:
-            usb = {}
-            for attribute in _USB_ATTRIBUTES:
-                if text := await self._text(f"{posixpath.dirname(path)}/{attribute}"):
-                    usb[attribute] = text
-            if usb:
-                usb["speed_name"] = _USB_SPEED_NAMES.get(usb.get("speed", ""), "unknown")
-                about["usb"] = usb
-        elif match := re.search(r"/(mmc\d+)/", path + "/"):
-            text = (
-                await self._target.read(f"/sys/kernel/debug/{match.group(1)}/ios", limit_bytes=8192) or b""
-            ).decode()
+        usb = {key: text for key in _USB_ATTRIBUTES if (text := self._text(f"usb:{key}"))}
+        if usb:
+            usb["speed_name"] = _USB_SPEED_NAMES.get(usb.get("speed", ""), "unknown")
+            about["usb"] = usb
+        if "sdio" in self._answers:
+            answer = self._get("sdio")
+            rows = (line.partition(":") for line in answer.text.splitlines()) if answer.ok else ()
             about["sdio"] = {
-                key.strip(): value.strip()[:80]
-                for key, colon, value in (line.partition(":") for line in text.splitlines())
-                if colon and key.strip() in ("clock", "actual clock", "bus width", "timing spec", "signal voltage")
+                key.strip(): value.strip()[:80] for key, colon, value in rows if colon and key.strip() in _SDIO
             }
 
-    async def regulatory_domain(self) -> None:
-        program = await self._target.find("iw")
-        if program is None:
-            self.missing["regulatory_domain"] = "no iw"
-            return
-        ran = await self._run([program, "reg", "get"])
-        match = re.search(r"^country (\S{2}):", ran.stdout, re.MULTILINE)
+    def regulatory_domain(self) -> None:
+        """Of the whole machine, the first that iw names."""
+        answer = self._get("regulatory_domain")
+        match = re.search(r"^country (\S{2}):", answer.text, re.MULTILINE) if answer.ok else None
         if match:
             self.found["regulatory_domain"] = match.group(1)
         else:
-            self.missing["regulatory_domain"] = "iw does not tell"
+            self.missing["regulatory_domain"] = "no iw" if answer.status == 127 else "iw does not tell"
 
-    async def tools(self) -> None:
-        versions: dict[str, str] = {}
-        for name, option in _TOOLS:
-            program = await self._target.find(name)
-            if program is None:
-                continue
-            ran = await self._run([program, option])
-            line = next((line for line in (ran.stdout + ran.stderr).splitlines() if line.strip()), "")
-            versions[name] = line.strip()[:80]
-        self.found["tools"] = versions
+    def tools(self) -> None:
+        """The first line that each tool prints of its version."""
+        answers = {name: self._get(f"tool:{name}") for name, _ in _TOOLS}
+        self.found["tools"] = {
+            name: answer.first_line[:80] for name, answer in answers.items() if answer.status not in (127, None)
+        }
 
-    async def _text(self, path: str) -> str | None:
-        data = await self._target.read(path, limit_bytes=4096)
-        if data is None:
-            return None
-        text = data.replace(b"\0", b"").decode("utf-8", "replace").strip()
-        return text[:MAX_TEXT] or None
 
-    async def _link(self, path: str) -> str | None:
-        ran = await self._run(["readlink", path])
-        name = posixpath.basename(ran.stdout.strip())
-        return name[:64] if ran.ok and name else None
+def _why_not(answer: Answer, program: str) -> str:
+    if answer.status is None:
+        return f"{program} did not end"
+    return f"{program} is not there" if answer.status == 127 else f"{program} ended with {answer.status}"
