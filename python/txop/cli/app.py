@@ -49,6 +49,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     Command("report"),
     Command("import", "import_files"),
     Command("export"),
+    Command("history"),
     Command("air"),
     Command("bus"),
     Command("log"),

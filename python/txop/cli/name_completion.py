@@ -15,6 +15,13 @@ def scenarios(incomplete: str) -> list[str]:
     return beginning(names(), incomplete)
 
 
+def documents(incomplete: str) -> list[str]:
+    """Documents of ``txop history``; where none begins so, the shell completes files."""
+    from txop.history.documents import shipped
+
+    return beginning(shipped(), incomplete)
+
+
 def scenes(incomplete: str) -> list[str]:
     """Scenes of ``txop specimen``."""
     from txop import _native
