@@ -822,6 +822,21 @@ class Sample:
                     "resource_units": [{"tones": 26, "frames": 5}, {"tones": 106, "frames": 4}],
                 },
             ],
+            "multi_user_ppdus": [
+                {
+                    "ta": AP,
+                    "ppdus": 7,
+                    "parts_without_stamp": 0,
+                    "allocation_known": 6,
+                    "contradictory": 0,
+                    "units": 18,
+                    "users": 18,
+                    "users_captured": 10,
+                    "users_not_captured": 8,
+                    "resource_units": [{"tones": 242, "units": 12}, {"tones": 484, "units": 6}],
+                    "allocations": [{"units": "484 + 2 x 242", "users": 3, "ppdus": 6, "users_captured": 10}],
+                },
+            ],
             "airtime": {
                 "busy_us": 23.9e6,
                 "observed_us": SPAN_US,

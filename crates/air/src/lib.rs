@@ -5,6 +5,7 @@
 mod access_point;
 mod aggregation;
 mod agreement;
+mod allocations;
 mod analyzer;
 mod block_ack;
 mod block_ack_log;

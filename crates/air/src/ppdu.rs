@@ -1,7 +1,7 @@
 //! MPDUs grouped to the PPDUs that carried them.
 
 use wire::ieee80211::{FrameControl, FrameKind, MacAddr};
-use wire::phy::{Band, Mode};
+use wire::phy::{Allocation, Band, Mode};
 
 use crate::calibrate::{Grouping, StampMeaning};
 use crate::clock::Position;
@@ -69,6 +69,8 @@ pub struct Ppdu {
     pub fc: FrameControl,
     /// Modulation.
     pub mode: Mode,
+    /// Units and users of the whole PPDU, where the header tells.
+    pub allocation: Option<Allocation>,
     /// Channel.
     pub frequency_mhz: Option<u16>,
     /// Every frame in it is damaged.
@@ -130,6 +132,7 @@ impl Ppdu {
             kind: FrameControl(0).kind(),
             fc: FrameControl(0),
             mode: Mode::Unknown,
+            allocation: None,
             frequency_mhz: None,
             all_bad: true,
             mpdus: Vec::new(),
@@ -161,6 +164,12 @@ impl Ppdu {
         self.kind = frame.header.fc.kind();
         self.fc = frame.header.fc;
         self.mode = frame.radio.mode;
+        self.allocation = frame.radio.allocation;
+    }
+
+    /// The hardware stamp that all its parts have.
+    pub fn stamp_us(&self) -> Option<u64> {
+        self.group.stamp_us.filter(|us| !matches!(us, 0 | &u64::MAX))
     }
 
     /// End on the timeline (start, when the duration is not known).

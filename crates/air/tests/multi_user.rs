@@ -3,7 +3,9 @@
 mod handmade;
 
 use handmade::{Address, Handmade};
-use txop_air::report::{MultiUser, ResourceUnit};
+use txop_air::report::{AllocatedUnit, MultiUser, MultiUserPpdus, ResourceUnit};
+use wire::phy::Bandwidth;
+use wire::radiotap::HeMu;
 
 const AP: Address = [2, 0, 0, 0, 0, 1];
 const STATION: Address = [2, 0, 0, 0, 0, 9];
@@ -41,7 +43,7 @@ fn he_tb(unit: u16, width: u16) -> Vec<u8> {
 
 /// U-SIG and EHT (TLVs 33 and 34): uplink, PPDU type, unit code; 320 MHz, MCS 13, two streams, guard interval 0.8 us.
 fn eht(uplink: u32, ppdu_type: Option<u32>, unit: Option<u32>) -> Vec<u8> {
-    let (value, mask) = ppdu_type.map_or((0, 0), |code| (code | 1 << 11, 0xf803));
+    let (value, mask) = ppdu_type.map_or((0, 0), |code| (code << 6 | 1 << 17, 0x003e_00c0));
     let u_sig = [0x06 | 4 << 15 | uplink << 18, value, mask];
     let mut item = vec![0x04 | unit.map_or(0, |_| 0x0040_0000), 0, unit.unwrap_or(0)];
     item.resize(10, 0);
@@ -130,6 +132,12 @@ fn eht_to_one_user_has_a_duration_without_l_sig() {
 
 /// TSFT, channel, HE, HE-MU and L-SIG: an HE PPDU of 80 MHz with this unit (code of data5) and L-SIG LENGTH.
 fn stamped(format: u16, tsft_us: u64, unit: u16, l_sig: u16) -> Vec<u8> {
+    let width_only = HeMu { width: Some(Bandwidth::Mhz80), ..HeMu::default() };
+    signalled(format, tsft_us, unit, l_sig, &width_only)
+}
+
+/// The same with this HE-MU field.
+fn signalled(format: u16, tsft_us: u64, unit: u16, l_sig: u16, he_mu: &HeMu) -> Vec<u8> {
     let mut bytes = tsft_us.to_le_bytes().to_vec();
     bytes.extend(6_135u16.to_le_bytes());
     bytes.extend([0x40, 0x01]);
@@ -137,7 +145,7 @@ fn stamped(format: u16, tsft_us: u64, unit: u16, l_sig: u16) -> Vec<u8> {
     let data6 = if format == 3 { 1 | 0x0020 | 2 << 6 } else { 1 };
     let he = [0x4020 | format, 0x0002, 0, 0, unit, data6];
     he.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-    [0u16, 0x0004 | 2, 0, 0, 0, 0].iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    bytes.extend(he_mu.emit());
     bytes.extend(2u16.to_le_bytes());
     bytes.extend((l_sig << 4).to_le_bytes());
     let present: u32 = 1 | 1 << 3 | 1 << 23 | 1 << 24 | 1 << 27;
@@ -208,4 +216,86 @@ fn a_trigger_based_ppdu_of_several_users_counts_once() {
 fn without_l_sig_there_is_no_share_of_the_band() {
     let row = only(&downlink(&[(3, he_mu(8, 2))]));
     assert_eq!((row.ppdus_timed, row.ppdus_air_us, row.band_share, row.ppdus_joint), (Some(0), None, None, Some(0)));
+}
+
+/// 80 MHz: 484 tones for one user, then 242 and 242; the unit in the middle is empty.
+fn shared_out() -> HeMu {
+    HeMu {
+        sig_b_mcs: Some(0),
+        sig_b_dcm: Some(false),
+        sig_b_compression: Some(false),
+        symbols_or_users: Some(3),
+        width: Some(Bandwidth::Mhz80),
+        puncturing: Some(0),
+        channels: [Some([200, 192, 0, 0]), Some([114, 192, 0, 0])],
+        center: [Some(false), None],
+    }
+}
+
+/// The whole band for so many users.
+fn mimo(users: u8) -> HeMu {
+    HeMu {
+        sig_b_compression: Some(true),
+        symbols_or_users: Some(users),
+        width: Some(Bandwidth::Mhz80),
+        ..HeMu::default()
+    }
+}
+
+/// PPDUs of the access point, one after the other: HE-MU field and users captured.
+fn sent(ppdus: &[(HeMu, &[u8])]) -> Vec<MultiUserPpdus> {
+    let mut capture = Handmade::on(6_135);
+    for (at, (field, users)) in ppdus.iter().enumerate() {
+        for to in *users {
+            capture.same_instant();
+            let radiotap = signalled(2, 1_000 + 30_000 * at as u64, 7, 298, field);
+            capture.behind(radiotap, 0x0208, [user(*to), AP, AP], &[0; 40]);
+        }
+        capture.pause(20);
+    }
+    capture.report().multi_user_ppdus
+}
+
+#[test]
+fn users_of_whom_nothing_was_captured_are_counted() {
+    // Of 30 PPDUs everybody, of 20 one user only, of 10 two users of five in the whole band.
+    let mut ppdus = vec![(shared_out(), [11, 12, 13].as_slice()); 30];
+    ppdus.extend(vec![(shared_out(), [12].as_slice()); 20]);
+    ppdus.extend(vec![(mimo(5), [11, 13].as_slice()); 10]);
+    let rows = sent(&ppdus);
+    let [row] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((row.ta.as_str(), row.ppdus, row.allocation_known), ("02:00:00:00:00:01", 60, 60));
+    assert_eq!((row.units, row.users), (Some(50 * 3 + 10), Some(50 * 3 + 10 * 5)));
+    assert_eq!((row.users_captured, row.users_not_captured), (Some(30 * 3 + 20 + 10 * 2), Some(20 * 2 + 10 * 3)));
+    let by_size: Vec<_> = row.resource_units.iter().map(|AllocatedUnit { tones, units }| (*tones, *units)).collect();
+    assert_eq!(by_size, [(242, 100), (484, 50), (996, 10)]);
+    let allocations: Vec<_> =
+        row.allocations.iter().map(|it| (it.units.as_str(), it.users, it.ppdus, it.users_captured)).collect();
+    assert_eq!(allocations, [("484 + 2 x 242", 3, 50, 110), ("996", 5, 10, 20)]);
+}
+
+#[test]
+fn an_allocation_that_cannot_be_true_is_not_believed() {
+    // Two users captured, where the header tells one; and a PPDU of which two headers say different things.
+    let rows = sent(&[(mimo(1), &[11, 12]), (mimo(2), &[11, 12])]);
+    assert_eq!((rows[0].ppdus, rows[0].allocation_known, rows[0].contradictory), (2, 1, 1));
+    let mut capture = Handmade::on(6_135);
+    for (to, field) in [(11, mimo(2)), (12, mimo(3))] {
+        capture.same_instant();
+        capture.behind(signalled(2, 1_000, 7, 298, &field), 0x0208, [user(to), AP, AP], &[0; 40]);
+    }
+    let row = &capture.report().multi_user_ppdus[0];
+    assert_eq!((row.ppdus, row.contradictory, row.users, row.users_not_captured), (1, 1, None, None));
+}
+
+#[test]
+fn without_a_stamp_or_an_allocation_nothing_is_said_of_the_others() {
+    let row = &downlink(&[(3, he_mu(8, 2))]).report().multi_user_ppdus[0];
+    assert_eq!((row.ppdus, row.parts_without_stamp, row.users), (0, 3, None));
+    // One content channel of two.
+    let half = HeMu { channels: [Some([200, 192, 0, 0]), None], ..shared_out() };
+    let row = &sent(&[(half, &[11])])[0];
+    assert_eq!((row.ppdus, row.allocation_known, row.units, row.users_captured), (1, 0, None, None));
+    // Trigger-based PPDUs have no such header, those to a single user no others.
+    assert!(downlink(&[(3, he(0, 2)), (2, he_tb(9, 3))]).report().multi_user_ppdus.is_empty());
 }

@@ -4,7 +4,7 @@
 //! knows radiotap from Prism.
 
 use crate::linktype::LinkType;
-use crate::phy::Mode;
+use crate::phy::{Allocation, Mode};
 
 /// Where in a PPDU a time stamp was taken, as the header *declares* it (drivers are often wrong).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +81,8 @@ pub struct RadioInfo {
     pub frequency_mhz: Option<u16>,
     /// Modulation.
     pub mode: Mode,
+    /// Units and users of the whole PPDU, of which this frame's is one; `None` where the header does not tell all of them.
+    pub allocation: Option<Allocation>,
     /// Signal at the antenna (the strongest one when there are several), dBm.
     pub signal_dbm: Option<i8>,
     /// Noise, dBm.

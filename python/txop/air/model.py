@@ -473,6 +473,58 @@ class Airtime(Model):
     """Width of a bin, µs."""
 
 
+class AllocationCount(Model):
+    """PPDUs that share the channel out in the same way."""
+
+    units: str
+    """Units as `count x tones`, largest first: `484 + 2 x 242`."""
+    users: int
+    """User fields of each of these PPDUs."""
+    ppdus: int
+    """PPDUs."""
+    users_captured: int
+    """Users captured, all these PPDUs together."""
+
+
+class AllocatedUnit(Model):
+    """Resource units of one size."""
+
+    tones: int
+    """Tones: 26 to 996 in HE, also the whole band (to 3984) where that is shared by MU-MIMO."""
+    units: int
+    """Units."""
+
+
+class MultiUserPpdus(Model):
+    """HE and EHT PPDUs to several users, as wholes: what their signalling allocates, and of whose part frames were
+    captured. Parts of one PPDU are known by their equal hardware stamps."""
+
+    ta: str
+    """Transmitter."""
+    ppdus: int
+    """PPDUs of which at least one frame was captured."""
+    parts_without_stamp: int
+    """Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be told. In none of the other
+    counts."""
+    allocation_known: int
+    """PPDUs whose header tells all units and users: HE-MU with the RU Allocation of both content channels, or
+    MU-MIMO in the whole band with its number of users."""
+    contradictory: int
+    """PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`."""
+    units: int | None
+    """Resource units in `allocation_known`; null when there are none."""
+    users: int | None
+    """User fields in them. A unit can be allocated and left empty, so there are at most so many users."""
+    users_captured: int | None
+    """Users of them of whom a frame was captured that is not known to be damaged."""
+    users_not_captured: int | None
+    """`users` without `users_captured`: users of whom nothing was captured, and units that were left empty."""
+    resource_units: list[AllocatedUnit]
+    """Units by their size, smallest first."""
+    allocations: list[AllocationCount]
+    """The same by allocation, most PPDUs first, 32 at most."""
+
+
 class ResourceUnit(Model):
     """Frames in resource units of one size."""
 
@@ -1465,6 +1517,9 @@ class Report(Model):
     """5. Aggregation, per (transmitter, receiver, TID)."""
     multi_user: list[MultiUser] = Field(default_factory=list)
     """5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames."""
+    multi_user_ppdus: list[MultiUserPpdus] = Field(default_factory=list)
+    """5. PPDUs to several users as wholes: what they allocate, and of whose part frames were captured; per
+    transmitter."""
     airtime: Airtime
     """6. Airtime of everybody."""
     waterfall: list[WaterfallStep]

@@ -195,6 +195,7 @@ impl Accounts {
         }
         if is_main {
             self.listener.ppdu(ppdu, role);
+            self.allocations.ppdu(ppdu);
         }
         let is_chosen = self.selection.bssid.is_some() && role != Role::Damaged && {
             let of = match role {

@@ -186,6 +186,7 @@ impl Running {
                 })
                 .collect(),
             multi_user: multi_user::multi_user(rows.iter().copied()),
+            multi_user_ppdus: accounts.allocations.report(&|ta| !is_left_out(ta.as_u64())),
             airtime: medium.report(timely, selection.bssid.is_some()),
             waterfall: waterfalls.first().map(|w| w.steps.clone()).unwrap_or_default(),
             waterfalls,

@@ -9,6 +9,7 @@ use capture::Place;
 use hashbrown::HashSet;
 use wire::ieee80211::MacAddr;
 
+use crate::allocations::Allocations;
 use crate::block_ack::Flows;
 use crate::block_ack_log::BlockAckLog;
 use crate::calibrate::{calibrate, Calibration, Grouping};
@@ -245,6 +246,7 @@ struct Accounts {
     listener: Listener,
     floods: Floods,
     events: Events,
+    allocations: Allocations,
     traffic: Option<Box<Traffic>>,
     /// Only where it is asked for.
     block_acks: Option<Box<BlockAckLog>>,
@@ -279,6 +281,7 @@ impl Running {
                 listener: Listener::default(),
                 floods: Floods::default(),
                 events: Events::default(),
+                allocations: Allocations::default(),
                 traffic: packets.then(Box::default),
                 block_acks: None,
             },
@@ -362,6 +365,7 @@ impl Running {
             assembler.finish(&mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
             matcher.interrupted(&mut accounts.links);
         }
+        accounts.allocations.finish();
         accounts.medium.finish(&mut accounts.links);
     }
 }

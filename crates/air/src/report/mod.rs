@@ -96,6 +96,9 @@ pub struct Report {
     /// 5. MU and trigger-based PPDUs and resource units, per (transmitter, receiver) with HE or EHT data frames.
     #[serde(default)] // older documents lack it
     pub multi_user: Vec<MultiUser>,
+    /// 5. PPDUs to several users as wholes: what they allocate, and of whose part frames were captured; per transmitter.
+    #[serde(default)] // older documents lack it
+    pub multi_user_ppdus: Vec<MultiUserPpdus>,
     /// 6. Airtime of everybody.
     pub airtime: Airtime,
     /// 7. Goodput waterfall of the chosen direction; shares sum to one. Empty when not available.

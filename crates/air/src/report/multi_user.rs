@@ -60,3 +60,58 @@ pub struct ResourceUnit {
     /// Frames.
     pub frames: u64,
 }
+
+/// HE and EHT PPDUs to several users, as wholes: what their signalling allocates, and of whose part frames were captured.
+///
+/// Parts of one PPDU are known by their equal hardware stamps.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MultiUserPpdus {
+    /// Transmitter.
+    pub ta: String,
+    /// PPDUs of which at least one frame was captured.
+    pub ppdus: u64,
+    /// Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be told. In none of the other counts.
+    pub parts_without_stamp: u64,
+    /// PPDUs whose header tells all units and users: HE-MU with the RU Allocation of both content channels, or MU-MIMO in the
+    /// whole band with its number of users.
+    pub allocation_known: u64,
+    /// PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`.
+    pub contradictory: u64,
+    /// Resource units in `allocation_known`; null when there are none.
+    pub units: Option<u64>,
+    /// User fields in them. A unit can be allocated and left empty, so there are at most so many users.
+    pub users: Option<u64>,
+    /// Users of them of whom a frame was captured that is not known to be damaged.
+    pub users_captured: Option<u64>,
+    /// `users` without `users_captured`: users of whom nothing was captured, and units that were left empty.
+    pub users_not_captured: Option<u64>,
+    /// Units by their size, smallest first.
+    pub resource_units: Vec<AllocatedUnit>,
+    /// The same by allocation, most PPDUs first, 32 at most.
+    pub allocations: Vec<AllocationCount>,
+}
+
+/// Resource units of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AllocatedUnit {
+    /// Tones: 26 to 996 in HE, also the whole band (to 3984) where that is shared by MU-MIMO.
+    pub tones: u16,
+    /// Units.
+    pub units: u64,
+}
+
+/// PPDUs that share the channel out in the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AllocationCount {
+    /// Units as `count x tones`, largest first: `484 + 2 x 242`.
+    pub units: String,
+    /// User fields of each of these PPDUs.
+    pub users: u8,
+    /// PPDUs.
+    pub ppdus: u64,
+    /// Users captured, all these PPDUs together.
+    pub users_captured: u64,
+}

@@ -1,5 +1,6 @@
 //! The 802.11 physical layer's arithmetic: what a PPDU's mode is, how fast it carries bits, how long it is on the air.
 
+mod allocation;
 mod duration;
 mod key;
 mod ldpc;
@@ -11,6 +12,7 @@ mod testing;
 mod timing;
 
 pub use crate::AccessCategory;
+pub use allocation::Allocation;
 pub use duration::{ampdu_psdu_len, l_sig_duration_ns, AirDuration};
 pub use mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 pub use response::{

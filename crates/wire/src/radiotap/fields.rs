@@ -186,6 +186,7 @@ impl<'a> Fields<'a> {
             info.bad_fcs = Some(flags & FLAG_BAD_FCS != 0);
             info.data_pad = flags & FLAG_DATA_PAD != 0;
         }
+        info.allocation = self.modulation.allocation();
         info.mode = self.modulation.mode(self.flags.map(|flags| flags & FLAG_SHORT_PREAMBLE != 0));
     }
 }

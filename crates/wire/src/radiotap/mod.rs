@@ -7,6 +7,7 @@
 
 mod emit;
 mod fields;
+mod he_mu;
 mod memo;
 mod modulation;
 
@@ -14,6 +15,7 @@ use crate::radio::{RadioError, RadioInfo};
 use fields::Fields;
 
 pub use emit::Reception;
+pub use he_mu::{HeMu, HE_MU_BYTES};
 pub(crate) use memo::Memo;
 pub(crate) use modulation::legacy;
 

@@ -5,7 +5,8 @@
 //! PHY's description: a frame with an HE field was not sent at the legacy rate that may stand beside it.
 
 use super::fields::{byte, le16, le32};
-use crate::phy::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use super::he_mu::{he_width, HeMu};
+use crate::phy::{Allocation, Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 
 /// Channel flags (fields 3 and 18, same low half) that change what a bare rate means.
 const CHANNEL_S1G: u16 = 0x0007;
@@ -33,6 +34,9 @@ pub(super) struct Modulation {
     channel_flags: u16,
     source: Source,
     mode: Mode,
+    he_mu: Option<Allocation>,
+    /// Users of an EHT PPDU without OFDMA.
+    eht_users: Option<u8>,
 }
 
 impl Modulation {
@@ -137,16 +141,15 @@ impl Modulation {
         self.describe(Source::He, he(data).map_or(Mode::Unknown, Mode::He));
     }
 
-    /// Field 24: flags1, flags2 (u16 each), then RU allocations: the width of an HE MU PPDU, whatever part of it this user has.
+    /// Field 24: the width of an HE MU PPDU and its allocation, whatever part of it this user has.
+    #[cold]
     pub(super) fn he_mu(&mut self, data: &[u8]) {
-        const WIDTH_KNOWN: u16 = 0x0004;
-
-        let flags2 = le16(data, 2);
-        if let Mode::He(he @ He { format: HeFormat::Mu, bandwidth: None, ru_tones: Some(_), .. }) = &mut self.mode {
-            if flags2 & WIDTH_KNOWN != 0 {
-                he.bandwidth = Some(he_width(flags2));
-            }
+        let Mode::He(he @ He { format: HeFormat::Mu, .. }) = &mut self.mode else { return };
+        let field = HeMu::parse(data);
+        if he.bandwidth.is_none() && he.ru_tones.is_some() {
+            he.bandwidth = field.width;
         }
+        self.he_mu = self.he_mu.or(field.allocation());
     }
 
     /// TLV 33 (common u32, value u32, mask u32): a version-0 U-SIG, which is EHT's.
@@ -155,8 +158,9 @@ impl Modulation {
         const BANDWIDTH_KNOWN: u32 = 0x02;
         const LINK_DIRECTION_KNOWN: u32 = 0x04;
         const UPLINK: u32 = 0x0004_0000;
-        const PPDU_TYPE: u32 = 0x0003;
-        const SIG_SYMBOLS: u32 = 0xf800;
+        // Behind the last six bits of U-SIG-1.
+        const PPDU_TYPE: u32 = 0x0000_00c0;
+        const SIG_SYMBOLS: u32 = 0x003e_0000;
 
         let (common, value, mask) = (le32(data, 0), le32(data, 4), le32(data, 8));
 
@@ -175,7 +179,7 @@ impl Modulation {
                 };
             }
             if common & LINK_DIRECTION_KNOWN != 0 && mask & PPDU_TYPE == PPDU_TYPE {
-                eht.format = match (common & UPLINK != 0, value & PPDU_TYPE) {
+                eht.format = match (common & UPLINK != 0, (value & PPDU_TYPE) >> 6) {
                     (_, 1) => Some(EhtFormat::SingleUser),
                     (true, 0) => Some(EhtFormat::TriggerBased),
                     (false, 0) => Some(EhtFormat::Ofdma),
@@ -186,7 +190,7 @@ impl Modulation {
             // These bits are something else in a trigger-based PPDU, which has no EHT-SIG.
             let has_sig = !matches!(eht.format, None | Some(EhtFormat::TriggerBased));
             if has_sig && mask & SIG_SYMBOLS == SIG_SYMBOLS {
-                eht.sig_symbols = Some((value >> 11 & 0x1f) as u8 + 1);
+                eht.sig_symbols = Some(((value & SIG_SYMBOLS) >> 17) as u8 + 1);
             }
         }
     }
@@ -194,12 +198,17 @@ impl Modulation {
     /// TLV 34: known u32, data [u32; 9], then one u32 for each user.
     pub(super) fn eht(&mut self, data: &[u8]) {
         const GUARD_INTERVAL_KNOWN: u32 = 0x04;
+        const USER_COUNT_KNOWN: u32 = 0x0008_0000;
         const RU_SIZE_KNOWN: u32 = 0x0040_0000;
         const USERS_AT: usize = 40;
         const USER_MCS_KNOWN: u32 = 0x02;
         const USER_NSS_KNOWN: u32 = 0x10;
         const USER_OF_THIS_FRAME: u32 = 0x80;
 
+        // Users minus one, of a PPDU without OFDMA.
+        if le32(data, 0) & USER_COUNT_KNOWN != 0 {
+            self.eht_users.get_or_insert((le32(data, 32) >> 17 & 0x07) as u8 + 1);
+        }
         let Some(eht) = self.eht_in_progress() else { return };
         if le32(data, 0) & GUARD_INTERVAL_KNOWN != 0 {
             eht.gi = guard_interval(le32(data, 4) >> 7);
@@ -225,6 +234,19 @@ impl Modulation {
         self.describe(Source::Eht, Mode::Eht(Eht::UNKNOWN));
         match &mut self.mode {
             Mode::Eht(eht) => Some(eht),
+            _ => None,
+        }
+    }
+
+    /// Units and users of the whole PPDU, when all fields have been read.
+    pub(super) fn allocation(&self) -> Option<Allocation> {
+        match self.mode {
+            Mode::He(He { format: HeFormat::Mu, .. }) => self.he_mu,
+            Mode::Eht(Eht { format: Some(EhtFormat::MuMimo), bandwidth: Some(width), ru_tones, .. }) => {
+                // A smaller unit is what puncturing left of the band.
+                let is_whole = ru_tones.is_none() || ru_tones == width.tones();
+                self.eht_users.filter(|_| is_whole).and_then(|users| Allocation::whole_band(width, users))
+            }
             _ => None,
         }
     }
@@ -301,16 +323,6 @@ const fn guard_interval(code: u32) -> Option<GuardInterval> {
         1 => Some(GuardInterval::Ns1600),
         2 => Some(GuardInterval::Ns3200),
         _ => None,
-    }
-}
-
-/// Width codes of HE-SIG-A, in the low two bits.
-const fn he_width(code: u16) -> Bandwidth {
-    match code & 0x03 {
-        0 => Bandwidth::Mhz20,
-        1 => Bandwidth::Mhz40,
-        2 => Bandwidth::Mhz80,
-        _ => Bandwidth::Mhz160,
     }
 }
 

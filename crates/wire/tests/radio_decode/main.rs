@@ -2,6 +2,7 @@
 
 mod captures;
 mod encoder;
+mod he_mu;
 mod oracle;
 mod other_headers;
 mod radiotap_fields;

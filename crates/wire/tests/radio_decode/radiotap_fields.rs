@@ -427,6 +427,9 @@ fn eht_with_little_known() {
 }
 
 /// Link direction, PPDU type and the number of EHT-SIG symbols are in U-SIG, the size of the user's unit is in EHT.
+///
+/// Bits 0 to 5 of value and mask are the last ones of U-SIG-1; those of U-SIG-2 follow (radiotap.org, and
+/// `IEEE80211_RADIOTAP_EHT_USIG2_MU_...` of Linux).
 #[test]
 fn eht_to_several_users() {
     let u_sig = |uplink: u32, value: u32, mask: u32| (33, le32s(&[0x04 | uplink << 18, value, mask]));
@@ -435,13 +438,13 @@ fn eht_to_several_users() {
         other => panic!("{other:?}"),
     };
     let all = u32::MAX;
-    assert_eq!(of(u_sig(0, 1 | 3 << 11, all)), (Some(EhtFormat::SingleUser), Some(4)));
-    assert_eq!(of(u_sig(1, 1, all)), (Some(EhtFormat::SingleUser), Some(1)), "a station to its access point");
+    assert_eq!(of(u_sig(0, 1 << 6 | 3 << 17, all)), (Some(EhtFormat::SingleUser), Some(4)));
+    assert_eq!(of(u_sig(1, 1 << 6, all)), (Some(EhtFormat::SingleUser), Some(1)), "a station to its access point");
     assert_eq!(of(u_sig(0, 0, all)), (Some(EhtFormat::Ofdma), Some(1)));
-    assert_eq!(of(u_sig(0, 2, all)), (Some(EhtFormat::MuMimo), Some(1)));
-    assert_eq!(of(u_sig(1, 0x1f << 11, all)), (Some(EhtFormat::TriggerBased), None), "no EHT-SIG");
-    assert_eq!(of(u_sig(0, 3, all)), (None, None), "reserved");
-    assert_eq!(of(u_sig(0, 1 | 3 << 11, 0x01)), (None, None), "not all bits of the type are known");
+    assert_eq!(of(u_sig(0, 2 << 6, all)), (Some(EhtFormat::MuMimo), Some(1)));
+    assert_eq!(of(u_sig(1, 0x1f << 17, all)), (Some(EhtFormat::TriggerBased), None), "no EHT-SIG");
+    assert_eq!(of(u_sig(0, 3 << 6, all)), (None, None), "reserved");
+    assert_eq!(of(u_sig(0, 1 << 6 | 3 << 17, 0x40)), (None, None), "not all bits of the type are known");
     let sizes = [26, 52, 106, 242, 484, 996, 1992, 3984, 78, 132, 726, 1480, 1722, 2476, 2988, 3472];
     for code in 0..32u32 {
         let mut words = vec![0x0040_0000, 0, code | 0x1fe0];

@@ -264,13 +264,13 @@ fn compare_with_tshark(name: &str, link: u32, packets: &[Vec<u8>], ignored: &[&s
     assert!(compared >= at_least, "only {compared} values compared");
 }
 
-fn samples<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
+pub fn samples<T>(strategy: impl Strategy<Value = T>, count: usize) -> Vec<T> {
     let mut runner = TestRunner::deterministic();
     (0..count).map(|_| strategy.new_tree(&mut runner).expect("a value").current()).collect()
 }
 
 /// An ACK frame for tshark to dissect behind the header.
-const ACK: [u8; 14] = [0xd4, 0, 0, 0, 0x00, 0x14, 0xa5, 0xcb, 0x6e, 0x1a, 0xc2, 0x59, 0x43, 0xc1];
+pub const ACK: [u8; 14] = [0xd4, 0, 0, 0, 0x00, 0x14, 0xa5, 0xcb, 0x6e, 0x1a, 0xc2, 0x59, 0x43, 0xc1];
 
 #[test]
 fn random_radiotap_headers_agree_with_tshark() {

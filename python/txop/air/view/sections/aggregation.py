@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txop.air.model import Aggregation, MultiUser
+from txop.air.model import Aggregation, MultiUser, MultiUserPpdus
 from txop.air.report import AirReport
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
@@ -34,6 +34,9 @@ def section(report: AirReport, options: Options) -> Section:
     shared = [row for row in report.multi_user if options.wants(row.ta, row.ra)]
     if shared:
         blocks.append(_multi_user(shared))
+    wholes = [row for row in report.multi_user_ppdus if options.wants(row.ta)]
+    if wholes:
+        blocks.append(_wholes(wholes))
     return Section("aggregation", 5, "Aggregation", blocks, unavailable(report, "aggregation"))
 
 
@@ -61,6 +64,46 @@ def _multi_user(rows: list[MultiUser]) -> Grid:
         "width are told; with others: PPDUs of which frames of other users were captured, too."
     )
     return Grid("HE and EHT PPDUs by format", columns, Rows(rows, _shared), note, unit_of_rows="links")
+
+
+def _wholes(rows: list[MultiUserPpdus]) -> Grid:
+    columns = (
+        Column("Transmitter", right=False),
+        Column("PPDUs"),
+        Column("Allocation known"),
+        Column("Units"),
+        Column("Users"),
+        Column("Captured"),
+        Column("Not captured"),
+        Column("Contradictory", rank=2),
+        Column("Parts without stamp", rank=3),
+        Column("Tones: units", rank=2, right=False),
+        Column("Most often", rank=3, right=False),
+    )
+    note = (
+        "HE and EHT PPDUs to several users, parts with the same hardware stamp as one. Units and users: those in the "
+        "header of the PPDUs whose allocation is known (radiotap HE-MU: HE-SIG-B, all content channels; MU-MIMO: the "
+        "number of users). Captured: users with at least one frame that is not damaged. Not captured: the others; a "
+        "unit may also be allocated and left empty."
+    )
+    return Grid("PPDUs to several users", columns, Rows(rows, _whole), note, unit_of_rows="transmitters")
+
+
+def _whole(row: MultiUserPpdus) -> tuple[Cell, ...]:
+    most = row.allocations[0] if row.allocations else None
+    return (
+        Cell(row.ta),
+        cells.count(row.ppdus),
+        cells.count(row.allocation_known),
+        cells.count(row.units),
+        cells.count(row.users),
+        cells.count(row.users_captured),
+        cells.count(row.users_not_captured),
+        cells.count(row.contradictory),
+        cells.count(row.parts_without_stamp),
+        Cell(", ".join(f"{unit.tones}: {fmt.count(unit.units)}" for unit in row.resource_units)),
+        cells.missing() if most is None else Cell(f"{most.units} ({most.users} users)"),
+    )
 
 
 def _shared(row: MultiUser) -> tuple[Cell, ...]:
