@@ -363,3 +363,25 @@ def test_servers_leave_nothing(busybox_sshd: StartServer) -> None:
 def test_not_a_jump_host(text: str) -> None:
     with pytest.raises(ValueError, match="not a jump host"):
         Hop.parse(text)
+
+
+def test_commands_in_a_network_namespace_of_the_machine(busybox_sshd: StartServer, tmp_path: Path) -> None:
+    server = busybox_sshd(programs=["ip"])
+    assert "iproute2" in refused(busybox_sshd(), tmp_path, TargetLost, namespace="ap")
+    enter = ["nsenter", "-t", str(min(server.processes())), "-m", "-n", "-p", "chroot", str(server.root)]
+    (real,) = (f"/{path.relative_to(server.root)}" for path in server.root.glob("usr/*bin/ip"))
+    made = subprocess.run([*enter, real, "netns", "add", "ap"], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no network namespace can be made in the server: {made.stderr}")
+
+    async def story(target: Target) -> None:
+        inside = await target.read("/proc/net/dev")
+        assert b"eth0" not in (inside or b"eth0")
+        running = await target.start(["sleep", "100"], stdout=tmp_path / "out")
+        await running.stop()
+        assert (await must(target, ["sh", "-c", "echo a b"])).stdout == "a b\n"
+
+    tell(ssh_target(server, tmp_path, Recorder(), namespace="ap"), story)
+    assert server.wait_for_no_commands(6) == []
+    message = refused(server, tmp_path, TargetLost, namespace="gone")
+    assert "gone" in message

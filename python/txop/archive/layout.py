@@ -68,8 +68,6 @@ class Layout:
 
         Raises :class:`ArchiveError` when the folder holds anything already.
         """
-        from txop import __version__
-
         if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
             raise ArchiveError(
                 "is not empty",
@@ -79,6 +77,13 @@ class Layout:
         self.runs.mkdir(parents=True, exist_ok=True)
         with whole_file(self.plan) as out:
             out.write(plan_text)
+        self.identify(plan_folder, overrides)
+        sync_folder(self.root)
+
+    def identify(self, plan_folder: Path, overrides: dict[str, Any] | None) -> None:
+        """Write ``archive.json``; see :meth:`create`."""
+        from txop import __version__
+
         identity = {
             "format": "txop-archive",
             "version": ARCHIVE_VERSION,
@@ -88,7 +93,6 @@ class Layout:
         }
         with whole_file(self.identity) as out:
             out.write(json.dumps(identity) + "\n")
-        sync_folder(self.root)
 
     def facts(self) -> dict[str, Any]:
         """``archive.json``: ``plan_folder``, which file names in the plan are relative to, and ``overrides``, what the

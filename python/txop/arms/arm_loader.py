@@ -15,6 +15,7 @@ from txop.arms.firmware import ROOT, put_back
 from txop.arms.module import ARM_FILE, CAMPAIGN_FILE, InsertModule, KeepAway, LoadModule, loaded_modules, normal
 from txop.arms.steps import RUN_FOLDER, Session, Step, StepFailed
 from txop.arms.verify import Verified, verify_arm
+from txop.plan.access import without_access
 from txop.plan.model import Arm, Plan
 from txop.targets.contract import TargetError, TargetLost, Targets
 
@@ -263,8 +264,9 @@ def modules_of(plan: Plan) -> tuple[str, ...]:
 
 
 def tag_of(plan: Plan) -> str:
-    """Begins the names of what a campaign leaves on targets while it runs; the same for the same plan."""
-    return hashlib.sha256(plan.model_dump_json().encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    """Begins the names of what a campaign leaves on targets while it runs; the same for the same plan, also when its
+    machines are reached another way (``txop resume --plan``)."""
+    return hashlib.sha256(without_access(plan).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def shown_steps(plan: Plan, arm: Arm, folder: Path) -> list[dict[str, Any]]:

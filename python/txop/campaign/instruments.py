@@ -106,5 +106,8 @@ def _traffic(plan: Plan, test: Test, cycler: Cycler | None) -> list[Instrument]:
 
 def same_machine(plan: Plan) -> bool:
     """Whether the device under test and the peer are known to be the same machine."""
+    dut, peer = plan.target["dut"], plan.target.get("peer")
+    if dut.kind == "ssh" and peer is not None and peer.kind == "ssh":
+        return (dut.host, dut.port, dut.jump) == (peer.host, peer.port, peer.jump)
     kinds = {plan.target[name].kind for name in ("dut", "peer") if name in plan.target}
     return len(kinds & {"local", "namespace"}) > 0 and kinds <= {"local", "namespace"}

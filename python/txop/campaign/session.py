@@ -7,13 +7,15 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from txop.archive.journal import read_journal
-from txop.archive.layout import ArchiveError, Layout
-from txop.archive.reader import read_archive
+from txop.archive.journal import JournalWriter, read_journal
+from txop.archive.layout import ArchiveError, ArchiveLock, Layout
+from txop.archive.reader import Archive, read_archive
 from txop.campaign.command_log import CommandLog
 from txop.campaign.engine import Campaign, Outcome
 from txop.campaign.laboratory import Laboratory
 from txop.campaign.reporter import Reporter
+from txop.core.whole_file import whole_file
+from txop.plan.access import changes
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Plan
 from txop.plan.old_links import as_now
@@ -51,10 +53,16 @@ def begin(loaded: LoadedPlan, output: Path | None, overrides: Overrides) -> Sess
     return Session(layout, plan, loaded.folder)
 
 
-def reopen(root: Path) -> Session:
+def reopen(root: Path, plan: LoadedPlan | None = None) -> Session:
     """An archive whose campaign is to go on. Raises :class:`ArchiveError`, also when its plan can no longer be carried
-    out: a file that it names is gone."""
+    out: a file that it names is gone.
+
+    ``plan``: takes the place of the archive's, when nothing but the way to its machines differs
+    (:mod:`txop.plan.access`); it was checked.
+    """
     archive = read_archive(root)
+    if plan is not None and _take(archive, plan):
+        archive = read_archive(root)
     folder = archive.layout.facts().get("plan_folder")
     if not isinstance(folder, str):
         raise ArchiveError("its archive.json does not say where its plan was", where=root)
@@ -69,6 +77,37 @@ def reopen(root: Path) -> Session:
                 what_to_do=f"its files are looked for in {folder}",
             ) from None
     return Session(archive.layout, archive.plan, Path(folder))
+
+
+def _take(archive: Archive, loaded: LoadedPlan) -> bool:
+    """Put a plan in the place of the archive's, which is kept beside it. Whether there is a difference."""
+    layout = archive.layout
+    if archive.finished:
+        raise ArchiveError("its campaign is finished: no plan can change it", where=layout.root)
+    try:
+        old = parse_plan(layout.plan.read_bytes(), layout.plan)
+    except PlanError as error:
+        raise ArchiveError(error.problems[0].text(layout.plan.name), where=layout.plan) from None
+    found = changes(old.plan, loaded.plan)
+    if found.refused:
+        raise ArchiveError(
+            f"{loaded.path} measures something else than this campaign: {', '.join(found.refused[:8])} may not change",
+            where=layout.root,
+            what_to_do="only the way to the machines may (addresses, keys, hooks); for another plan begin another "
+            "archive with txop run",
+        )
+    facts = layout.facts()
+    if not found.allowed and facts.get("plan_folder") == str(loaded.folder):
+        return False
+    with ArchiveLock(layout), JournalWriter(layout.journal) as journal:
+        aside = next(path for n in range(1, 10_000) if not (path := layout.root / f"plan-{n}.toml").exists())
+        with whole_file(aside) as out:
+            out.write(old.text)
+        with whole_file(layout.plan) as out:
+            out.write(loaded.text)
+        layout.identify(loaded.folder, facts.get("overrides"))
+        journal.write("plan-changed", keys=list(found.allowed), before=aside.name)
+    return True
 
 
 def make_laboratory(

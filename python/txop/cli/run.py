@@ -66,7 +66,13 @@ def register(app: typer.Typer) -> None:
     )(run)
     app.command(
         name="resume",
-        epilog=epilog([("txop resume plan-20260301-101500", "go on with a campaign where it stopped")], notes=notes),
+        epilog=epilog(
+            [
+                ("txop resume plan-20260301-101500", "go on with a campaign where it stopped"),
+                ("txop resume plan-20260301-101500 --plan plan.toml", "the same, with an address or a key mended"),
+            ],
+            notes=notes,
+        ),
     )(resume)
 
 
@@ -93,6 +99,12 @@ def run(
 
 def resume(
     archive: ArchiveFolder,
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            "--plan", metavar="PLAN", help="The plan, mended: addresses, keys and hooks of its targets may differ."
+        ),
+    ] = None,
     jobs: Jobs = None,
     report: Report = True,
     quiet: QuietFlag = False,
@@ -101,7 +113,7 @@ def resume(
     """Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk."""
     from txop.campaign import session
 
-    prepared = session.reopen(archive)
+    prepared = session.reopen(archive, read_plan(plan)[0] if plan is not None else None)
     return carry_on(prepared, report=report, quiet=quiet, as_json=as_json, jobs=jobs)
 
 
@@ -124,7 +136,8 @@ def carry_on(prepared: Session, *, report: bool, quiet: bool, as_json: bool, job
         raise UserError(
             error.what,
             where=error.target,
-            what_to_do=f"when it is mended: txop resume {prepared.layout.root}",
+            what_to_do=f"when it is mended: txop resume {prepared.layout.root}; when it is the plan that has to be "
+            f"mended (an address, a key, a hook): txop resume {prepared.layout.root} --plan PLAN",
             exit_code=ExitCode.MISSING,
         ) from None
     except OSError as error:

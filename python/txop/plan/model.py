@@ -45,6 +45,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]*(-[a-z0-9_]
 Module = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)]
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][^\s/:]*$", max_length=15)]
 Host = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\[][A-Za-z0-9._:%\[\]-]*$", max_length=255)]
+NamespaceName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=64)]
 Seconds = Annotated[float, Field(ge=0, le=7 * 86400, allow_inf_nan=False)]
 MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]*\.[a-z0-9_]+$", max_length=100)]
 """``TEST.METRIC``, as in ``tx.throughput_mbit_s``."""
@@ -88,7 +89,7 @@ class NamespaceTarget(_Target):
 
     kind: Literal["namespace"]
     """How the machine is reached."""
-    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", max_length=64)]
+    name: NamespaceName
     """Name of the namespace, as ``ip netns list`` shows it; it has to exist."""
 
 
@@ -113,6 +114,9 @@ class SshTarget(_Target):
     """OpenSSH client configuration to read; default ``~/.ssh/config``."""
     connect_timeout_s: Seconds = 15.0
     """How long one attempt to connect may take."""
+    namespace: NamespaceName | None = None
+    """A network namespace there (``ip netns list``) that every command runs in, through ``ip netns exec``: so that one
+    machine can be device under test, access point and sniffer. Needs root there, or ``sudo``; it has to exist."""
 
 
 class LabgridTarget(_Target):

@@ -107,7 +107,7 @@ def _targets(loaded: LoadedPlan) -> Found:
         if dut.kind == "namespace" and peer.kind == "namespace":
             same = dut.name == peer.name
         if dut.kind == "ssh" and peer.kind == "ssh":
-            same = (dut.host, dut.port) == (peer.host, peer.port)
+            same = (dut.host, dut.port, dut.namespace) == (peer.host, peer.port, peer.namespace)
         if same:
             said = "is the machine of the device under test: its own traffic never leaves it"
             yield ("target", "peer"), said, "put one of them into a network namespace, or use another machine"

@@ -47,7 +47,13 @@ def _ssh(name: str, table: model.SshTarget, listener: Listener) -> Target:
         connect_timeout_s=table.connect_timeout_s,
     )
     return SshTarget(
-        name, where=where, interface=table.interface, address=table.address, sudo=table.sudo, listener=listener
+        name,
+        where=where,
+        namespace=table.namespace,
+        interface=table.interface,
+        address=table.address,
+        sudo=table.sudo,
+        listener=listener,
     )
 
 

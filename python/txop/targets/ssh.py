@@ -19,6 +19,13 @@ from txop.targets.ssh_connection import SshAddress, close_connections, open_conn
 if TYPE_CHECKING:
     import asyncssh
 
+# `ip` may be in a folder that logins do not have on their PATH, and BusyBox' knows no namespaces.
+_ENTER = (
+    'IFS=: p=$PATH:/usr/sbin:/sbin; for d in $p; do [ -x "$d/ip" ] || continue; '
+    'case $(readlink -f "$d/ip") in */busybox) ;; *) unset IFS; exec "$d/ip" netns exec "$@" ;; esac; done; '
+    'echo "it has no ip that enters network namespaces (iproute2)" >&2; exit 127'
+)
+
 MAX_CONNECTIONS = 8
 """OpenSSH allows 10 sessions per connection (MaxSessions); past that, txop opens one more connection."""
 
@@ -31,13 +38,18 @@ class SshTarget(ShellTarget):
         name: str,
         *,
         where: SshAddress,
+        namespace: str | None = None,
         interface: str | None = None,
         address: str | None = None,
         sudo: bool = False,
         listener: Listener | None = None,
     ) -> None:
-        super().__init__(name, interface=interface, address=address, sudo=sudo, listener=listener)
+        # Who enters a namespace is root in it already.
+        sudo_inside = sudo and namespace is None
+        super().__init__(name, interface=interface, address=address, sudo=sudo_inside, listener=listener)
         self._where = where
+        self._namespace = namespace
+        self._enter = [] if namespace is None else [*(["sudo", "-n", "--"] if sudo else []), *_enter(namespace)]
         self._chains: list[list[asyncssh.SSHClientConnection]] = []
         """Connections to the target, each after those to the jump hosts it goes through."""
         self._opening = asyncio.Lock()
@@ -62,7 +74,7 @@ class SshTarget(ShellTarget):
         self._drop_closed()
         if not self._chains:
             raise TargetLost(self._name, "the SSH connection is closed")
-        line = f"exec {shlex.join(argv)}"
+        line = f"exec {shlex.join([*self._enter, *argv])}"
         refused = "no connection"
         full: list[list[asyncssh.SSHClientConnection]] = []
         while True:
@@ -98,6 +110,11 @@ class SshTarget(ShellTarget):
             if any(connection.is_closed() for connection in chain):
                 close_connections(chain)
                 self._chains.remove(chain)
+
+
+def _enter(namespace: str) -> list[str]:
+    """What is put in front of a command that is to run in a network namespace."""
+    return ["sh", "-c", _ENTER, "enter", namespace]
 
 
 async def _session(connection: asyncssh.SSHClientConnection, line: str, command: Command) -> _Channel:
