@@ -1,6 +1,6 @@
 """Called by bench/guest: what guests cost on this machine.
 
-* the image: made from packages that are there, unpacked anew: seconds and megabytes; promised: 10 s, 30 MB
+* the image: made from packages that are there, unpacked again: seconds and megabytes; targets: 10 s, 30 MB
 * the boot: an empty command in fast mode
 * the association: chip, stock rtl8192cu, WPA2 with hostapd, in fast mode; promised: 40 s by this machine's clock
 * exactness: the same scenario (association, 2 s of TCP) in both modes: wall and processor time, and identical bytes

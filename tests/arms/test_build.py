@@ -228,10 +228,10 @@ def test_a_patch_cannot_write_outside_the_copy(tree, make_module, tmp_path):
     [
         (["sh", "-c", "echo driver.c:5:1: error: boom >&2; exit 2"], r"ended with 2: driver\.c:5:1: error: boom"),
         (["sh", "-c", "echo only this; exit 3"], r"ended with 3: only this"),
-        (["no-such-program"], "there is no program no-such-program"),
+        (["no-such-program"], "program not found: no-such-program"),
         (["true"], r"the build made no out/rtl8xxxu\.ko"),
         (["sh", "-c", "mkdir o; touch o/y.ko"], r"made no out/rtl8xxxu\.ko, but o/y\.ko"),
-        (["sh", "-c", "mkdir out; echo x > out/rtl8xxxu.ko"], "no ELF file"),
+        (["sh", "-c", "mkdir out; echo x > out/rtl8xxxu.ko"], "not an ELF file"),
     ],
 )
 def test_a_build_that_fails_says_why_and_keeps_its_log(tree, make_module, tmp_path, command, message):
@@ -242,7 +242,7 @@ def test_a_build_that_fails_says_why_and_keeps_its_log(tree, make_module, tmp_pa
 
 
 def test_what_is_not_there_says_so(tmp_path, make_module, tree):
-    with pytest.raises(BuildFailed, match="nowhere: is no folder"):
+    with pytest.raises(BuildFailed, match="nowhere: is not a folder"):
         made(arm(tmp_path / "nowhere", make_module()), tmp_path / "cache")
     with pytest.raises(BuildFailed, match=r"gone\.patch: No such file"):
         made(arm(tree, make_module(), [tmp_path / "gone.patch"]), tmp_path / "cache")

@@ -158,7 +158,7 @@ whole = "statement"
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"txop-edits"', '"txop-edit"', "it is no edit script"),
+        ('"txop-edits"', '"txop-edit"', "it is not an edit script"),
         ('with = "6"', "", r"line 5, edit\[0\]: replace needs with"),
         ('replace = "24"', 'replace = "24"\ndelete = "1"', "give one of .* not delete and replace"),
         ('with = "6"', 'with = "(6"', "brackets would no longer match"),
@@ -166,9 +166,9 @@ whole = "statement"
         ('with = "6"', 'with = "6 /* more"', "a comment does not end"),
         ('with = "6"', "with = '\"6'", "a string does not end"),
         ('with = "6"', 'with = """6\n#include </etc/passwd>"""', "a preprocessor line cannot be edited"),
-        ('"drivers"', '"../drivers"', "is no place below the source"),
-        ('"x.c"]', '"/etc/x.c"]', r"line 6, edit\[0\].file: .* is no place below"),
-        ('"x.c"]', '"a/./x.c"]', "is no place below"),
+        ('"drivers"', '"../drivers"', "is not a place below the source"),
+        ('"x.c"]', '"/etc/x.c"]', r"line 6, edit\[0\].file: .* is not a place below"),
+        ('"x.c"]', '"a/./x.c"]', "is not a place below"),
         ("count = 2", "count = 0", r"line 10, edit\[0\].count: .*greater than or equal to 1"),
         ("count = 2", "count = 2\nonly = 3", "only = 3 is more than count = 2"),
         ("count = 2", "cuont = 2", r"line 10, edit\[0\].cuont: Extra inputs"),

@@ -107,7 +107,7 @@ def test_what_is_no_module_is_refused(data):
 def test_a_program_is_no_module():
     from pathlib import Path
 
-    with pytest.raises(NotAModule, match="no relocatable"):
+    with pytest.raises(NotAModule, match="not a relocatable"):
         module_info(Path("/bin/true").read_bytes())
 
 

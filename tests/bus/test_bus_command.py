@@ -85,7 +85,7 @@ def test_tables_become_frames(report):
         (("a", "b", "c"), "takes one capture, or two"),
         (("-", "-"), "only once"),
         (("a", "--table", "traffic"), "--table chooses"),
-        (("a", "--section", "ghosts"), 'no section "ghosts"'),
+        (("a", "--section", "ghosts"), 'unknown section "ghosts"'),
         (("a", "--json", "--csv", "-"), "both write to stdout"),
         (("a", "--html", "-"), "--html writes a file"),
         (("there-is-no-such-file.pcap",), "No such file"),

@@ -191,7 +191,7 @@ def test_what_cannot_be_is_refused(emulate: Emulate) -> None:
     for arguments, code, complaint in (
         (["--set", "rate_mbit_s=-1", "--", "true"], 2, "pipe.rate_mbit_s"),
         (["--in", "nobody", "--", "true"], 2, "choose from server, dut"),
-        (["--", "no-such-program"], 3, "no program no-such-program"),
+        (["--", "no-such-program"], 3, "program not found: no-such-program"),
         (["-b", "server", "--", "true"], 2, "has no value"),
         (["-b", "server=sh -c 'echo broken >&2; exit 5'", "--", "true"], 2, "exit code 5: broken"),
         (["--usb", "x.pcapng", "--", "true"], 2, "has no USB bus"),

@@ -1,4 +1,4 @@
-"""mac80211's debugfs, as the kernel's format strings print it (there is no such file on a machine without a radio)."""
+"""mac80211's debugfs, as the kernel's format strings print it (no such file on a machine without a radio)."""
 
 from __future__ import annotations
 

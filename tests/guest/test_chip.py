@@ -44,10 +44,10 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
     [
         ({"device": "rtl9999"}, "rtl9999"),
         ({"device": "ncm", "air": "air.pcapng"}, "no air"),
-        ({"faults": Path("/nowhere/faults.toml")}, "/nowhere/faults.toml is no file"),
+        ({"faults": Path("/nowhere/faults.toml")}, "/nowhere/faults.toml is not a file"),
         ({"options": ("--air $(reboot)",)}, "cannot be passed on"),
         ({"channel": 14}, "14"),
-        ({"stations": (-45,)}, "the rtl8188cus is no access point"),
+        ({"stations": (-45,)}, "the rtl8188cus is not an access point"),
         (
             {"device": "mt7610u", "stations": (-45,), "ap": "builtin", "security": "open"},
             "the chip is the access point",
@@ -73,8 +73,8 @@ def test_a_chip_can_be_the_access_point_of_stations() -> None:
 @pytest.mark.parametrize(
     ("device", "stations", "words"),
     [
-        ("mt7610u", "near", "no list of signals"),
-        ("mt7610u", "", "no list of signals"),
+        ("mt7610u", "near", "not a list of signals"),
+        ("mt7610u", "", "not a list of signals"),
         (None, "-45", "go with --device"),
     ],
 )

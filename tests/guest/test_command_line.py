@@ -77,10 +77,10 @@ def test_kvm_where_there_is_none_is_an_error_that_says_why(txop: RunTxop, image:
             ("--device", "rtl8188cus", "--device-option", '"'),
             "is not words as a shell reads them",
         ),
-        (("--file", "/etc/hostname:/../../etc/passwd"), "is no place for a file in a guest"),
-        (("--file", "/etc/hostname:/root/a\nb"), "is no place for a file in a guest"),
-        (("--file", "/nonexistent:/root/x"), "/nonexistent is no file"),
-        (("--module", "/etc/hostname"), "hostname: it is no ELF file"),
+        (("--file", "/etc/hostname:/../../etc/passwd"), "is not a place for a file in a guest"),
+        (("--file", "/etc/hostname:/root/a\nb"), "is not a place for a file in a guest"),
+        (("--file", "/nonexistent:/root/x"), "/nonexistent is not a file"),
+        (("--module", "/etc/hostname"), "hostname: it is not an ELF file"),
     ],
 )
 def test_what_cannot_be_is_told_and_is_no_defect(txop: RunTxop, options: tuple[str, ...], words: str) -> None:

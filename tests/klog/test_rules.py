@@ -147,7 +147,7 @@ def test_a_later_rule_replaces_one_of_the_same_key(tmp_path):
         ('"error"', '"terrible"', "severity"),
         ("my-driver-hang", "My Driver", "key"),
         ('by = ["queue"]', 'by = ["nothing"]', "no group nothing"),
-        ('by = ["queue"]', 'hides = ["nothing"]', "no rule"),
+        ('by = ["queue"]', 'hides = ["nothing"]', "unknown rule"),
         ('by = ["queue"]', 'detector = "magic"', "detector"),
         ('by = ["queue"]', "extra = 1", "extra"),
         ("[[rule]]", "[[rules]]", "[[rule]]"),

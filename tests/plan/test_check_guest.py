@@ -197,7 +197,7 @@ uplink_mbit_s = 25
     ("key", "line", "words"),
     [
         ("transfer_costs_us = 100", 11, "transfer_cost_us"),
-        ("uplink_queue = 1", 11, "there is no such key"),
+        ("uplink_queue = 1", 11, "no such key"),
         ("downlink_mbit_s = 0", 11, "more than 0"),
         ("tx_aggregation = { frames = 16 }", 11, "datagrams, bytes, hold_us"),
     ],

@@ -31,7 +31,7 @@ def test_shipped_scripts_are_found_from_anywhere(tmp_path: Path) -> None:
         (SHIPPED, "txop:rtl8xxxu/0011-nothing.toml", "there is no file"),
         (SHIPPED, "txop:/etc/passwd", "there is no file"),
         (SHIPPED, "txop:../qemu.py", "there is no file"),
-        (SHIPPED, "own.toml", "own.toml: it is no edit script"),
+        (SHIPPED, "own.toml", "own.toml: it is not an edit script"),
         ("bus_first = true", "bus_first = true\nreverse = true", "an edit script cannot be taken back"),
     ],
 )

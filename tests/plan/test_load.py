@@ -60,8 +60,8 @@ margins = { "tx" = 3 }
 """
     assert problems(parse, text) == [
         "plan.toml, line 1, title: must be a text.",
-        'plan.toml, line 2, descripton: there is no such key. Did you mean "description"?',
-        'plan.toml, line 4, target.dut.kind: "locale" is no kind of target. Did you mean "local"?',
+        'plan.toml, line 2, descripton: no such key. Did you mean "description"?',
+        'plan.toml, line 4, target.dut.kind: unknown kind of target "locale". Did you mean "local"?',
         "plan.toml, line 5, target.peer.host: is missing.",
         "plan.toml, line 7, target.peer.port: must be at most 65535.",
         "plan.toml, line 9, arm[0].name: must be lower-case letters and digits, with - and _ between them.",
@@ -69,7 +69,7 @@ margins = { "tx" = 3 }
         "plan.toml, line 11, arm[0].load[1][1]: must be a text.",
         "plan.toml, line 11, arm[0].load[2]: No closing quotation.",
         "plan.toml, line 12, test[0].name: is missing.",
-        'plan.toml, line 14, test[0].straems: there is no such key. Did you mean "streams"?',
+        'plan.toml, line 14, test[0].straems: no such key. Did you mean "streams"?',
         "plan.toml, line 15, test[0].duration_s: must be more than 0.",
         "plan.toml, line 16, test[1].rate_mbit_s: is missing.",
         "plan.toml, line 19, test[1].warm_up_s: must be a finite number.",
@@ -83,7 +83,7 @@ margins = { "tx" = 3 }
 def test_a_target_named_like_a_kind_is_no_confusion(parse, good):
     text = good + '[target.local]\nkind = "local"\ninterfaces = "x"\n'
     assert problems(parse, text) == [
-        'plan.toml, line 23, target.local.interfaces: there is no such key. Did you mean "interface"?'
+        'plan.toml, line 23, target.local.interfaces: no such key. Did you mean "interface"?'
     ]
 
 

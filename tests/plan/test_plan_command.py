@@ -96,14 +96,14 @@ def test_what_is_no_plan_gives_exit_code_2(txop, plan_file, state):
     plan_file.write_text("titel = 'x'\n")
     done = txop("plan", "check", str(plan_file), env=state)
     assert done.returncode == ExitCode.BAD_INPUT
-    assert 'titel: there is no such key. Did you mean "title"?' in done.stdout
+    assert 'titel: no such key. Did you mean "title"?' in done.stdout
     document = json.loads(txop("plan", "check", str(plan_file), "--json", env=state).stdout)
     assert document["format"] == "txop-plan-check"
     assert document["problems"][0] == {
         "line": 1,
         "column": 1,
         "key": "titel",
-        "message": "there is no such key",
+        "message": "no such key",
         "what_to_do": 'did you mean "title"?',
     }
     assert "runs" not in document

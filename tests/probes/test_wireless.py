@@ -123,7 +123,7 @@ def test_a_driver_that_counts_no_retries_in_many_packets_is_named(tmp_path):
     [
         ({"link": "Not connected.\n"}, "not associated +12 s"),
         ({"link": LINK.replace(BSSID, ANOTHER)}, f"it moved from {BSSID} to {ANOTHER} +12 s"),
-        ({"peers": station(connected_time="2 seconds")}, "it associated anew +12 s"),
+        ({"peers": station(connected_time="2 seconds")}, "it associated again +12 s"),
     ],
 )
 def test_a_lost_association_voids_the_run(tmp_path, after, words):

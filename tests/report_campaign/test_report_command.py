@@ -64,7 +64,7 @@ def test_another_baseline_and_place(archive, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--format", "pdf"], "no format pdf"),
+        (["--format", "pdf"], "unknown format pdf"),
         (["--baseline", "nobody"], "no arm nobody"),
         (["-o", "."], "is a folder"),
     ],

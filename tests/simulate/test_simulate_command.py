@@ -109,7 +109,7 @@ def test_the_list_names_what_can_be_run(run):
         (("two-stations", "--seeds", "0"), "greater than or equal to 1"),
         (("two-stations", "--table", "flows"), "--table goes with --csv"),
         (("two-stations", "--csv", "-"), "--csv - writes one table"),
-        (("two-stations", "--csv", "x", "--table", "nix"), 'there is no table "nix"'),
+        (("two-stations", "--csv", "x", "--table", "nix"), 'unknown table "nix"'),
         (("two-stations", "--pcap", "/nonexistent/x.pcapng"), "No such file or directory"),
     ],
 )

@@ -49,7 +49,7 @@ class JournalReading(BaseModel):
 
     events: list[Event]
     damage: list[str] = []
-    """In words, with line numbers: a cut last line, a line that is no event."""
+    """In words, with line numbers: a cut last line, a line that is not an event."""
 
 
 def read_journal(path: Path) -> JournalReading:

@@ -37,13 +37,13 @@ def add_remark(archive: Archive, text: str, *, arm: str | None = None, run: str 
     """Append a remark to the journal; safe while a campaign writes to it, because each line is one write.
 
     Raises:
-        ArchiveError: there is no such arm or run, or the text is too long.
+        ArchiveError: no such arm or run, or the text is too long.
         OSError: the journal cannot be written.
     """
     root = archive.layout.root
     arms = [each.name for each in archive.plan.arm]
     if arm is not None and arm not in arms:
-        raise ArchiveError(f"there is no arm {arm!r}", where=root, what_to_do=did_you_mean(arm, arms))
+        raise ArchiveError(f"unknown arm {arm!r}", where=root, what_to_do=did_you_mean(arm, arms))
     if run is not None and run not in (runs := sorted(folder.name for folder in archive.layout.runs.iterdir())):
         raise ArchiveError(f"there is no run {run!r}", where=root, what_to_do=did_you_mean(run, runs))
     if len(text) > MAX_TEXT:

@@ -190,7 +190,7 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
         shutil.rmtree(work, ignore_errors=True)
     built = _finished(place, tree, cached=False)
     if built is None:
-        raise BuildFailed(how.arm, f"{how.module} is no kernel module", place / "build.log")
+        raise BuildFailed(how.arm, f"{how.module} is not a kernel module", place / "build.log")
     return built
 
 
@@ -200,7 +200,7 @@ async def _run_build(how: Recipe, copy: Path, log: Path, variables: dict[str, st
     if ended.timed_out:
         return f"`{line(how.command)}` did not end within {how.timeout_s:g} s"
     if ended.missing:
-        return f"there is no program {argv[0]}"
+        return f"program not found: {argv[0]}"
     if ended.status != 0:
         return f"`{line(how.command)}` ended with {ended.status}{_first_errors(ended.output)}"
     module = copy / how.module

@@ -75,7 +75,7 @@ def module_info(data: bytes) -> ModuleInfo:
     """Read an unpacked module.
 
     Raises:
-        NotAModule: it is no ELF relocatable with a ``.modinfo`` section.
+        NotAModule: it is not an ELF relocatable with a ``.modinfo`` section.
     """
     sections = _sections(data)
     entries = _entries(sections)
@@ -99,14 +99,14 @@ def modinfo_entries(data: bytes) -> dict[str, list[str]]:
     """Everything that an unpacked module says of itself, by key, in its order (``alias``, ``depends``, ``softdep``...).
 
     Raises:
-        NotAModule: it is no ELF relocatable with a ``.modinfo`` section.
+        NotAModule: it is not an ELF relocatable with a ``.modinfo`` section.
     """
     return _entries(_sections(data))
 
 
 def _entries(sections: dict[str, bytes]) -> dict[str, list[str]]:
     if ".modinfo" not in sections:
-        raise NotAModule("it has no .modinfo section, so it is no kernel module")
+        raise NotAModule("it has no .modinfo section, so it is not a kernel module")
     entries: dict[str, list[str]] = {}
     for entry in sections[".modinfo"].split(b"\x00")[:_MAX_ENTRIES]:
         key, equals, value = entry.decode("utf-8", "replace").partition("=")
@@ -132,11 +132,11 @@ def build_id(note: bytes) -> str | None:
 
 def _sections(data: bytes) -> dict[str, bytes]:
     if data[:4] != b"\x7fELF" or len(data) < 52:
-        raise NotAModule("it is no ELF file, so it is no kernel module")
+        raise NotAModule("it is not an ELF file, so it is not a kernel module")
     wide, order = data[4] == 2, ">" if data[5] == 2 else "<"
     try:
         if struct.unpack_from(f"{order}H", data, 16)[0] != 1:
-            raise NotAModule("it is no relocatable object, so it is no kernel module")
+            raise NotAModule("it is not a relocatable object, so it is not a kernel module")
         table = struct.unpack_from(f"{order}Q" if wide else f"{order}I", data, 40 if wide else 32)[0]
         size, count, names_index = struct.unpack_from(f"{order}HHH", data, 58 if wide else 46)
         header = f"{order}IIQQQQ" if wide else f"{order}IIIIII"

@@ -37,7 +37,7 @@ class SourceTree:
     async def of(cls, root: Path) -> SourceTree:
         """Look at a tree. Raises :class:`OSError`."""
         if not root.is_dir():
-            raise NotADirectoryError(20, "is no folder", str(root))
+            raise NotADirectoryError(20, "is not a folder", str(root))
         names = await _git_files(root)
         commit = await _git(root, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*") if names else None
         files = tuple(sorted(_expanded(root, names) if names is not None else _walk(root, "")))

@@ -45,7 +45,7 @@ class Session:
         try:
             return self.targets.by_name[name]
         except KeyError:
-            raise StepFailed(name, "there is no such target in the plan") from None
+            raise StepFailed(name, "no such target in the plan") from None
 
     def file(self, name: str) -> Path:
         """A file the plan names, as an absolute path on this machine."""

@@ -116,7 +116,7 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
 
 
 def main_device(report: BusReport) -> Device | None:
-    """The device a comparison is about: the busiest that carries datagrams, else the busiest that is no hub."""
+    """The device a comparison is about: the busiest that carries datagrams, else the busiest that is not a hub."""
     carrying = {row.device for row in report.traffic if row.framing in _NETWORK}
     for wanted in (lambda d: d.name in carrying, lambda d: d.kind != "hub", lambda _: True):
         for device in report.devices:

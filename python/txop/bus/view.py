@@ -66,7 +66,7 @@ def _summary(report: BusReport) -> Section:
     if summary.other_requests:
         facts.append(Fact("Requests without data", fmt.count(summary.other_requests)))
     if summary.clock_wraps:
-        facts.append(Fact("Clock started anew", f"{fmt.count(summary.clock_wraps)} times, undone here"))
+        facts.append(Fact("Clock restarted", f"{fmt.count(summary.clock_wraps)} times, undone here"))
     if summary.dropped_by_capture:
         facts.append(Fact("Dropped while capturing", fmt.count(summary.dropped_by_capture), tone="bad"))
     if summary.not_usb:

@@ -36,7 +36,7 @@ GATES: dict[str, Gate] = {
         Gate("arm-not-verified", "what is loaded is not the arm that was asked for", "`verify` of the arm"),
         Gate("traffic-failed", "a tool of the test is missing, failed, or reported nothing", "iperf3, ping, irtt"),
         Gate("association-lost",
-             "a station was not associated, moved to another access point, or associated anew, from the load to the "
+             "a station was not associated, moved to another access point, or associated again, from the load to the "
              "end of the window; on an access point: a station with a tenth of the traffic did. Not in a module-cycle "
              "test; in a soak a warning",
              "iw, kernel log", "gates.association"),

@@ -34,7 +34,7 @@ def capturing(interface: str) -> Iterator[str]:
     """The name of a pipe with what is captured on a monitor interface, until the context is left.
 
     Raises:
-        UserError: there is no such interface, it is no monitor, or dumpcap could not capture on it.
+        UserError: there is no such interface, it is not a monitor, or dumpcap could not capture on it.
         MissingTool: there is no dumpcap.
     """
     check_interface(interface)
@@ -93,7 +93,7 @@ def check_interface(interface: str) -> None:
     """Refuse what is no monitor interface, before anything is started. Raises :class:`UserError`."""
     known = [name for _, name in socket.if_nameindex()]
     if interface not in known:
-        raise UserError(f'there is no network interface "{interface}"', what_to_do=did_you_mean(interface, known))
+        raise UserError(f'unknown network interface "{interface}"', what_to_do=did_you_mean(interface, known))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ask:
         answer = fcntl.ioctl(ask, _SIOCGIFHWADDR, struct.pack("16s24x", interface.encode()))
     (kind,) = struct.unpack_from("=H", answer, 16)

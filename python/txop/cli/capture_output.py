@@ -25,7 +25,7 @@ def check_output(
     if html is not None and os.fspath(html) == STDIN:
         raise UserError("--html writes a file", what_to_do="name it, or use --html /dev/stdout")
     if html is not None and not html.parent.is_dir():
-        raise UserError("there is no such folder", where=str(html.parent), what_to_do="make it, or name another file")
+        raise UserError("no such folder", where=str(html.parent), what_to_do="make it, or name another file")
     if table and csv is None:
         raise UserError("--table chooses what --csv writes", what_to_do="add --csv - or --csv DIR")
     if json and csv == STDIN:
@@ -51,7 +51,7 @@ def chosen_sections(text: str | None, known: Collection[str]) -> tuple[str, ...]
     names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
     for name in names:
         if name not in known:
-            raise UserError(f'there is no section "{name}"', what_to_do=did_you_mean(name, list(known)))
+            raise UserError(f'unknown section "{name}"', what_to_do=did_you_mean(name, list(known)))
     return names
 
 
@@ -66,7 +66,7 @@ def write_tables(
 
     for name in names or ():
         if name not in known:
-            raise UserError(f'there is no table "{name}"', what_to_do=did_you_mean(name, known))
+            raise UserError(f'unknown table "{name}"', what_to_do=did_you_mean(name, known))
     if target == STDIN:
         if not names or len(names) != 1:
             what_to_do = f"name it with --table, for example --table {example}"

@@ -58,7 +58,7 @@ def _console(*, to_stderr: bool) -> Console:
 
 
 def stdout() -> Console:
-    """The console for results. Made anew at each call, so that it follows a replaced ``sys.stdout``."""
+    """The console for results. Made at each call, so that it follows a replaced ``sys.stdout``."""
     return _console(to_stderr=False)
 
 

@@ -152,7 +152,7 @@ def _beside(text: str) -> tuple[str, list[str]]:
     except ValueError as error:
         raise UserError(f'"{line}" is not a command: {error}') from None
     if shutil.which(argv[0]) is None:
-        raise MissingTool(f"there is no program {argv[0]}")
+        raise MissingTool(f"program not found: {argv[0]}")
     return host, argv
 
 
@@ -162,7 +162,7 @@ def _ready(network: EmulatedNetwork, argv: list[str], at: str, *, quiet: bool) -
 
     where = find_host(network.hosts, at)
     if argv and shutil.which(argv[0]) is None:
-        raise MissingTool(f"there is no program {argv[0]}")
+        raise MissingTool(f"program not found: {argv[0]}")
     if quiet or (argv and len(argv) > 1):
         return
     out = console.stderr()

@@ -147,7 +147,7 @@ def build(
             note(f"Pinned {len(resolved.packages)} packages with the kernel {resolved.release} in {place}.")
         if packages is not None:
             if not packages.is_dir():
-                raise UserError("it is no folder", where=str(packages))
+                raise UserError("it is not a folder", where=str(packages))
             pinned = image.pinned()
             PackageStore.of(pinned, default_cache(), note).adopt(packages, pinned.packages)
         made, _ = image.image()
@@ -254,7 +254,7 @@ def module(
 
     begun = time.monotonic()
     if source is not None and not source.is_dir():
-        raise UserError("it is no folder", where=str(source))
+        raise UserError("it is not a folder", where=str(source))
     with ExitStack() as outputs:
         # opened first: a build takes minutes
         part = None if output is None else outputs.enter_context(replacement(output))

@@ -144,7 +144,7 @@ def _signals(words: str | None) -> tuple[int, ...]:
         return tuple(int(word) for word in (words or "").split(",") if words is not None)
     except ValueError:
         raise UserError(
-            f"{words!r} is no list of signals", where="--stations", what_to_do="dBm with commas, as in -45,-88"
+            f"{words!r} is not a list of signals", where="--stations", what_to_do="dBm with commas, as in -45,-88"
         ) from None
 
 

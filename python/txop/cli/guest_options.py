@@ -67,7 +67,7 @@ class ImageOptions(LockOptions):
             raise UserError("a kernel of one's own takes both --kernel-file and --modules-dir")
         for path in (self.kernel_file, self.modules_dir):
             if not path.exists():
-                raise UserError("there is no such file", where=str(path))
+                raise UserError("no such file", where=str(path))
         return build_image_of(self.kernel_file, self.modules_dir, lock, progress=note), None
 
 

@@ -287,7 +287,7 @@ def _computer(machine: MachineOptions, time: TimeOptions, *, terminal: tuple[int
 
     kvm = machine.kvm
     if time.mode not in set(Mode):
-        raise UserError(f"{time.mode!r} is no mode", what_to_do="give fast or exact")
+        raise UserError(f"unknown mode {time.mode!r}", what_to_do="give fast or exact")
     if kvm not in ("auto", "yes", "no"):
         raise UserError(f"{kvm!r} is not auto, yes or no", where="--kvm")
     exact = time.mode == Mode.EXACT

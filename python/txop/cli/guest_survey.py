@@ -94,7 +94,7 @@ class TrialOptions:
         from txop.guest.qemu import Computer, Mode, kvm_works, shift_of
 
         if self.mode not in set(Mode):
-            raise UserError(f"{self.mode!r} is no mode", what_to_do="give exact or fast")
+            raise UserError(f"unknown mode {self.mode!r}", what_to_do="give exact or fast")
         exact = self.mode == Mode.EXACT
         return Computer(mode=Mode(self.mode), shift=shift_of(self.mips), kvm=not exact and kvm_works(), limit_s=limit_s)
 

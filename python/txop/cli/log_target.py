@@ -35,7 +35,7 @@ def _make(target: str, plan: Path | None) -> Target:
         hop = Hop.parse(target)
     except ValueError:
         raise UserError(
-            f"{target!r} is no machine", what_to_do="give local or [user@]host[:port], or a target of --plan PLAN"
+            f"{target!r} is not a machine", what_to_do="give local or [user@]host[:port], or a target of --plan PLAN"
         ) from None
     return SshTarget(hop.host, where=SshAddress(hop.host, port=hop.port, user=hop.user))
 
@@ -48,7 +48,7 @@ def _of_plan(target: str, plan: Path) -> Target:
     table = loaded.plan.target.get(target)
     if table is None:
         to_do = did_you_mean(target, list(loaded.plan.target))
-        raise UserError(f"there is no target {target!r} in it", where=str(plan), what_to_do=to_do)
+        raise UserError(f"unknown target {target!r} in it", where=str(plan), what_to_do=to_do)
     return CONSTRUCTORS[table.kind](target, table, Silence())
 
 

@@ -132,7 +132,7 @@ def new(
     if json:
         raise UserError("--json goes with --list-templates")
     if template is not None and template not in known:
-        raise UserError(f'there is no template "{template}"', what_to_do=did_you_mean(template, list(known)))
+        raise UserError(f'unknown template "{template}"', what_to_do=did_you_mean(template, list(known)))
     to_stdout = str(file) == "-"
     if not to_stdout and not force and (file.exists() or file.is_symlink()):
         raise UserError("there is such a file already", where=str(file), what_to_do="choose another, or use --force")
@@ -176,7 +176,7 @@ def show(
     names = [each.name for each in loaded.plan.arm]
     for name in arm or ():
         if name not in names:
-            raise UserError(f'there is no arm "{name}"', where=str(plan), what_to_do=did_you_mean(name, names))
+            raise UserError(f'unknown arm "{name}"', where=str(plan), what_to_do=did_you_mean(name, names))
     rows = {each.name: shown_steps(loaded.plan, each, loaded.folder) for each in loaded.plan.arm}
     link = [{"phase": phase, "command": command} for phase, command in shown_bring_up(loaded.plan)]
     chosen = [name for name in names if not arm or name in arm]

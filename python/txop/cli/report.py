@@ -86,7 +86,7 @@ def report(
     """Write a campaign as one HTML page, or as text, tables, data and pictures."""
     if format_name not in _NAMES:
         to_do = did_you_mean(format_name, _NAMES)
-        raise UserError(f"there is no format {format_name}", where="--format", what_to_do=to_do)
+        raise UserError(f"unknown format {format_name}", where="--format", what_to_do=to_do)
     if format_name == HTML:
         from txop.present.plot import start_converter
 

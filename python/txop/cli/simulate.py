@@ -182,7 +182,7 @@ def _check_outputs(*, json: bool, csv: str | None, table: list[str] | None) -> N
 
     for name in table or ():
         if name not in TABLES:
-            raise UserError(f'there is no table "{name}"', what_to_do=did_you_mean(name, list(TABLES)))
+            raise UserError(f'unknown table "{name}"', what_to_do=did_you_mean(name, list(TABLES)))
     if table and csv is None:
         raise UserError("--table goes with --csv")
     if csv == "-" and json:

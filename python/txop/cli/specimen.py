@@ -69,7 +69,7 @@ def specimen(
         _list(scenes, as_json=json)
         return
     if scene not in scenes:
-        raise UserError(f"there is no scene {scene!r}", what_to_do=did_you_mean(scene, list(scenes)))
+        raise UserError(f"unknown scene {scene!r}", what_to_do=did_you_mean(scene, list(scenes)))
 
     output.mkdir(parents=True, exist_ok=True)
     capture = output / "air.pcapng"

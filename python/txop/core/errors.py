@@ -76,7 +76,7 @@ class UserError(Exception):
     def __str__(self) -> str:
         text = sentence(self.clause)
         if self.what_to_do:
-            text += f" {sentence(self.what_to_do[:1].upper() + self.what_to_do[1:])}"
+            text += f" {sentence(capitalised(self.what_to_do))}"
         return text
 
 
@@ -94,3 +94,13 @@ def sentence(text: str) -> str:
     ('it is empty.', 'is it?')
     """
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def capitalised(text: str) -> str:
+    """``text`` as the beginning of a sentence. A first word that is a name stays as it is written.
+
+    >>> capitalised("give a file"), capitalised("dBm with commas"), capitalised("mt7610u can be one")
+    ('Give a file', 'dBm with commas', 'mt7610u can be one')
+    """
+    first = text.split(" ", 1)[0].rstrip(",;:")
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text

@@ -26,7 +26,7 @@ FORMS = "write +2.5s (after the first record), 2024-05-01T12:00:00Z, or @1714564
 def end_of(moment: Moment | None) -> tuple[bool, int] | None:
     """One end of a window as the analyzers take it: whether it counts from the first record, and nanoseconds.
 
-    Raises :class:`ValueError` with what is wrong when it is no moment.
+    Raises :class:`ValueError` with what is wrong when it is not a moment.
     """
     if moment is None:
         return None

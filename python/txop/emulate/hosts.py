@@ -39,7 +39,7 @@ def find_host(hosts: Sequence[Host], name: str) -> Host:
     for host in hosts:
         if name in (host.name, str(host.number)):
             return host
-    raise EmulationError(f'there is no host "{name}"', what_to_do=did_you_mean(name, [host.name for host in hosts]))
+    raise EmulationError(f'unknown host "{name}"', what_to_do=did_you_mean(name, [host.name for host in hosts]))
 
 
 def host_of_target(hosts: Sequence[Host], target: str, named: str | None) -> Host:

@@ -87,7 +87,7 @@ def _channel(interface: str, fields: dict[str, str]) -> SurveyChannel:
 
 
 def channel_use(before: SurveyChannel, after: SurveyChannel) -> ChannelUse | None:
-    """What happened on one channel; ``None`` when it is not the same, was not used in between, or was counted anew."""
+    """What happened on one channel; ``None`` when it is not the same, was not used in between, or was counted again."""
     if before.frequency_mhz is None or before.frequency_mhz != after.frequency_mhz:
         return None
     active = increase(before.active_ms, after.active_ms)

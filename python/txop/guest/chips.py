@@ -100,12 +100,12 @@ class Chip:
         if self.device in FUNCTIONS and self.air is not None:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.security not in SECURITIES:
-            raise GuestError(f"{self.security!r} is no security: {', '.join(SECURITIES)}")
+            raise GuestError(f"unknown security {self.security!r}: {', '.join(SECURITIES)}")
         if self.security not in SECURITIES_OF_CHIPS.get(self.device, SECURITIES):
             known = ", ".join(SECURITIES_OF_CHIPS[self.device])
             raise GuestError(f"the virtual {self.device} has no cipher for {self.security}", what_to_do=f"{known} work")
         if self.ap not in ACCESS_POINTS:
-            raise GuestError(f"{self.ap!r} is no access point: {', '.join(ACCESS_POINTS)}")
+            raise GuestError(f"unknown access point {self.ap!r}: {', '.join(ACCESS_POINTS)}")
         if self.ap == "builtin" and self.security != "open":
             raise GuestError(f"the built-in access point is open: it has no {self.security}")
         if self.stations:
@@ -113,9 +113,11 @@ class Chip:
         if self.width_mhz not in (20, 40):
             raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
-            raise GuestError(f"{self.channel} is no channel of the 2.4 GHz band: 1 to 13")
+            raise GuestError(f"{self.channel} is not a channel of the 2.4 GHz band: 1 to 13")
         if self.faults is not None and not self.faults.is_file():
-            raise GuestError(f"{self.faults} is no file", what_to_do="examples of fault scripts are in examples/faults")
+            raise GuestError(
+                f"{self.faults} is not a file", what_to_do="examples of fault scripts are in examples/faults"
+            )
         for words in (self.parameters, self._words):
             if odd := [word for word in words if not word or word != shlex.quote(word)]:
                 raise GuestError(f"{odd[0]!r} has a character that cannot be passed on")
@@ -123,7 +125,7 @@ class Chip:
     def _check_stations(self) -> None:
         if self.device not in ACCESS_POINT_DEVICES:
             known = " and ".join(ACCESS_POINT_DEVICES)
-            raise GuestError(f"the {self.device} is no access point", what_to_do=f"{known} can be one")
+            raise GuestError(f"the {self.device} is not an access point", what_to_do=f"{known} can be one")
         if self.ap != "hostapd":
             raise GuestError("with stations the chip is the access point", what_to_do="take --ap out")
         if len(self.stations) > STATIONS_MAX:
@@ -194,7 +196,7 @@ def find_chips() -> Path:
     path = Path(named) if named else beside if beside.is_file() else Path(shutil.which(PROGRAM) or "")
     if not path.is_file():
         raise MissingForGuest(
-            f"{named} is no file" if named else f"there is no {PROGRAM}, which is the virtual chips",
+            f"{named} is not a file" if named else f"there is no {PROGRAM}, which is the virtual chips",
             what_to_do=f"in a source tree: make setup (on another processor than x86-64, with a Rust toolchain from "
             f"rustup); or name the program, as built on an x86-64 machine, in {VARIABLE}",
         )

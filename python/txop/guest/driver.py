@@ -223,7 +223,7 @@ def check_compiler(kernel: Path, variables: Mapping[str, str]) -> str:
         return said.decode("utf-8", "replace").splitlines()[0][:200]
     except (OSError, subprocess.SubprocessError, IndexError) as error:
         raise MissingForGuest(
-            f"{compiler} does not tell its version: {error}", what_to_do="install its package anew"
+            f"{compiler} does not tell its version: {error}", what_to_do="reinstall its package"
         ) from None
 
 
@@ -274,6 +274,6 @@ def patch_files(paths: Sequence[Path]) -> tuple[Path, ...]:
         place = named_file(Path(), str(path))
         if not place.is_file():
             names = f"choose from {', '.join(shipped_scripts())}" if str(path).startswith(SHIPPED) else None
-            raise GuestError(f"{path} is no file", what_to_do=names)
+            raise GuestError(f"{path} is not a file", what_to_do=names)
         found.append(place)
     return tuple(found)

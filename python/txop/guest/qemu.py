@@ -140,7 +140,7 @@ def check_qemu() -> None:
     if version is None:
         raise MissingForGuest(
             f"{find_qemu()} does not tell its version (it says {visible(said[:80])!r})",
-            what_to_do="install the package qemu-system-x86 anew",
+            what_to_do="reinstall the package qemu-system-x86",
         )
     if version < MINIMUM_QEMU:
         have, need = (".".join(map(str, each)) for each in (version, MINIMUM_QEMU))

@@ -65,7 +65,7 @@ def _check_own(device: str, driver: str, image: Image) -> None:
     if not any(known.startswith(alias) for known in read_module(data, f"{driver}.ko").aliases):
         raise GuestError(
             f"{driver} in {folder.folder} does not know the {device} ({alias})",
-            what_to_do=f"build the kernel's modules anew, {advice}",
+            what_to_do=f"rebuild the kernel's modules, {advice}",
         )
 
 

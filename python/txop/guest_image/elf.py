@@ -34,7 +34,7 @@ class Dynamic:
 def read_dynamic(data: bytes) -> Dynamic:
     """Read an ELF file. Raises :class:`NotElf`."""
     if data[:4] != b"\x7fELF" or len(data) < 52 or data[4] not in (1, 2) or data[5] not in (1, 2):
-        raise NotElf("it is no ELF file")
+        raise NotElf("it is not an ELF file")
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
     try:
         loads, dynamic, interpreter = _headers(data, order, wide=wide)

@@ -97,7 +97,7 @@ def _image_of_lock(lock: Lock, folder: Path, progress: Progress) -> Image:
     store = PackageStore.of(lock, folder, progress)
     place = folder / "images" / _lock_key(lock)
     if place.exists() and not _is_whole(place):
-        progress("the image in the cache is damaged: making it anew")
+        progress("the image in the cache is damaged: making it again")
         remove_folder(place)
     if not place.is_dir():
         store.fetch(lock.of_role("image"))
@@ -200,7 +200,7 @@ def _record(place: Path) -> _Record:
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"image.json: {error}") from None
     if not isinstance(modules, list) or not all(isinstance(text, str) for text in (release, key, *modules)):
-        raise ValueError("image.json: something in it is no text")
+        raise ValueError("image.json: something in it is not text")
     return _Record(release, tuple(modules), key, sha256)
 
 

@@ -144,5 +144,5 @@ def _package(lock: Lock, name: str) -> LockedPackage:
         None,
     )
     if package is None:
-        raise GuestError(f"the lock has no package {name}", what_to_do="make it anew with `txop guest build --update`")
+        raise GuestError(f"the lock has no package {name}", what_to_do="recreate it with `txop guest build --update`")
     return package

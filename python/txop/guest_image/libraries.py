@@ -25,7 +25,7 @@ def libraries_of(tree: FileTree, programs: Iterable[str], extra: Iterable[str] =
 
     Args:
         tree: Where everything is.
-        programs: Names in the tree. One that is no ELF file (a script) needs none.
+        programs: Names in the tree. One that is not an ELF file (a script) needs none.
         extra: Libraries that are loaded at run time, beside those.
 
     Returns:

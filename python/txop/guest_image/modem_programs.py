@@ -24,7 +24,7 @@ def modem_files(lock: Lock, *, cache: Path | None = None, progress: Progress = l
     if not packages:
         raise GuestError(
             "the lock has no programs for modems: it was made by an earlier version of txop",
-            what_to_do="make it anew with `txop guest build --update`",
+            what_to_do="recreate it with `txop guest build --update`",
         )
     folder = cache or default_cache()
     with room(folder):

@@ -98,10 +98,10 @@ def _script(overlay: Overlay) -> bytes | None:
 
 def _inside(name: str) -> str:
     if not name.startswith("/") or name.endswith("/"):
-        raise GuestError(f"{name!r} is no place for a file in a guest: it is a whole path, as /root/file")
+        raise GuestError(f"{name!r} is not a place for a file in a guest: it is a whole path, as /root/file")
     if ".." in name.split("/") or not name.isprintable():
         raise GuestError(
-            f"{name!r} is no place for a file in a guest: it may have no .. and nothing that does not print"
+            f"{name!r} is not a place for a file in a guest: it may have no .. and nothing that does not print"
         )
     clean = name.lstrip("/")
     first, _, rest = clean.partition("/")
@@ -125,7 +125,7 @@ def guest_files(pairs: Sequence[str]) -> dict[str, Path]:
         here, colon, there = pair.rpartition(":/")
         path = Path(here if colon else pair)
         if not path.is_file():
-            raise GuestError(f"{path} is no file")
+            raise GuestError(f"{path} is not a file")
         name = f"/{there}" if colon else f"/root/{path.name}"
         _inside(name)
         files[name] = path

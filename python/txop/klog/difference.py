@@ -41,7 +41,7 @@ def _records(text: str) -> list[Record]:
 
 
 def _is_heading(record: Record) -> bool:
-    """``-- Logs begin at ...``: written by the tool, anew each time."""
+    """``-- Logs begin at ...``: written by the tool each time."""
     return record.kind is Kind.MARK and record.message.startswith(
         ("-- Logs", "-- Journal", "-- No entries", "-- cursor")
     )
@@ -52,7 +52,7 @@ def _key(record: Record) -> Same:
         return (record.sequence, record.message)
     if record.time_s is not None:
         return (record.time_s, record.message)
-    if record.form in ("dmesg-ctime", "dmesg-iso", "dmesg-reltime"):  # computed anew from the clock of today
+    if record.form in ("dmesg-ctime", "dmesg-iso", "dmesg-reltime"):  # recomputed from the clock of today
         return (record.message,)
     return (record.raw,)
 

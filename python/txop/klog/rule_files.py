@@ -191,7 +191,7 @@ def load_rules(extra: Sequence[Path] = (), *, user_folder: bool = True) -> RuleS
     for rule in chosen.rules.values():
         for key in [*rule.absorbs, *rule.hides, *rule.also]:
             if key not in chosen.rules:
-                raise RuleError(f'rule "{rule.key}": there is no rule "{key}"')
+                raise RuleError(f'rule "{rule.key}": unknown rule "{key}"')
     return chosen
 
 
@@ -262,7 +262,7 @@ def _read(path: Path) -> str:
     with path.open("rb") as file:
         data = file.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
-        raise RuleError(f"{path}: larger than {MAX_FILE_BYTES} bytes; that is no rule file")
+        raise RuleError(f"{path}: larger than {MAX_FILE_BYTES} bytes; that is not a rule file")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -33,7 +33,7 @@ class Machine(Protocol):
         """The processor as the kernel names it (``x86_64``, ``aarch64``)."""
 
     def os_release(self) -> Mapping[str, str]:
-        """The fields of os-release(5); empty when there is no such file."""
+        """The fields of os-release(5); empty when no such file."""
 
     def find_program(self, name: str) -> str | None:
         """Path of a program, also in the ``sbin`` folders that ordinary users' PATH leaves out."""

@@ -37,7 +37,7 @@ class Clock(BaseModel):
     uncertainty_s: float
     """Half the round trip of the best question."""
     problem: str | None = None
-    """Why it is no clock for this run, to be read after "the clock of NAME"."""
+    """Why it is not a clock for this run, to be read after "the clock of NAME"."""
 
 
 class Marks(BaseModel):

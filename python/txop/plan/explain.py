@@ -84,12 +84,12 @@ def _said(error: ErrorDetails, path: Path, raw: Any) -> tuple[str, str | None]:
         return _pattern(context).replace("must be", "a key here must be"), None
     if kind == "extra_forbidden":
         keys = schema.allowed_keys(path[:-1], raw)
-        return "there is no such key", did_you_mean(str(path[-1]), keys)
+        return "no such key", did_you_mean(str(path[-1]), keys)
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         known = schema.kinds(path[:-1], raw)
         if kind == "union_tag_not_found":
             return "is missing", f"choose from {', '.join(known)}"
-        return f'"{context.get("tag")}" is no kind of {path[0]}', did_you_mean(str(context.get("tag")), known)
+        return f'unknown kind of {path[0]} "{context.get("tag")}"', did_you_mean(str(context.get("tag")), known)
     if kind == "literal_error":
         value = error["input"]
         known = schema.allowed_values(path, raw)

@@ -58,7 +58,7 @@ def load_plan(path: str | FilePath) -> LoadedPlan:
     """Read and validate a plan; what only its meaning tells is left to :func:`txop.plan_check.check.check`.
 
     Raises:
-        PlanError: it is no plan; with every problem that was found.
+        PlanError: it is not a plan; with every problem that was found.
         OSError: the file cannot be read.
     """
     file = FilePath(path)
@@ -79,7 +79,7 @@ def parse_plan(data: bytes, path: FilePath) -> LoadedPlan:
             name, [Problem(None, None, None, str(error) or "tables are too deep within each other")]
         ) from None
     try:
-        # strict: "10" is no number and true is no 1, which would hide mistakes
+        # strict: "10" is not a number and true is not 1, which would hide mistakes
         plan = Plan.model_validate(raw, strict=True)
     except ValidationError as error:
         wrong = explain(error.errors(include_url=False), raw)

@@ -508,7 +508,7 @@ class ModuleCycleTest(_Test):
 
 class FaultTrialTest(_Test):
     """In a guest: what the driver makes of the arm's fault script (``faults``). It strikes under light traffic, and 8 s
-    later the peer is asked; a driver that has lost it is loaded anew, then the chip plugged in anew. A trial lasts as
+    later the peer is asked; a driver that has lost it is reloaded, then the chip plugged in again. A trial lasts as
     long as that takes: ``duration_s`` does not count. An arm without a script is the control."""
 
     kind: Literal["fault-trial"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from txop.core.errors import sentence
+from txop.core.errors import capitalised, sentence
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,7 @@ class Problem:
         if self.key:
             where.append(self.key)
         action = self.what_to_do
-        return f"{', '.join(where)}: {sentence(self.message)}" + (
-            f" {sentence(action[:1].upper() + action[1:])}" if action else ""
-        )
+        return f"{', '.join(where)}: {sentence(self.message)}" + (f" {sentence(capitalised(action))}" if action else "")
 
 
 class PlanError(Exception):

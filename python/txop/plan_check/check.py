@@ -80,7 +80,7 @@ def _names(loaded: LoadedPlan) -> Found:
         known = [arm.name for arm in plan.arm]
         yield (
             ("design", "baseline"),
-            f'there is no arm "{plan.design.baseline}"',
+            f'unknown arm "{plan.design.baseline}"',
             did_you_mean(plan.design.baseline, known),
         )
 
@@ -100,7 +100,7 @@ def _targets(loaded: LoadedPlan) -> Found:
     for index, test in enumerate(plan.test):
         if isinstance(test, CommandTest):
             if test.on not in targets:
-                yield ("test", index, "on"), f'there is no target "{test.on}"', did_you_mean(test.on, list(targets))
+                yield ("test", index, "on"), f'unknown target "{test.on}"', did_you_mean(test.on, list(targets))
         elif isinstance(test, StationsTest):
             for number, station in enumerate(test.stations):
                 if station not in known:
@@ -112,13 +112,13 @@ def _targets(loaded: LoadedPlan) -> Found:
     for index, arm in enumerate(plan.arm):
         if arm.qdisc is not None and arm.qdisc.target not in targets:
             name = arm.qdisc.target
-            yield ("arm", index, "qdisc", "target"), f'there is no target "{name}"', did_you_mean(name, list(targets))
+            yield ("arm", index, "qdisc", "target"), f'unknown target "{name}"', did_you_mean(name, list(targets))
 
 
 def _no_station(path: Path, name: str, known: Sequence[str]) -> tuple[Path, str, str | None]:
     if name in ("peer", "sniffer"):
         return path, f"the {name} cannot be a station", did_you_mean(name, known)
-    return path, f'there is no target "{name}"', did_you_mean(name, known)
+    return path, f'unknown target "{name}"', did_you_mean(name, known)
 
 
 def _emulation(loaded: LoadedPlan) -> Found:
@@ -185,7 +185,7 @@ def _pattern(path: Path, text: str) -> Found:
         yield path, "has no named group, so it gives no figure", "name what it matches: (?P<boot_s>[0-9.]+)"
     for name in pattern.groupindex:
         if not re.fullmatch(r"[a-z0-9_]+", name):
-            yield path, f'"{name}" is no name of a metric', "use lower-case letters, digits and _"
+            yield path, f'"{name}" is not a name of a metric', "use lower-case letters, digits and _"
 
 
 def _figures(loaded: LoadedPlan) -> Found:
@@ -203,7 +203,7 @@ def _figure(loaded: LoadedPlan, path: Path, name: str, *, judged: bool) -> Found
     test = next((test for test in loaded.plan.test if test.name == test_name), None)
     if test is None:
         known = [test.name for test in loaded.plan.test]
-        yield path, f'there is no test "{test_name}"', did_you_mean(test_name, known)
+        yield path, f'unknown test "{test_name}"', did_you_mean(test_name, known)
         return
     known = figures_of(loaded.plan, test)
     if isinstance(test, CommandTest) and key not in known and not (test.parser == "regex" or judged):

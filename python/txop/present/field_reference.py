@@ -30,7 +30,7 @@ def field_tables(module: str, names: Sequence[str] = ()) -> str:
 
 
 def renew(path: Path, module: str, reference: Callable[[], str]) -> None:
-    """Write the reference in ``path`` anew."""
+    """Write the reference in ``path`` again."""
     line = marker(module)
     before, found, _ = path.read_text(encoding="utf-8").partition(line)
     if not found:

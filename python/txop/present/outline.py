@@ -59,7 +59,7 @@ def first_members(document: bytes, names: Collection[str]) -> dict[str, Any]:
     {'a': 1, 'b': {'c': [2]}}
 
     Raises:
-        FormatError: it is no JSON object that has them.
+        FormatError: it is not a JSON object that has them.
     """
     text = document.decode("utf-8", "surrogatepass")
     decoder = json.JSONDecoder()

@@ -6,8 +6,8 @@ typical difference is the Hodges-Lehmann estimate, its interval and p-value are 
 the verdict weighs both against a practical margin. ``docs/statistics.md`` explains each figure.
 
 Pure functions on numbers: nothing here reads a file. Results are frozen dataclasses; what a reader must know beside
-the number is in their ``warnings``, which are data, not failures. Input that is no sample (empty, NaN, infinite where
-it makes no sense) raises :class:`ValueError`.
+the number is in their ``warnings``, which are data, not failures. Input that is not a sample (empty, NaN, infinite
+where it makes no sense) raises :class:`ValueError`.
 
 =====================  ==========================================================
 :mod:`.verdict`        two arms compared, in pairs or not; start here

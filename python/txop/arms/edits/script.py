@@ -163,7 +163,7 @@ def parse_script(data: bytes) -> EditScript:
     except ValueError as error:
         raise BadScript(f"it is not TOML: {visible(str(error))[:300]}") from None
     if raw.get("format") != "txop-edits":
-        raise BadScript('it is no edit script: that begins with format = "txop-edits"')
+        raise BadScript('it is not an edit script: that begins with format = "txop-edits"')
     try:
         return EditScript.model_validate(raw, strict=True)
     except ValidationError as error:
@@ -184,7 +184,7 @@ _KEYS = {field.alias or name for model in (Edit, EditScript) for name, field in 
 def _check_path(name: str) -> None:
     parts = name.split("/")
     if not all(_PART.fullmatch(part) and part != ".." for part in parts):
-        raise ValueError(f"{name!r} is no place below the source: names with / between them, without . and ..")
+        raise ValueError(f"{name!r} is not a place below the source: names with / between them, without . and ..")
 
 
 def _code(text: str, key: str) -> list[Token]:

@@ -71,7 +71,7 @@ def tokens_of(source: str) -> list[Token]:
         match = _PIECE.match(source, at)
         if match is None:
             what = "a comment" if source.startswith("/*", at) else "a string" if source[at] in "\"'" else None
-            raise NotC(f"{what} does not end" if what else f"{source[at]!r} is no part of C", at)
+            raise NotC(f"{what} does not end" if what else f"{source[at]!r} is not part of C", at)
         kind = match.lastgroup or ""
         if kind == "space":
             fresh = fresh or ("\n" in match[0] and not match[0].startswith("\\"))

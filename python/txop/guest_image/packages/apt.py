@@ -137,12 +137,12 @@ class Apt:
             raise
         got = next(iter(set(folder.glob("*.deb")) - before), None)
         if got is None:
-            raise GuestError(f"apt-get said it fetched {what}, but there is no such file")
+            raise GuestError(f"apt-get said it fetched {what}, but the file is missing")
         if sha256_of(got) != package.sha256:
             got.unlink()
             raise GuestError(
                 f"{what} is not the package that the lock pins: its hash differs",
-                what_to_do="if the archive was rebuilt, pin it anew with `txop guest build --update`",
+                what_to_do="if the archive was rebuilt, pin it again with `txop guest build --update`",
             )
         return got
 

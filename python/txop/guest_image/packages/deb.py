@@ -21,7 +21,7 @@ _MERGED = ("bin", "sbin", "lib", "lib64", "lib32")
 
 
 class DebError(GuestError):
-    """A file that is no package, or a damaged one."""
+    """A file that is not a package, or a damaged one."""
 
 
 def unpack(package: Path, target: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
@@ -93,7 +93,7 @@ def data_tar(package: Path) -> Iterator[IO[bytes]]:
 def _seek_data(source: IO[bytes], name: str) -> str:
     """Go to the contents of the member ``data.tar.*``; its name."""
     if source.read(len(_GLOBAL)) != _GLOBAL:
-        raise DebError(f"{name} is no Debian package")
+        raise DebError(f"{name} is not a Debian package")
     for _ in range(_MAX_MEMBERS):
         header = source.read(_HEADER_BYTES)
         if len(header) < _HEADER_BYTES or header[58:60] != b"`\n":

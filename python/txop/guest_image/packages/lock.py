@@ -60,9 +60,9 @@ class LockedPackage:
             if not pattern.fullmatch(str(value)):
                 raise ValueError(f"{value!r} is no {what}")
         if type(self.size_bytes) is not int or self.size_bytes <= 0:
-            raise ValueError(f"{self.size_bytes!r} is no size in bytes")
+            raise ValueError(f"{self.size_bytes!r} is not a size in bytes")
         if self.role not in ROLES:
-            raise ValueError(f"{self.role!r} is no role: {' or '.join(ROLES)}")
+            raise ValueError(f"unknown role {self.role!r}: {' or '.join(ROLES)}")
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ def read_lock(text: str, where: str) -> Lock:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise LockError(f"{where}: {error}", what_to_do="make it anew with `txop guest build --update`") from None
+        raise LockError(f"{where}: {error}", what_to_do="recreate it with `txop guest build --update`") from None
     if document.get("format") != FORMAT:
-        raise LockError(f"{where} is no lock file of a guest")
+        raise LockError(f"{where} is not a lock file of a guest")
     if document.get("version") != FORMAT_VERSION:
         raise LockError(
             f"{where} has version {document.get('version')!r} of its format; this txop knows {FORMAT_VERSION}",
-            what_to_do="make it anew with `txop guest build --update`",
+            what_to_do="recreate it with `txop guest build --update`",
         )
     labels = {}
     for key in ("kernel", "release", "distribution"):
@@ -132,7 +132,7 @@ def read_lock(text: str, where: str) -> Lock:
         labels[key] = value
     pinned = document.get("pinned")
     if pinned is not None and not (isinstance(pinned, str) and _DAY.fullmatch(pinned)):
-        raise LockError(f"{where}: pinned = {pinned!r} is no day, as in 2026-11-22")
+        raise LockError(f"{where}: pinned = {pinned!r} is not a day, as in 2026-11-22")
     packages = [
         _package(entry, role, f"{where}, {role} number {number}")
         for role in ROLES
@@ -153,7 +153,7 @@ def load_lock(path: Path) -> Lock:
     try:
         return read_lock(data.decode("utf-8"), str(path))
     except UnicodeDecodeError:
-        raise LockError(f"{path} is no text") from None
+        raise LockError(f"{path} is not text") from None
 
 
 def in_order(packages: Iterable[LockedPackage]) -> tuple[LockedPackage, ...]:
@@ -163,7 +163,7 @@ def in_order(packages: Iterable[LockedPackage]) -> tuple[LockedPackage, ...]:
 
 def _list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise LockError(f"{where} is no list")
+        raise LockError(f"{where} is not a list")
     return value
 
 

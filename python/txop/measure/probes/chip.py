@@ -74,7 +74,7 @@ class Growth:
 
     seconds: float
     counters: Mapping[str, int]
-    """By path, as in ``device.air.chip.mpdus``; those that went back, because the chip was plugged in anew, are not
+    """By path, as in ``device.air.chip.mpdus``; those that went back, because the chip was plugged in again, are not
     there."""
 
     def get(self, path: str) -> int | None:

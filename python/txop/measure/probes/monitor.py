@@ -34,7 +34,7 @@ class Monitor:
             return
         found = await interface_of(self.sniffer, iw, self.interface)
         if found is None:
-            raise TargetError(self.sniffer.name, f"{self.interface} is no wireless interface there")
+            raise TargetError(self.sniffer.name, f"{self.interface} is not a wireless interface there")
         if found.mode != "monitor":
             await self._change_type(iw, found.mode or "managed")
         await self._do(["ip", "link", "set", "dev", self.interface, "up"])
@@ -82,7 +82,7 @@ class Monitor:
 
 
 async def interface_of(target: Target, iw: str, interface: str) -> Interface | None:
-    """``iw dev X info``; ``None`` when it is no wireless interface."""
+    """``iw dev X info``; ``None`` when it is not a wireless interface."""
     ran = await target.run([iw, "dev", interface, "info"], timeout_s=10.0)
     if not ran.ok:
         return None

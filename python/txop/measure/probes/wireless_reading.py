@@ -344,13 +344,13 @@ def _station_lost(looks: Sequence[Look]) -> str | None:
         connected_s = peer.connected_s if peer is not None else None
         if connected_s is not None:
             if since is not None and connected_s < since:
-                return f"it associated anew {look.at_s:+.0f} s from the start of the window"
+                return f"it associated again {look.at_s:+.0f} s from the start of the window"
             since = connected_s
     return None
 
 
 def _peer_lost(looks: Sequence[Look]) -> str | None:
-    """Of an access point: whether a station with part of the traffic left or came anew."""
+    """Of an access point: whether a station with part of the traffic left or came back."""
     moved: dict[str, int] = {}
     for before, after in pairwise(looks):
         for address, peer in after.peers.items():
@@ -367,7 +367,7 @@ def _peer_lost(looks: Sequence[Look]) -> str | None:
                 return f"station {address} was gone {after.at_s:+.0f} s from the start of the window"
             was_s, now_s = before.peers[address].connected_s, now.connected_s
             if was_s is not None and now_s is not None and now_s < was_s:
-                return f"station {address} associated anew {after.at_s:+.0f} s from the start of the window"
+                return f"station {address} associated again {after.at_s:+.0f} s from the start of the window"
     return None
 
 

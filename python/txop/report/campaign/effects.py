@@ -78,7 +78,7 @@ def _row(figure: ComparedFigure, row: Row) -> list[Cell]:
 
 
 def _median(number: float | None, figure: ComparedFigure) -> Cell:
-    """The median of the runs compared; a row has values on both sides, so one that is no number is infinite."""
+    """The median of the runs compared; a row has values on both sides, so one that is not a number is infinite."""
     return Cell(value(number, figure.metric, infinite=number is None), number)
 
 
