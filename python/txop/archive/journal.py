@@ -34,7 +34,8 @@ class Event(BaseModel):
     event: str
     """``campaign-started``, ``resumed``, ``connected``, ``block-started``, ``run-started``, ``run-finished``,
     ``run-voided``, ``run-lost`` (its file is gone or damaged), ``plan-changed``, ``block-finished``,
-    ``block-abandoned``, ``note``, ``campaign-stopped``, ``campaign-finished``. ``mended``: written down later, as the runs' files show it."""
+    ``block-abandoned``, ``note``, ``campaign-stopped``, ``campaign-finished``. ``mended``: written down later, as the
+    runs' files show it."""
     at: str
     monotonic_s: float
     boot: str = ""
