@@ -21,9 +21,10 @@ RUN_TOOLS := $(VENV)/.stamp-run-tools
 TEST_TOOLS := $(VENV)/.stamp-test-tools
 GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
+DOCS_TOOLS := $(VENV)/.stamp-docs-tools
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image demo man test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
+.PHONY: help setup guest-tools guest-image demo man docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -66,6 +67,10 @@ $(TEST_TOOLS): scripts/setup-test-tools.sh scripts/apt.sh | $(SYSTEM)
 	@scripts/setup-test-tools.sh
 	@touch $@
 
+$(DOCS_TOOLS): requirements/documentation.txt $(PACKAGES)
+	@$(BIN)/pip install $(PIP_QUIET) --require-hashes -r requirements/documentation.txt
+	@touch $@
+
 guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for txop guest
 
 # Tests that start a guest say themselves what became of them where there is no image.
@@ -79,6 +84,13 @@ man: setup ## write man pages and shell completions, for a package: build/man, b
 	@$(BIN)/txop man build/man
 	@mkdir -p build/completion
 	@for shell in bash zsh fish; do $(BIN)/txop completion $$shell > build/completion/txop.$$shell; done
+
+docs: $(DOCS_TOOLS) ## build the documentation as a site: build/site/index.html; links that lead nowhere are errors
+	@$(BIN)/python scripts/documentation_site.py
+	@echo "build/site/index.html"
+
+pictures: setup ## draw the pictures of the documentation: docs/pictures
+	@$(BIN)/python scripts/pictures.py
 
 test: setup test-rust test-python ## set up and run the fast tests
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import typer
 
+from documentation_links import anchors, broken, links
 from txop.cli.app import build
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("crates/*/README.md")])
-_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 
 
 def _commands(text: str) -> list[str]:
@@ -60,7 +60,31 @@ def test_commands_in_documents_are_understood(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_between_documents_lead_somewhere(document):
-    missing = [
-        link for link in _LINK.findall(document.read_text(encoding="utf-8")) if not (document.parent / link).exists()
-    ]
-    assert not missing
+    assert broken(document) == []
+
+
+def test_links_to_missing_files_and_anchors_are_found(tmp_path):
+    (tmp_path / "there.md").write_text("# Some `code`, twice\n\n## Twice\n\n## Twice\n", encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](there.md#some-code-twice) [b](there.md#twice-1) [c](there.md#thrice) [d](gone.md) [e](#here)\n"
+        "![f](gone.svg) `[g](gone.md)` [h](https://example.org/#x)\n\n```\n[i](gone.md)\n```\n",
+        encoding="utf-8",
+    )
+    assert broken(page) == ["there.md#thrice", "gone.md", "#here", "gone.svg"]
+    assert anchors("# Retry %\n## `[[arm]]`\n## rx, tx") == {"retry-", "arm", "rx-tx"}
+
+
+def test_any_page_is_two_steps_from_the_readme():
+    """A stranger finds any room: README, contents or ARCHITECTURE, page."""
+    first = {
+        (ROOT / link.partition("#")[0]).resolve() for link in links((ROOT / "README.md").read_text(encoding="utf-8"))
+    }
+    second = {
+        (page.parent / link.partition("#")[0]).resolve()
+        for page in first
+        if page.suffix == ".md"
+        for link in links(page.read_text(encoding="utf-8"))
+    }
+    pages = [*(ROOT / "docs").glob("*.md"), *ROOT.glob("crates/*/README.md")]
+    assert [page for page in pages if page.resolve() not in first | second] == []

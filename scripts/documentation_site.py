@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Builds the documentation site out of the Markdown files of the repository: `make docs`.
+
+The files stay where a reader of the repository expects them, and stay plain Markdown. For the site they are laid out in
+one folder: ``docs/*.md`` under their own names, the documents of the top folder and of the crates under ``project/``.
+Links between them are rewritten accordingly; links to files that are no pages become downloads. The table of contents
+is ``docs/index.md``: its headings are the parts, the links of its lists the pages.
+
+Any warning of Sphinx is an error: links and anchors that lead nowhere, pages that no part names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+INDEX = Path("docs/index.md")
+LINK = re.compile(r"(\]\()([^)\s#]*)(#[^)\s]*)?(\))")
+SCHEME = re.compile(r"[a-z]+:")
+CODE = re.compile(r"^(```|~~~).*?^\1\s*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+
+
+def pages(root: Path = ROOT) -> dict[Path, Path]:
+    """Every document of the repository that is a page, and its place on the site."""
+    places = {Path("docs") / file.name: Path(file.name) for file in sorted((root / "docs").glob("*.md"))}
+    places[Path("README.md")] = Path("index.md")
+    for name in ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SECURITY"):
+        if (root / f"{name}.md").exists():
+            places[Path(f"{name}.md")] = Path(f"project/{name.lower()}.md")
+    for readme in sorted(root.glob("crates/*/README.md")):
+        places[readme.relative_to(root)] = Path(f"project/crate-{readme.parent.name}.md")
+    return places
+
+
+def relinked(text: str, source: Path, places: dict[Path, Path]) -> str:
+    """``text`` of the document ``source`` with its links as the site needs them."""
+
+    def link(match: re.Match[str]) -> str:
+        before, to, anchor, after = match.group(1), match.group(2), match.group(3) or "", match.group(4)
+        if not to or SCHEME.match(to):
+            return match.group(0)
+        target = Path(os.path.normpath(source.parent / to))
+        here = places[source].parent
+        if target in places:
+            return f"{before}{os.path.relpath(places[target], here)}{anchor}{after}"
+        return f"{before}{os.path.relpath(Path('files') / target, here)}{after}"
+
+    written, end = [], 0
+    for code in CODE.finditer(text):  # what is code stays as it is
+        written += [LINK.sub(link, text[end : code.start()]), code.group(0)]
+        end = code.end()
+    return "".join([*written, LINK.sub(link, text[end:])])
+
+
+def linked_files(text: str, source: Path, places: dict[Path, Path]) -> set[Path]:
+    """Files of the repository that ``text`` links to and that are no pages."""
+    found = set()
+    for match in LINK.finditer(CODE.sub("", text)):
+        if match.group(2) and not SCHEME.match(match.group(2)):
+            target = Path(os.path.normpath(source.parent / match.group(2)))
+            if target not in places:
+                found.add(target)
+    return found
+
+
+def contents(index: str, places: dict[Path, Path]) -> str:
+    """The table of contents, for Sphinx, of the headings and lists of ``index``."""
+    written: list[str] = []
+    for part in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
+        title, _, body = part.partition("\n")
+        linked = (
+            Path(os.path.normpath(INDEX.parent / to))
+            for to in re.findall(r"^[*|-] ?\[[^\]]*\]\(([^)#]+)\)", body, re.MULTILINE)
+        )
+        entries = [str(places[target].with_suffix("")) for target in linked if target in places]
+        if entries:
+            written += ["```{toctree}", ":hidden:", f":caption: {title.strip()}", "", *entries, "```", ""]
+    return "\n".join(written)
+
+
+def lay_out(into: Path, root: Path = ROOT) -> None:
+    """Write the pages, what they link to, and the pictures under ``into``."""
+    places = pages(root)
+    shutil.rmtree(into, ignore_errors=True)
+    for source, place in places.items():
+        if source == Path("README.md"):
+            continue  # the site's first page is docs/index.md; links to the README lead there
+        text = (root / source).read_text(encoding="utf-8")
+        written = relinked(text, source, places)
+        if source == INDEX:
+            written += "\n" + contents(text, places)
+        (into / place).parent.mkdir(parents=True, exist_ok=True)
+        (into / place).write_text(written, encoding="utf-8")
+        for file in linked_files(text, source, places):
+            if (root / file).is_file():  # what is missing, Sphinx says
+                (into / "files" / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(root / file, into / "files" / file)
+
+
+def build(into: Path, root: Path = ROOT) -> int:
+    """Have Sphinx build the site of ``root`` in ``into``/site; its exit code."""
+    lay_out(into / "site-pages", root)
+    shutil.rmtree(into / "site", ignore_errors=True)
+    return subprocess.run(
+        [sys.executable, "-m", "sphinx", "-b", "html", "--fail-on-warning", "--keep-going", "--quiet",
+         "-c", str(root / "docs/site"), "-d", str(into / "site-doctrees"),
+         str(into / "site-pages"), str(into / "site")],
+        check=False,
+    ).returncode  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(build(ROOT / "build"))

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Draws the pictures of the documents, docs/pictures/*.svg, from what txop itself makes: `make pictures`.
+
+The captures are specimens, the links are simulated, and the campaign is an archive made by rule, so every machine draws
+the same. A test draws them again and compares what they say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURES = ROOT / "docs/pictures"
+SECONDS = 2.0
+
+Spec = dict[str, Any]
+
+
+def campaign(name: str) -> Spec:
+    """A plot of the sample campaign."""
+    from txop.archive.reader import read_archive
+    from txop.compare.archive import compare
+    from txop.report.campaign.gallery import Gallery
+
+    archive = read_archive(ROOT / "tests/data/archive-v1")
+    drawings = Gallery(archive, compare(archive)).everything()
+    return next(drawing.spec for drawing in drawings if drawing.name == name)
+
+
+def capture(scene: str, plot: str, seconds: float = SECONDS) -> Spec:
+    """A plot of ``txop air`` of a specimen."""
+    from txop import _native
+    from txop.air import analyze
+    from txop.air.page.plots import draw, waterfall
+
+    with tempfile.TemporaryDirectory(prefix="txop-pictures-") as folder:
+        path = Path(folder) / "air.pcapng"
+        _native.write_specimen(str(path), seed=1, seconds=seconds, scene=scene)
+        report = analyze(path)
+    if plot == "waterfall":
+        return waterfall(report.waterfalls[0]).spec
+    drawing = draw(report, plot)
+    if drawing is None:
+        raise ValueError(f"nothing to draw: {plot} of {scene}")
+    return drawing.spec
+
+
+def simulated(scenario: str, plot: str, *arguments: str) -> Spec:
+    """A plot of ``txop simulate``."""
+    from txop.simulate.plots import draw
+    from txop.simulate.simulation import Simulation
+
+    done = subprocess.run(
+        [sys.executable, "-m", "txop", "simulate", scenario, *arguments, "--json"], stdout=subprocess.PIPE, check=True
+    )
+    drawing = draw(Simulation.parse(done.stdout), plot)
+    if drawing is None:
+        raise ValueError(f"nothing to draw: {plot} of {scenario}")
+    return drawing.spec
+
+
+QUEUES = ("ap-fifo", "--sweep", "wlan.ap.queueing.kind=fifo,fq_codel,fq_mac,airtime", "--duration", "5")
+
+ALL: dict[str, Callable[[], Spec]] = {
+    "effects": lambda: campaign("effects-primary-ratio"),
+    "one-axis": lambda: campaign("answer-tx"),
+    "late-waterfall": lambda: capture("late-block-ack", "waterfall"),
+    "late-position": lambda: capture("late-block-ack", "left_out"),
+    "dropout": lambda: capture("dropout", "steadiness", 20.0),
+    "queues-goodput": lambda: simulated(QUEUES[0], "sweep", *QUEUES[1:]),
+    "queues-latency": lambda: simulated(QUEUES[0], "sweep_latency", *QUEUES[1:]),
+}
+"""What is drawn, by file name."""
+
+
+def draw(name: str) -> str:
+    """The SVG of a picture."""
+    import vl_convert
+
+    from txop.present.plot import standalone
+
+    return vl_convert.vegalite_to_svg(json.dumps(standalone(ALL[name]()), allow_nan=False), allowed_base_urls=[])
+
+
+def main() -> int:
+    """Draw the pictures that are named, or all, into docs/pictures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ALL))
+    for name in parser.parse_args().names or ALL:
+        PICTURES.mkdir(exist_ok=True)
+        (PICTURES / f"{name}.svg").write_text(draw(name) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
