@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,8 +39,12 @@ def register(app: typer.Typer) -> None:
             [
                 ("txop plan check my.toml", "before a campaign"),
                 ("txop plan check my.toml --no-files", "on a machine that does not have the files it names"),
+                ("txop plan check my.toml --connect", "what will work on the machines, before an hour is spent"),
             ],
-            ["Exit code 2 when the plan cannot be run. Nothing is connected to, nothing is changed."],
+            [
+                "Exit code 2: the plan cannot be run; 3, with --connect: something on a machine would void its runs.",
+                "Nothing is connected to without --connect, and nothing is changed.",
+            ],
         ),
     )(check)
     plan.command(
@@ -72,6 +77,9 @@ def check(
     plan: PlanFile,
     json: JsonFlag = False,
     files: Annotated[bool, typer.Option("--files/--no-files", help="Check the files that the plan names.")] = True,
+    connect: Annotated[
+        bool, typer.Option("--connect", help="Also connect the targets, and say what will work there; changes nothing.")
+    ] = False,
 ) -> int:
     """Say what a plan amounts to, what it will be able to see, and everything that is wrong with it."""
     from txop.cli.plan_overview import overview, print_overview
@@ -92,8 +100,16 @@ def check(
     checked = check_plan(loaded, files=files)
     facts = overview(loaded)
     code = ExitCode.BAD_INPUT if checked.problems else ExitCode.OK
+    rows = None
+    if connect and not checked.problems:
+        from txop.cli import plan_connect
+
+        rows = plan_connect.look(loaded)
+        code = plan_connect.exit_code(rows)
     if json:
-        document |= {"ok": code is ExitCode.OK, "sha256": loaded.sha256, **facts.document}
+        if rows is not None:
+            document["desk"] = [asdict(row) for row in rows]
+        document |= {"ok": not checked.problems, "sha256": loaded.sha256, **facts.document}
         document |= {"problems": _as_json(checked.problems), "warnings": _as_json(checked.warnings)}
         console.write_json(document)
         return code
@@ -107,6 +123,9 @@ def check(
         out.print()
         out.print(console.safe_text("Problems", "bold red"))
         print_problems(out, str(plan), checked.problems, style="red")
+    if rows is not None:
+        out.print()
+        plan_connect.print_rows(out, rows)
     return code
 
 

@@ -1,0 +1,284 @@
+"""What of a plan will work on its machines, looked at before an hour is spent. Nothing is changed on them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from txop.arms.build import recipe
+from txop.campaign.clocks import wall_clock
+from txop.formats.error import FormatError
+from txop.formats.iw_interface import Interface, parse_interfaces
+from txop.measure.probes.provenance import provenance
+from txop.measure.probes.questions import NOT_ASKED, Answer, ask
+from txop.measure.programs import needs
+from txop.plan.model import Plan
+from txop.targets.contract import Target, TargetError, Targets
+
+State = Literal["ok", "limited", "fails", "not asked"]
+THIS_MACHINE = "this machine"
+CLOCK_S = 1.0
+"""A clock that is off by more is reported. Captures are placed all the same: txop measures every clock in every run."""
+ROOM_MB = 20
+"""What a module, a firmware and a log may take in a temporary folder, generously."""
+ARCHIVE_MB = 1000
+KINDS = ("local", "namespace", "ssh", "labgrid")
+"""Targets that are machines."""
+
+# $1: the interface, or nothing; $2: the USB bus of usbmon.
+_SCRIPT = r"""
+ask free df -Pk /run /tmp
+ask usbmon test -c "/dev/usbmon$2"
+ask usbmon_module modprobe -n usbmon
+[ "$1" ] || exit 0
+ask interface cat "/sys/class/net/$1/ifindex"
+ask iw_info iw dev "$1" info
+phy=$(cat "/sys/class/net/$1/phy80211/name" 2>/dev/null)
+[ -z "$phy" ] || ask iw_phy iw phy "$phy" info
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that was looked at."""
+
+    target: str
+    what: str
+    state: State
+    """``ok``; ``limited``: a campaign runs, and something will not be available or is worth a thought; ``fails``: its
+    runs would be void; ``not asked``."""
+    found: str
+    what_to_do: str | None = None
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a target said."""
+
+    facts: dict[str, Any]
+    answers: dict[str, Answer]
+    interface: Interface | None
+    rows: list[Row]
+
+
+async def look(targets: Targets, plan: Plan, folder: Path, progress: Callable[[str], None]) -> list[Row]:
+    """Connect every target, ask, and let go. ``folder``: of the plan; ``progress``: called with what is
+    done now. Never raises for what a target lacks."""
+    names = list(targets.by_name)
+    try:
+        seen = await asyncio.gather(*(_look_at(targets.by_name[name], plan, progress) for name in names))
+    finally:
+        await asyncio.gather(*(target.close() for target in targets.by_name.values()))
+    found = dict(zip(names, seen, strict=True))
+    rows = [row for one in seen for row in one.rows]
+    rows += _iperf3(plan, found)
+    rows += _channels(plan, found)
+    rows += _here(plan, folder, found)
+    return rows
+
+
+async def _look_at(target: Target, plan: Plan, progress: Callable[[str], None]) -> _Seen:
+    rows: list[Row] = []
+    progress(f"{target.name}: connecting")
+    begun = time.monotonic()
+    try:
+        await target.connect()
+        rows.append(Row(target.name, "connection", "ok", f"in {time.monotonic() - begun:.1f} s"))
+        progress(f"{target.name}: asking")
+        facts = await provenance(target)
+        answers = await ask(target, _SCRIPT, [target.interface or "", str(plan.collect.usb_bus)])
+        interface = _interface(answers.get("iw_info", NOT_ASKED))
+        for part in (_system(target, facts), _about_interface(target, plan, facts, answers, interface)):
+            rows += part
+        rows += _room(target, answers)
+        for step in (_root, _programs, _clock):
+            rows += await step(target, plan)
+        rows += _usbmon(target, plan, answers)
+    except TargetError as error:
+        what = "connection" if not rows else "answers"
+        rows.append(Row(target.name, what, "fails", error.what, None))
+        return _Seen({}, {}, None, rows)
+    return _Seen(facts, answers, interface, rows)
+
+
+def _interface(answer: Answer) -> Interface | None:
+    with suppress(FormatError):
+        found = parse_interfaces(answer.text) if answer.ok else ()
+        return found[0] if found else None
+    return None
+
+
+def _system(target: Target, facts: dict[str, Any]) -> Iterator[Row]:
+    words = [facts.get("distribution"), facts.get("kernel") and f"kernel {facts['kernel']}", facts.get("machine")]
+    yield Row(target.name, "system", "ok", ", ".join(word for word in words if word))
+    country = facts.get("regulatory_domain")
+    if target.interface is not None and country is not None:
+        if country == "00":
+            to_do = "set your country: iw reg set CC (the world's domain allows few channels, at low power)"
+            yield Row(target.name, "regulatory domain", "limited", "00, of the world", to_do)
+        else:
+            yield Row(target.name, "regulatory domain", "ok", country)
+
+
+def _about_interface(
+    target: Target, plan: Plan, facts: dict[str, Any], answers: dict[str, Answer], interface: Interface | None
+) -> Iterator[Row]:
+    name = target.interface
+    if name is None:
+        return
+    if not answers.get("interface", NOT_ASKED).ok:
+        loads = target.name == "dut" and any(arm.module or arm.build or arm.load for arm in plan.arm)
+        said = f"there is no {name} now"
+        if loads:
+            to_do = "right when an arm brings it; else compare with `ip link` there"
+            yield Row(target.name, "interface", "limited", said, to_do)
+        else:
+            yield Row(target.name, "interface", "fails", said, "name the one that `ip link` shows there")
+        return
+    about = facts.get("interface") or {}
+    words = [name, about.get("driver"), about.get("operstate"), interface.mode if interface else None]
+    yield Row(target.name, "interface", "ok", ", ".join(str(word) for word in words if word))
+    usb = about.get("usb")
+    if usb:
+        yield _usb(target.name, usb)
+    if target.name == "sniffer" and plan.collect.air:
+        yield _monitor(target.name, name, answers, interface)
+
+
+def _usb(target: str, usb: dict[str, str]) -> Row:
+    speed, version = usb.get("speed", ""), usb.get("version", "").strip()
+    found = f"{speed} Mbit/s ({usb.get('speed_name')}), USB {version}"
+    if speed in ("1.5", "12"):
+        return Row(target, "USB speed", "limited", found, "look at hub, cable and port: Wi-Fi dongles take 480 or more")
+    if version.startswith("3") and speed == "480":
+        return Row(target, "USB speed", "limited", found, "a USB 3 device at high speed: use another port or cable")
+    return Row(target, "USB speed", "ok", found)
+
+
+def _monitor(target: str, name: str, answers: dict[str, Answer], interface: Interface | None) -> Row:
+    if interface is not None and interface.mode == "monitor":
+        return Row(target, "monitor mode", "ok", f"{name} is a monitor")
+    phy = answers.get("iw_phy", NOT_ASKED)
+    if phy.ok and "* monitor" in phy.text:
+        return Row(target, "monitor mode", "ok", f"{name} can be made a monitor; every run does, and undoes it")
+    if interface is None or not phy.ok:
+        to_do = "install iw there, or compare with `iw dev`"
+        return Row(target, "monitor mode", "limited", f"iw does not tell of {name}", to_do)
+    return Row(target, "monitor mode", "fails", f"the driver of {name} has none", "use another radio to sniff with")
+
+
+def _room(target: Target, answers: dict[str, Answer]) -> Iterator[Row]:
+    rows = [line.split() for line in answers.get("free", NOT_ASKED).text.splitlines()]
+    free = {row[-1]: int(row[-3]) / 1024 for row in rows if len(row) >= 6 and row[-3].isdecimal()}
+    if not free:
+        yield Row(target.name, "room", "not asked", "df does not tell")
+        return
+    found = ", ".join(f"{mb:,.0f} MB in {place}" for place, mb in free.items())
+    least = min(free.values())
+    to_do = f"make room: files of an arm need some, {ROOM_MB} MB are plenty" if least < ROOM_MB else None
+    yield Row(target.name, "room", "limited" if to_do else "ok", found, to_do)
+
+
+async def _root(target: Target, plan: Plan) -> list[Row]:
+    try:
+        ran = await target.run(["id", "-u"], root=True)
+    except TargetError as error:
+        return [Row(target.name, "root", "fails", error.what)]
+    if ran.stdout.strip() == "0":
+        return [Row(target.name, "root", "ok", "commands can run as root")]
+    if not ran.ok:
+        return [Row(target.name, "root", "not asked", "id does not tell")]
+    needed = target.name == "dut" or (target.name == "sniffer" and plan.collect.air)
+    to_do = "log in as root, or set `sudo = true` and allow sudo without a password (NOPASSWD) there"
+    return [Row(target.name, "root", "fails" if needed else "limited", "commands do not run as root", to_do)]
+
+
+async def _programs(target: Target, plan: Plan) -> list[Row]:
+    rows = []
+    for need in needs(plan):
+        if need.target != target.name:
+            continue
+        found = [program for program in need.programs if await target.find(program) is not None]
+        if found:
+            rows.append(Row(target.name, need.shown, "ok", f"for {need.what_for}"))
+        else:
+            state: State = "fails" if need.essential else "limited"
+            rows.append(Row(target.name, need.shown, state, f"missing; for {need.what_for}", need.what_to_do))
+    return rows
+
+
+async def _clock(target: Target, plan: Plan) -> list[Row]:
+    if plan.target[target.name].kind in ("local", "namespace"):
+        return []
+    clock = await wall_clock(target)
+    if clock is None:
+        return [Row(target.name, "clock", "not asked", "neither date nor adjtimex tells the time to the second")]
+    off_s = clock.wall_minus_monotonic_s - (time.time() - time.monotonic())
+    found = f"{off_s:+.3f} s from this machine's, ± {clock.uncertainty_s:.3f} s"
+    if abs(off_s) > CLOCK_S + clock.uncertainty_s:
+        return [
+            Row(target.name, "clock", "limited", found, "set it (chronyd, ntpd), before the campaign, not during it")
+        ]
+    return [Row(target.name, "clock", "ok", found)]
+
+
+def _usbmon(target: Target, plan: Plan, answers: dict[str, Answer]) -> list[Row]:
+    if target.name != "dut" or not plan.collect.usbmon:
+        return []
+    if answers.get("usbmon", NOT_ASKED).ok:
+        return [Row(target.name, "usbmon", "ok", "there")]
+    if answers.get("usbmon_module", NOT_ASKED).ok:
+        return [Row(target.name, "usbmon", "ok", "its module can be loaded")]
+    to_do = "a kernel with CONFIG_USB_MON, or `usbmon = false` in [collect]"
+    return [Row(target.name, "usbmon", "limited", "neither there nor a module", to_do)]
+
+
+def _iperf3(plan: Plan, found: dict[str, _Seen]) -> Iterator[Row]:
+    """The versions at all ends side by side."""
+    ends = [need.target for need in needs(plan) if "iperf3" in need.programs]
+    versions = {name: found[name].facts.get("tools", {}).get("iperf3") for name in ends if name in found}
+    known = {name: " ".join(text.split()[:2]) for name, text in versions.items() if text}
+    if len(known) > 1:
+        shown = ", ".join(f"{name}: {text}" for name, text in known.items())
+        yield Row(" and ".join(known), "iperf3 versions", "ok", shown)
+
+
+def _channels(plan: Plan, found: dict[str, _Seen]) -> Iterator[Row]:
+    if not plan.collect.air or "sniffer" not in found:
+        return
+    dut, sniffer = found["dut"].interface, found["sniffer"].interface
+    if dut is None or dut.channel is None:
+        said = "that of the device under test is not known before it is associated; every run asks again"
+        yield Row("sniffer", "channel", "not asked", said)
+    elif sniffer is not None and sniffer.channel is not None:
+        same = sniffer.channel.frequency_mhz == dut.channel.frequency_mhz
+        shown = f"{sniffer.channel.number}, the device under test: {dut.channel.number}"
+        yield Row("sniffer", "channel", "ok", shown if same else f"{shown}; every run sets it")
+    else:
+        yield Row("sniffer", "channel", "ok", f"none yet; every run sets {dut.channel.number}")
+
+
+def _here(plan: Plan, folder: Path, found: dict[str, _Seen]) -> Iterator[Row]:
+    release = found["dut"].facts.get("kernel")
+    for arm in plan.arm:
+        if arm.build is None:
+            continue
+        kernel = recipe(arm, folder, release).kernel
+        if kernel.is_dir():
+            yield Row(THIS_MACHINE, f"kernel of {arm.name}", "ok", str(kernel))
+        elif arm.build.kernel is None and release is None:
+            yield Row(THIS_MACHINE, f"kernel of {arm.name}", "not asked", "the target's release is not known")
+        else:
+            to_do = f"install the headers here (on Debian: linux-headers-{release}), or set build.kernel"
+            yield Row(THIS_MACHINE, f"kernel of {arm.name}", "fails", f"there is no folder {kernel}", to_do)
+    free_mb = shutil.disk_usage(Path.cwd()).free / 1e6
+    captures = sum((plan.collect.air, plan.collect.usbmon)) * plan.collect.max_capture_mb
+    state: State = "limited" if free_mb < ARCHIVE_MB + captures else "ok"
+    to_do_here = "make room, or put the archive elsewhere (-o)" if state == "limited" else None
+    yield Row(THIS_MACHINE, "disk", state, f"{free_mb:,.0f} MB free in this folder", to_do_here)
