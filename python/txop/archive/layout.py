@@ -146,6 +146,18 @@ class ArchiveLock:
             self._handle = None
 
 
+def lock_is_held(layout: Layout) -> bool | None:
+    """Whether a process holds the archive's lock, by the kernel's list (/proc/locks, proc(5)): trying the lock would
+    disturb a campaign that begins at that moment. ``None``: that list, or the folder, cannot be read."""
+    try:
+        inode = layout.root.stat().st_ino
+        rows = Path("/proc/locks").read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return None
+    # Some file systems (overlayfs, btrfs) give stat another device number than /proc/locks: the inode has to do.
+    return any(" FLOCK " in row and row.split()[5].rpartition(":")[2] == str(inode) for row in rows if "->" not in row)
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder last through a power cut."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

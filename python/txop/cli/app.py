@@ -44,6 +44,7 @@ COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
     Command("demo"),
     Command("plan"),
     Command("run"),
+    Command("watch"),
     Command("compare"),
     Command("note"),
     Command("report"),

@@ -1,0 +1,106 @@
+"""A campaign, watched from another terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from txop.archive.layout import ArchiveLock, lock_is_held
+from txop.campaign.engine import Campaign
+from txop.campaign.progress import look
+
+from .conftest import Noted
+
+SLOW = """
+import asyncio, sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+from campaign.conftest import Bench, FakeLaboratory, PLAN, Noted
+from txop.campaign.engine import Campaign
+bench = Bench(Path({root!r}), PLAN.replace("duration_s = 0.001", "duration_s = 1.0"))
+asyncio.run(Campaign(bench.layout, bench.plan, FakeLaboratory(lambda run: None), Noted([])).go())
+"""
+
+
+def test_the_lock_is_seen_without_trying_it(bench):
+    assert lock_is_held(bench.layout) is False
+    with ArchiveLock(bench.layout):
+        assert lock_is_held(bench.layout) is True
+    assert lock_is_held(bench.layout) is False
+
+
+def test_a_complete_archive(bench, txop):
+    bench.go(lambda run: "gate" if run == "001-new-rx" else None)
+    done = txop("watch", str(bench.layout.root), "--json")
+    assert done.returncode == 0, done.stderr
+    now = json.loads(done.stdout)
+    assert (now["format"], now["version"], now["doing"]) == ("txop-watch", 1, "finished")
+    assert (now["valid"], now["void"], now["runs_to_come"], now["under_way"]) == (13, 1, 0, [])
+    assert now["seconds_to_come"] is None
+    done = txop("watch", str(bench.layout.root))
+    assert done.returncode == 0
+    assert "Finished: 13 valid and 1 void runs" in done.stdout
+
+
+def test_each_moment_of_a_campaign(bench):
+    seen = []
+
+    class Watching(Noted):
+        def phase(self, words, seconds):
+            if words == "measure":
+                _, now = look(bench.layout.root)
+                seen.append(now)
+
+    asyncio.run(Campaign(bench.layout, bench.plan, bench.laboratory, Watching([])).go())
+    assert len(seen) == 12
+    assert {now.doing for now in seen} == {"running"}
+    assert [now.valid for now in seen] == list(range(12))
+    assert [now.runs_to_come for now in seen] == list(range(12, 0, -1))
+    assert [now.block for now in seen] == [1] * 4 + [2] * 4 + [3] * 4
+    for now, before in zip(seen[1:], seen[:-1], strict=True):
+        (run,) = before.under_way
+        assert run.seconds is not None
+        assert now.last == run.run
+    assert all(now.seconds_to_come is not None and now.seconds_to_come >= 0 for now in seen)
+
+
+def test_one_that_stopped_and_one_that_has_not_begun(bench, txop):
+    assert look(bench.layout.root)[1].doing == "not begun"
+    bench.go(lambda run: "lost" if run == "002-old-tx" else None, answers=False)
+    _, now = look(bench.layout.root)
+    assert (now.doing, now.reason) == ("stopped", "dut does not answer any more")
+    done = txop("watch", str(bench.layout.root))
+    assert done.returncode == 4
+    assert f"To go on: txop resume {bench.layout.root}" in done.stdout
+
+
+@pytest.mark.parametrize("kill", [True, False])
+def test_while_another_process_writes_it(tmp_path, txop, program, kill):
+    root = tmp_path / "archive"
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+    campaign = subprocess.Popen([sys.executable, "-c", SLOW.format(tests=tests, root=str(root))])
+    journal = root / "journal.jsonl"
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (journal.exists() and "run-finished" in journal.read_text()):
+        time.sleep(0.05)
+    now = json.loads(txop("watch", str(root), "--json").stdout)
+    assert now["doing"] == "running"
+    assert now["seconds_to_come"] > 0
+    watching = subprocess.Popen(
+        [program, "watch", str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    if kill:
+        campaign.send_signal(signal.SIGKILL)
+    assert campaign.wait(120) == (-9 if kill else 0)
+    said, errors = watching.communicate(timeout=60)
+    assert watching.returncode == (4 if kill else 0), errors
+    assert ("it was killed" if kill else "Finished: 12 valid and 0 void") in said
+    if not kill:
+        assert "block 3 of 3: " in said
