@@ -254,8 +254,9 @@ impl Transmitter {
         let rate = rate_of(memory, &first, wide);
         let mode = rate.mode()?;
         let is_group = first.frame().is_group();
-        let aggregated =
-            first.txwi.ampdu && rate.is_ht() && at != MANAGEMENT && !is_group && first.frame().tid().is_some();
+        // Frames that try a rate wait in the management queue, with a window of one. Their reports must say that they were
+        // aggregated: minstrel_ht leaves a report out that does not, of a frame that mac80211 gave out for an A-MPDU.
+        let aggregated = first.txwi.ampdu && rate.is_ht() && !is_group && first.frame().tid().is_some();
         let response = if first.txwi.ack { response_to(&first.mpdu, aggregated) } else { Response::None };
         let mut taken = vec![first];
         if aggregated {
@@ -492,6 +493,22 @@ mod tests {
         assert_eq!((ppdu.mpdus.len(), ppdu.mode.rate_kbps(), ppdu.mpdus[0][1] & 8), (1, Some(58_500), 8));
         end(&mut transmitter, &memory, &ppdu, &[true], &assumptions);
         assert_eq!((transmitter.reports.extension(), transmitter.reports.take() >> 16), (0x8701, 0x4006));
+    }
+
+    /// What rate control learns a rate from: it would leave out a report that says nothing of an A-MPDU.
+    #[test]
+    fn a_frame_that_tries_a_rate_goes_first_alone_and_is_reported_as_aggregated() {
+        let assumptions = Assumptions::default();
+        let (mut transmitter, mut memory) = filled(&assumptions);
+        let mut probe = transfer(FAST, 5, 3, 5);
+        probe[3] &= !(3 << 1); // the management queue
+        probe[4 + 4 + 1] &= 3; // a window of one
+        assert_eq!(accept(&mut transmitter, &mut memory, &probe, &assumptions), OutReply::Accepted);
+        let ppdu = transmitter.begin(&memory, false, &assumptions).unwrap();
+        assert_eq!((ppdu.mpdus.len(), ppdu.aggregated, ppdu.response), (1, true, Response::BlockAck));
+        end(&mut transmitter, &memory, &ppdu, &[true], &assumptions);
+        assert_eq!(transmitter.reports.extension(), 0x0500);
+        assert_eq!(transmitter.reports.take(), 0x4003_02e1);
     }
 
     #[test]
