@@ -72,7 +72,7 @@ fn answered(host: &mut Host<Mt7610u>, setup: Setup, data: &[u8]) -> (i32, Vec<u8
         host.now_ns = host.device.next_event().expect("it takes time, not for ever");
         completions = host.completions();
     }
-    assert!(host.now_ns >= asked_ns + 250_000, "a request takes its time");
+    assert!(host.now_ns >= asked_ns + 100_000, "a request takes its time");
     let of = |(completion, data): (Completion, Vec<u8>)| match completion {
         Completion::Submit { sequence: of, status, .. } if of == sequence => Some((status, data)),
         _ => None,

@@ -22,6 +22,9 @@ pub(super) struct Report {
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     waiting: VecDeque<Report>,
+    /// The register with the mark was read while there was none: the main one shows none either, once. The driver reads
+    /// the two one after the other, and would take a report that came in between for one without a mark.
+    shown_empty: bool,
 }
 
 impl Reports {
@@ -35,12 +38,16 @@ impl Reports {
     }
 
     /// What the register with retries and mark shows: of the first report, which stays.
-    pub(super) fn extension(&self) -> u32 {
+    pub(super) fn extension(&mut self) -> u32 {
+        self.shown_empty = self.waiting.is_empty();
         self.waiting.front().map_or(0, |it| u32::from(it.retries) | u32::from(it.packet_id) << 8)
     }
 
     /// What the main register shows; the report is gone then.
     pub(super) fn take(&mut self) -> u32 {
+        if std::mem::take(&mut self.shown_empty) {
+            return 0;
+        }
         self.waiting.pop_front().map_or(0, |it| {
             1 | u32::from(it.acknowledged) << 5
                 | u32::from(it.aggregated) << 6
@@ -70,5 +77,14 @@ mod tests {
         assert!(reports.push(report, 1) && !reports.push(report, 1));
         assert_eq!(reports.extension(), 0x8702);
         assert_eq!((reports.take(), reports.take(), reports.extension()), (0x4007_03a1, 0, 0));
+    }
+
+    #[test]
+    fn a_report_that_comes_between_two_reads_waits_for_the_next_two() {
+        let mut reports = Reports::default();
+        assert_eq!(reports.extension(), 0);
+        assert!(reports.push(Report { packet_id: 5, ..Report::default() }, 1));
+        assert_eq!(reports.take(), 0);
+        assert_eq!((reports.extension(), reports.take()), (0x0500, 1));
     }
 }
