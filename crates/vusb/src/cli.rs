@@ -147,9 +147,9 @@ pub struct DeviceArgs {
     /// A third station on the channel sends so many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
     #[arg(long, value_name = "MBIT_S", value_parser = neighbour)]
     pub neighbour: Option<f64>,
-    /// Shortest time between two answers of the interrupt endpoint, us.
-    #[arg(long, value_name = "US", default_value_t = 125, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub interrupt_us: u64,
+    /// Shortest time between two answers of the interrupt endpoint, us (RTL8188CUS and RTL8723AU; default: 125).
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub interrupt_us: Option<u64>,
     /// What is assumed of the chip where nothing says what it does, by name (docs/virtual-chips.md); several times.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assumption)]
     pub assume: Vec<String>,

@@ -149,7 +149,8 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         Some(path) => {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
                 DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
-                DeviceKind::Mt7610u | DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+                DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::default()),
+                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
             };
             Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
         }
@@ -166,12 +167,15 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if args.efuse.is_some() && is_mt7610u {
         return Some(RunError::Option("--efuse: an MT7610U's is not given"));
     }
+    if args.interrupt_us.is_some() && !matches!(args.device, DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au) {
+        return Some(RunError::Option("--interrupt-us: only an RTL8188CUS or RTL8723AU times its interrupt endpoint"));
+    }
     None
 }
 
 fn chip(args: &DeviceArgs, model: Model, script: Option<&Script>) -> Result<Box<dyn Device>, RunError> {
     let mut settings = Settings::new(model);
-    settings.interrupt_ns = args.interrupt_us * 1_000;
+    settings.interrupt_ns = args.interrupt_us.map_or(settings.interrupt_ns, |us| us * 1_000);
     settings.seed = args.seed;
     for assumption in &args.assume {
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
@@ -189,7 +193,7 @@ fn mt7610u(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>
     }
     let peers: Box<dyn Peers> = match u8::try_from(args.stations.len()) {
         Ok(0) => access_point(args, script)?,
-        Ok(count @ ..=STATIONS_MAX) => Box::new(Stations::new(count, args.strict_agreements)?),
+        Ok(..=STATIONS_MAX) => Box::new(Stations::new(&args.stations, args.strict_agreements)?),
         _ => return Err(RunError::Stations(args.stations.len())),
     };
     Ok(Box::new(Mt7610u::new(settings, medium(args)?, peers)))
@@ -211,7 +215,7 @@ fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {
 
 fn access_point(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Peers>, RunError> {
     Ok(match args.ap {
-        ApKind::Hostapd => Box::new(Hostapd::new(args.strict_agreements)?),
+        ApKind::Hostapd => Box::new(Hostapd::new(args.signal, args.strict_agreements)?),
         ApKind::None => Box::new(Silent),
         ApKind::Builtin => Box::new(builtin(args, script)?),
     })

@@ -227,3 +227,18 @@ fn fault_scripts_are_checked_before_they_are_used() {
     let said = String::from_utf8(wrong.stderr).unwrap();
     assert!(wrong.status.code() == Some(2) && said.contains("wrong.toml") && said.contains("`los`"), "{said}");
 }
+
+/// An option that does nothing for a device is refused, not ignored.
+#[test]
+fn the_interrupt_endpoint_is_timed_where_it_is_modelled() {
+    let check = |device: &str| {
+        let options = ["check-options", "--device", device, "--interrupt-us", "250"];
+        program().args(options).output().unwrap()
+    };
+    assert!(check("rtl8188cus").status.success());
+    for device in ["mt7610u", "ncm"] {
+        let refused = check(device);
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("--interrupt-us"), "{refused:?}");
+    }
+}

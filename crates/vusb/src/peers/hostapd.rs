@@ -15,13 +15,13 @@ pub struct Hostapd {
 }
 
 impl Hostapd {
-    /// Registers with mac80211_hwsim. `strict_agreements`: A-MPDUs for which there is no agreement are not answered; real
+    /// Registers with mac80211_hwsim. `signal_dbm`: of what it receives. `strict_agreements`: A-MPDUs for which there is no agreement are not answered; real
     /// access points have been seen to answer them.
     ///
     /// # Errors
     /// The module is not loaded, or somebody else relays already.
-    pub fn new(strict_agreements: bool) -> Result<Self, ApError> {
-        Ok(Self { relay: Relay::new()?, radio: Radio::new(0, true, strict_agreements) })
+    pub fn new(signal_dbm: i8, strict_agreements: bool) -> Result<Self, ApError> {
+        Ok(Self { relay: Relay::new()?, radio: Radio::new(0, signal_dbm, true, strict_agreements) })
     }
 }
 

@@ -45,6 +45,8 @@ struct Ticket {
 pub(super) struct Radio {
     /// The second address, by which the kernel names it (mac80211_hwsim.c: addresses[1] has bit 6 set).
     name: [u8; 6],
+    /// Signal on the link to the chip, which its acknowledgements come with.
+    signal_dbm: i8,
     /// Whose frames it takes: those to this address and to groups; `None`: all.
     own: Option<MacAddr>,
     /// Where the radio is, as its frames say.
@@ -65,9 +67,10 @@ pub(super) struct Radio {
 
 impl Radio {
     /// The radio with this number. It takes all frames, or only those to its own address and to groups.
-    pub(super) fn new(number: u8, takes_all: bool, strict_agreements: bool) -> Self {
+    pub(super) fn new(number: u8, signal_dbm: i8, takes_all: bool, strict_agreements: bool) -> Self {
         Self {
             name: [0x42, 0, 0, 0, number, 0],
+            signal_dbm,
             own: (!takes_all).then_some(MacAddr([0x02, 0, 0, 0, number, 0])),
             tuned: None,
             queue: Queue::default(),
@@ -163,7 +166,7 @@ impl Radio {
             .message(TX_INFO_FRAME)
             .with(attribute::ADDR_TRANSMITTER, &transmitter)
             .with(attribute::FLAGS, &flags.to_le_bytes())
-            .with(attribute::SIGNAL, &(-45i32).to_le_bytes())
+            .with(attribute::SIGNAL, &i32::from(self.signal_dbm).to_le_bytes())
             .with(attribute::TX_INFO, &tx_info)
             .with(attribute::COOKIE, &cookie.to_le_bytes());
         self.counters.refused += u64::from(!relay.send(message));

@@ -15,13 +15,14 @@ pub struct Stations {
 }
 
 impl Stations {
-    /// Registers with mac80211_hwsim, which has to have as many radios. `strict_agreements`: as for
+    /// Registers with mac80211_hwsim, which has to have as many radios: one for each link with this signal. `strict_agreements`: as for
     /// [`super::hostapd::Hostapd`].
     ///
     /// # Errors
     /// The module is not loaded, or somebody else relays already.
-    pub fn new(count: u8, strict_agreements: bool) -> Result<Self, ApError> {
-        let radios = (0..count).map(|number| Radio::new(number, false, strict_agreements)).collect();
+    pub fn new(signals_dbm: &[i8], strict_agreements: bool) -> Result<Self, ApError> {
+        let radio = |(number, &signal_dbm): (u8, &i8)| Radio::new(number, signal_dbm, false, strict_agreements);
+        let radios = (0..).zip(signals_dbm).map(radio).collect();
         Ok(Self { relay: Relay::new()?, radios })
     }
 }

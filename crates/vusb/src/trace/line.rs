@@ -1,6 +1,7 @@
 //! What a line of a trace says.
 
 use serde::Serialize;
+use wire::ieee80211::{FrameControl, MacAddr};
 use wire::usb::setup::Setup;
 
 /// Bytes of a transfer that are shown where nothing knows what they mean.
@@ -44,6 +45,24 @@ pub struct FrameDetail {
     /// Of the descriptor: what is set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+}
+
+impl FrameDetail {
+    /// Describes a frame.
+    pub fn of(frame: &[u8], rate: String, flags: Vec<String>) -> Self {
+        let kind = frame.first_chunk().map(|bytes| FrameControl(u16::from_le_bytes(*bytes)).kind());
+        let is_control = frame.first().is_some_and(|first| first & 0x0c == 0x04);
+        let sequence =
+            frame.get(22..).filter(|_| !is_control).and_then(<[u8]>::first_chunk).map(|b| u16::from_le_bytes(*b) >> 4);
+        Self {
+            frame: kind.map_or_else(|| "no frame".to_owned(), |kind| kind.name().to_owned()),
+            bytes: frame.len(),
+            to: MacAddr::read(frame, 4).map(|address| address.to_string()),
+            sequence,
+            rate,
+            flags,
+        }
+    }
 }
 
 /// Knows what transfers of a device mean.

@@ -10,6 +10,7 @@ use wire::usb::mediatek::{emit_answer, TxInfo};
 const RESET: u16 = 0x01;
 const START: u16 = 0x12;
 /// Commands (mt76x02_mcu.h, enum mcu_cmd).
+const FUNCTION: u8 = 1;
 const RANDOM_READ: u8 = 10;
 const RANDOM_WRITE: u8 = 12;
 const CALIBRATION: u8 = 31;
@@ -104,6 +105,18 @@ impl Mcu {
         let (sequence, reads) = (info.command_sequence(), info.command() == RANDOM_READ);
         Some(Work { sequence, reads, pairs: pairs.collect() })
     }
+}
+
+/// What a command is called (mt76x02_mcu.h, enum mcu_cmd), and whether it names registers with values. `None`: one that no
+/// driver of this chip sends.
+pub(super) const fn command_name(command: u8) -> Option<(&'static str, bool)> {
+    Some(match command {
+        FUNCTION => ("CMD_FUN_SET_OP", false),
+        RANDOM_READ => ("CMD_RANDOM_READ", true),
+        RANDOM_WRITE => ("CMD_RANDOM_WRITE", true),
+        CALIBRATION => ("CMD_CALIBRATION_OP", false),
+        _ => return None,
+    })
 }
 
 /// Which register an address in a command means.

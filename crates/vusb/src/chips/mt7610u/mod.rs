@@ -11,6 +11,7 @@
 //! | beacons | `beacons.rs` | mt76x02_beacon.c |
 //! | transmission | `transmit.rs`, `rates.rs`, `reports.rs` | mt76x02_mac.c, mt76x02_mac_write_txwi, mt76x02_send_tx_status |
 //! | reception | `receive.rs` | mt76x02_mac.c, mt76x02_mac_process_rx |
+//! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | mt76x02_regs.h |
 //! | what is not known | `assumptions.rs` | |
 //!
 //! Layouts of frames on USB: [`wire::usb::mediatek`].
@@ -28,6 +29,7 @@ pub mod registers;
 mod reports;
 mod stations;
 mod transmit;
+mod vocabulary;
 
 use std::os::fd::RawFd;
 
@@ -40,6 +42,7 @@ use crate::peers::Peers;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
+pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write.
 const READ: u8 = 0xc0;

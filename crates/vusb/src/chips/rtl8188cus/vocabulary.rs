@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use wire::ieee80211::{FrameControl, MacAddr};
 use wire::usb::realtek::{RxWalk, REGISTER_REQUEST};
 use wire::usb::setup::Setup;
 
@@ -164,7 +163,7 @@ impl Vocabulary for RegisterNames {
         if descriptor.rts() || descriptor.cts_to_self() {
             flags.push(format!("RTS at {}", mode(descriptor.rts_rate(), Modulation::default()).label()));
         }
-        Detail { frames: vec![described(frame, rate, flags)], ..Detail::default() }
+        Detail { frames: vec![FrameDetail::of(frame, rate, flags)], ..Detail::default() }
     }
 
     fn transfer_in(&mut self, endpoint: u8, data: &[u8]) -> Detail {
@@ -186,7 +185,7 @@ impl Vocabulary for RegisterNames {
                     flags.push(name.to_owned());
                 }
             }
-            frames.push(described(frame, mode_of(word(3)).label(), flags));
+            frames.push(FrameDetail::of(frame, mode_of(word(3)).label(), flags));
         }
         if frames.is_empty() {
             return Plain.transfer_in(endpoint, data);
@@ -196,21 +195,6 @@ impl Vocabulary for RegisterNames {
 
     fn reset(&mut self) {
         self.memory = Memory::default();
-    }
-}
-
-fn described(frame: &[u8], rate: String, flags: Vec<String>) -> FrameDetail {
-    let kind = frame.first_chunk().map(|bytes| FrameControl(u16::from_le_bytes(*bytes)).kind());
-    let is_control = frame.first().is_some_and(|first| first & 0x0c == 0x04);
-    let sequence =
-        frame.get(22..).filter(|_| !is_control).and_then(<[u8]>::first_chunk).map(|b| u16::from_le_bytes(*b) >> 4);
-    FrameDetail {
-        frame: kind.map_or_else(|| "no frame".to_owned(), |kind| kind.name().to_owned()),
-        bytes: frame.len(),
-        to: MacAddr::read(frame, 4).map(|address| address.to_string()),
-        sequence,
-        rate,
-        flags,
     }
 }
 
