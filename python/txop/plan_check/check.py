@@ -16,6 +16,7 @@ from txop.plan.problem import PlanError, Problem
 from txop.plan_check import files as check_files
 from txop.plan_check import guest as check_guest
 from txop.plan_check import link as check_link
+from txop.plan_check import patch_reach as check_patches
 from txop.plan_check import scripts as check_scripts
 from txop.plan_check.figures import figures_of, own_figures
 from txop.plan_check.hazards import hazards as hazards_of
@@ -45,7 +46,8 @@ def check(loaded: LoadedPlan, *, files: bool = True) -> Checked:
     if files:
         found += [*check_files.missing(loaded), *check_scripts.wrong_scripts(loaded), *check_guest.wrong_guests(loaded)]
     wrong = {path for path, _, _ in found}
-    hazards = [entry for entry in hazards_of(loaded) if entry[0] not in wrong]
+    of_files = check_patches.beside_the_module(loaded) if files else ()
+    hazards = [entry for entry in [*hazards_of(loaded), *of_files] if entry[0] not in wrong]
     return Checked(_located(loaded, found), _located(loaded, hazards))
 
 
