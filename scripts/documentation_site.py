@@ -3,8 +3,8 @@
 
 The files stay where a reader of the repository expects them, and stay plain Markdown. For the site they are laid out in
 one folder: ``docs/*.md`` under their own names, the documents of the top folder and of the crates under ``project/``.
-Links between them are rewritten accordingly; links to files that are no pages become downloads. The table of contents
-is ``docs/index.md``: its headings are the parts, the links of its lists the pages.
+Links between them are rewritten accordingly; links to files that are no pages become downloads, and links to folders
+mere words. The table of contents is ``docs/index.md``: its headings are the parts, the links of its lists the pages.
 
 Any warning of Sphinx is an error: links and anchors that lead nowhere, pages that no part names.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 INDEX = Path("docs/index.md")
 LINK = re.compile(r"(\]\()([^)\s#]*)(#[^)\s]*)?(\))")
+TO_FOLDER = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)\)")
 SCHEME = re.compile(r"[a-z]+:")
 CODE = re.compile(r"^(```|~~~).*?^\1\s*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 
@@ -37,7 +38,7 @@ def pages(root: Path = ROOT) -> dict[Path, Path]:
     return places
 
 
-def relinked(text: str, source: Path, places: dict[Path, Path]) -> str:
+def relinked(text: str, source: Path, places: dict[Path, Path], root: Path = ROOT) -> str:
     """``text`` of the document ``source`` with its links as the site needs them."""
 
     def link(match: re.Match[str]) -> str:
@@ -50,11 +51,17 @@ def relinked(text: str, source: Path, places: dict[Path, Path]) -> str:
             return f"{before}{os.path.relpath(places[target], here)}{anchor}{after}"
         return f"{before}{os.path.relpath(Path('files') / target, here)}{after}"
 
+    def words(match: re.Match[str]) -> str:
+        return match.group(1) if (root / source.parent / match.group(2)).is_dir() else match.group(0)
+
+    def both(prose: str) -> str:
+        return LINK.sub(link, TO_FOLDER.sub(words, prose))
+
     written, end = [], 0
     for code in CODE.finditer(text):  # what is code stays as it is
-        written += [LINK.sub(link, text[end : code.start()]), code.group(0)]
+        written += [both(text[end : code.start()]), code.group(0)]
         end = code.end()
-    return "".join([*written, LINK.sub(link, text[end:])])
+    return "".join([*written, both(text[end:])])
 
 
 def linked_files(text: str, source: Path, places: dict[Path, Path]) -> set[Path]:
@@ -91,7 +98,7 @@ def lay_out(into: Path, root: Path = ROOT) -> None:
         if source == Path("README.md"):
             continue  # the site's first page is docs/index.md; links to the README lead there
         text = (root / source).read_text(encoding="utf-8")
-        written = relinked(text, source, places)
+        written = relinked(text, source, places, root)
         if source == INDEX:
             written += "\n" + contents(text, places)
         (into / place).parent.mkdir(parents=True, exist_ok=True)

@@ -54,6 +54,7 @@ def test_links_are_written_for_where_pages_are(site):
         "[a](plan.md#keys) [b](project/architecture.md) [c](files/docs/schema/txop-air.json) [d](https://x.example)"
         " `[e](../README.md)`"
     )
+    assert site.relinked("[examples](../examples/plans)", Path("docs/plan.md"), places) == "examples"
     assert site.relinked("[a](docs/plan.md) [b](README.md)", Path("ARCHITECTURE.md"), places) == (
         "[a](../plan.md) [b](../index.md)"
     )
