@@ -24,7 +24,7 @@ CHIPS := $(VENV)/.stamp-chips
 DOCS_TOOLS := $(VENV)/.stamp-docs-tools
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image demo man docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
+.PHONY: help setup guest-tools guest-image guest-locks demo man docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -84,6 +84,11 @@ man: setup ## write man pages and shell completions, for a package: build/man, b
 	@$(BIN)/txop man build/man
 	@mkdir -p build/completion
 	@for shell in bash zsh fish; do $(BIN)/txop completion $$shell > build/completion/txop.$$shell; done
+
+# The archive keeps a package for months; what has gone from it still comes from the dated archive, more slowly.
+guest-locks: setup $(GUEST_TOOLS) ## pin what Debian's archive has now, in the shipped locks of guests' images
+	@for lock in python/txop/guest_image/locks/*.lock; do \
+		series=$${lock##*-}; $(BIN)/txop guest build --kernel "$${series%.lock}" --update --lock "$$lock" || exit; done
 
 docs: $(DOCS_TOOLS) ## build the documentation as a site: build/site/index.html; links that lead nowhere are errors
 	@$(BIN)/python scripts/documentation_site.py
