@@ -802,6 +802,54 @@ class Sample:
                 self.aggregation(DUT, AP, 0, 5_020, 1.0),
                 self.aggregation(AP, OTHER, None, 210, 1.0),
             ],
+            "multi_link_devices": [
+                {
+                    "mld": "06:00:00:00:00:b0",
+                    "kind": "station",
+                    "links": [
+                        {
+                            "address": OTHER,
+                            "link_id": 0,
+                            "channel": 6,
+                            "own_claims": 1,
+                            "named_by_others": 0,
+                            "frames_sent": 410,
+                            "mpdu_retry": {"frames": 400, "retries": 20, "percent": 5.0},
+                            "airtime_us": 210_000.0,
+                        },
+                        {
+                            "address": "06:00:00:00:00:b1",
+                            "link_id": 1,
+                            "channel": None,
+                            "own_claims": 0,
+                            "named_by_others": 1,
+                            "frames_sent": 0,
+                            "mpdu_retry": {"frames": 0, "retries": 0, "percent": None},
+                            "airtime_us": None,
+                        },
+                    ],
+                    "links_captured": 1,
+                    "frames_sent": 410,
+                    "data_frames_sent": 400,
+                    "bytes_sent": 410_000,
+                    "mpdu_retry": {"frames": 400, "retries": 20, "percent": 5.0},
+                    "airtime_us": 210_000.0,
+                },
+            ],
+            "unclear_links": [
+                {
+                    "address": "06:00:00:00:00:c1",
+                    "mlds": ["06:00:00:00:00:c0", "06:00:00:00:00:ee"],
+                    "text": said(
+                        "2 frames claim 06:00:00:00:00:c1 for 2 multi-link devices, 1 of them for one and 1 for "
+                        "others: which one it is a link of can't be told",
+                        all=(2, "count", 2),
+                        count=(2, "count", 2),
+                        first=(1, "count", 2),
+                        others=(1, "count", 2),
+                    ),
+                },
+            ],
             "multi_user": [
                 {
                     "ta": AP,

@@ -182,6 +182,11 @@ impl Claims {
         ap.map(|claim| &*claim.capabilities).or_else(|| station().map(|claim| &*claim.capabilities))
     }
 
+    /// The access point that a station asked.
+    pub fn asked(&self, station: MacAddr) -> Option<MacAddr> {
+        self.stations.get(&station.as_u64())?.bssid
+    }
+
     /// The SSID of an access point, safe to display.
     pub fn ssid(&self, address: MacAddr) -> Option<String> {
         self.ap(address)?.capabilities.ssid.map(|ssid| ssid.to_string())

@@ -17,6 +17,7 @@ mod clock;
 mod copies;
 pub mod decode;
 mod decryption;
+mod devices;
 mod duplicates;
 mod eapol;
 mod elsewhere;

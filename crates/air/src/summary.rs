@@ -324,6 +324,7 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
     note("networks", report.bss.len());
     note("access points", report.access_points.len());
     note("links", report.links.len());
+    note("multi-link devices", report.multi_link_devices.len());
     note("ghosts", report.ghosts.len());
     note("exchanges", report.exchanges.len());
     note("aggregation rows", report.aggregation.len());
@@ -332,6 +333,8 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
     report.bss.truncate(MAX_ROWS);
     report.access_points.truncate(MAX_ROWS);
     report.links.truncate(MAX_ROWS);
+    report.multi_link_devices.truncate(MAX_ROWS);
+    report.unclear_links.truncate(MAX_ROWS);
     report.ghosts.truncate(MAX_ROWS);
     report.exchanges.truncate(MAX_ROWS);
     report.aggregation.truncate(MAX_ROWS);

@@ -902,6 +902,64 @@ class Ghost(Model):
     """Why it is held to be a ghost."""
 
 
+class UnclearLink(Model):
+    """An address that is claimed for more than one multi-link device: it is in none of them."""
+
+    address: str
+    """The address."""
+    mlds: list[str]
+    """The devices that it is claimed for, four at most."""
+    text: Sentence
+    """Why it can't be told."""
+
+
+class DeviceLink(Model):
+    """One link of a multi-link device."""
+
+    address: str
+    """Its address, under which it is in `stations`."""
+    link_id: int | None
+    """Its number in the device, where a frame tells."""
+    channel: int | None
+    """Its primary channel, where it or its access point names one."""
+    own_claims: int
+    """Frames with a Multi-Link element that this address sent itself; beacons that repeat the last one count once."""
+    named_by_others: int
+    """Frames in which another link of the device names it, likewise: profiles of the Multi-Link element, neighbour
+    reports."""
+    frames_sent: int
+    """Frames sent."""
+    mpdu_retry: RetryCount
+    """Unicast data MPDUs, and the retries among them."""
+    airtime_us: float | None
+    """Airtime of what it sent, µs; null where it is not available."""
+
+
+class MultiLinkDevice(Model):
+    """Stations that are links of one device by what they say themselves (IEEE 802.11be: multi-link device, MLD).
+    What each link does is in `stations` and `links`, under its own address."""
+
+    mld: str
+    """Address of the device."""
+    kind: str
+    """`ap` or `station`."""
+    links: list[DeviceLink]
+    """Its links, those with most frames first."""
+    links_captured: int
+    """Links of which frames were captured."""
+    frames_sent: int
+    """Frames of all links."""
+    data_frames_sent: int
+    """Data frames (not Null) of all links."""
+    bytes_sent: int
+    """MPDU bytes of all links."""
+    mpdu_retry: RetryCount
+    """Unicast data MPDUs of all links, and the retries among them."""
+    airtime_us: float | None
+    """Airtime of all links together, µs: on several channels they send at the same time. Null where that of a link
+    is not available."""
+
+
 class RateRow(Model):
     """Frames of one station at one rate."""
 
@@ -1503,6 +1561,10 @@ class Report(Model):
     """2. Access points with their security, most beacons first."""
     links: list[Link]
     """2. Per (transmitter, receiver)."""
+    multi_link_devices: list[MultiLinkDevice] = Field(default_factory=list)
+    """2. Stations that are links of one device, most frames first."""
+    unclear_links: list[UnclearLink] = Field(default_factory=list)
+    """2. Addresses that are claimed for several multi-link devices."""
     ghosts: list[Ghost]
     """3. Addresses that exist only because of damage."""
     ghost_effect: GhostEffect

@@ -58,6 +58,7 @@ impl Accounts {
         };
         if let (Some(management), true) = (management, frame.usable()) {
             self.claims.management(frame, management);
+            self.devices.management(frame, management);
             self.floods.frame(frame, at_ns);
             self.usage(frame, management);
             self.agreement(frame, management);
@@ -82,6 +83,7 @@ impl Accounts {
             return;
         }
         self.claims.management(frame, management);
+        self.devices.management(frame, management);
         if let (Place::Before, Some(ta), FixedFields::Action(Action::AddbaResponse(response))) =
             (place, frame.ta(), &management.fixed)
         {

@@ -149,6 +149,7 @@ impl Running {
         station_rows.retain(|(address, _)| has(ends.as_ref(), *address));
         let is_left_out = |address: u64| is_ghost(address) || !has(ends.as_ref(), address);
         let members = summary::members(networks);
+        let (multi_link_devices, unclear_links) = accounts.devices.report(stations, claims, &is_left_out, rated);
 
         let mut report = Report {
             format: report::FORMAT,
@@ -172,6 +173,8 @@ impl Running {
                 .filter(|row| selection.bssid.is_none_or(|chosen| row.bssid == chosen.to_string()))
                 .collect(),
             links: link_rows,
+            multi_link_devices,
+            unclear_links,
             ghost_effect: summary::ghost_effect(counts, stations, links, &ghosts),
             ghosts: ghost::report(&ghosts, stations),
             exchanges,

@@ -17,6 +17,7 @@ use crate::capability;
 use crate::claims::Claims;
 use crate::clock::Clock;
 use crate::decode::Batch;
+use crate::devices::Devices;
 use crate::duplicates::Latest;
 use crate::events::Events;
 use crate::exchange::Matcher;
@@ -243,6 +244,7 @@ struct Accounts {
     flows: Flows,
     medium: Medium,
     claims: Claims,
+    devices: Devices,
     listener: Listener,
     floods: Floods,
     events: Events,
@@ -278,6 +280,7 @@ impl Running {
                 aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
                 claims: Claims::default(),
+                devices: Devices::default(),
                 listener: Listener::default(),
                 floods: Floods::default(),
                 events: Events::default(),

@@ -6,6 +6,7 @@
 
 mod access_point;
 mod capability;
+mod device;
 mod events;
 mod exchange;
 mod hearing;
@@ -17,6 +18,7 @@ mod traffic;
 
 pub use access_point::*;
 pub use capability::*;
+pub use device::*;
 pub use events::*;
 pub use exchange::*;
 pub use hearing::*;
@@ -81,6 +83,12 @@ pub struct Report {
     pub access_points: Vec<AccessPoint>,
     /// 2. Per (transmitter, receiver).
     pub links: Vec<Link>,
+    /// 2. Stations that are links of one device, most frames first.
+    #[serde(default)] // older documents lack it
+    pub multi_link_devices: Vec<MultiLinkDevice>,
+    /// 2. Addresses that are claimed for several multi-link devices.
+    #[serde(default)] // older documents lack it
+    pub unclear_links: Vec<UnclearLink>,
     /// 3. Addresses that exist only because of damage.
     pub ghosts: Vec<Ghost>,
     /// 3. What the ghosts do to the statistics.

@@ -3,7 +3,7 @@
 use super::eht::reported_links;
 use super::elements::{bit_at, id, Element, Elements};
 use super::{EdcaParameters, VhtCapabilities, VhtOperation, Wmm};
-use super::{EhtCapabilities, EhtOperation, LinkIds, MultiLink};
+use super::{EhtCapabilities, EhtOperation, LinkAddresses, LinkIds, MultiLink};
 use super::{HeCapabilities, HeOperation, HtCapabilities, HtOperation, OperatingMode, Rsn, Ssid};
 
 /// Supported rates and extended supported rates, in the order sent.
@@ -313,6 +313,8 @@ pub struct Capabilities {
     pub multi_link: Option<MultiLink>,
     /// Links of the sender's own multi-link device that a Reduced Neighbor Report names.
     pub reported_links: LinkIds,
+    /// Their BSSIDs.
+    pub reported_addresses: LinkAddresses,
     /// RSN.
     pub rsn: Option<Rsn>,
     /// RSN Extension: SAE hash-to-element.
@@ -382,7 +384,11 @@ impl Capabilities {
             id::EXTENDED_CAPABILITIES => first(&mut self.extended, || Some(ExtendedCapabilities::read(data))),
             191 => first(&mut self.vht, || VhtCapabilities::read(data)),
             192 => first(&mut self.vht_operation, || VhtOperation::read(data)),
-            201 => self.reported_links.0 |= reported_links(data).0,
+            201 => {
+                let (links, addresses) = reported_links(data);
+                self.reported_links.0 |= links.0;
+                self.reported_addresses.extend(&addresses);
+            }
             199 => first(&mut self.operating_mode, || data.first().copied().map(OperatingMode)),
             id::VENDOR => self.read_vendor(data),
             244 => self.sae_h2e |= data.first().is_some_and(|byte| byte & 0x20 != 0),

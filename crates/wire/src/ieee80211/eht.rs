@@ -95,6 +95,28 @@ impl LinkIds {
     }
 }
 
+/// Addresses of links by their IDs, 0 to 14.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LinkAddresses([Option<MacAddr>; 15]);
+
+impl LinkAddresses {
+    /// IDs and addresses.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, MacAddr)> + '_ {
+        (0u8..).zip(&self.0).filter_map(|(id, address)| Some((id, (*address)?)))
+    }
+
+    /// Keeps the first address of a link; 15 is no link's ID.
+    fn insert(&mut self, id: u8, address: MacAddr) {
+        if let Some(place) = self.0.get_mut(usize::from(id)) {
+            place.get_or_insert(address);
+        }
+    }
+
+    pub(super) fn extend(&mut self, others: &Self) {
+        others.iter().for_each(|(id, address)| self.insert(id, address));
+    }
+}
+
 /// The Basic Multi-Link element: its sender is one link of a multi-link device (MLD).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MultiLink {
@@ -107,6 +129,8 @@ pub struct MultiLink {
     /// Links with a profile of their own in the element: in association frames, those asked for or set up beside the one
     /// that the frame is sent on.
     pub profiles: LinkIds,
+    /// Addresses of the links with a profile, where that tells them.
+    pub addresses: LinkAddresses,
 }
 
 impl MultiLink {
@@ -130,22 +154,31 @@ impl MultiLink {
         let max_simultaneous_links =
             if is_there(8) { u16_at(common, at).map(|capabilities| (capabilities & 15) as u8 + 1) } else { None };
         let mut profiles = LinkIds::default();
+        let mut addresses = LinkAddresses::default();
         let mut rest = data.get(2 + common_len..).unwrap_or(&[]);
         while let [id, len, tail @ ..] = rest {
             let len = usize::from(*len);
             // Per-STA Profile: STA Control, whose low four bits are the link ID.
-            if let (0, Some(control)) = (*id, u16_at(tail.get(..len).unwrap_or(tail), 0)) {
-                profiles.insert((control & 15) as u8);
+            let profile = tail.get(..len).unwrap_or(tail);
+            if let (0, Some(control)) = (*id, u16_at(profile, 0)) {
+                let link = (control & 15) as u8;
+                profiles.insert(link);
+                // STA Info: its own length, then the address, if STA MAC Address Present says so.
+                if let (true, Some(7..), Some(address)) =
+                    (control & 0x20 != 0, profile.get(2).copied(), MacAddr::read(profile, 3))
+                {
+                    addresses.insert(link, address);
+                }
             }
             rest = tail.get(len..).unwrap_or(&[]);
         }
-        Some(Self { mld, link_id, max_simultaneous_links, profiles })
+        Some(Self { mld, link_id, max_simultaneous_links, profiles, addresses })
     }
 }
 
 /// The links of the sender's own multi-link device that a Reduced Neighbor Report (9.4.2.170) names: those with MLD ID 0.
-pub fn reported_links(data: &[u8]) -> LinkIds {
-    let mut links = LinkIds::default();
+pub fn reported_links(data: &[u8]) -> (LinkIds, LinkAddresses) {
+    let (mut links, mut addresses) = (LinkIds::default(), LinkAddresses::default());
     let mut rest = data;
     while let Some(header) = u16_at(rest, 0) {
         // TBTT Information Header; operating class; channel number.
@@ -165,12 +198,16 @@ pub fn reported_links(data: &[u8]) -> LinkIds {
             for entry in set.chunks_exact(len).take(count) {
                 if let [0, link, ..] = entry.get(at..).unwrap_or(&[]) {
                     links.insert(link & 15);
+                    // The BSSID stands behind the TBTT offset.
+                    if let Some(bssid) = MacAddr::read(entry, 1) {
+                        addresses.insert(link & 15, bssid);
+                    }
                 }
             }
         }
         rest = set.get(count * len..).unwrap_or(&[]);
     }
-    links
+    (links, addresses)
 }
 
 #[cfg(test)]
@@ -219,6 +256,20 @@ mod tests {
         let link = MultiLink::read(&data).unwrap();
         assert_eq!((link.link_id, link.max_simultaneous_links), (None, Some(3)));
         assert_eq!(link.profiles.iter().collect::<Vec<_>>(), [1, 5]);
+        assert_eq!(link.addresses.iter().count(), 0, "cut before the address");
+    }
+
+    #[test]
+    fn a_profile_tells_the_address_of_its_link() {
+        let mut data = vec![0x00, 0x00, 7];
+        data.extend(MLD);
+        // Complete, with address; without one; with a STA Info too short for one.
+        data.extend([
+            0, 9, 0x32, 0x00, 7, 2, 0, 0, 0, 0, 7, 0, 3, 0x13, 0x00, 1, 0, 9, 0x34, 0x00, 1, 2, 0, 0, 0, 0, 8,
+        ]);
+        let link = MultiLink::read(&data).unwrap();
+        assert_eq!(link.profiles.iter().collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(link.addresses.iter().collect::<Vec<_>>(), [(2, MacAddr([2, 0, 0, 0, 0, 7]))]);
     }
 
     #[test]
@@ -229,7 +280,10 @@ mod tests {
         }
         data.extend([0x00, 10, 115, 36, 0xff, 1, 2, 3, 4, 0, 0, 0, 0x02, 0]); // one of 10 bytes
         data.extend([0x00, 13, 81, 6]); // cut
-        assert_eq!(reported_links(&data).iter().collect::<Vec<_>>(), [1, 2]);
+        let (links, addresses) = reported_links(&data);
+        assert_eq!(links.iter().collect::<Vec<_>>(), [1, 2]);
+        let expected = [(1, MacAddr([2, 0, 0, 0, 0, 9])), (2, MacAddr([1, 2, 3, 4, 0, 0]))];
+        assert_eq!(addresses.iter().collect::<Vec<_>>(), expected);
     }
 
     proptest! {

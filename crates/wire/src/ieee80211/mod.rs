@@ -43,7 +43,7 @@ pub use capabilities::{
 pub use codes::{ReasonCode, StatusCode};
 pub use compressed::{CompressedBlockAck, CompressedBlockAckReq};
 pub use control::{FrameControl, FrameKind, FrameType};
-pub use eht::{EhtCapabilities, EhtOperation, LinkIds, MultiLink};
+pub use eht::{EhtCapabilities, EhtOperation, LinkAddresses, LinkIds, MultiLink};
 pub use elements::{Element, Elements};
 pub use he::{HeCapabilities, HeOperation};
 pub use header::{AckPolicy, Header, HeaderError, QosControl};

@@ -8,6 +8,7 @@ from txop.air.model import Bss, Link, RateRow, Station
 from txop.air.report import AirReport
 from txop.air.view import names
 from txop.air.view.access_points import access_points
+from txop.air.view.devices import devices
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -17,7 +18,7 @@ from txop.present.blocks import Block, Cell, Column, Grid, Plot, Rows, Section
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
     blocks: list[Block] = [_stations(report, options), _networks(report), access_points(report, options)]
-    blocks.append(_links(report, options))
+    blocks += [*devices(report, options), _links(report, options)]
     link = rated_link(report)
     if link is not None:
         blocks += [Plot("rates"), _rates(report, link)]
