@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management, Ssid};
+use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management, Ssid, StatusCode};
 use wire::phy::RateSet;
 
 use crate::frame::Frame;
@@ -97,6 +97,8 @@ pub struct Claims {
     /// Beacons and probe responses of access points for which there was no room.
     pub aps_not_kept: u64,
     stations: HashMap<u64, StationClaim>,
+    /// Stations by access point and AID.
+    associated: HashMap<(u64, u16), MacAddr>,
 }
 
 impl Claims {
@@ -141,8 +143,21 @@ impl Claims {
                     self.stations.insert(key, claim);
                 }
             }
+            FrameKind::AssociationResponse | FrameKind::ReassociationResponse => {
+                if let FixedFields::AssociationResponse { status: StatusCode::Success, aid, .. } = facts.fixed {
+                    let key = (key, aid);
+                    if self.associated.len() < MAX_CLAIMS || self.associated.contains_key(&key) {
+                        self.associated.insert(key, frame.header.receiver());
+                    }
+                }
+            }
             _ => {}
         }
+    }
+
+    /// The station to which this access point gave this AID, where the capture has the response that says so.
+    pub fn associated(&self, ap: MacAddr, aid: u16) -> Option<MacAddr> {
+        self.associated.get(&(ap.as_u64(), aid)).copied()
     }
 
     /// Access points, by address.

@@ -375,14 +375,14 @@ fn msdu<'a>(header: &Header, body: &'a [u8], data: &mac::body::DataBody) -> &'a 
 fn acked_tids(ack: &BlockAck<'_>) -> Vec<AckedTid> {
     match (ack.tid, ack.start, ack.bitmap) {
         (Some(tid), Some(start), Some(bitmap)) if ack.bits_per_msdu == 1 => {
-            vec![AckedTid { tid, start: start.value(), bitmap }]
+            vec![AckedTid { tid, aid: None, start: start.value(), bitmap }]
         }
         (None, ..) => ack
             .records()
             .filter(|record| record.bits_per_msdu == 1)
             .filter_map(|record| {
                 let (start, bitmap) = record.bitmap?;
-                Some(AckedTid { tid: record.tid, start: start.value(), bitmap })
+                Some(AckedTid { tid: record.tid, aid: record.aid, start: start.value(), bitmap })
             })
             .take(16)
             .collect(),

@@ -56,6 +56,8 @@ pub enum Role {
     Beacon,
     /// Only damaged frames.
     Damaged,
+    /// ACK or Block Ack that may answer a PPDU to or from several users: which one it answers is not judged.
+    JointResponse,
     /// Control frames that belong to nothing captured.
     Stray,
 }
@@ -104,6 +106,26 @@ impl Pending {
     }
 }
 
+/// The latest PPDU with data to or from several users. Its users answer one after the other, when a trigger asks them, or all
+/// at once; an access point answers all of them with one Block Ack.
+#[derive(Debug)]
+struct Joint {
+    /// The access point: transmitter of a downlink, receiver of a trigger-based uplink.
+    ap: MacAddr,
+    users: Vec<MacAddr>,
+    end_ns: i64,
+}
+
+impl Joint {
+    /// Is this a response to it?
+    fn is_answered_by(&self, ppdu: &Ppdu) -> bool {
+        let has = |address: MacAddr| address == self.ap || self.users.contains(&address);
+        matches!(ppdu.kind, FrameKind::Ack | FrameKind::BlockAck)
+            && ppdu.start_ns - self.end_ns < MAX_GAP_COARSE_NS
+            && (has(ppdu.ra) || (ppdu.ra.is_group() && ppdu.ta == Some(self.ap)))
+    }
+}
+
 /// What a matched response looks like, for whoever accounts for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Answered {
@@ -129,6 +151,9 @@ pub struct Matcher {
     late_ns: i64,
     control_rates: bool,
     grouped: bool,
+    joint: Option<Joint>,
+    /// PPDUs with data to or from several users: whether they were answered is not judged.
+    pub not_judged: u64,
     /// The latest match.
     pub answered: Option<Answered>,
 }
@@ -138,7 +163,16 @@ impl Matcher {
     /// of control frames can be believed; `grouped`: MPDUs could be grouped to PPDUs.
     pub fn new(spread_ns: Option<i64>, control_rates: bool, grouped: bool) -> Self {
         let late_ns = LATE_NS.saturating_add(spread_ns.unwrap_or(0));
-        Self { pending: None, gaps_usable: spread_ns.is_some(), late_ns, control_rates, grouped, answered: None }
+        Self {
+            pending: None,
+            gaps_usable: spread_ns.is_some(),
+            late_ns,
+            control_rates,
+            grouped,
+            joint: None,
+            not_judged: 0,
+            answered: None,
+        }
     }
 
     /// The receiver went to another channel, or the capture ends: whether the latest PPDU was answered is not known.
@@ -181,16 +215,34 @@ impl Matcher {
                 FrameKind::Rts => Role::Rts,
                 FrameKind::Cts => Role::CtsToSelf,
                 FrameKind::BlockAckReq => Role::Request,
+                _ if self.joint.as_ref().is_some_and(|joint| joint.is_answered_by(ppdu)) => Role::JointResponse,
                 _ => Role::Stray,
             },
             FrameType::Extension => Role::Management,
         };
+        if role == Role::Data && ppdu.mode.is_to_several() {
+            self.joint(ppdu);
+        }
         if let (Some(link), Some(ta)) = (link, ppdu.ta) {
             if solicits(ppdu) {
                 self.solicit(ppdu, link, ta, links);
             }
         }
         role
+    }
+
+    /// Takes note of a user's part of a PPDU to or from several.
+    #[cold]
+    fn joint(&mut self, ppdu: &Ppdu) {
+        let Some(ta) = ppdu.ta.filter(|_| !ppdu.ra.is_group()) else { return };
+        let (ap, user) = if ppdu.mode.is_trigger_based() { (ppdu.ra, ta) } else { (ta, ppdu.ra) };
+        let end_ns = ppdu.whole.map_or(ppdu.end_ns(), |whole| whole.start_ns + whole.duration_ns.unwrap_or(0));
+        let is_further = ppdu.whole.is_some_and(|whole| !whole.is_first);
+        self.not_judged += u64::from(!is_further);
+        match &mut self.joint {
+            Some(joint) if is_further && joint.ap == ap => joint.users.push(user),
+            joint => *joint = Some(Joint { ap, users: vec![user], end_ns }),
+        }
     }
 
     /// Without a way to group MPDUs, the next MPDU of the same traffic class most likely rode in the same A-MPDU.
@@ -336,8 +388,9 @@ impl Matcher {
 
 /// Does this PPDU ask for an immediate response?
 fn solicits(ppdu: &Ppdu) -> bool {
-    // Several users answer at the same time, or one after the other when they are asked: not judged.
-    if ppdu.ra.is_group() || ppdu.whole.is_some() {
+    // Several users answer at the same time, or one after the other when they are asked: not judged, also where only one of
+    // them was captured.
+    if ppdu.ra.is_group() || ppdu.mode.is_to_several() {
         return false;
     }
     match ppdu.fc.frame_type() {

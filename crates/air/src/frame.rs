@@ -96,6 +96,8 @@ pub(crate) fn vouched(radio: &RadioInfo) -> Fcs {
 pub struct AckedTid {
     /// TID.
     pub tid: u8,
+    /// Of a Multi-STA Block Ack: for whom it is, AID11.
+    pub aid: Option<u16>,
     /// Sequence number of the first bit.
     pub start: u16,
     /// One bit per MPDU.

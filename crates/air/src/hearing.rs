@@ -88,7 +88,7 @@ impl Listener {
         self.span_ns = Some((first.min(ppdu.start_ns), last.max(ppdu.start_ns)));
         match role {
             Role::Data if ppdu.fc.to_ds() != ppdu.fc.from_ds() => self.infrastructure_data += ppdu.mpdus.len() as u64,
-            Role::Response { .. } => self.responses += 1,
+            Role::Response { .. } | Role::JointResponse => self.responses += 1,
             Role::Stray if matches!(ppdu.kind, FrameKind::Ack | FrameKind::BlockAck) => {
                 self.responses += 1;
                 self.orphans += 1;

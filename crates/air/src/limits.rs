@@ -57,6 +57,10 @@ pub struct Known<'a> {
     pub hearing: &'a Hearing,
     /// Records that are out of order.
     pub disorder: Option<&'a Limit>,
+    /// PPDUs with data to or from several users.
+    pub joint_ppdus: u64,
+    /// Parts of Multi-STA Block Acks for stations that are not known.
+    pub unattributed_acks: u64,
 }
 
 /// Sections that need times.
@@ -171,7 +175,33 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     damage(known, &mut limits);
     hearing(known, &mut limits);
     copies(known, &mut limits);
+    joint(known, &mut limits);
     limits
+}
+
+/// Responses to and from several at once.
+fn joint(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    if known.joint_ppdus > 0 {
+        limits.push(limit(
+            "joint-responses",
+            sentence!(
+                "{ppdus} PPDUs carry data to or from several users: who of these answered, and when, is not judged",
+                ppdus = Figure::total(known.joint_ppdus)
+            ),
+            &["exchanges", "response delay"],
+        ));
+    }
+    if known.unattributed_acks > 0 {
+        limits.push(limit(
+            "unattributed-block-acks",
+            sentence!(
+                "{parts} parts of Block Acks to several stations are for AIDs that no captured association response gives to a \
+                 station: they are in no Block Ack account",
+                parts = Figure::total(known.unattributed_acks)
+            ),
+            &["block_acks"],
+        ));
+    }
 }
 
 /// What times mean.

@@ -402,7 +402,7 @@ impl Medium {
             Role::Rts | Role::CtsResponse { .. } => spent.rts_cts += visible,
             Role::Management | Role::Beacon | Role::Response { .. } => self.management_ns += visible + turn.ifs,
             Role::Damaged => self.damaged_ns += visible + turn.ifs,
-            Role::Stray => self.stray_ns += visible + turn.ifs,
+            Role::JointResponse | Role::Stray => self.stray_ns += visible + turn.ifs,
         }
         if turn.role != Role::Data {
             self.release(held);

@@ -235,9 +235,16 @@ impl Accounts {
                 if let Some(recipient) = ppdu.ta {
                     for acked in tids {
                         let by = Occasion { number: ppdu.number, at_ns: ppdu.start_ns, exact: ppdu.exact_start };
-                        self.flows.block_ack(ppdu.ra, recipient, acked, by);
+                        // One to several stations says for whom each part is by AID.
+                        let to_one = Some(ppdu.ra).filter(|ra| acked.aid.is_none() || !ra.is_group());
+                        let by_aid = || self.claims.associated(recipient, acked.aid?);
+                        let Some(originator) = to_one.or_else(by_aid) else {
+                            self.unattributed_acks += 1;
+                            continue;
+                        };
+                        self.flows.block_ack(originator, recipient, acked, by);
                         if let Some(traffic) = &mut self.traffic {
-                            traffic.block_ack(ppdu.ra, recipient, acked, ppdu.start_ns);
+                            traffic.block_ack(originator, recipient, acked, ppdu.start_ns);
                         }
                     }
                 }

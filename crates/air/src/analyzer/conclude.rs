@@ -83,6 +83,8 @@ impl Running {
             span_ns: accounts.listener.span_ns(),
             hearing: &hearing,
             disorder: disorder.as_ref(),
+            joint_ppdus: self.lanes.iter().map(|lane| lane.matcher.not_judged).sum(),
+            unattributed_acks: accounts.unattributed_acks,
         };
         if selection.bssid.is_some() {
             let chosen: HashSet<(String, String)> =

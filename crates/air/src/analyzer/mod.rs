@@ -255,6 +255,8 @@ struct Accounts {
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
     selection: Selection,
+    /// Parts of Multi-STA Block Acks for stations whose AID no association response tells.
+    unattributed_acks: u64,
     /// Frames that name the chosen network.
     bss_frames: u64,
     /// Rows of aggregation counters that may still be made.
@@ -275,6 +277,7 @@ impl Running {
                 links: Table::new(MAX_LINKS),
                 flows: Flows::new(),
                 selection,
+                unattributed_acks: 0,
                 bss_frames: 0,
                 distrust_control_rates: calibration.control_rates == Some(false),
                 aggregates_left: MAX_AGGREGATES,
