@@ -6,8 +6,9 @@ mod beamforming;
 mod peers;
 mod rows;
 mod security;
+mod subject;
 
-pub use rows::Subject;
+pub use subject::Subject;
 
 use std::collections::BTreeSet;
 

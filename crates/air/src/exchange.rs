@@ -1,18 +1,16 @@
 //! Each PPDU with its response.
 //!
-//! [`Matcher`] sees PPDUs in order and says what each one is to the others (its [`Role`]); [`ExchangeStats`] are the
-//! counters of one (transmitter, receiver).
+//! [`Matcher`] sees PPDUs in order and says what each one is to the others (its [`Role`]); [`ExchangeStats`](crate::exchange_stats::ExchangeStats) are
+//! the counters of one (transmitter, receiver).
 
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
-use wire::phy::{Band, Mode, RateSet};
+use wire::phy::{Band, Mode};
 
 use crate::claims::Claims;
-use crate::few::Few;
-use crate::histogram::Exact;
+use crate::exchange_stats::{Asks, Open};
 use crate::link::Links;
 use crate::micros::us;
 use crate::ppdu::{Control, Ppdu};
-use crate::report;
 
 /// A response with a calibrated gap beyond this is none (an ACK timeout is about 50 µs).
 const MAX_GAP_NS: i64 = 200_000;
@@ -22,10 +20,6 @@ const MAX_GAP_INCOMPLETE_NS: i64 = 6_000_000;
 const MAX_GAP_COARSE_NS: i64 = 10_000_000;
 /// Later than SIFS by more than a slot, beside what the clock's own spread explains.
 const LATE_NS: i64 = 9_000;
-/// Rates kept per link.
-const MAX_RATES: usize = 24;
-/// Traffic classes whose last PPDU is remembered per link.
-const MAX_OPEN: usize = 17;
 
 /// What a PPDU is, seen together with the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,24 +56,6 @@ pub enum Role {
     Stray,
 }
 
-/// What a soliciting PPDU carries: data and management go to different stations, at different rates, for different reasons.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asks {
-    Data,
-    Management,
-    Control,
-}
-
-impl Asks {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Management => "management",
-            Self::Control => "control",
-        }
-    }
-}
-
 /// A PPDU that waits for its response.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
@@ -103,6 +79,18 @@ impl Pending {
     /// RTS and Block Ack requests carry no sequence number of their own that could come back.
     fn may_be_resent(&self) -> bool {
         !matches!(self.kind, FrameKind::Rts | FrameKind::BlockAckReq)
+    }
+
+    fn open(&self, answered: bool, late: Option<bool>) -> Open {
+        Open {
+            tid: self.tid,
+            first_sequence: self.first_sequence,
+            mpdus: self.mpdus,
+            answered,
+            late,
+            asks: self.asks,
+            rate: self.mode.key(),
+        }
     }
 }
 
@@ -324,7 +312,7 @@ impl Matcher {
             }
         }
         if pending.may_be_resent() {
-            stats.set_open(pending, true, late);
+            stats.set_open(pending.open(true, late));
         }
         if self.control_rates {
             if let Some(expected) = expected_mode {
@@ -409,7 +397,7 @@ fn unanswered(pending: &Pending, links: &mut Links) {
         return;
     }
     if let Some(stats) = links.get_mut(pending.link).and_then(|link| link.exchange.as_mut()) {
-        stats.set_open(pending, false, None);
+        stats.set_open(pending.open(false, None));
     }
 }
 
@@ -425,272 +413,6 @@ fn forget(pending: &Pending, links: &mut Links) {
         kind.ppdus = kind.ppdus.saturating_sub(1);
         if let Some(rate) = stats.rate(pending.asks, pending.mode.key()) {
             rate.ppdus = rate.ppdus.saturating_sub(1);
-        }
-    }
-}
-
-/// The last PPDU of a traffic class, until it is known whether it was sent again.
-#[derive(Clone, Copy, Debug)]
-struct Open {
-    tid: Option<u8>,
-    first_sequence: u16,
-    mpdus: u16,
-    answered: bool,
-    /// The response came late; `None` without a response or a gap.
-    late: Option<bool>,
-    asks: Asks,
-    rate: u64,
-}
-
-/// Soliciting PPDUs of one kind, whatever their rate.
-#[derive(Clone, Copy, Debug, Default)]
-struct KindStats {
-    ppdus: u64,
-    answered: u64,
-    missing_resent: u64,
-    missing_not_resent: u64,
-    after_late: Followed,
-    after_in_time: Followed,
-}
-
-/// Single MPDUs whose response came late, or in time, and how many of them were sent again all the same.
-#[derive(Clone, Copy, Debug, Default)]
-struct Followed {
-    answered: u64,
-    resent: u64,
-}
-
-#[derive(Clone, Debug)]
-struct RateStats {
-    asks: Asks,
-    key: u64,
-    ppdus: u64,
-    answered: u64,
-    missing_resent: u64,
-    gap: Exact,
-    responses: Few<u64, 8>,
-}
-
-/// Counters of one (transmitter, receiver).
-#[derive(Clone, Debug)]
-pub struct ExchangeStats {
-    ppdus: u64,
-    acked: u64,
-    block_acked: u64,
-    cts: u64,
-    rts: u64,
-    missing_resent: u64,
-    missing_not_resent: u64,
-    answered_resent: u64,
-    late: u64,
-    /// Gaps behind data, and how many of them are late; `gap` has those behind RTS and management as well.
-    data_gap: Exact,
-    data_late: u64,
-    kinds: [KindStats; 3],
-    unexpected_rate: u64,
-    rate_checked: u64,
-    expected_gap_ns: Option<i64>,
-    band: Option<Band>,
-    basic: Option<RateSet>,
-    gap: Exact,
-    by_rate: Vec<RateStats>,
-    open: Vec<Open>,
-}
-
-impl Default for ExchangeStats {
-    fn default() -> Self {
-        Self {
-            ppdus: 0,
-            acked: 0,
-            block_acked: 0,
-            cts: 0,
-            rts: 0,
-            missing_resent: 0,
-            missing_not_resent: 0,
-            answered_resent: 0,
-            late: 0,
-            data_gap: Exact::new(-20, 221),
-            data_late: 0,
-            kinds: Default::default(),
-            unexpected_rate: 0,
-            rate_checked: 0,
-            expected_gap_ns: None,
-            band: None,
-            basic: None,
-            gap: Exact::new(-20, 221),
-            by_rate: Vec::new(),
-            open: Vec::new(),
-        }
-    }
-}
-
-impl ExchangeStats {
-    fn kind(&mut self, asks: Asks) -> &mut KindStats {
-        let [data, management, control] = &mut self.kinds;
-        match asks {
-            Asks::Data => data,
-            Asks::Management => management,
-            Asks::Control => control,
-        }
-    }
-
-    fn rate(&mut self, asks: Asks, key: u64) -> Option<&mut RateStats> {
-        if let Some(position) = self.by_rate.iter().position(|rate| rate.key == key && rate.asks == asks) {
-            return self.by_rate.get_mut(position);
-        }
-        if self.by_rate.len() >= MAX_RATES {
-            return None;
-        }
-        self.by_rate.push(RateStats {
-            asks,
-            key,
-            ppdus: 0,
-            answered: 0,
-            missing_resent: 0,
-            gap: Exact::new(0, 64),
-            responses: Few::default(),
-        });
-        self.by_rate.last_mut()
-    }
-
-    fn set_open(&mut self, pending: &Pending, answered: bool, late: Option<bool>) {
-        let open = Open {
-            tid: pending.tid,
-            first_sequence: pending.first_sequence,
-            mpdus: pending.mpdus,
-            answered,
-            late,
-            asks: pending.asks,
-            rate: pending.mode.key(),
-        };
-        if let Some(slot) = self.open.iter_mut().find(|other| other.tid == pending.tid) {
-            *slot = open;
-        } else if self.open.len() < MAX_OPEN {
-            self.open.push(open);
-        }
-    }
-
-    /// The next PPDU of a traffic class tells whether the last one was sent again.
-    fn resolve(&mut self, ppdu: &Ppdu, tid: Option<u8>) {
-        let Some(position) = self.open.iter().position(|open| open.tid == tid) else { return };
-        let open = self.open.swap_remove(position);
-        let resent = ppdu.mpdus.iter().any(|m| {
-            m.fc.retry()
-                && m.sequence.is_some_and(|s| (s.wrapping_sub(open.first_sequence) & 0xfff) < open.mpdus.max(1))
-        });
-        if let (Some(late), 1) = (open.late, open.mpdus) {
-            let kind = self.kind(open.asks);
-            let followed = if late { &mut kind.after_late } else { &mut kind.after_in_time };
-            followed.answered += 1;
-            followed.resent += u64::from(resent);
-        }
-        match (open.answered, resent) {
-            (false, true) => {
-                self.missing_resent += 1;
-                self.kind(open.asks).missing_resent += 1;
-                if let Some(rate) = self.rate(open.asks, open.rate) {
-                    rate.missing_resent += 1;
-                }
-            }
-            (false, false) => {
-                self.missing_not_resent += 1;
-                self.kind(open.asks).missing_not_resent += 1;
-            }
-            // A Block Ack answers an A-MPDU and may still leave MPDUs out: that is Block Ack accounting, not a fault.
-            (true, true) if open.mpdus == 1 => self.answered_resent += 1,
-            (true, _) => {}
-        }
-    }
-
-    /// Soliciting PPDUs counted.
-    pub fn ppdus(&self) -> u64 {
-        self.ppdus + self.rts
-    }
-
-    /// PPDUs that ask for an ACK or a Block Ack: all but RTS.
-    pub fn asking(&self) -> u64 {
-        self.ppdus
-    }
-
-    /// Of these answered.
-    pub fn answered(&self) -> u64 {
-        self.acked + self.block_acked
-    }
-
-    /// The report's row.
-    pub fn report(&self, ta: String, ra: String) -> report::Exchange {
-        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-        let answered = self.answered();
-        let mut by_rate: Vec<report::ExchangeRate> = self
-            .by_rate
-            .iter()
-            .filter(|rate| rate.ppdus > 0)
-            .map(|rate| {
-                let mode = Mode::from_key(rate.key).unwrap_or_default();
-                report::ExchangeRate {
-                    frames: rate.asks.name().to_owned(),
-                    label: mode.label(),
-                    rate_known: mode != Mode::Unknown,
-                    ppdus: rate.ppdus,
-                    answered: rate.answered,
-                    answered_share: share(rate.answered, rate.ppdus),
-                    missing_resent: rate.missing_resent,
-                    median_gap_us: rate.gap.quantile(0.5),
-                    response_rate: rate.responses.most().and_then(Mode::from_key).map(|mode| mode.label()),
-                    expected_rate: self
-                        .band
-                        .and_then(|band| wire::phy::control_response_rate(&mode, self.basic.as_ref(), band))
-                        .map(|mode| mode.label()),
-                }
-            })
-            .collect();
-        by_rate.sort_by(|a, b| {
-            b.ppdus.cmp(&a.ppdus).then_with(|| a.label.cmp(&b.label)).then_with(|| a.frames.cmp(&b.frames))
-        });
-        let kind = |asks: Asks| {
-            let stats = self.kinds.get(asks as usize).copied().unwrap_or_default();
-            let open = self.open.iter().filter(|open| !open.answered && open.asks == asks).count() as u64;
-            report::ExchangeKind {
-                ppdus: stats.ppdus,
-                answered: stats.answered,
-                missing_resent: stats.missing_resent,
-                missing_not_resent: stats.missing_not_resent + open,
-                late_answered: Some(stats.after_late.answered),
-                late_answered_resent: Some(stats.after_late.resent),
-                in_time_answered: Some(stats.after_in_time.answered),
-                in_time_answered_resent: Some(stats.after_in_time.resent),
-            }
-        };
-        let all = |get: fn(&KindStats) -> u64| self.kinds.iter().map(get).sum();
-        // What is still open when the capture ends was answered or not, but never resent.
-        let open_missing = self.open.iter().filter(|open| !open.answered).count() as u64;
-        report::Exchange {
-            ta,
-            ra,
-            ppdus: self.ppdus,
-            acked: self.acked,
-            block_acked: self.block_acked,
-            rts: self.rts,
-            cts: self.cts,
-            answered_share: share(answered.min(self.ppdus), self.ppdus),
-            missing_resent: self.missing_resent,
-            missing_not_resent: self.missing_not_resent + open_missing,
-            answered_resent: self.answered_resent,
-            late_responses: self.gap.spread().map(|_| self.late),
-            data_gap_us: self.data_gap.spread(),
-            data_late_responses: self.data_gap.spread().map(|_| self.data_late),
-            late_answered: all(|kind| kind.after_late.answered),
-            late_answered_resent: all(|kind| kind.after_late.resent),
-            in_time_answered: all(|kind| kind.after_in_time.answered),
-            in_time_answered_resent: all(|kind| kind.after_in_time.resent),
-            data: kind(Asks::Data),
-            management: kind(Asks::Management),
-            unexpected_rate: self.unexpected_rate,
-            rate_checked: self.rate_checked,
-            expected_gap_us: self.expected_gap_ns.map(us),
-            gap_us: self.gap.spread(),
-            gap_histogram: self.gap.bars(),
-            by_rate,
         }
     }
 }

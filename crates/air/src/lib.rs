@@ -23,6 +23,7 @@ mod eapol;
 mod elsewhere;
 mod events;
 mod exchange;
+mod exchange_stats;
 mod few;
 mod flood;
 pub mod frame;

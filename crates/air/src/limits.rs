@@ -13,8 +13,6 @@ use crate::summary::{Counts, Source};
 const IMPOSSIBLE: f64 = 1.05;
 /// And by this much: the last PPDU lies beyond its own stamp.
 const IMPOSSIBLE_NS: i64 = 20_000_000;
-/// Records earlier than one before them by more than this are out of order, where sorting left any.
-pub const DISORDER_NS: i64 = 10_000_000;
 /// Share of the records out of order, or of the frames at which the hardware clock jumped, from which times are not used.
 const UNTIMELY: f64 = 0.01;
 /// Jumps of the hardware clock below which nothing is said of them.
@@ -28,11 +26,6 @@ const MIN_GAPS: u64 = 20;
 const MIN_PAIRS: u64 = 5;
 /// A median response gap this far from SIFS is remarked upon.
 const ODD_GAP_US: f64 = 4.0;
-
-/// A limit of a capture: `code` is its stable identifier, `affects` names the sections concerned.
-pub fn limit(code: &str, sentence: Sentence, affects: &[&str]) -> Limit {
-    Limit { code: code.to_owned(), sentence, affects: affects.iter().map(|s| (*s).to_owned()).collect() }
-}
 
 /// Everything that the limits are read off.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +85,7 @@ pub fn disorder(counts: &Counts) -> Option<Limit> {
             most = most
         )
     };
-    Some(limit("disorder", sentence, TIMED))
+    Some(Limit::new("disorder", sentence, TIMED))
 }
 
 fn farthest_back(counts: &Counts) -> Figure {
@@ -123,7 +116,7 @@ fn sorted(order: &Order) -> Option<Limit> {
             most = most
         )
     };
-    Some(limit("sorted", sentence, &["airtime", "exchanges"]))
+    Some(Limit::new("sorted", sentence, &["airtime", "exchanges"]))
 }
 
 /// Why times cannot be used at all; `None` when they can.
@@ -133,7 +126,7 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
         return Some(limit.clone());
     }
     if known.jumps >= MIN_JUMPS && known.jumps as f64 > UNTIMELY * n as f64 {
-        return Some(limit(
+        return Some(Limit::new(
             "clock-jumps",
             sentence!(
                 "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames: the times between them do not \
@@ -148,7 +141,7 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
     let possible = (IMPOSSIBLE * known.span_ns as f64) as i64 + IMPOSSIBLE_NS;
     if modelled_ns > possible {
         let ppdus = known.medium.timed();
-        return Some(limit(
+        return Some(Limit::new(
             "airtime-exceeds-time",
             sentence!(
                 "{frames} frames would take {modelled} s at the rates that the capture claims, in {span} s: either the rates or the \
@@ -210,7 +203,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let n = counts.frames();
     let affects = &["response delay", "inter-frame spaces", "idle with queued data"];
     if calibration.source == ClockSource::Capture {
-        limits.push(limit(
+        limits.push(Limit::new(
             "no-tsft",
             sentence!(
                 "{stamped} of {n} frames carry a hardware time stamp: gaps of microseconds cannot be told",
@@ -237,10 +230,10 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
                 pairs = Figure::total(pairs)
             )
         };
-        limits.push(limit("stamps-not-calibrated", said, affects));
+        limits.push(Limit::new("stamps-not-calibrated", said, affects));
     } else if let Some((gap, sifs, pairs)) = calibration.median_gap_us() {
         if pairs >= MIN_GAPS && (gap - sifs).abs() > ODD_GAP_US {
-            limits.push(limit(
+            limits.push(Limit::new(
                 "odd-gap",
                 sentence!(
                     "the median response gap is {gap} µs where SIFS is {sifs} µs (n={pairs}): the stamps, or the durations computed, are off \
@@ -254,7 +247,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         }
     }
     if known.jumps >= MIN_JUMPS && n >= MIN_FRAMES && !limits.iter().any(|limit| limit.code == "clock-jumps") {
-        limits.push(limit(
+        limits.push(Limit::new(
             "some-clock-jumps",
             sentence!(
                 "the hardware clock left the capture's clock, or came back to it, {jumps} times in {n} frames",
@@ -268,7 +261,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.extend(sorted(&counts.tally.order));
         let disordered = counts.disordered();
         if disordered > 0 {
-            limits.push(limit(
+            limits.push(Limit::new(
                 "some-disorder",
                 sentence!(
                     "{disordered} of {n} records are earlier than one before them, by up to {most} s",
@@ -287,7 +280,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let Known { counts, calibration, medium, .. } = known;
     let n = counts.frames();
     if counts.rated() * 2 < n {
-        limits.push(limit(
+        limits.push(Limit::new(
             "no-rate",
             sentence!(
                 "only {rated} of {n} frames tell the rate they were sent at",
@@ -298,7 +291,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     } else if medium.duration_known_share().is_some_and(|share| share < 0.9) {
         let (untimed, all) = (medium.untimed(), medium.untimed() + medium.timed());
-        limits.push(limit(
+        limits.push(Limit::new(
             "no-duration",
             sentence!(
                 "the duration of {untimed} of {all} frames ({share}) cannot be computed from what the capture says",
@@ -311,7 +304,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
     if calibration.control_rates == Some(false) {
         let (overlaps, checked) = calibration.overlaps();
-        limits.push(limit(
+        limits.push(Limit::new(
             "control-rates",
             sentence!(
                 "the rates that control frames claim cannot be true ({overlaps} of {checked} would overlap the next frame): their airtime \
@@ -354,7 +347,7 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
                 n = Figure::total(n)
             )
         };
-        limits.push(limit("no-ampdu-status", why, &["aggregation", "position of left-out MPDUs"]));
+        limits.push(Limit::new("no-ampdu-status", why, &["aggregation", "position of left-out MPDUs"]));
     }
 }
 
@@ -363,7 +356,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let counts = known.counts;
     let n = counts.frames();
     if counts.fcs_unknown * 2 > n {
-        limits.push(limit(
+        limits.push(Limit::new(
             "no-fcs",
             sentence!(
                 "the FCS of {unknown} of {n} frames cannot be checked: damage goes unnoticed",
@@ -373,7 +366,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["bad FCS", "ghosts", "retry % of good frames"],
         ));
     } else if counts.fcs_bad == 0 && n >= MIN_FRAMES {
-        limits.push(limit(
+        limits.push(Limit::new(
             "no-bad-fcs",
             sentence!(
                 "{bad} of {n} frames have a bad FCS: the interface most likely discards them, so their absence says nothing about the air",
@@ -384,7 +377,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     if counts.fcs_flagged > 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "fcs-flagged",
             sentence!(
                 "{flagged} of {n} frames carry no FCS bytes: the receiver's flag alone says that they are not damaged",
@@ -396,7 +389,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
     let unreadable = counts.tally.unreadable;
     if unreadable * 100 > n {
-        limits.push(limit(
+        limits.push(Limit::new(
             "unreadable",
             sentence!(
                 "{unreadable} of {records} records cannot be read: they are in no count below",
@@ -408,7 +401,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
     let cut = counts.tally.cut;
     if cut > 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "cut",
             sentence!(
                 "{cut} of {n} frames are cut by the snap length: their FCS and bodies are not available",
@@ -426,10 +419,10 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let channels = counts.channels();
     let n = counts.frames();
     if let Some(sentence) = one_direction(known.links) {
-        limits.push(limit("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
+        limits.push(Limit::new("one-direction", sentence, &["exchanges", "Block Ack accounting", "waterfall"]));
     }
     if channels > 1 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "hopping",
             sentence!(
                 "frames were heard on {channels} channels: time away from a channel is not observed",
@@ -438,7 +431,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             &["airtime", "waterfall", "steadiness"],
         ));
     } else if channels == 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "no-channel",
             sentence!(
                 "{tuned} of {n} frames tell their channel: SIFS and signal extension of 2.4 GHz are assumed where they matter",
@@ -453,7 +446,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let share = |ns: i64| ns as f64 / totals.observed_ns.max(1) as f64;
     if is_much(totals.hopped_ns) {
         let (here, all) = counts.on_main_channel();
-        limits.push(limit(
+        limits.push(Limit::new(
             "hopping",
             sentence!(
                 "{elsewhere} of {all} frames were heard on another channel than the others: {share} of the time lies between two frames \
@@ -467,7 +460,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
     let silent_ns = totals.unobserved_ns - totals.hopped_ns;
     if is_much(silent_ns) {
-        limits.push(limit(
+        limits.push(Limit::new(
             "away",
             sentence!(
                 "not even beacons were heard for {share} of the time, where {beacons} were heard at other times: the sniffer did not \
@@ -480,14 +473,14 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
     }
     let told: Vec<Sentence> = limits.iter().map(|limit| limit.sentence.clone()).collect();
     for doubt in known.hearing.doubts.iter().filter(|doubt| !told.contains(doubt)) {
-        limits.push(limit(
+        limits.push(Limit::new(
             "frames-missing",
             doubt.clone(),
             &["idle", "exchanges", "Block Ack accounting", "waterfall"],
         ));
     }
     if counts.interfaces() > 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "several-interfaces",
             sentence!(
                 "the capture holds {interfaces} interfaces: airtime, waterfall and steadiness are those of interface {main}, which has \
@@ -499,7 +492,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     if counts.own() > 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "own-transmissions",
             sentence!(
                 "{own} of {n} frames were sent by the capturing machine itself: they carry no reception data",
@@ -510,7 +503,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     if let Some(dropped) = known.source.dropped.filter(|dropped| *dropped > 0) {
-        limits.push(limit(
+        limits.push(Limit::new(
             "dropped",
             sentence!(
                 "the capture lost {dropped} packets by its own count",
@@ -525,7 +518,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
 fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
     let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
     if duplicates >= MIN_COPIES && duplicates * 100 > n {
-        limits.push(limit(
+        limits.push(Limit::new(
             "duplicates",
             sentence!(
                 "at least {duplicates} of {n} frames are in the file twice, with the same header, length and time: a capture merged with itself, \

@@ -6,7 +6,7 @@ use wire::ieee80211::MacAddr;
 
 use crate::aggregation::Aggregates;
 use crate::copies::Copies;
-use crate::exchange::ExchangeStats;
+use crate::exchange_stats::ExchangeStats;
 use crate::frame::Frame;
 use crate::network::is_counted;
 use crate::ppdu::Ppdu;

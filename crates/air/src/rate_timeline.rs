@@ -5,8 +5,6 @@ use wire::phy::Mode;
 
 use crate::micros::us;
 use crate::report;
-use crate::station::{Station, Stations};
-use crate::table::Table;
 
 /// Cells of all stations together.
 const MAX_CELLS: usize = 8_192;
@@ -135,36 +133,32 @@ impl RateTimeline {
         track.add(at_ns, key, retry, self.width_ns, &mut self.room)
     }
 
-    /// Makes room, and adds a frame that the station of `row` sent.
+    /// Makes room for more cells: `each` visits every track.
     #[cold]
-    pub fn add_after_widening(
-        &mut self,
-        stations: &mut Table<u64, Station>,
-        row: u32,
-        at_ns: i64,
-        key: u64,
-        retry: bool,
-    ) {
+    pub fn make_room(&mut self, mut each: impl FnMut(&mut dyn FnMut(&mut Track))) {
         // A capture of many stations with many rates has more cells than there is room for, however wide they are.
         while self.room < MAX_CELLS / 4 && self.width_ns < WIDEST_NS {
             self.width_ns *= 2;
-            let width_ns = self.width_ns;
-            stations.each(|station| station.track.widen(width_ns));
-            let cells: usize = stations.iter().map(|(_, station)| station.track.cells.len()).sum();
+            let mut cells = 0;
+            each(&mut |track| {
+                track.widen(self.width_ns);
+                cells += track.cells.len();
+            });
             self.room = MAX_CELLS.saturating_sub(cells);
         }
-        let Some(station) = stations.get_mut(row) else { return };
-        let added = station.track.add(at_ns, key, retry, self.width_ns, &mut self.room);
+    }
+
+    /// Adds a frame, or counts it as left out where there is no room even now.
+    pub fn add_or_leave_out(&mut self, track: &mut Track, at_ns: i64, key: u64, retry: bool) {
+        let added = self.add(track, at_ns, key, retry);
         self.frames_left_out += u64::from(!added);
     }
 
-    /// The cells, station by station.
-    pub fn report(&self, stations: &Stations, is_shown: &dyn Fn(u64) -> bool) -> report::RateTimeline {
-        let mut shown: Vec<_> = stations.table.iter().filter(|(address, _)| is_shown(**address)).collect();
-        shown.sort_by_key(|(address, station)| (std::cmp::Reverse(station.sent), **address));
-        let rows = shown.into_iter().flat_map(|(address, station)| {
-            let address = MacAddr::from_u64(*address).to_string();
-            station.track.cells().map(move |cell| {
+    /// The cells, track by track, each with the address of its station.
+    pub fn report<'a>(&self, tracks: impl Iterator<Item = (MacAddr, &'a Track)>) -> report::RateTimeline {
+        let rows = tracks.flat_map(|(address, track)| {
+            let address = address.to_string();
+            track.cells().map(move |cell| {
                 let mode = Mode::from_key(cell.key).unwrap_or_default();
                 report::RateCell {
                     address: address.clone(),

@@ -7,7 +7,7 @@ use crate::frame::{Fcs, Frame};
 use crate::histogram::Exact;
 use crate::micros::us;
 use crate::rate_timeline::{RateTimeline, Track};
-use crate::report::{AirtimeKinds, RateRow, Spread};
+use crate::report::{self, AirtimeKinds, RateRow, Spread};
 use crate::table::{Table, Weight};
 use crate::usage::Usage;
 
@@ -331,8 +331,19 @@ impl Stations {
         station.usage.sent(frame);
         let key = station.rates.add(&frame.radio.mode, retry, frame.mpdu_len);
         if !timeline.add(&mut station.track, at_ns, key, retry) {
-            timeline.add_after_widening(table, row, at_ns, key, retry);
+            timeline.make_room(|widen| table.each(|station| widen(&mut station.track)));
+            if let Some(station) = table.get_mut(row) {
+                timeline.add_or_leave_out(&mut station.track, at_ns, key, retry);
+            }
         }
+    }
+
+    /// The rates over time of those that `is_shown` says, the one with the most frames first.
+    pub fn rates_over_time(&self, is_shown: &dyn Fn(u64) -> bool) -> report::RateTimeline {
+        let mut shown: Vec<_> = self.table.iter().filter(|(address, _)| is_shown(**address)).collect();
+        shown.sort_by_key(|(address, station)| (std::cmp::Reverse(station.sent), **address));
+        let tracks = shown.into_iter().map(|(address, station)| (MacAddr::from_u64(*address), &station.track));
+        self.timeline.report(tracks)
     }
 
     /// Counts a frame for its receiver.

@@ -12,7 +12,6 @@ use crate::claims::Claims;
 use crate::decode::{Channels, Tally, MAX_EXAMPLES};
 use crate::frame::Frame;
 use crate::ghost;
-use crate::limits::{limit, DISORDER_NS};
 use crate::link::{Link, Links};
 use crate::micros::us;
 use crate::network::{Member, Networks};
@@ -23,6 +22,8 @@ use crate::report::{
 use crate::sentence::{sentence, Figure};
 use crate::station::{Station, Stations};
 
+/// Records earlier than one before them by more than this are out of order, where sorting left any.
+pub const DISORDER_NS: i64 = 10_000_000;
 /// Interfaces with a capture clock of their own; further ones share the last.
 const MAX_CLOCKS: usize = 64;
 /// A channel with less than one frame in so many is a neighbour's.
@@ -308,7 +309,7 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
             kept = kept,
             frames = Figure::total(aps_not_kept)
         );
-        report.summary.limits.push(limit(
+        report.summary.limits.push(Limit::new(
             "access-points-not-kept",
             more,
             &["access points", "networks", "capabilities"],
@@ -353,7 +354,7 @@ pub fn cut_rows(report: &mut Report, aps_not_kept: u64) {
             listed = Figure::total(MAX_ROWS as u64);
             cut = cut.join(", ")
         );
-        report.summary.limits.push(limit("rows-cut", listed, &["stations", "networks", "links"]));
+        report.summary.limits.push(Limit::new("rows-cut", listed, &["stations", "networks", "links"]));
     }
 }
 

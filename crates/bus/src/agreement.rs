@@ -1,7 +1,7 @@
 //! What the data formats that a host and a modem agreed on mean, in words.
 
+use crate::conclusion::{thousands, unit, verdict};
 use crate::report::{AgreedDirection, DataFormat, Device, Limit, Report, Verdict};
-use crate::verdict::{thousands, unit, verdict};
 
 /// Transfers below which keeping to a limit is no news.
 const ENOUGH: u64 = 20;

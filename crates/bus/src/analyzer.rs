@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use capture::report::Window;
-use capture::{Place, Span};
+use capture::Place;
 use hashbrown::HashMap;
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
@@ -18,6 +18,7 @@ use crate::payload::{inspect, Framing, Hints};
 use crate::qmi;
 use crate::report::{self, Report, Summary};
 use crate::requests::Requests;
+use crate::totals::{Source, Totals};
 use crate::verdict;
 
 /// Endpoints and devices followed; a USB bus has 127 devices of at most 31 endpoints.
@@ -68,50 +69,6 @@ pub struct Analyzer {
     /// Descriptors read at address 0, by bus.
     unaddressed: BTreeMap<u16, wire::usb::descriptors::Device>,
     requests: Requests,
-}
-
-/// Sums over the whole capture.
-#[derive(Debug, Default)]
-pub(crate) struct Totals {
-    pub records: u64,
-    pub first_us: Option<i64>,
-    pub last_us: i64,
-    pub latest_us: i64,
-    pub backward_steps: u64,
-    pub submissions: u64,
-    pub completions: u64,
-    pub submission_errors: u64,
-    pub unmatched: u64,
-    pub lost_completions: u64,
-    pub forgotten: u64,
-    pub not_followed: u64,
-    pub cut_transfers: u64,
-    pub data_transfers: u64,
-    pub unreadable: u64,
-    pub unreadable_examples: Vec<String>,
-    pub other_requests: u64,
-    pub not_usb: u64,
-    pub isochronous: u64,
-    /// Requests by layer: URB, IRP, log.
-    pub layers: [u64; 3],
-    pub clock_wraps: u64,
-}
-
-/// What the source knows about itself.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Source {
-    pub path: String,
-    pub origin: &'static str,
-    pub container: String,
-    pub compression: &'static str,
-    pub link_types: BTreeMap<(u32, String), u64>,
-    pub snap_lengths: Vec<u32>,
-    pub dropped: Option<u64>,
-    pub damage: Option<(u64, String)>,
-    pub has_clock: bool,
-    pub clock_is_absolute: bool,
-    pub is_text: bool,
-    pub window: Option<Span>,
 }
 
 impl Analyzer {

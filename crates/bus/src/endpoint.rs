@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wire::usb::TransferType;
 
-use crate::event::Status;
+use crate::event::{direction, Status};
 use crate::histogram::Histogram;
 use crate::payload::Framing;
 use crate::rate::{Rate, Series};
@@ -18,15 +18,6 @@ const STATUSES_MAX: usize = 64;
 /// A gap is at least so long, and so many times the interval that 95 % of completions keep.
 const GAP_MIN_US: u64 = 20_000;
 const GAP_TIMES: f64 = 10.0;
-
-/// `in` or `out`.
-pub const fn direction(address: u8) -> &'static str {
-    if address & 0x80 != 0 {
-        "in"
-    } else {
-        "out"
-    }
-}
 
 /// What an endpoint is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,6 +6,15 @@ use wire::usb::usbmon::{self, EventKind};
 use wire::usb::usbpcap::{self, Kind, Stage};
 use wire::usb::{usbmon_text, EndpointAddress, TransferType};
 
+/// `in` or `out`: the direction that an endpoint's address or a request's type has.
+pub(crate) const fn direction(address: u8) -> &'static str {
+    if address & 0x80 != 0 {
+        "in"
+    } else {
+        "out"
+    }
+}
+
 /// How a transfer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Status {

@@ -5,6 +5,7 @@
 mod agreement;
 mod analyzer;
 mod class;
+mod conclusion;
 mod device;
 mod endpoint;
 pub mod event;
@@ -16,6 +17,7 @@ mod rate;
 pub mod report;
 mod requests;
 mod source;
+mod totals;
 mod traffic;
 mod usbsnoop;
 mod verdict;

@@ -1,7 +1,7 @@
 //! What the capture cannot tell, and why.
 
-use crate::analyzer::{Source, Totals};
 use crate::report::{Limit, Report};
+use crate::totals::{Source, Totals};
 
 /// Everything that weakens or removes figures of `report`.
 pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_messages: u64) -> Vec<Limit> {

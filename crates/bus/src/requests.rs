@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use wire::usb::setup::Setup;
 
+use crate::event::direction;
 use crate::report;
 
 /// Kinds of requests that are told apart.
@@ -52,7 +53,7 @@ impl Requests {
         let named = rows.into_iter().map(|((bus, device, request_type, request), row)| report::Request {
             device: format!("{bus}.{device}"),
             code: format!("{request_type:02x} {request:02x}"),
-            direction: crate::endpoint::direction(*request_type).to_owned(),
+            direction: direction(*request_type).to_owned(),
             kind: row.example.kind().to_owned(),
             name: row.example.name().filter(|_| row.same_name).map(str::to_owned),
             count: row.count,

@@ -11,9 +11,10 @@ use wire::pcap::ByteOrder;
 use wire::usb::usbmon::{EventKind, LONG_HEADER, SHORT_HEADER};
 use wire::usb::{usbmon_text, EndpointAddress, TransferType};
 
-use crate::analyzer::{Analyzer, Source};
+use crate::analyzer::Analyzer;
 use crate::event::{self, Event, Skipped, Status};
 use crate::report::Report;
+use crate::totals::Source;
 use crate::usbsnoop;
 
 /// Bytes looked at to tell text from captures.

@@ -1,5 +1,6 @@
 //! What the transfers of one endpoint carry, one row per framing.
 
+use crate::event::direction;
 use crate::histogram::Histogram;
 use crate::payload::{Found, Framing};
 use crate::rate::Rate;
@@ -118,7 +119,7 @@ impl Traffic {
         report::Traffic {
             device: device.to_owned(),
             endpoint: format!("0x{endpoint:02x}"),
-            direction: crate::endpoint::direction(endpoint).to_owned(),
+            direction: direction(endpoint).to_owned(),
             framing: framing.name().to_owned(),
             transfers: self.transfers,
             bytes: self.bytes,

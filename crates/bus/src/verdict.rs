@@ -1,5 +1,6 @@
 //! What the figures mean, in words.
 
+use crate::conclusion::{thousands, unit, verdict};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
 
 /// Transfers below which nothing is concluded about aggregation.
@@ -58,19 +59,6 @@ fn is_steady(report: &Report, row: &Traffic) -> bool {
     let network: u64 = network.map(|other| other.transfers).sum();
     !matches!(row.framing.as_str(), "qmap" | "raw-ip" | "ethernet")
         || (network * 2 >= all && row.faulty_transfers * 4 <= row.transfers)
-}
-
-pub(crate) fn verdict(code: &str, tone: &str, device: &Device, text: String, evidence: Vec<String>) -> Verdict {
-    Verdict { code: code.to_owned(), tone: tone.to_owned(), device: Some(device.name.clone()), text, evidence }
-}
-
-/// What a request is called in this layer.
-pub(crate) fn unit(report: &Report) -> &'static str {
-    if report.summary.layer == "irp" {
-        "IRP"
-    } else {
-        "URB"
-    }
 }
 
 /// `uplink` or `downlink`.
@@ -303,20 +291,4 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// A rate with thousands separated.
-pub(crate) fn thousands(value: f64) -> String {
-    if value < 10.0 {
-        return format!("{value:.1}");
-    }
-    let digits = format!("{value:.0}");
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
+mod counts;
 mod derive;
 mod key_file;
 mod pair;
@@ -10,7 +11,8 @@ mod sessions;
 #[cfg(test)]
 mod staged;
 
+pub use counts::{Counts, Undecrypted};
 pub use derive::Akm;
 pub use key_file::{KeyFileError, Keys, Problem};
 pub use pair::{Pair, State};
-pub use sessions::{Counts, Sessions, Undecrypted};
+pub use sessions::Sessions;

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use wire::ieee80211::eapol::{self, EapolKey, Message};
 use wire::ieee80211::{Cipher, MacAddr, Rsn};
 
+use crate::counts::{Counts, Undecrypted};
 use crate::derive::{key_len, Akm, Ends, Ptk};
 use crate::key_file::Pmk;
 use crate::protect::TemporalKey;
-use crate::sessions::{Counts, Undecrypted};
 
 /// Nonces of either side that are remembered, latest first.
 const MAX_NONCES: usize = 4;

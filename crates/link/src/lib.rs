@@ -6,6 +6,7 @@ mod checked;
 pub mod closed_form;
 pub mod engine;
 pub mod modem;
+mod packet;
 mod path;
 mod pipe;
 pub mod ppdu;

@@ -4,7 +4,7 @@ use wire::ieee80211::body::LLC_SNAP;
 use wire::ip::{ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 use wire::phy::Mode;
 
-use crate::engine::{AccessCategory, HostId, Packet};
+use crate::packet::{AccessCategory, HostId, Packet};
 
 /// Bytes that a packet gets in a QoS data MPDU: MAC header with QoS control (26), LLC/SNAP (8), FCS (4).
 pub const DATA_OVERHEAD: usize = 26 + 8 + 4;

@@ -208,7 +208,7 @@ impl Running {
             events: accounts.events.report(),
             decryption: source.decryption.clone(),
             traffic: accounts.traffic.as_ref().map(|traffic| traffic.report()),
-            rate_timeline: stations.timeline.report(stations, &|address| has(ends.as_ref(), address)),
+            rate_timeline: stations.rates_over_time(&|address| has(ends.as_ref(), address)),
             block_ack_log: accounts.block_acks.as_ref().map(|log| log.report()),
             hearing,
         };

@@ -2,7 +2,7 @@
 
 use wire::ieee80211::{Capabilities, LinkIds, MultiLink};
 
-use super::rows::{row, Seen, Subject};
+use super::subject::{row, Seen, Subject};
 use crate::report::{CapabilityRow, Claim};
 
 /// The rows. Nobody has to use any of it: a claim that is not used is no fault, and has no note.

@@ -3,7 +3,7 @@
 use wire::ieee80211::Capabilities;
 
 use super::amendments::managed;
-use super::rows::{row, Seen, Subject};
+use super::subject::{row, Seen, Subject};
 use crate::report::{CapabilityRow, Claim};
 
 /// What a claim is of, by generation: VHT, HE, EHT.

@@ -2,7 +2,7 @@
 
 use wire::ieee80211::{Capabilities, Rsn};
 
-use super::rows::{row, Seen, Subject};
+use super::subject::{row, Seen, Subject};
 use crate::report::{CapabilityRow, Claim};
 
 /// How keys are managed, as far as elements tell.

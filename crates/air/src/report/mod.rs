@@ -268,6 +268,13 @@ pub struct Limit {
     pub affects: Vec<String>,
 }
 
+impl Limit {
+    /// `code` is its stable identifier, `affects` names the sections concerned.
+    pub(crate) fn new(code: &str, sentence: Sentence, affects: &[&str]) -> Self {
+        Self { code: code.to_owned(), sentence, affects: affects.iter().map(|s| (*s).to_owned()).collect() }
+    }
+}
+
 /// How the time stamps were calibrated (see `docs/air-counting.md`).
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,11 +1,25 @@
 //! CoDel (RFC 8289): drops at the head of a queue whose delay has stayed above a target for an interval.
 
+use serde::{Deserialize, Serialize};
+
 use crate::engine::{DropCause, Packet};
 use crate::queue::qdisc::Item;
-use crate::queue::settings::ControlLaw;
 
 /// A tick of Linux's CoDel clock, as a power of two of nanoseconds (`include/net/codel.h`).
 const LINUX_TICK_SHIFT: u32 = 10;
+
+/// How a CoDel computes times and square roots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ControlLaw {
+    /// Nanoseconds and exact square roots: the pseudocode of RFC 8289.
+    #[default]
+    Rfc8289,
+    /// Ticks of 1024 ns and a square root in 16 bits that takes one step towards the true one at each drop, as in Linux
+    /// (`include/net/codel_impl.h`). The first drops of a burst then come a little later than by the RFC.
+    Linux,
+}
 
 /// What one CoDel goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +32,7 @@ pub struct CodelParameters {
     pub spared_bytes: u64,
     /// Packets that can be are marked and not dropped.
     pub ecn: bool,
-    /// How time and square roots are reckoned.
+    /// How times and square roots are computed.
     pub law: ControlLaw,
 }
 

@@ -30,13 +30,14 @@ mod test_queue;
 mod turns;
 
 pub use aql::estimated_airtime_us;
+pub use codel::ControlLaw;
 pub use fifo::Fifo;
 pub use fq_codel::FqCodel;
 pub use mac_queue::MacQueue;
 pub use qdisc::{Item, Qdisc};
 pub use scheduler::Scheduler;
 pub use settings::{
-    AirtimeDiscipline, AirtimeSettings, AqlSettings, ControlLaw, FifoSettings, FqCodelSettings, FqMacSettings,
-    MacQueueSettings, QueueKind, Queueing,
+    AirtimeDiscipline, AirtimeSettings, AqlSettings, FifoSettings, FqCodelSettings, FqMacSettings, MacQueueSettings,
+    QueueKind, Queueing,
 };
 pub use station_queues::StationQueues;

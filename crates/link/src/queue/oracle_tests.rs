@@ -11,8 +11,9 @@ use crate::queue::codel::CodelParameters;
 use crate::queue::fq_codel::FqCodel;
 use crate::queue::fq_mac::FqMac;
 use crate::queue::qdisc::{Item, Qdisc};
-use crate::queue::settings::{ControlLaw, FqCodelSettings, FqMacSettings};
+use crate::queue::settings::{FqCodelSettings, FqMacSettings};
 use crate::queue::test_queue::{Numbered, OneCodel};
+use crate::queue::ControlLaw;
 
 /// With it the flows of the files have queues of their own (but where there is only one).
 const PERTURBATION: u64 = 7;

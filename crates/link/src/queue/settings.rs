@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::checked::{in_range, ScenarioError};
-use crate::queue::codel::CodelParameters;
+use crate::queue::codel::{CodelParameters, ControlLaw};
 
 /// Which queues a transmitter has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,19 +19,6 @@ pub enum QueueKind {
     FqMac,
     /// The same, but the stations take turns by the airtime they use.
     Airtime,
-}
-
-/// How a CoDel reckons.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ControlLaw {
-    /// Nanoseconds and exact square roots: the pseudocode of RFC 8289.
-    #[default]
-    Rfc8289,
-    /// Ticks of 1024 ns and a square root in 16 bits that takes one step towards the true one at each drop, as in Linux
-    /// (`include/net/codel_impl.h`). The first drops of a burst then come a little later than by the RFC.
-    Linux,
 }
 
 /// By which rule stations take turns by airtime.

@@ -1,8 +1,8 @@
-//! A modelled packet as it would be on a wire, for captures.
+//! A modelled packet as links carry it, and as it would be on a wire, for captures.
 
 use wire::internet_checksum::{checksum, sum};
 
-use super::segment::{Body, Ecn, Modelled, Segment, IPV4_HEADER};
+use super::segment::{Body, Ecn, Modelled, Segment, IPV4_HEADER, UDP_HEADER};
 use crate::engine::{AccessCategory, HostId, Packet};
 
 /// The port that servers listen on: iperf3's.
@@ -12,8 +12,38 @@ const CLIENT_PORT: u16 = 40_000;
 /// How far the receive window is shifted (RFC 7323, 2.2).
 const WINDOW_SCALE: u8 = 7;
 
+impl Packet for Modelled {
+    fn size_bytes(&self) -> usize {
+        let header = match &self.body {
+            Body::Tcp(segment) => segment.header_bytes(),
+            Body::Udp { .. } | Body::Echo { .. } => UDP_HEADER,
+        };
+        IPV4_HEADER + header + self.payload_bytes()
+    }
+
+    fn flow(&self) -> u32 {
+        self.flow.wrapping_mul(2).wrapping_add(u32::from(self.back))
+    }
+
+    fn category(&self) -> AccessCategory {
+        self.category
+    }
+
+    fn mark_congestion(&mut self) -> bool {
+        if self.ecn == Ecn::NotCapable {
+            return false;
+        }
+        self.ecn = Ecn::Congested;
+        true
+    }
+
+    fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
+        write(self, out, limit);
+    }
+}
+
 /// Appends `packet` from its IP header on, `limit` bytes at most. Checksums are right; payloads are zeros.
-pub(super) fn write(packet: &Modelled, out: &mut Vec<u8>, limit: usize) {
+fn write(packet: &Modelled, out: &mut Vec<u8>, limit: usize) {
     let begin = out.len();
     let total = packet.size_bytes();
     let (protocol, from, to) = match packet.body {

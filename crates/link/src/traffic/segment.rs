@@ -1,6 +1,6 @@
 //! The packets of the modelled hosts.
 
-use crate::engine::{AccessCategory, HostId, Packet};
+use crate::engine::{AccessCategory, HostId};
 
 /// Bytes of an IPv4 header without options.
 pub const IPV4_HEADER: usize = 20;
@@ -132,35 +132,5 @@ impl Modelled {
             Body::Tcp(_) => 0,
             Body::Udp { payload, .. } | Body::Echo { payload, .. } => usize::from(payload),
         }
-    }
-}
-
-impl Packet for Modelled {
-    fn size_bytes(&self) -> usize {
-        let header = match &self.body {
-            Body::Tcp(segment) => segment.header_bytes(),
-            Body::Udp { .. } | Body::Echo { .. } => UDP_HEADER,
-        };
-        IPV4_HEADER + header + self.payload_bytes()
-    }
-
-    fn flow(&self) -> u32 {
-        self.flow.wrapping_mul(2).wrapping_add(u32::from(self.back))
-    }
-
-    fn category(&self) -> AccessCategory {
-        self.category
-    }
-
-    fn mark_congestion(&mut self) -> bool {
-        if self.ecn == Ecn::NotCapable {
-            return false;
-        }
-        self.ecn = Ecn::Congested;
-        true
-    }
-
-    fn write_bytes(&self, out: &mut Vec<u8>, limit: usize) {
-        super::bytes::write(self, out, limit);
     }
 }

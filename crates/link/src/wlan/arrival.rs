@@ -5,10 +5,12 @@ use std::cmp::Reverse;
 use wire::phy::{ACK_LEN, BLOCK_ACK_64_LEN};
 
 use crate::engine::{AccessCategory, DropCause, Packet, Sink};
-use crate::wlan::exchange::{host, Answer};
+use crate::wlan::carried::overhead;
 use crate::wlan::link::{Flow, WlanLink};
-use crate::wlan::make::{overhead, psdu_len};
+use crate::wlan::make::psdu_len;
+use crate::wlan::on_air::Answer;
 use crate::wlan::originator::{psdu_with, Outcome};
+use crate::wlan::radio::host;
 use crate::wlan::radio::Made;
 use crate::wlan::recipient::Reception;
 use medium::mpdu_end_ns;

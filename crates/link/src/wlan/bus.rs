@@ -13,9 +13,7 @@ use wire::usb::{EndpointAddress, TransferType};
 
 use crate::engine::{HostId, Packet, Sink};
 use crate::ppdu::write_msdu;
-use crate::wlan::carried::Carried;
-use crate::wlan::link::{WlanLink, MAX_PACKET_BYTES};
-use crate::wlan::make::overhead;
+use crate::wlan::carried::{overhead, Carried, MAX_PACKET_BYTES};
 use crate::wlan::radio::Radio;
 
 const ENDPOINT_OUT: u8 = 0x02;
@@ -288,15 +286,6 @@ impl<P: Packet> Bus<P> {
         self.bytes = bytes;
         if now_ns < u64::MAX {
             self.show_interrupts(now_ns, sink);
-        }
-    }
-}
-
-impl<P: Packet + 'static> WlanLink<P> {
-    /// Shows what has happened on the bus so far.
-    pub(crate) fn show_bus(&mut self, sink: &mut impl Sink<P>) {
-        if let Some(bus) = &mut self.bus {
-            bus.show(self.now_ns, sink);
         }
     }
 }

@@ -2,69 +2,14 @@
 
 use wire::phy::Mode;
 
-use crate::engine::{AccessCategory, HostId, Packet, Sink};
+use crate::engine::{AccessCategory, Packet, Sink};
 use crate::ppdu::Contents;
 use crate::wlan::link::WlanLink;
 use crate::wlan::monitor::Plain;
+use crate::wlan::on_air::{Answer, Exchange, First, Party, Stage};
 use crate::wlan::phy::{Rate, RateId};
 use crate::wlan::recipient::Shown;
 use medium::{Collider, Unanswered};
-
-/// What is on the air, in the stage that ends next. Its data are those of the first PPDU in the lane.
-#[derive(Clone, Debug)]
-pub(crate) struct Exchange {
-    pub(crate) radio: usize,
-    pub(crate) category: AccessCategory,
-    /// When the PPDU of this stage began.
-    start_ns: u64,
-    /// When it ends.
-    pub(crate) end_ns: u64,
-    /// When the medium must be given up; 0: after this exchange.
-    txop_end_ns: u64,
-    stage: Stage,
-}
-
-#[derive(Clone, Debug)]
-enum Stage {
-    Beacon,
-    Rts,
-    Cts,
-    Data,
-    /// The answer to a data PPDU.
-    Answer(Answer),
-    Request,
-    RequestedBlockAck(Shown),
-    /// Several send at once.
-    Collision(Vec<Party>),
-}
-
-/// One of those that send at once.
-#[derive(Clone, Copy, Debug)]
-struct Party {
-    radio: usize,
-    category: AccessCategory,
-    first: First,
-    end_ns: u64,
-}
-
-/// The first PPDU of an exchange.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum First {
-    Rts,
-    Request,
-    Data,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Answer {
-    Ack,
-    BlockAck(Shown),
-}
-
-/// The host that a radio has the number of.
-pub(crate) const fn host(radio: usize) -> HostId {
-    HostId(radio as u16)
-}
 
 impl<P: Packet + 'static> WlanLink<P> {
     /// Rate, of the present attempt, of the PPDU that is first in the lane.

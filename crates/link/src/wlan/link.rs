@@ -5,14 +5,13 @@ use std::collections::BinaryHeap;
 
 use crate::checked::ScenarioError;
 use crate::engine::{AccessCategory, DropCause, HostId, Link, Offer, Packet, Sink};
-use crate::queue::Scheduler;
 use crate::wlan::bus::{in_len, out_len, Bus};
-use crate::wlan::carried::Carried;
+use crate::wlan::carried::{Carried, MAX_PACKET_BYTES};
 use crate::wlan::counters::{Counters, SideCounters, StationCounters};
-use crate::wlan::exchange::{host, Exchange};
 use crate::wlan::host::{Done, Way};
+use crate::wlan::on_air::Exchange;
 use crate::wlan::phy::Phy;
-use crate::wlan::radio::Radio;
+use crate::wlan::radio::{host, Radio};
 use crate::wlan::settings::Scenario;
 use medium::Access;
 use random::{Rng, Stream};
@@ -21,12 +20,6 @@ use random::{Rng, Stream};
 const BEACON_INTERVAL_NS: u64 = 102_400_000;
 /// Channel access functions of a radio.
 const CATEGORIES: usize = AccessCategory::BY_PRIORITY.len();
-/// The longest MSDU (IEEE 802.11-2020 table 9-25), without its LLC and SNAP headers.
-pub(crate) const MAX_PACKET_BYTES: usize = 2_304 - 8;
-
-/// The queues of a radio: asked for with the number of its host and of those it can send to.
-pub(crate) type Queue<P> = Box<dyn Scheduler<Carried<P>>>;
-
 /// What a radio (the first number) receives from one of its peers in a category.
 pub(crate) type Flow = (usize, usize, AccessCategory);
 
@@ -366,6 +359,13 @@ impl<P: Packet + 'static> WlanLink<P> {
         self.up = up;
         if handed_up > 0 {
             self.start_host(radio, at_ns);
+        }
+    }
+
+    /// Shows what has happened on the bus so far.
+    fn show_bus(&mut self, sink: &mut impl Sink<P>) {
+        if let Some(bus) = &mut self.bus {
+            bus.show(self.now_ns, sink);
         }
     }
 

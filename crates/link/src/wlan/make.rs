@@ -1,25 +1,12 @@
 //! Making PPDUs: whose turn it is, and what fits.
 
 use crate::engine::{AccessCategory, Packet};
-use crate::ppdu::DATA_OVERHEAD;
 use crate::queue::estimated_airtime_us;
-use crate::wlan::carried::Carried;
+use crate::wlan::carried::{overhead, Carried};
 use crate::wlan::link::WlanLink;
 use crate::wlan::originator::psdu_with;
 use crate::wlan::radio::Made;
 use crate::wlan::rate::Chain;
-
-/// Bytes of the QoS Control field.
-const QOS_CONTROL: usize = 2;
-
-/// Bytes that a packet gets in a data MPDU.
-pub(crate) const fn overhead(qos: bool) -> usize {
-    if qos {
-        DATA_OVERHEAD
-    } else {
-        DATA_OVERHEAD - QOS_CONTROL
-    }
-}
 
 /// How much fits into a PPDU.
 struct Room {

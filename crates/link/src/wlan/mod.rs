@@ -10,6 +10,7 @@ mod host;
 mod link;
 mod make;
 mod monitor;
+mod on_air;
 mod originator;
 pub(crate) mod phy;
 mod radio;
@@ -22,5 +23,5 @@ pub use counters::{
     Categories, CategoryCounters, Counters, DirectionCounters, Drops, SideCounters, Sizes, StationCounters, UsbCounters,
 };
 pub use link::WlanLink;
-pub use monitor::beacon_len;
+pub use phy::beacon_len;
 pub use settings::{Edca, EdcaTable, Medium, Phy, RateControl, Scenario, Station, Usb};

@@ -4,18 +4,8 @@ use wire::phy::Mode;
 
 use crate::engine::{AccessCategory, Packet, Sink};
 use crate::ppdu::{Contents, DataMpdu, Ppdu};
-use crate::wlan::exchange::host;
 use crate::wlan::link::WlanLink;
-
-/// Length of the beacons on a channel, FCS included: those of an open 802.11n access point with WMM and a name of four
-/// bytes. In 2.4 GHz there are the elements DSSS Parameter Set and ERP more.
-pub const fn beacon_len(channel: u16) -> usize {
-    if channel <= 14 {
-        164
-    } else {
-        158
-    }
-}
+use crate::wlan::radio::host;
 
 /// Thermal noise in 20 MHz with a receiver of 6 dB noise figure, dBm.
 const NOISE_DBM: i8 = -95;

@@ -3,7 +3,6 @@
 use wire::phy::{Band, Bandwidth, Ht, Mode, RateSet, BLOCK_ACK_REQ_LEN};
 
 use crate::checked::ScenarioError;
-use crate::wlan::monitor::beacon_len;
 use crate::wlan::settings::{self, legacy_rate, Scenario, Station};
 use medium::{Rates, Spaces};
 
@@ -40,6 +39,16 @@ impl Phy {
 
     pub(crate) fn block_ack_request_ns(&self) -> u64 {
         self.rates.data_ns(self.basic, BLOCK_ACK_REQ_LEN)
+    }
+}
+
+/// Length of the beacons on a channel, FCS included: those of an open 802.11n access point with WMM and a name of four
+/// bytes. In 2.4 GHz there are the elements DSSS Parameter Set and ERP more.
+pub const fn beacon_len(channel: u16) -> usize {
+    if channel <= 14 {
+        164
+    } else {
+        158
     }
 }
 

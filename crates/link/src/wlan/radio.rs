@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::engine::{AccessCategory, Packet};
+use crate::engine::{AccessCategory, HostId, Packet};
 use crate::queue::Scheduler;
 use crate::wlan::carried::Carried;
 use crate::wlan::counters::DirectionCounters;
@@ -12,6 +12,14 @@ use crate::wlan::rate::{Chain, RateControl};
 use crate::wlan::recipient::Recipient;
 use crate::wlan::settings::Station;
 use medium::ErrorRates;
+
+/// The host that a radio has the number of.
+pub(crate) const fn host(radio: usize) -> HostId {
+    HostId(radio as u16)
+}
+
+/// The queues of a radio: asked for with the number of its host and of those it can send to.
+pub(crate) type Queue<P> = Box<dyn Scheduler<Carried<P>>>;
 
 /// A PPDU that was made.
 #[derive(Clone, Debug)]

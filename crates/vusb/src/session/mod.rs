@@ -7,6 +7,7 @@ mod control;
 mod counters;
 mod endpoint;
 mod pending;
+mod status;
 
 use std::collections::BTreeMap;
 
@@ -33,16 +34,6 @@ const PENDING_BYTES_MAX: usize = 64 << 20;
 const OUTPUT_MAX: usize = 8 << 20;
 /// Isochronous packets of one URB, as in the kernel's usbip_common.h (USBIP_MAX_ISO_PACKETS).
 const ISO_PACKETS_MAX: u32 = 1024;
-
-/// Linux error numbers (error-codes.rst).
-mod status {
-    pub(super) const EPIPE: i32 = -32;
-    pub(super) const EOVERFLOW: i32 = -75;
-    pub(super) const ECONNRESET: i32 = -104;
-    pub(super) const EREMOTEIO: i32 = -121;
-    pub(super) const EINVAL: i32 = -22;
-    pub(super) const ENOENT: i32 = -2;
-}
 
 /// Why a session with a host ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,21 +7,6 @@ use super::mode::{Bandwidth, He, Ht, Mode, Vht};
 use super::rate::{he_dcm_stbc, ht_first_stream, modulation, ofdm_clock_divider, ofdm_full_clock_rate};
 use super::timing::Band;
 
-/// Ack with FCS, bytes.
-pub const ACK_LEN: usize = 14;
-/// CTS with FCS, bytes.
-pub const CTS_LEN: usize = 14;
-/// RTS with FCS, bytes.
-pub const RTS_LEN: usize = 20;
-/// Basic or compressed BlockAckReq with FCS, bytes.
-pub const BLOCK_ACK_REQ_LEN: usize = 24;
-/// Compressed BlockAck with a 64-bit bitmap, with FCS, bytes.
-pub const BLOCK_ACK_64_LEN: usize = 32;
-/// Compressed BlockAck with a 256-bit bitmap, with FCS, bytes.
-pub const BLOCK_ACK_256_LEN: usize = 56;
-/// Compressed BlockAck with a 1024-bit bitmap, with FCS, bytes.
-pub const BLOCK_ACK_1024_LEN: usize = 152;
-
 /// The DSSS and OFDM rates in ascending order, 500 kbit/s units.
 const RATES: [u8; 12] = [2, 4, 11, 12, 18, 22, 24, 36, 48, 72, 96, 108];
 
@@ -159,6 +144,7 @@ mod tests {
 
     use super::super::testing::{any_mode, dsss, eht, he, ht, ofdm, vht};
     use super::*;
+    use crate::phy::control_len::ACK_LEN;
     use crate::phy::GuardInterval;
 
     #[test]

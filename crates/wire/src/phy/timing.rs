@@ -3,6 +3,7 @@
 //! Sources: IEEE 802.11-2020 10.3.2.3 and 10.3.7 (interframe spaces), 15.3.3, 16.3.4, 17.4.4 and 18.5.4 (PHY
 //! characteristics), 10.23.2 (EDCA), 17.4.4 (half and quarter clock); channel numbers from annex E.
 
+use super::control_len::ACK_LEN;
 use super::mode::{Bandwidth, Mode};
 use crate::AccessCategory;
 
@@ -107,7 +108,7 @@ impl Timing {
     /// 2.4 GHz, 6 Mbit/s elsewhere). `None` where the ACK's duration is unknown.
     pub fn eifs_ns(&self, ack: &Mode) -> Option<u32> {
         let extension = if matches!(ack, Mode::Dsss { .. }) { 0 } else { self.signal_extension_ns };
-        let ack_ns = u32::try_from(ack.duration(super::ACK_LEN, None)?.ns).ok()?;
+        let ack_ns = u32::try_from(ack.duration(ACK_LEN, None)?.ns).ok()?;
         Some(self.sifs_ns + ack_ns + extension + self.difs_ns())
     }
 }

@@ -1,5 +1,6 @@
 //! The radiotap fields: their sizes, and what each one adds to a [`RadioInfo`].
 
+use super::bytes::{byte, le16, le32, le64};
 use super::modulation::Modulation;
 use crate::radio::{AmpduStatus, DeviceStamp, LSig, RadioInfo, StampPosition};
 
@@ -61,13 +62,18 @@ pub(super) const USUAL: u32 = 1 << TSFT
 /// Fields with a counter: headers with one of them never repeat each other.
 pub(super) const EVER_NEW: u32 = 1 << AMPDU_STATUS | 1 << TIMESTAMP;
 
+/// The next multiple of `to` (a power of two).
+pub(super) const fn align(offset: usize, to: usize) -> usize {
+    (offset + to - 1) & !(to - 1)
+}
+
 /// Where the field after those of numbers 1 to 4 would begin in a header with the presence word `word`, when field 1
 /// would begin at `at`.
 #[inline]
 pub(super) fn after_channel(word: u32, mut at: usize) -> usize {
     for (field, layout) in LAYOUT.iter().enumerate().take(5).skip(1) {
         if word >> field & 1 == 1 {
-            at = super::align(at, usize::from(layout.align)) + usize::from(layout.size);
+            at = align(at, usize::from(layout.align)) + usize::from(layout.size);
         }
     }
     at
@@ -246,30 +252,4 @@ fn timestamp(data: &[u8]) -> Option<DeviceStamp> {
 fn l_sig(data: &[u8]) -> LSig {
     let (known, value) = (le16(data, 0), le16(data, 2));
     LSig { length: (known & 2 != 0).then_some(value >> 4), rate: (known & 1 != 0).then_some((value & 0x0f) as u8) }
-}
-
-/// The byte at `at`; bytes that are not there are zero.
-pub(super) fn byte(data: &[u8], at: usize) -> u8 {
-    data.get(at).copied().unwrap_or(0)
-}
-
-pub(super) fn le16(data: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(chunk(data, at))
-}
-
-pub(super) fn le32(data: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(chunk(data, at))
-}
-
-fn le64(data: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(chunk(data, at))
-}
-
-/// The bytes from `at`; those that are not there are zero.
-#[inline]
-fn chunk<const N: usize>(data: &[u8], at: usize) -> [u8; N] {
-    match data.get(at..).and_then(|rest| rest.first_chunk()) {
-        Some(bytes) => *bytes,
-        None => core::array::from_fn(|index| byte(data, at + index)),
-    }
 }

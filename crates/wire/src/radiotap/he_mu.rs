@@ -1,6 +1,6 @@
 //! Field 24: what HE-SIG-A and HE-SIG-B say of an HE MU PPDU as a whole.
 
-use super::fields::le16;
+use super::bytes::le16;
 use crate::phy::{Allocation, Bandwidth};
 
 /// Bytes of the field.

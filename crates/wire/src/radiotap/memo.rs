@@ -3,7 +3,8 @@
 //! Apart from time stamp and signal strength, the headers of a capture are of a handful of kinds. A short one that
 //! equals an earlier one in everything else is not walked through again.
 
-use super::{decode, fields, EXTENDED, FIXED_BYTES};
+use super::fields;
+use super::walk::{decode, EXTENDED, FIXED_BYTES};
 use crate::radio::{RadioError, RadioInfo};
 
 /// Kinds remembered; those that share a place replace each other.

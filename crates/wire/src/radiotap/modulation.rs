@@ -4,7 +4,7 @@
 //! mode needs (its "known" bits are clear) gives [`Mode::Unknown`] and never a guess, and it still hides an older
 //! PHY's description: a frame with an HE field was not sent at the legacy rate that may stand beside it.
 
-use super::fields::{byte, le16, le32};
+use super::bytes::{byte, le16, le32};
 use super::he_mu::{he_width, HeMu};
 use crate::phy::{Allocation, Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 

@@ -1,5 +1,7 @@
 use super::super::peers::Peer;
 use super::*;
+use crate::capability::peers::Peers;
+use crate::usage::Usage;
 use wire::ieee80211::Elements;
 
 /// A one-stream 2.4 GHz HT station: rates 1 to 54 Mb/s, 40 MHz, SGI 20 and 40, RX STBC 1, coexistence, WMM, WPA2

@@ -3,7 +3,7 @@
 //! few MPDUs try out others.
 
 use crate::wlan::phy::RateId;
-use crate::wlan::rate::Chain;
+use crate::wlan::rate::chain::Chain;
 use random::Rng;
 
 /// Between two updates of the statistics: HZ / 20.

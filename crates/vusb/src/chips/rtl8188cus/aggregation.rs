@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use wire::phy::Mode;
 
 use super::memory::Memory;
+use super::queued::Queued;
 use super::registers as reg;
-use super::transmit::Queued;
 use crate::air::exchange::{duration_ns, FCS_LEN};
 use crate::air::rates::MCS0;
 

@@ -11,7 +11,7 @@
 //! | RF, I/Q calibration | `radio.rs` | rtl8xxxu_read_rfreg, rtl8xxxu_iqk_path_a |
 //! | key memory, ciphers | `cam.rs`, `crypto.rs`, `../ccmp.rs`, `tkip.rs`, `wep.rs` | rtl8xxxu_cam_write |
 //! | power save | `power.rs` | rtl92c_set_fw_pwrmode_cmd |
-//! | transmission | `tx_descriptor.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
+//! | transmission | `tx_descriptor.rs`, `queued.rs`, `transmit.rs`, `tx_counters.rs`, `aggregation.rs`, `rates.rs`, `fallback.rs` | rtl8xxxu_fill_txdesc_v1 |
 //! | what it all means, for traces | `vocabulary.rs`, `register_names.txt` | regs.h |
 //! | reception | `rx_descriptor.rs`, `receive.rs` | rtl8xxxu_parse_rxdesc16 |
 
@@ -24,7 +24,9 @@ mod fallback;
 mod firmware;
 mod mac;
 pub mod memory;
+mod model;
 mod power;
+mod queued;
 mod radio;
 mod rates;
 mod receive;
@@ -50,6 +52,7 @@ use crate::peers::Peers;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
+pub use model::Model;
 pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write registers.
@@ -61,15 +64,6 @@ const BULK_OUT: [u8; 2] = [2, 3];
 const INTERRUPT_IN: u8 = 4;
 /// Bytes of an interrupt transfer (rtl8xxxu.h, USB_INTR_CONTENT_LENGTH).
 const INTERRUPT_LEN: usize = 56;
-
-/// What the chip says it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Model {
-    /// RTL8188CUS, as in an Edimax EW-7811Un (7392:7811).
-    Rtl8188cus,
-    /// RTL8723AU (0bda:1724): the same generation, which Debian's rtl8xxxu knows without RTL8XXXU_UNTESTED.
-    Rtl8723au,
-}
 
 /// How a chip is made.
 pub struct Settings {

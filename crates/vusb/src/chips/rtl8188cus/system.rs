@@ -2,8 +2,8 @@
 
 use super::efuse::Efuse;
 use super::memory::{Memory, Touched};
+use super::model::Model;
 use super::registers as reg;
-use super::Model;
 
 /// What registers are when power comes.
 pub fn cold_start(memory: &mut Memory, model: Model) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wire::ieee80211::{MacAddr, Mpdu, Seq};
+use wire::ieee80211::{Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters};
 
 use super::aggregation::aggregate;
@@ -11,6 +11,7 @@ use super::cam::{Cam, Cipher};
 use super::crypto::{key_index, Engines};
 use super::fallback::{data_rate, rts_rate};
 use super::memory::Memory;
+use super::queued::{own, Queued};
 use super::rates::RateAdaptation;
 use super::registers as reg;
 pub use super::tx_counters::TxCounters;
@@ -28,37 +29,6 @@ const PAGES: usize = 0xf8;
 const OWN_MAX: usize = 8;
 /// Retries where neither descriptor nor register says: 7 (dot11ShortRetryLimit's default).
 const RETRIES_DEFAULT: u8 = 7;
-
-/// A frame that waits.
-pub(super) struct Queued {
-    pub(super) descriptor: TxDescriptor,
-    pub(super) mpdu: Vec<u8>,
-    pages: usize,
-    /// Times that it was sent.
-    attempts: u8,
-    /// Times that an RTS before it was not answered.
-    rts_attempts: u8,
-    since_ns: u64,
-}
-
-impl Queued {
-    fn frame(&self) -> Mpdu<&[u8]> {
-        Mpdu::new(&self.mpdu)
-    }
-
-    pub(super) fn sequence(&self) -> Seq {
-        self.frame().sequence().unwrap_or_default()
-    }
-
-    /// QoS data: the TID.
-    pub(super) fn tid(&self) -> Option<u8> {
-        self.frame().tid()
-    }
-
-    pub(super) fn receiver(&self) -> Option<MacAddr> {
-        self.frame().receiver()
-    }
-}
 
 /// Queues in the order in which they are served: management and high, then voice, video, best effort, background.
 const QUEUES: usize = 5;
@@ -402,11 +372,6 @@ fn protection(memory: &Memory, first: &Queued, assumptions: &Assumptions) -> Pro
         (true, false, true) => Protection::CtsToSelf(mode),
         _ => Protection::None,
     }
-}
-
-/// A frame of the MAC's own, at a basic rate: a descriptor without aggregation, protection and encryption.
-fn own(mpdu: Vec<u8>, since_ns: u64) -> Queued {
-    Queued { descriptor: TxDescriptor::internal(), mpdu, pages: 0, attempts: 0, rts_attempts: 0, since_ns }
 }
 
 #[cfg(test)]

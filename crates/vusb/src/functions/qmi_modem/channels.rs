@@ -1,6 +1,7 @@
 //! Multiplexed connections: which there are, and which of them a packet for the host belongs to.
 
-use super::settings::{Framing, ModemSettings};
+use super::format::Framing;
+use super::settings::ModemSettings;
 
 /// A connection that carries datagrams.
 #[derive(Clone, Debug)]

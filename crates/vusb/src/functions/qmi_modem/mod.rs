@@ -26,11 +26,11 @@ use super::{histogram, Aggregation, SettingsError};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
 use control::Control;
 pub use control::ControlCounters;
-pub use format::Limit;
 use format::Packing;
+pub use format::{Framing, Limit};
 pub use identities::Model;
 use identities::Posing;
-pub use settings::{Framing, ModemSettings};
+pub use settings::ModemSettings;
 use uplink::Uplink;
 
 /// Packets read from the wired end before the bus is looked at again.

@@ -2,26 +2,10 @@
 
 use serde::Serialize;
 
-use super::format::Limit;
+use super::format::{Framing, Limit};
 use super::identities::Model;
 use crate::functions::range::in_range;
 use crate::functions::{Aggregation, SettingsError};
-
-/// What transfers carry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Framing {
-    /// One IP packet each.
-    RawIp,
-    /// QMAP, version 1.
-    Qmap,
-    /// QMAP, version 4: checksums beside the datagrams.
-    QmapV4,
-    /// QMAP, version 5: checksum headers in front of the datagrams.
-    QmapV5,
-    /// What the host asks for with WDA_SET_DATA_FORMAT, over the connections that it starts with WDS_START_NETWORK.
-    Negotiated,
-}
 
 /// The settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -16,7 +16,8 @@ use wire::usb::Fault;
 
 use super::channels::Channels;
 use super::format::DataFormat;
-use super::settings::{Framing, ModemSettings};
+use super::format::Framing;
+use super::settings::ModemSettings;
 use clients::Clients;
 
 /// Messages that wait for the host at most; requests beyond are lost, and counted.
