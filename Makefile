@@ -121,6 +121,7 @@ test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; n
 lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing
 	scripts/lint-rust.sh
 	$(BIN)/python scripts/rust_circles.py
+	$(BIN)/python scripts/crate_lints.py
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -1,5 +1,4 @@
 #![doc = include_str!("../README.md")]
-#![deny(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod damage;

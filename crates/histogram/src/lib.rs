@@ -34,7 +34,7 @@ impl Count for u64 {
 pub struct Bucket {
     /// The least of them.
     pub low: u64,
-    /// The least number beyond them; `u64::MAX` where that is none.
+    /// The least number beyond them; `u64::MAX` where there is none.
     pub next: u64,
 }
 

@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![deny(clippy::unwrap_used, clippy::expect_used)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "radios, hosts and queues are indexed with numbers that the engine gave out itself"
+)]
 
 mod checked;
 pub mod closed_form;

@@ -1,6 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![deny(clippy::unwrap_used, clippy::expect_used)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
+#![allow(
+    clippy::indexing_slicing,
+    reason = "its tables are indexed, in the hottest loops, with numbers that it gave out itself"
+)]
 
 mod access;
 mod block_ack;

@@ -205,8 +205,7 @@ impl Read for PipeReader {
                 Err(_) => return Ok(0),
             }
         }
-        let count = room.len().min(self.piece.len() - self.at);
-        room[..count].copy_from_slice(&self.piece[self.at..self.at + count]);
+        let count = self.piece.get(self.at..).unwrap_or_default().read(room)?;
         self.at += count;
         Ok(count)
     }

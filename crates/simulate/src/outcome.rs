@@ -35,7 +35,7 @@ pub(crate) fn run(
         goodput_mbit_s: flows.iter().filter_map(|flow| flow.goodput_mbit_s).reduce(|a, b| a + b),
         series: series(found, kinds, air),
         flows,
-        air: air.map(|air| air_result(air, &hosts[1..], measured_s)),
+        air: air.map(|air| air_result(air, hosts.get(1..).unwrap_or_default(), measured_s)),
         bus: bus_result(bus, measured_s),
         counters,
         waterfalls,

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable)]
+#![allow(clippy::indexing_slicing, reason = "scenes are its own: stations are indexed with the numbers it gave them")]
 
 mod airtime;
 mod census;

@@ -1,6 +1,6 @@
 //! `txop-vusb`: a virtual USB device for this machine, or for another one.
 
-#![deny(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
 mod cli;
 mod function_args;

@@ -346,7 +346,7 @@ fn read_scripts(paths: &[PathBuf]) -> Result<(), RunError> {
 
 fn exported(identity: &vusb::device::Identity) -> ExportedDevice {
     let d = &identity.device;
-    let half = |at: usize| u16::from_le_bytes([d[at], d[at + 1]]);
+    let half = |low, high| u16::from_le_bytes([low, high]);
     let mut interfaces = Vec::new();
     for part in wire::usb::descriptors::configuration(&identity.configuration).into_iter().flatten() {
         if let wire::usb::descriptors::Part::Interface { alternate: 0, class, .. } = part {
@@ -359,7 +359,7 @@ fn exported(identity: &vusb::device::Identity) -> ExportedDevice {
         bus: BUS,
         device: DEVICE,
         speed: identity.speed,
-        ids: (half(8), half(10), half(12)),
+        ids: (half(d[8], d[9]), half(d[10], d[11]), half(d[12], d[13])),
         class: (d[4], d[5], d[6]),
         configuration: 1,
         configurations: d[17],

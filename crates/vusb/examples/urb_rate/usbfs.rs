@@ -35,6 +35,7 @@ const SUBMIT: u64 = 0x8000_550a | (size_of::<Urb>() as u64) << 16;
 const REAP: u64 = 0x4000_550c | (size_of::<usize>() as u64) << 16;
 const CLAIM: u64 = 0x8000_550f | (size_of::<u32>() as u64) << 16;
 
+#[expect(unsafe_code, reason = "usbfs is ioctls, for which no crate in use has a safe form")]
 fn request<T>(file: &File, request: u64, argument: *mut T) -> io::Result<()> {
     // SAFETY: the requests above read and write what their argument points to, which outlives the call; what an URB points to
     // lives as long as `Usbfs`, which keeps it until the kernel has given the URB back.
@@ -49,7 +50,7 @@ fn request<T>(file: &File, request: u64, argument: *mut T) -> io::Result<()> {
 /// The device's file, and the URBs that the kernel may have.
 struct Usbfs {
     file: File,
-    /// Of fixed length: the kernel knows where they are.
+    /// The URBs. Their number is fixed: the kernel knows where they are.
     urbs: Box<[Urb]>,
     _buffers: Vec<Vec<u8>>,
 }

@@ -364,7 +364,7 @@ fn an_overtaken_timestamp_is_not_echoed() {
     let mut out = Vec::new();
     let mut arrives = |number, ts_value| {
         let mut packet = data(number);
-        let Body::Tcp(segment) = &mut packet.body else { unreachable!() };
+        let Body::Tcp(segment) = &mut packet.body else { panic!("no TCP") };
         segment.ts_value = ts_value;
         receiver.on_segment(0, &packet, &mut out);
         let Some(Body::Tcp(answer)) = out.last().map(|packet| packet.body) else { panic!("no ACK") };
