@@ -58,6 +58,10 @@ DOCUMENTS = (
     Document("txop-simulate", "Document", "txop.simulate", "simulate.md", OF_AIR, has_tables=False),
     Document("txop-emulate", "Status", "txop.emulate", "emulate.md", has_tables=False),
     Document("wlan-counters", "Counters", "txop.emulate", "emulate.md", module="counters", has_tables=False),
+    Document("modem-counters", "ModemCounters", "txop.simulate", "simulate.md", module="modem_counters",
+             has_tables=False),
+    Document("sdio-counters", "SdioCounters", "txop.simulate", "simulate.md", module="sdio_counters",
+             has_tables=False),
 )  # fmt: skip
 
 

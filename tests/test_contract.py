@@ -71,6 +71,16 @@ def test_simulations_keep_to_their_schemas():
     assert refused("txop-simulate", document)
 
 
+@pytest.mark.parametrize(("scenario", "schema"), [("modem-both", "modem-counters"), ("sdio-async", "sdio-counters")])
+def test_counters_of_other_links_keep_to_their_schemas(scenario, schema):
+    document = json.loads(simulate_json(scenario, settings=[("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]))
+    counters = document["points"][0]["runs"][0]["counters"]
+    assert refused(schema, counters) == []
+    assert refused(schema, counters | {"bus_busy_ns": -1})
+    del counters["uplink"]["packets_offered"]
+    assert refused(schema, counters)
+
+
 @pytest.mark.parametrize(
     "path", sorted((ROOT / "python/txop/simulate/scenarios").glob("[!_]*.toml")), ids=lambda path: path.stem
 )

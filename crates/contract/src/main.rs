@@ -4,6 +4,9 @@
 //! documentation from them. A test of either makes everything again and compares. Descriptions are the doc comments of the
 //! structs. A field with a `default` is one that older documents lack.
 
+#![forbid(unsafe_code)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
+
 mod text;
 
 use std::io;
@@ -27,6 +30,8 @@ fn documents() -> Vec<(String, Value)> {
         document::<simulate::Document>(simulate::result::FORMAT),
         document::<emulate::Status>(emulate::FORMAT),
         document::<link::wlan::Counters>("wlan-counters"),
+        document::<link::modem::ModemCounters>("modem-counters"),
+        document::<link::sdio::SdioCounters>("sdio-counters"),
         document::<link::scenario::ScenarioFile>("scenario"),
     ]
 }

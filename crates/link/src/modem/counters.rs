@@ -7,6 +7,7 @@ use crate::modem::aggregate::TxReason;
 
 /// Everything that was counted since the link began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModemCounters {
     /// Towards the network.
     pub uplink: WayCounters,
@@ -28,14 +29,15 @@ pub struct ModemCounters {
 
 /// One direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WayCounters {
     /// Packets offered.
     pub packets_offered: u64,
-    /// Of these: delivered.
+    /// Packets delivered.
     pub packets_delivered: u64,
     /// Bytes of the delivered packets (IP header included).
     pub bytes_delivered: u64,
-    /// Of the offered: dropped.
+    /// Packets dropped.
     pub drops: ModemDrops,
     /// URBs completed with data.
     pub urbs: u64,
@@ -53,6 +55,7 @@ pub struct WayCounters {
 
 /// Packets that did not get through, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModemDrops {
     /// A queue was full: the interface's (uplink), the cell's (downlink).
     pub queue_full: u64,
@@ -67,6 +70,7 @@ pub struct ModemDrops {
 /// Why uplink URBs were sent as they were, in URBs. cdc_ncm's fourth reason, `tx_reason_ndp_full`, cannot come up: its table
 /// has room for as many datagrams as it lets into a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TxReasons {
     /// Nothing is aggregated.
     pub single: u64,

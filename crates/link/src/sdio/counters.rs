@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Everything that was counted since the link began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SdioCounters {
     /// To the access point.
     pub uplink: SdioWay,
@@ -17,7 +18,7 @@ pub struct SdioCounters {
     pub bus_bytes: u64,
     /// Times that ksdioirqd asked, without an interrupt.
     pub polls: u64,
-    /// Of these: there was something.
+    /// Polls that found something.
     pub polls_found: u64,
     /// Interrupts that were served, polled or not.
     pub services: u64,
@@ -29,19 +30,20 @@ pub struct SdioCounters {
     pub bus_busy_ns: u64,
     /// Time that the air carried something, ns.
     pub air_busy_ns: u64,
-    /// Beacons that told of something for the station, and that it did not hear.
+    /// Beacons that announced something for the station and that it missed.
     pub missed_beacons: u64,
 }
 
 /// One direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SdioWay {
     /// Packets offered.
     pub packets_offered: u64,
-    /// Of these: delivered.
+    /// Packets delivered.
     pub packets_delivered: u64,
     /// Bytes of the delivered packets (IP header included).
     pub bytes_delivered: u64,
-    /// Of the offered: dropped, because a queue was full.
+    /// Packets dropped because a queue was full.
     pub queue_full: u64,
 }
