@@ -206,7 +206,7 @@ impl ExchangeStats {
         self.ppdus
     }
 
-    /// Of these answered.
+    /// PPDUs that were answered by an ACK or a Block Ack.
     pub fn answered(&self) -> u64 {
         self.acked + self.block_acked
     }

@@ -152,7 +152,7 @@ pub struct LastSent {
 }
 
 impl LastSent {
-    /// Of a PPDU; `None` without sequence numbers.
+    /// What is remembered of a PPDU; `None` without sequence numbers.
     pub fn of(ppdu: &Ppdu, idle_ns: i64) -> Option<Self> {
         let first = ppdu.data_mpdus().next()?;
         let mpdus = ppdu.mpdus.len().min(1024) as u16;

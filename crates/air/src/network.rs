@@ -118,7 +118,7 @@ struct Counted {
     source: Option<MacAddr>,
     destination: Option<MacAddr>,
     row: u32,
-    /// Of source and destination, where they have one.
+    /// Rows of source and destination, where they have one.
     members: [Option<u32>; 2],
 }
 

@@ -205,9 +205,9 @@ impl std::ops::AddAssign<PpduAirtimeNs> for AirtimeNs {
 pub struct Station {
     /// Frames with this TA.
     pub sent: u64,
-    /// Of these with a bad FCS.
+    /// Sent frames with a bad FCS.
     pub sent_bad: u64,
-    /// Of these with a good FCS.
+    /// Sent frames with a good FCS.
     pub sent_good: u64,
     /// MPDU bytes sent.
     pub bytes: u64,
@@ -217,13 +217,13 @@ pub struct Station {
     pub retries: u64,
     /// Unicast data MPDUs, usable FCS.
     pub mpdus: u64,
-    /// Of these retries.
+    /// Unicast data MPDUs with the retry bit.
     pub mpdu_retries: u64,
     /// Frames with this RA.
     pub received: u64,
-    /// Of these with a bad FCS.
+    /// Received frames with a bad FCS.
     pub received_bad: u64,
-    /// Of these with a good FCS.
+    /// Received frames with a good FCS.
     pub received_good: u64,
     /// Beacons sent with a usable FCS.
     pub beacons: u64,

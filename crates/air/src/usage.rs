@@ -34,7 +34,7 @@ pub struct Usage {
     pub wide: u64,
     /// HT and later frames sent whose header tells how wide they are.
     pub width_known: u64,
-    /// Of these in 2.4 GHz.
+    /// Wide frames sent in 2.4 GHz.
     pub wide_2_4: u64,
     /// Frames sent with STBC; the denominator is `stbc_known`.
     pub stbc: u64,
@@ -64,7 +64,7 @@ pub struct Usage {
     pub robust_management: u64,
     /// Authentication frames sent.
     pub authentications: u64,
-    /// Of these with SAE.
+    /// Authentication frames with SAE.
     pub sae_authentications: u64,
     /// Authentications with fast BSS transition.
     pub ft_authentications: u64,

@@ -80,7 +80,7 @@ pub struct Summary {
     pub first_time_unix_s: Option<f64>,
     /// From the first to the last record; `None` without a clock.
     pub span_us: Option<u64>,
-    /// Times the clock of a usbmon text started anew (every 4096 s).
+    /// Times the clock of a usbmon text started over (every 4096 s).
     pub clock_wraps: u64,
     /// Records that are stamped before the one in front of them.
     pub backward_steps: u64,
@@ -365,11 +365,11 @@ pub struct Traffic {
     pub padding_share: Option<f64>,
     /// Datagrams that are TCP acknowledgements without data.
     pub pure_acks: u64,
-    /// Datagrams of which that could be told.
+    /// Datagrams of which it is known whether they are such acknowledgements.
     pub judged_datagrams: u64,
     /// Whole transfers that carry nothing but such acknowledgements.
     pub ack_only_transfers: u64,
-    /// Whole transfers of which that could be told.
+    /// Whole transfers of which it is known whether they carry nothing else.
     pub judged_transfers: u64,
     /// `ack_only_transfers` of `judged_transfers`.
     pub ack_only_share: Option<f64>,
@@ -465,7 +465,7 @@ pub struct QmiMessage {
     pub answers: u64,
     /// Answers that refuse.
     pub refused: u64,
-    /// What the modem told unasked.
+    /// Indications: what the modem sent unasked.
     pub indications: u64,
     /// Why it refused, each reason once.
     pub errors: Vec<String>,

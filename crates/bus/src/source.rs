@@ -24,7 +24,7 @@ const LINE_MAX: usize = 16_384;
 /// How often the caller is asked whether to go on, and after how many records the clock is looked at.
 const TICK: Duration = Duration::from_millis(100);
 const RECORDS_PER_LOOK: u64 = 4096;
-/// A step back of more than this is the clock of the text starting anew.
+/// A step back of more than this is the clock of the text starting over.
 const WRAP_STEP_US: u64 = usbmon_text::WRAP_US / 2;
 
 /// What the caller may choose.

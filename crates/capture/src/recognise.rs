@@ -1,4 +1,4 @@
-//! What a file is, told by its first bytes and never by its name.
+//! What a file is, by its first bytes and never by its name.
 
 use wire::pcap::{self, ByteOrder};
 

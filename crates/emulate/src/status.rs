@@ -58,7 +58,7 @@ pub struct HostStatus {
     pub name: String,
     /// Packets that its device gave.
     pub taken: u64,
-    /// Of these: to no host of the link (multicast, a foreign address), or no IP at all.
+    /// Packets to no host of the link (multicast, a foreign address), or no IP at all.
     pub unroutable: u64,
     /// Packets that the host did not take.
     pub not_taken: u64,

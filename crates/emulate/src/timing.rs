@@ -23,7 +23,7 @@ pub struct Timing {
     pub reason: Option<String>,
     /// Packets handed to hosts.
     pub releases: u64,
-    /// Of these, more than 1 ms late.
+    /// Packets handed over more than 1 ms late.
     pub late: u64,
     /// `late` of `releases`; `None` without releases.
     pub late_share: Option<f64>,

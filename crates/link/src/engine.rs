@@ -40,7 +40,7 @@ pub enum Offer {
     Dropped(DropCause),
 }
 
-/// Where packets come out, and where what happens on the way is told.
+/// Where packets come out, and where what happens on the way is reported.
 pub trait Sink<P> {
     /// A packet reaches the host at `to`. Packets to one host come in the order of their times.
     fn deliver(&mut self, at_ns: u64, to: HostId, packet: P);

@@ -22,9 +22,9 @@ pub struct PipeSettings {
     pub queue_packets: u32,
     /// Probability that a packet is lost.
     pub loss: f64,
-    /// Of the stations' transmitters, when they differ from host 0's.
+    /// Settings of the stations' transmitters, when they differ from host 0's.
     pub up: Option<PipeUp>,
-    /// Of the random source.
+    /// Seed of the random source.
     pub seed: u64,
 }
 
@@ -89,7 +89,7 @@ impl PipeSettings {
     }
 }
 
-/// A transparent link: packets come out as they went in, later. Lost packets are told as [`DropCause::RetryLimit`]: they
+/// A transparent link: packets come out as they went in, later. Lost packets are reported as [`DropCause::RetryLimit`]: they
 /// are sent once.
 #[derive(Clone, Debug)]
 pub struct Pipe<P> {
@@ -99,7 +99,7 @@ pub struct Pipe<P> {
 
 impl<P: Packet> Pipe<P> {
     /// # Errors
-    /// The settings are checked; keys are told under `pipe`.
+    /// The settings are checked; keys are named under `pipe`.
     pub fn new(settings: PipeSettings) -> Result<Self, ScenarioError> {
         settings.check("pipe")?;
         let hosts = (0..=settings.stations)

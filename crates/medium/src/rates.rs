@@ -18,17 +18,17 @@ pub struct Rate {
     pub kbit_s: u32,
     /// Spatial streams.
     pub streams: u32,
-    /// Of the ACK, Block Ack or CTS that answers it, and of the RTS before it.
+    /// Mode of the ACK, Block Ack or CTS that answers it, and of the RTS before it.
     pub response: Mode,
     /// What comes before the data.
     pub preamble_ns: u64,
-    /// Of the answer: an ACK.
+    /// Time of an answering ACK.
     pub ack_ns: u64,
-    /// Of the answer: a compressed Block Ack.
+    /// Time of an answering compressed Block Ack.
     pub block_ack_ns: u64,
     /// RTS: at the highest basic rate that the data rate allows, which is that of the answers.
     pub rts_ns: u64,
-    /// Of the answer: a CTS.
+    /// Time of an answering CTS.
     pub cts_ns: u64,
     /// From the end of a PPDU at this rate (or of its RTS and CTS) to what follows it in the exchange.
     pub gap_ns: u64,
@@ -39,7 +39,7 @@ pub struct Rate {
 /// Lengths of PSDUs that are remembered with their durations, for each rate.
 const REMEMBERED: usize = 16;
 
-/// What was found out of a rate, not to be reckoned again: senders ask for the same few PPDUs all the time.
+/// What was found out of a rate, not to be computed again: senders ask for the same few PPDUs all the time.
 #[derive(Clone, Debug)]
 struct Known {
     /// Length of a PSDU and its duration, by the length; a duration of 0: nothing yet.

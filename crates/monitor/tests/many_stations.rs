@@ -33,7 +33,7 @@ impl Packet for Modelled {
 struct Seen {
     mpdus: u64,
     retries: u64,
-    /// Of these: not collided.
+    /// MPDUs that did not collide.
     clear_mpdus: u64,
     clear_retries: u64,
 }

@@ -58,7 +58,7 @@ pub(crate) fn check_link<'py>(
 /// `threads`: runs at the same time, 0 for as many as there are processors. `progress(done, all)` is called after runs; an
 /// exception in it ends the simulation, as Ctrl-C does.
 ///
-/// Of the first run `air` is a file for what a perfect monitor would have captured and `usb` for what usbmon would have;
+/// For the first run `air` is a file for what a perfect monitor would have captured and `usb` for what usbmon would have;
 /// with `waterfall` the result says where its goodput went.
 ///
 /// Raises `ValueError` for a scenario or sweep that cannot be, `OSError` when a capture cannot be written.

@@ -63,7 +63,7 @@ pub struct ScenarioSummary {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
-    /// Of the axes, in their order.
+    /// Values of the axes, in their order.
     pub values: Vec<String>,
     /// One for each seed.
     pub runs: Vec<Run>,
@@ -111,7 +111,7 @@ pub struct FlowResult {
     pub to: String,
     /// Packets handed down by the sender: with payload for `tcp`, requests for `ping`.
     pub packets_sent: u64,
-    /// Of these: arrived; for `ping` replies that came back.
+    /// Packets that arrived; for `ping` replies that came back.
     pub packets_received: u64,
     /// Payload of transport delivered, Mbit/s; for TCP in order and once. `null` for `ping`.
     pub goodput_mbit_s: Option<f64>,
@@ -173,7 +173,7 @@ pub struct StationResult {
     pub name: String,
     /// Time on the air between it and the access point, both ways, control frames included, as share of the run.
     pub airtime_share: f64,
-    /// Of the airtime of all stations.
+    /// Its share of the airtime of all stations.
     pub share_of_stations: Option<f64>,
     /// From the access point to it.
     pub down: DirectionResult,
@@ -187,15 +187,15 @@ pub struct StationResult {
 pub struct DirectionResult {
     /// Data PPDUs, collided ones included.
     pub ppdus: u64,
-    /// Of these: lost in a collision.
+    /// PPDUs lost in a collision.
     pub ppdus_collided: u64,
     /// Data MPDUs, retransmissions and collided ones included.
     pub mpdus: u64,
-    /// Of these: in PPDUs lost in a collision.
+    /// MPDUs in PPDUs lost in a collision.
     pub mpdus_collided: u64,
-    /// Of the MPDUs: retransmissions.
+    /// Retransmissions among the MPDUs.
     pub retries: u64,
-    /// Of these: in PPDUs lost in a collision.
+    /// Retransmissions in PPDUs lost in a collision.
     pub retries_collided: u64,
     /// Retransmissions among the data MPDUs, %.
     pub retry_percent: Option<f64>,
@@ -223,7 +223,7 @@ pub struct EndpointResult {
     pub transfer: &'static str,
     /// URBs completed in a second.
     pub urbs_per_s: f64,
-    /// Of these: with an error.
+    /// URBs with an error in a second.
     pub errors_per_s: f64,
     /// Rate, Mbit/s.
     pub mbit_s: f64,

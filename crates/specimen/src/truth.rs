@@ -114,7 +114,7 @@ pub struct StationTruth {
     pub kind: &'static str,
     /// Captured frames with this transmitter address, as the file shows it.
     pub frames_sent: u64,
-    /// Of these: damaged elsewhere, and the file shows it.
+    /// Frames among them that were damaged elsewhere, and the file shows it.
     pub bad_fcs_sent: u64,
     /// MPDU bytes of `frames_sent`, FCS included.
     pub bytes_sent: u64,
@@ -194,7 +194,7 @@ pub struct ExchangeTruth {
     pub ra: String,
     /// Captured ones: at least one MPDU captured undamaged.
     pub ppdus: u64,
-    /// Of these: answered by an ACK that was captured undamaged.
+    /// PPDUs answered by an ACK that was captured undamaged.
     pub acked: u64,
     /// By a Block Ack.
     pub block_acked: u64,
@@ -217,7 +217,7 @@ pub struct ExchangeRateTruth {
     pub label: String,
     /// Captured soliciting PPDUs.
     pub ppdus: u64,
-    /// Of these: with a captured response.
+    /// PPDUs with a captured response.
     pub answered: u64,
 }
 
@@ -256,17 +256,17 @@ pub struct BlockAckTruth {
     pub stale_bits: u64,
     /// MPDUs of the PPDU just answered, not acknowledged before, that the Block Ack leaves out.
     pub left_out: u64,
-    /// Of these: received, but too late for this Block Ack.
+    /// MPDUs left out that were received, but too late for this Block Ack.
     pub left_out_received: u64,
-    /// Of these: not received.
+    /// MPDUs left out that were not received.
     pub left_out_not_received: u64,
-    /// Of the left out: acknowledged later without having been sent again.
+    /// MPDUs left out, acknowledged later without having been sent again.
     pub left_out_late: u64,
-    /// Of these: sent again, then acknowledged.
+    /// MPDUs left out, sent again, then acknowledged.
     pub left_out_resent_acked: u64,
-    /// Of these: sent again, never acknowledged.
+    /// MPDUs left out, sent again, never acknowledged.
     pub left_out_resent_lost: u64,
-    /// Of these: neither sent again nor acknowledged.
+    /// MPDUs left out, neither sent again nor acknowledged.
     pub left_out_abandoned: u64,
     /// By position from the end of their PPDU.
     pub by_position_from_end: Vec<PositionRow>,
@@ -285,7 +285,7 @@ pub struct PositionRow {
     pub from_end: u32,
     /// Captured MPDUs there, in PPDUs that got a captured Block Ack.
     pub mpdus: u64,
-    /// Of these: left out.
+    /// MPDUs left out.
     pub left_out: u64,
 }
 
@@ -300,7 +300,7 @@ pub struct AggregationTruth {
     pub tid: Option<u8>,
     /// PPDUs with data.
     pub ppdus: u64,
-    /// Of these: with more than one MPDU.
+    /// PPDUs with more than one MPDU.
     pub ampdus: u64,
     /// MPDUs in all PPDUs.
     pub mpdus: u64,
@@ -349,7 +349,7 @@ pub struct FlowTruth {
     pub direction: &'static str,
     /// Captured, undamaged MPDU transmissions.
     pub transmissions: u64,
-    /// Of these: with the retry bit.
+    /// Transmissions with the retry bit.
     pub retransmissions: u64,
     /// Distinct MPDUs among them.
     pub mpdus: u64,

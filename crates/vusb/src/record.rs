@@ -23,7 +23,7 @@ pub fn settings(epoch_ns: i64, limit_bytes: Option<u64>) -> CaptureSettings {
     CaptureSettings { start_unix_ns: epoch_ns, tsf_start_us: 0, limit_bytes, ..CaptureSettings::new(origin) }
 }
 
-/// Is told of every URB.
+/// Gets every URB.
 pub trait Observer {
     /// An URB was submitted or has ended.
     fn urb(&mut self, urb: &Urb<'_>);

@@ -559,8 +559,9 @@ class MultiUser(Model):
     """Frames whose resource unit the capture tells: in MU and trigger-based PPDUs only those with its size; in all
     others the whole band."""
     certainly_ofdma: int
-    """Of `unit_known`: certainly OFDMA, because the unit is smaller than the PPDU's width, or the U-SIG says so.
-    Where the capture does not tell the width, only units smaller than the narrowest channel (242 tones) count."""
+    """Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they
+    are OFDMA. Where the capture does not tell the width, only units smaller than the narrowest channel (242 tones)
+    count."""
     certainly_ofdma_share: float | None
     """`certainly_ofdma / unit_known`."""
     ppdus_timed: int | None = None
@@ -576,7 +577,7 @@ class MultiUser(Model):
     """MU and trigger-based PPDUs of which frames of other users were captured, too, by their hardware stamp. Such a
     PPDU's time counts once: airtime and waterfall give each user the part that its unit is of all units captured."""
     resource_units: list[ResourceUnit]
-    """Frames by size of their resource unit, where it is told; smallest first."""
+    """Frames by size of their resource unit, where it is known; smallest first."""
 
 
 class Spread(Model):
@@ -621,7 +622,7 @@ class Aggregation(Model):
     ppdus: int
     """PPDUs with data."""
     ampdus: int | None
-    """Of these: A-MPDUs with more than one MPDU captured; null when MPDUs could not be grouped."""
+    """A-MPDUs with more than one MPDU captured; null when MPDUs could not be grouped."""
     mpdus: int
     """MPDUs in all PPDUs."""
     mpdus_per_ppdu: Spread | None
@@ -681,7 +682,7 @@ class PositionRow(Model):
     mpdus: int
     """MPDUs at this position in A-MPDUs that got a Block Ack."""
     left_out: int
-    """Of these: left out."""
+    """MPDUs left out."""
 
 
 class BlockAckFlow(Model):
@@ -718,7 +719,7 @@ class BlockAckFlow(Model):
     retransmissions: int
     """Retry transmissions."""
     resent_although_acked: int
-    """Of these: of MPDUs that a captured Block Ack or ACK had acknowledged already."""
+    """Retransmissions of MPDUs that a captured Block Ack or ACK had acknowledged already."""
     newly_acked: int
     """Bits that acknowledge an MPDU for the first time, and whose transmission was captured."""
     acked_not_captured: int
@@ -730,23 +731,23 @@ class BlockAckFlow(Model):
     outside_bitmap: int
     """MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end)."""
     left_out_late: int
-    """Of those left out: acknowledged later without having been sent again: proof that they had arrived."""
+    """MPDUs left out, acknowledged later without having been sent again: proof that they had arrived."""
     left_out_resent_acked: int
-    """Of these: sent again, then acknowledged."""
+    """MPDUs left out, sent again, then acknowledged."""
     left_out_resent_lost: int
-    """Of these: sent again, never seen acknowledged."""
+    """MPDUs left out, sent again, never seen acknowledged."""
     left_out_abandoned: int
-    """Of these: never sent again, never acknowledged."""
+    """MPDUs left out, never sent again, never acknowledged."""
     left_out_retransmissions: int
     """Retransmissions that follow an omission."""
     left_out_in_tail: int
-    """Of the left out: in the last quarter of their A-MPDU (MPDU position from the end)."""
+    """MPDUs left out in the last quarter of their A-MPDU (MPDU position from the end)."""
     left_out_positioned: int
     """Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs."""
     positioned: int
     """All answered MPDUs of A-MPDUs with at least 4 MPDUs: what chance alone is computed from."""
     positioned_in_tail: int
-    """Of these: in the last quarter of their A-MPDU."""
+    """MPDUs of `positioned` in the last quarter of their A-MPDU."""
     by_position_from_end: list[PositionRow]
     """Left-out MPDUs by position counted from the end of their A-MPDU (0: last), with all MPDUs beside it."""
     age_left_out_us: Spread | None
@@ -870,7 +871,7 @@ class GhostEffect(Model):
     addresses: int
     """Unicast addresses seen anywhere."""
     addresses_good: int
-    """Of these: seen in at least one frame with a good FCS."""
+    """Addresses seen in at least one frame with a good FCS."""
     ghosts: int
     """Ghosts."""
     ghost_frames: int
@@ -897,7 +898,7 @@ class Ghost(Model):
     frames_received: int
     """Frames that carry it as receiver."""
     bad_fcs: int
-    """Of both: with a bad FCS."""
+    """Frames with a bad FCS, sent and received."""
     reason: str
     """Why it is held to be a ghost."""
 
@@ -1134,7 +1135,7 @@ class Station(Model):
     frames_sent: int
     """Frames with this transmitter address (TA); ACK and CTS carry none."""
     bad_fcs_sent: int
-    """Of these: frames with a bad FCS (their address cannot be trusted)."""
+    """Frames sent with a bad FCS (their address cannot be trusted)."""
     bytes_sent: int
     """MPDU bytes of `frames_sent`, FCS included."""
     data_frames_sent: int

@@ -83,7 +83,7 @@ class QmiMessage(Model):
     refused: int
     """Answers that refuse."""
     indications: int
-    """What the modem told unasked."""
+    """Indications: what the modem sent unasked."""
     errors: list[str]
     """Why it refused, each reason once."""
 
@@ -167,11 +167,11 @@ class Traffic(Model):
     pure_acks: int
     """Datagrams that are TCP acknowledgements without data."""
     judged_datagrams: int
-    """Datagrams of which that could be told."""
+    """Datagrams of which it is known whether they are such acknowledgements."""
     ack_only_transfers: int
     """Whole transfers that carry nothing but such acknowledgements."""
     judged_transfers: int
-    """Whole transfers of which that could be told."""
+    """Whole transfers of which it is known whether they carry nothing else."""
     ack_only_share: float | None
     """`ack_only_transfers` of `judged_transfers`."""
     commands: int
@@ -442,7 +442,7 @@ class Summary(Model):
     span_us: int | None
     """From the first to the last record; null without a clock."""
     clock_wraps: int
-    """Times the clock of a usbmon text started anew (every 4096 s)."""
+    """Times the clock of a usbmon text started over (every 4096 s)."""
     backward_steps: int
     """Records that are stamped before the one in front of them."""
     submissions: int

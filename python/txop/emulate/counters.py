@@ -18,7 +18,7 @@ class CategoryCounters(Model):
     mpdus: int
     """MPDUs in them."""
     retries: int
-    """Of these: sent again."""
+    """MPDUs sent again."""
     airtime_ns: int
     """Time on the air of the data PPDUs, ns."""
 
@@ -31,7 +31,7 @@ class DirectionCounters(Model):
     mpdus: int
     """MPDUs in them."""
     retries: int
-    """Of these: sent again."""
+    """MPDUs sent again."""
     mpdus_lost: int
     """MPDUs lost on the way, collisions not counted."""
     packets_delivered: int
@@ -84,7 +84,7 @@ class SideCounters(Model):
     packets_offered: int
     """Packets handed to it to send."""
     packets_delivered: int
-    """Of these: delivered to the host they were for."""
+    """Packets delivered to the host they were for."""
     bytes_delivered: int
     """Bytes of the delivered packets (IP header included)."""
     drops: Drops
@@ -92,17 +92,17 @@ class SideCounters(Model):
     ppdus: int
     """Data PPDUs sent, collided ones included."""
     ampdus: int
-    """Of these: with more than one MPDU."""
+    """PPDUs with more than one MPDU."""
     mpdus: int
     """Data MPDUs sent, retransmissions and collided ones included."""
     retries: int
-    """Of these: sent again (with the retry bit)."""
+    """MPDUs sent again (with the retry bit)."""
     ppdus_collided: int
     """Data PPDUs lost in a collision."""
     mpdus_collided: int
     """MPDUs in them."""
     retries_collided: int
-    """Of these: sent again."""
+    """MPDUs in collided PPDUs that were sent again."""
     mpdus_lost: int
     """MPDUs lost on the way (`mpdu_error_rate`, `snr_db`)."""
     rts: int

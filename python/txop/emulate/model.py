@@ -88,7 +88,7 @@ class HostStatus(Model):
     taken: int
     """Packets that its device gave."""
     unroutable: int
-    """Of these: to no host of the link (multicast, a foreign address), or no IP at all."""
+    """Packets to no host of the link (multicast, a foreign address), or no IP at all."""
     not_taken: int
     """Packets that the host did not take."""
     airtime_s: float | None
@@ -107,7 +107,7 @@ class Timing(Model):
     releases: int
     """Packets handed to hosts."""
     late: int
-    """Of these, more than 1 ms late."""
+    """Packets handed over more than 1 ms late."""
     late_share: float | None
     """`late` of `releases`; null without releases."""
     lost_in_devices: int

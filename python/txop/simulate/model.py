@@ -63,7 +63,7 @@ class EndpointResult(Model):
     urbs_per_s: float
     """URBs completed in a second."""
     errors_per_s: float
-    """Of these: with an error."""
+    """URBs with an error in a second."""
     mbit_s: float
     """Rate, Mbit/s."""
     mean_bytes: float | None
@@ -80,15 +80,15 @@ class DirectionResult(Model):
     ppdus: int
     """Data PPDUs, collided ones included."""
     ppdus_collided: int
-    """Of these: lost in a collision."""
+    """PPDUs lost in a collision."""
     mpdus: int
     """Data MPDUs, retransmissions and collided ones included."""
     mpdus_collided: int
-    """Of these: in PPDUs lost in a collision."""
+    """MPDUs in PPDUs lost in a collision."""
     retries: int
-    """Of the MPDUs: retransmissions."""
+    """Retransmissions among the MPDUs."""
     retries_collided: int
-    """Of these: in PPDUs lost in a collision."""
+    """Retransmissions in PPDUs lost in a collision."""
     retry_percent: float | None
     """Retransmissions among the data MPDUs, %."""
     data_airtime_share: float
@@ -109,7 +109,7 @@ class StationResult(Model):
     airtime_share: float
     """Time on the air between it and the access point, both ways, control frames included, as share of the run."""
     share_of_stations: float | None
-    """Of the airtime of all stations."""
+    """Its share of the airtime of all stations."""
     down: DirectionResult
     """From the access point to it."""
     up: DirectionResult
@@ -213,7 +213,7 @@ class FlowResult(Model):
     packets_sent: int
     """Packets handed down by the sender: with payload for `tcp`, requests for `ping`."""
     packets_received: int
-    """Of these: arrived; for `ping` replies that came back."""
+    """Packets that arrived; for `ping` replies that came back."""
     goodput_mbit_s: float | None
     """Payload of transport delivered, Mbit/s; for TCP in order and once. null for `ping`."""
     latency: Latency | None
@@ -257,7 +257,7 @@ class Point(Model):
     """A combination of values, run with several seeds."""
 
     values: list[str]
-    """Of the axes, in their order."""
+    """Values of the axes, in their order."""
     runs: list[Run]
     """One for each seed."""
     summary: list[Summary]

@@ -151,7 +151,7 @@ pub struct BlockAckFlow {
     pub mpdus: u64,
     /// Retry transmissions.
     pub retransmissions: u64,
-    /// Of these: of MPDUs that a captured Block Ack or ACK had acknowledged already.
+    /// Retransmissions of MPDUs that a captured Block Ack or ACK had acknowledged already.
     pub resent_although_acked: u64,
     /// Bits that acknowledge an MPDU for the first time, and whose transmission was captured.
     pub newly_acked: u64,
@@ -163,23 +163,23 @@ pub struct BlockAckFlow {
     pub left_out: u64,
     /// MPDUs sent since the Block Ack before that its bitmap does not speak of (before its start or beyond its end).
     pub outside_bitmap: u64,
-    /// Of those left out: acknowledged later without having been sent again: proof that they had arrived.
+    /// MPDUs left out, acknowledged later without having been sent again: proof that they had arrived.
     pub left_out_late: u64,
-    /// Of these: sent again, then acknowledged.
+    /// MPDUs left out, sent again, then acknowledged.
     pub left_out_resent_acked: u64,
-    /// Of these: sent again, never seen acknowledged.
+    /// MPDUs left out, sent again, never seen acknowledged.
     pub left_out_resent_lost: u64,
-    /// Of these: never sent again, never acknowledged.
+    /// MPDUs left out, never sent again, never acknowledged.
     pub left_out_abandoned: u64,
     /// Retransmissions that follow an omission.
     pub left_out_retransmissions: u64,
-    /// Of the left out: in the last quarter of their A-MPDU (MPDU position from the end).
+    /// MPDUs left out in the last quarter of their A-MPDU (MPDU position from the end).
     pub left_out_in_tail: u64,
     /// Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs.
     pub left_out_positioned: u64,
     /// All answered MPDUs of A-MPDUs with at least 4 MPDUs: what chance alone is computed from.
     pub positioned: u64,
-    /// Of these: in the last quarter of their A-MPDU.
+    /// MPDUs of `positioned` in the last quarter of their A-MPDU.
     pub positioned_in_tail: u64,
     /// Left-out MPDUs by position counted from the end of their A-MPDU (0: last), with all MPDUs beside it.
     pub by_position_from_end: Vec<PositionRow>,
@@ -217,7 +217,7 @@ pub struct PositionRow {
     pub from_end: u32,
     /// MPDUs at this position in A-MPDUs that got a Block Ack.
     pub mpdus: u64,
-    /// Of these: left out.
+    /// MPDUs left out.
     pub left_out: u64,
 }
 
@@ -262,7 +262,7 @@ pub struct Aggregation {
     pub tid: Option<u8>,
     /// PPDUs with data.
     pub ppdus: u64,
-    /// Of these: A-MPDUs with more than one MPDU captured; `None` when MPDUs could not be grouped.
+    /// A-MPDUs with more than one MPDU captured; `None` when MPDUs could not be grouped.
     pub ampdus: Option<u64>,
     /// MPDUs in all PPDUs.
     pub mpdus: u64,

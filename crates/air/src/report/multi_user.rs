@@ -27,8 +27,8 @@ pub struct MultiUser {
     /// Frames whose resource unit the capture tells: in MU and trigger-based PPDUs only those with its size; in all others
     /// the whole band.
     pub unit_known: u64,
-    /// Of `unit_known`: certainly OFDMA, because the unit is smaller than the PPDU's width, or the U-SIG says so. Where the
-    /// capture does not tell the width, only units smaller than the narrowest channel (242 tones) count.
+    /// Frames of `unit_known` in a unit that is smaller than the PPDU's width, or of which the U-SIG says that they are OFDMA. Where
+    /// the capture does not tell the width, only units smaller than the narrowest channel (242 tones) count.
     pub certainly_ofdma: u64,
     /// `certainly_ofdma / unit_known`.
     pub certainly_ofdma_share: Option<f64>,
@@ -47,7 +47,7 @@ pub struct MultiUser {
     /// counts once: airtime and waterfall give each user the part that its unit is of all units captured.
     #[serde(default)] // older documents lack it
     pub ppdus_joint: Option<u64>,
-    /// Frames by size of their resource unit, where it is told; smallest first.
+    /// Frames by size of their resource unit, where it is known; smallest first.
     pub resource_units: Vec<ResourceUnit>,
 }
 

@@ -101,7 +101,7 @@ pub struct Station {
     pub ssid: Option<String>,
     /// Frames with this transmitter address (TA); ACK and CTS carry none.
     pub frames_sent: u64,
-    /// Of these: frames with a bad FCS (their address cannot be trusted).
+    /// Frames sent with a bad FCS (their address cannot be trusted).
     pub bad_fcs_sent: u64,
     /// MPDU bytes of `frames_sent`, FCS included.
     pub bytes_sent: u64,
@@ -242,7 +242,7 @@ pub struct Ghost {
     pub frames_sent: u64,
     /// Frames that carry it as receiver.
     pub frames_received: u64,
-    /// Of both: with a bad FCS.
+    /// Frames with a bad FCS, sent and received.
     pub bad_fcs: u64,
     /// Why it is held to be a ghost.
     pub reason: String,
@@ -254,7 +254,7 @@ pub struct Ghost {
 pub struct GhostEffect {
     /// Unicast addresses seen anywhere.
     pub addresses: u64,
-    /// Of these: seen in at least one frame with a good FCS.
+    /// Addresses seen in at least one frame with a good FCS.
     pub addresses_good: u64,
     /// Ghosts.
     pub ghosts: u64,

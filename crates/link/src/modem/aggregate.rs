@@ -14,7 +14,7 @@ const RMNET_BYPASS_NS: u64 = 10_000_000;
 const QMI_WWAN_TIMER_NS: u64 = 400_000;
 /// How often qmi_wwan's patch and cdc_ncm let their timer expire before they act (`CDC_NCM_TIMER_PENDING_CNT`).
 const TIMER_PENDING: u8 = 2;
-/// cdc_ncm sets that count anew as long as a block has fewer datagrams than this (`CDC_NCM_RESTART_TIMER_DATAGRAM_CNT`).
+/// cdc_ncm restarts that count as long as a block has fewer datagrams than this (`CDC_NCM_RESTART_TIMER_DATAGRAM_CNT`).
 const NCM_RESTART_DATAGRAMS: usize = 3;
 
 /// Why a transfer was sent as it was.

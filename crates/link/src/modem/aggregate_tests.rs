@@ -100,7 +100,7 @@ fn rmnet_copies_the_first_packet_only() {
     assert_eq!(copied, [vec![false], vec![true, false, false]]);
 }
 
-/// The timer must expire three times, 1.2 ms, and each packet begins that anew.
+/// The timer must expire three times, 1.2 ms, and each packet restarts that.
 #[test]
 fn the_patch_of_qmi_wwan_waits_longer() {
     let mut bench = Bench::new(Framing::Qmap, QmapAggregation::QmiWwan, 16, 4_096, 800);

@@ -65,7 +65,7 @@ pub(super) struct Flight<P> {
 #[derive(Clone, Debug)]
 pub(super) struct Transfer<P> {
     pub(super) end_ns: u64,
-    /// Of an IN transfer: its URB, its packets, its length. `None`: the first of the flights.
+    /// URB, packets and length of an IN transfer. `None`: the first of the flights.
     pub(super) inbound: Option<(u64, Vec<P>, usize)>,
 }
 

@@ -239,7 +239,7 @@ impl Mac80211 {
         self.deficits_us[peer].saturating_sub_unsigned(stations.pending_us(peer))
     }
 
-    /// A station that was served goes to where it is scheduled anew: first if it has more, last if it is in debt.
+    /// A station that was served goes to where it is scheduled again: first if it has more, last if it is in debt.
     fn put_back(&mut self, stations: &impl Stations) {
         let Some(served_ns) = self.served_ns.take() else { return };
         let Some(&first) = self.order.front() else { return };

@@ -243,7 +243,7 @@ mod tests {
         assert!(standing_queue(parameters(ControlLaw::Rfc8289, false), &dips, false).is_empty());
     }
 
-    /// RFC 8289, 4.4: who comes back within 16 intervals goes on about where it was; later it begins anew.
+    /// RFC 8289, 4.4: who comes back within 16 intervals goes on about where it was; later it starts over.
     #[test]
     fn dropping_resumes_where_it_was_not_long_ago() {
         for (pause_us, resumes) in [(300_000, true), (3_000_000, false)] {

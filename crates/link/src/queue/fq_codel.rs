@@ -87,7 +87,7 @@ impl<P: Packet> Source<P> for Head<'_, P> {
         self.queue.flows[self.index].items.front_mut()
     }
 
-    /// Of all queues together, as Linux has it.
+    /// Bytes of all queues together, as Linux has it.
     fn bytes_behind_head(&self) -> u64 {
         let head = self.queue.flows[self.index].items.front();
         self.queue.bytes - head.map_or(0, |item| u64::from(item.bytes))

@@ -40,17 +40,17 @@ pub enum AirtimeDiscipline {
 pub struct Queueing {
     /// Which there are. Tables of other kinds do nothing.
     pub kind: QueueKind,
-    /// Of `fifo`.
+    /// Settings of `fifo`.
     pub fifo: FifoSettings,
-    /// Of `fq_codel`.
+    /// Settings of `fq_codel`.
     pub fq_codel: FqCodelSettings,
     /// The driver's own queue, below `fifo` and `fq_codel`.
     pub mac_queue: MacQueueSettings,
-    /// Of `fq_mac` and `airtime`.
+    /// Settings of `fq_mac` and `airtime`.
     pub fq_mac: FqMacSettings,
-    /// Of `airtime`.
+    /// Settings of `airtime`.
     pub airtime: AirtimeSettings,
-    /// Of `fq_mac` and `airtime`.
+    /// Airtime limits of `fq_mac` and `airtime`.
     pub aql: AqlSettings,
 }
 
@@ -93,7 +93,7 @@ pub struct FqCodelSettings {
     pub ecn: bool,
     /// CoDel drops nothing while no more than this waits in all queues, bytes.
     pub spared_bytes: u32,
-    /// How CoDel reckons.
+    /// How CoDel computes times and square roots.
     pub law: ControlLaw,
 }
 
@@ -160,7 +160,7 @@ pub struct FqMacSettings {
     pub slow_target_ms: f64,
     /// CoDel's interval for slow stations, ms. ECN is off for them.
     pub slow_interval_ms: f64,
-    /// How CoDel reckons.
+    /// How CoDel computes times and square roots.
     pub law: ControlLaw,
 }
 
@@ -275,7 +275,7 @@ impl FqCodelSettings {
         in_range(table, "drop_batch", self.drop_batch, 1..=LARGEST_QUEUE, " packets")
     }
 
-    /// Of each of its queues.
+    /// Parameters of each of its queues.
     pub(crate) fn codel(&self) -> CodelParameters {
         CodelParameters {
             target_ns: ns(self.target_ms),
@@ -298,7 +298,7 @@ impl FqMacSettings {
         check_codel(table, "slow_", self.slow_target_ms, self.slow_interval_ms)
     }
 
-    /// Of each of its queues, for fast stations and for slow ones. They spare the last packet of a
+    /// Parameters of each of its queues, for fast stations and for slow ones. They spare the last packet of a
     /// flow (`mtu` is 0 in mac80211).
     pub(crate) fn codel(&self) -> [CodelParameters; 2] {
         let fast = CodelParameters {

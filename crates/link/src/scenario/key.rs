@@ -8,9 +8,9 @@ const MOST_PARTS: usize = 16;
 /// One part of a dotted key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Of a table.
+    /// Key of a table.
     Name(String),
-    /// Of an array, from 0.
+    /// Index into an array, from 0.
     Index(usize),
     /// Every element of an array.
     Every,

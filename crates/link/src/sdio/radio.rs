@@ -115,7 +115,7 @@ impl<P: Packet> Radio<P> {
         None
     }
 
-    /// Whether the station is awake; at a beacon that it hears it wakes, for something waits for it.
+    /// Whether the station is awake; at a beacon that it receives it wakes, for something waits for it.
     fn is_awake(&mut self, now_ns: u64) -> bool {
         let Some(power_save) = self.settings.power_save.clone() else { return true };
         if now_ns < self.awake_ns || self.more_data {

@@ -10,7 +10,7 @@ use crate::checked::{in_range, ScenarioError};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SdioSettings {
-    /// Of the beacons that are missed.
+    /// Seed of the random source of missed beacons.
     pub seed: u64,
     /// The bus and its host controller.
     pub bus: BusSettings,

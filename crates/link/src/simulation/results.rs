@@ -8,7 +8,7 @@ use crate::traffic::Latency;
 /// The results of one run.
 #[derive(Clone, Debug, Serialize)]
 pub struct SimulationResult {
-    /// Of the random sources.
+    /// Seed of the random sources.
     pub seed: u64,
     /// When measuring began, s.
     pub warm_up_s: f64,
@@ -39,7 +39,7 @@ pub struct FlowResult {
     pub payload_bytes: u64,
     /// Packets that the sender handed down (TCP: with payload; echo: requests).
     pub packets_sent: u64,
-    /// Of those, how many reached the receiver (echo: replies that reached the sender).
+    /// Packets that reached the receiver (echo: replies that reached the sender).
     pub packets_received: u64,
     /// Packets of the flow, both ways, that were dropped, by cause.
     pub drops: Vec<Drops>,
@@ -49,7 +49,7 @@ pub struct FlowResult {
     pub one_way: Latency,
     /// Interarrival jitter (RFC 3550, 6.4.1) at the end, ms.
     pub jitter_ms: Option<f64>,
-    /// Of a TCP flow.
+    /// Results of a TCP flow.
     pub tcp: Option<TcpResult>,
     /// Over the whole run, warm-up included.
     pub series: Vec<IntervalResult>,

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Timers {
     heap: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Of each slot's live entry; `u64::MAX`: none.
+    /// Time of each slot's live entry; `u64::MAX`: none.
     live: Vec<u64>,
 }
 

@@ -7,7 +7,7 @@ use crate::engine::{AccessCategory, HostId, Packet};
 
 /// The port that servers listen on: iperf3's.
 const SERVER_PORT: u16 = 5201;
-/// Of the first flow's client; the next flow has the next.
+/// Port of the first flow's client; the next flow has the next.
 const CLIENT_PORT: u16 = 40_000;
 /// How far the receive window is shifted (RFC 7323, 2.2).
 const WINDOW_SCALE: u8 = 7;

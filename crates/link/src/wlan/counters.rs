@@ -42,7 +42,7 @@ pub struct DirectionCounters {
     pub ppdus: u64,
     /// MPDUs in them.
     pub mpdus: u64,
-    /// Of these: sent again.
+    /// MPDUs sent again.
     pub retries: u64,
     /// MPDUs lost on the way, collisions not counted.
     pub mpdus_lost: u64,
@@ -67,7 +67,7 @@ pub struct CategoryCounters {
     pub ppdus: u64,
     /// MPDUs in them.
     pub mpdus: u64,
-    /// Of these: sent again.
+    /// MPDUs sent again.
     pub retries: u64,
     /// Time on the air of the data PPDUs, ns.
     pub airtime_ns: u64,
@@ -129,7 +129,7 @@ impl Serialize for Sizes {
 pub struct SideCounters {
     /// Packets handed to it to send.
     pub packets_offered: u64,
-    /// Of these: delivered to the host they were for.
+    /// Packets delivered to the host they were for.
     pub packets_delivered: u64,
     /// Bytes of the delivered packets (IP header included).
     pub bytes_delivered: u64,
@@ -137,17 +137,17 @@ pub struct SideCounters {
     pub drops: Drops,
     /// Data PPDUs sent, collided ones included.
     pub ppdus: u64,
-    /// Of these: with more than one MPDU.
+    /// PPDUs with more than one MPDU.
     pub ampdus: u64,
     /// Data MPDUs sent, retransmissions and collided ones included.
     pub mpdus: u64,
-    /// Of these: sent again (with the retry bit).
+    /// MPDUs sent again (with the retry bit).
     pub retries: u64,
     /// Data PPDUs lost in a collision.
     pub ppdus_collided: u64,
     /// MPDUs in them.
     pub mpdus_collided: u64,
-    /// Of these: sent again.
+    /// MPDUs in collided PPDUs that were sent again.
     pub retries_collided: u64,
     /// MPDUs lost on the way (`mpdu_error_rate`, `snr_db`).
     pub mpdus_lost: u64,

@@ -64,7 +64,7 @@ pub(crate) struct Peer<P> {
     pub(crate) session_from: bool,
     pub(crate) rates: RateControl,
     pub(crate) mpdu_error_rate: f64,
-    /// Of what is sent to it.
+    /// Error rates of what is sent to it.
     pub(crate) errors: ErrorRates,
     pub(crate) originators: [Option<Box<Originator<Carried<P>>>>; 4],
     pub(crate) recipients: [Option<Box<Recipient<Carried<P>>>>; 4],

@@ -8,7 +8,7 @@ const OFDM_RATES: [u8; 8] = [0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c];
 
 /// 1, 2, 5.5 and 11 Mbit/s.
 const DSSS_RATES: [u8; 4] = [2, 4, 11, 22];
-/// Of a rate in the element: every station must know it.
+/// Bit of a rate in the element: every station must support it.
 const BASIC: u8 = 0x80;
 /// Rates that the element Supported Rates has room for; the others stand in Extended Supported Rates.
 pub(super) const RATES_MAX: usize = 8;
@@ -24,7 +24,7 @@ pub struct Network {
     pub streams: Option<u8>,
     /// Rates in 500 kbit/s, bit 7 for basic ones.
     pub rates: Vec<u8>,
-    /// Length of a beacon, FCS included, that the link reckons with. A shorter one is filled up.
+    /// Length of a beacon, FCS included, that the link assumes. A shorter one is filled up.
     pub beacon_bytes: usize,
 }
 
@@ -35,8 +35,8 @@ impl Default for Network {
 }
 
 impl From<&wlan::Scenario> for Network {
-    /// Of the supported rates all basic ones are told, and others as far as there is room in the element: more would make
-    /// the beacon longer than the link reckons.
+    /// All basic rates are in the element, and other supported ones as far as there is room: more would make
+    /// the beacon longer than the link assumes.
     fn from(scenario: &wlan::Scenario) -> Self {
         let basic = scenario.basic_rates();
         let dsss: &[u8] = if scenario.medium.is_2_4_ghz() { &DSSS_RATES } else { &[] };

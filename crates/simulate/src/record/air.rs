@@ -10,15 +10,15 @@ const SIZES: usize = 65;
 pub(crate) struct Direction {
     /// Data PPDUs.
     pub(crate) ppdus: u64,
-    /// Of these: lost in a collision.
+    /// Data PPDUs lost in a collision.
     pub(crate) ppdus_collided: u64,
     /// Data MPDUs.
     pub(crate) mpdus: u64,
-    /// Of these: in PPDUs lost in a collision.
+    /// MPDUs in PPDUs lost in a collision.
     pub(crate) mpdus_collided: u64,
-    /// Of the MPDUs: with the retry bit.
+    /// MPDUs with the retry bit.
     pub(crate) retries: u64,
-    /// Of these: in PPDUs lost in a collision.
+    /// MPDUs with the retry bit in PPDUs lost in a collision.
     pub(crate) retries_collided: u64,
     /// Data PPDUs by their number of MPDUs.
     pub(crate) sizes: [u64; SIZES],
@@ -96,7 +96,7 @@ impl Air {
             self.broadcast_ns += took_ns;
             return;
         };
-        let Some(direction) = self.stations.get_mut(number).map(|ways| &mut ways[way]) else { return };
+        let Some(direction) = self.stations.get_mut(number).and_then(|ways| ways.get_mut(way)) else { return };
         match &ppdu.contents {
             Contents::Data { mpdus, .. } => {
                 direction.ppdus += 1;
@@ -106,7 +106,9 @@ impl Air {
                 let retries = mpdus.iter().filter(|mpdu| mpdu.retry).count() as u64;
                 direction.retries += retries;
                 direction.retries_collided += if ppdu.collided { retries } else { 0 };
-                direction.sizes[mpdus.len().min(SIZES - 1)] += 1;
+                if let Some(size) = direction.sizes.get_mut(mpdus.len().min(SIZES - 1)) {
+                    *size += 1;
+                }
                 direction.data_ns += took_ns;
             }
             _ => direction.control_ns += took_ns,

@@ -13,7 +13,7 @@ pub(crate) struct Endpoint {
     pub(crate) transfer: TransferType,
     /// Completed.
     pub(crate) urbs: u64,
-    /// Of these: with an error.
+    /// Those of `urbs` with an error.
     pub(crate) errors: u64,
     /// Bytes of those completed.
     pub(crate) bytes: u64,

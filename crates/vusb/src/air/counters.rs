@@ -12,13 +12,13 @@ use crate::air::exchange::FCS_LEN;
 pub struct Frames {
     /// PPDUs, control frames not counted (but Block Ack requests are PPDUs like others).
     pub ppdus: u64,
-    /// Of these: they ask for an ACK or a Block Ack.
+    /// PPDUs that ask for an ACK or a Block Ack.
     pub soliciting: u64,
     /// PPDUs with data for one receiver.
     pub data_ppdus: u64,
     /// A-MPDUs.
     pub ampdus: u64,
-    /// Of these: of one MPDU only.
+    /// A-MPDUs of one MPDU only.
     pub single_ampdus: u64,
     /// MPDUs in all PPDUs.
     pub mpdus: u64,
@@ -28,9 +28,9 @@ pub struct Frames {
     pub sent_bytes: u64,
     /// MPDUs with data (Null has none).
     pub data: u64,
-    /// Of these: for one receiver, not for a group.
+    /// MPDUs with data for one receiver, not for a group.
     pub unicast_data: u64,
-    /// Of these: with the retry bit.
+    /// Those for one receiver with the retry bit.
     pub data_retries: u64,
     /// Block Ack requests.
     pub block_ack_requests: u64,

@@ -1,4 +1,4 @@
-//! The frames of an exchange, as a monitor beside the stations hears them.
+//! The frames of an exchange, as a monitor beside the stations receives them.
 
 use std::collections::BTreeMap;
 

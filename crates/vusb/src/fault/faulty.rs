@@ -10,7 +10,7 @@ use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, S
 const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
 const UNPLUGGED_MS: u64 = 1_000;
-/// Faults that are kept to be told of; who wants them asks after every call, and others never.
+/// Faults that are kept until somebody asks; who wants them asks after every call, and others never.
 const MOST_TOLD: usize = 64;
 
 /// A fault and how far it is.
@@ -21,7 +21,7 @@ struct Armed {
     seen: u64,
     /// How often it struck.
     struck: u64,
-    /// Of the whole device: it has happened.
+    /// It has happened: a fault of the whole device happens once.
     done: bool,
     /// An endpoint that does not answer: until when.
     silent_until_ns: Option<u64>,
@@ -47,7 +47,7 @@ pub struct Faulty<D> {
 struct Ending {
     at_ns: u64,
     undo: Effect,
-    /// Of the fault.
+    /// Name of the fault.
     name: String,
 }
 
@@ -158,7 +158,7 @@ impl<D: Device> Faulty<D> {
         }
     }
 
-    /// Lets a fault happen that is none of a transfer; `false`: it is one of a transfer.
+    /// Lets a fault happen that does not concern a transfer; `false`: it is one of a transfer.
     fn happens_inside(&mut self, now_ns: u64, fault: &Fault) -> bool {
         let Some((effect, undo)) = fault.effects() else { return false };
         self.inner.inject(now_ns, effect);

@@ -42,7 +42,7 @@ pub struct FrameDetail {
     pub sequence: Option<u16>,
     /// How it was, or is to be, modulated.
     pub rate: String,
-    /// Of the descriptor: what is set.
+    /// What is set in the descriptor.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
 }

@@ -9,7 +9,7 @@ use crate::radio::{RadioError, RadioInfo};
 
 /// Kinds remembered; those that share a place replace each other.
 const SLOTS: usize = 256;
-/// Of the TSFT field, the first one.
+/// Bytes of the first field, TSFT.
 const TSFT_BYTES: usize = 8;
 /// Where the fields behind it begin.
 const REST_AT: usize = FIXED_BYTES + TSFT_BYTES;
@@ -21,9 +21,9 @@ const LONGEST: usize = REST_AT + size_of::<u128>();
 struct Layout {
     /// The eight bytes in question.
     fixed: [u8; FIXED_BYTES],
-    /// Of the bytes from [`REST_AT`]: those of the header that do not change from frame to frame.
+    /// Mask of the bytes from [`REST_AT`]: those of the header that do not change from frame to frame.
     lasting: u128,
-    /// Of signal and noise, where they are there.
+    /// Places of signal and noise, where they are there.
     signal_at: Option<usize>,
     noise_at: Option<usize>,
 }
@@ -65,7 +65,7 @@ struct Known {
 /// Decodes radiotap headers, each kind of them once.
 #[derive(Debug, Default)]
 pub(crate) struct Memo {
-    /// Of the latest header.
+    /// Layout of the latest header.
     layout: Layout,
     known: Vec<Option<Known>>,
 }

@@ -248,7 +248,7 @@ pub struct Rxwi {
     pub multicast: bool,
     /// For everybody.
     pub broadcast: bool,
-    /// Of the own network.
+    /// From the own network.
     pub own_network: bool,
     /// There are two bytes behind the 802.11 header.
     pub padded: bool,

@@ -67,7 +67,7 @@ pub struct Header {
     pub width: Width,
     /// Bytes of the header as written.
     pub header_len: usize,
-    /// Counts blocks; starts anew with the function.
+    /// Counts blocks; starts over with the function.
     pub sequence: u16,
     /// Bytes of the whole block; 0 means up to the end of the transfer.
     pub block_len: usize,

@@ -2,7 +2,7 @@
 //!
 //! A line is: URB tag, time in µs, event letter, transfer type with direction and address (`Bo:1:005:2`), status words
 //! or a SETUP packet, length, and either data (`=` and at most 32 bytes in hexadecimal words) or a sign why there are
-//! none. The time keeps only the low 12 bits of the seconds, so it starts anew every 4096 s ([`WRAP_US`]).
+//! none. The time keeps only the low 12 bits of the seconds, so it starts over every 4096 s ([`WRAP_US`]).
 
 use super::setup::Setup;
 use super::usbmon::EventKind;

@@ -18,7 +18,7 @@ use frame::Frame;
 struct Outcome {
     /// Frames compared.
     frames: usize,
-    /// Of these damaged: only their MAC headers are compared, for what follows is noise that each reader guesses at in
+    /// Damaged ones: only their MAC headers are compared, for what follows is noise that each reader guesses at in
     /// its own way.
     damaged: usize,
     /// Values that both sides stated, by field.

@@ -37,7 +37,7 @@ pub(crate) struct Ack {
     pub in_flight_before: u32,
     /// Segments in flight now.
     pub in_flight: u32,
-    /// Of the segment that was sent last of those delivered, if it was sent once.
+    /// Round-trip time of the segment that was sent last of those delivered, if it was sent once.
     pub rtt_ns: Option<u64>,
     pub smoothed_ns: Option<u64>,
     pub min_rtt_ns: Option<u64>,

@@ -79,7 +79,7 @@ pub(crate) struct Sender {
     probe_ns: Option<u64>,
     /// The next segment when the last tail loss probe was sent, and whether that was a retransmission.
     probed: Option<(u64, bool)>,
-    /// Of Linux' `tcp_cwnd_validate`: whether the window limited the flow in the last window, how much was under way at most,
+    /// As Linux' `tcp_cwnd_validate`: whether the window limited the flow in the last window, how much was under way at most,
     /// and the segment that ends that window.
     limited: (bool, u32, u64),
     pub(crate) counts: SenderCounts,

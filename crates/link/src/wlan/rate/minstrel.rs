@@ -80,7 +80,7 @@ impl Statistics {
 pub(crate) struct Minstrel {
     /// Slowest first.
     rates: Vec<Statistics>,
-    /// Of a PPDU without its data: contention, preamble, answer.
+    /// Time of a PPDU without its data: contention, preamble, answer.
     overhead_ns: f64,
     ampdu_len: f64,
     aggregates: bool,

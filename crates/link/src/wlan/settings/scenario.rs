@@ -13,7 +13,7 @@ const MAX_STATIONS: usize = 1_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Keys", into = "Keys")]
 pub struct Scenario {
-    /// Of the random source.
+    /// Seed of the random source.
     pub seed: u64,
     /// What all radios share.
     pub medium: Medium,
@@ -30,7 +30,7 @@ pub struct Scenario {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 struct Keys {
-    /// Of the random source.
+    /// Seed of the random source.
     seed: u64,
     /// What all radios share.
     medium: Medium,

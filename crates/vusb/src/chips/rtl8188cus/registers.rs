@@ -46,7 +46,7 @@ pub const HMBOX_EXT_0: u16 = 0x0088;
 pub const HPON_FSM: u16 = 0x00ec;
 /// What chip it is.
 pub const SYS_CFG: u16 = 0x00f0;
-/// Of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 tells an RTL8723AU (rtl8xxxu_identify_chip).
+/// Bit of [`SYS_CFG`]: there is Bluetooth, by which rtl8xxxu of Linux 6.1 tells an RTL8723AU (rtl8xxxu_identify_chip).
 pub const SYS_CFG_BT_FUNC: u32 = 1 << 16;
 /// ROM version, in bits 31:28.
 pub const GPIO_OUTSTS: u16 = 0x00f4;
@@ -152,7 +152,7 @@ pub const FPGA0_XA_LSSI_READBACK: u16 = 0x08a0;
 pub const HSPI_XA_READBACK: u16 = 0x08b8;
 /// Long training field; in 40 MHz also which half is the primary channel.
 pub const OFDM1_LSTF: u16 = 0x0d00;
-/// Of [`OFDM1_LSTF`]: the primary channel is the lower half (OFDM_LSTF_PRIME_CH_LOW; bit 11 is the upper half).
+/// Bit of [`OFDM1_LSTF`]: the primary channel is the lower half (OFDM_LSTF_PRIME_CH_LOW; bit 11 is the upper half).
 pub const OFDM1_LSTF_PRIMARY_LOW: u32 = 1 << 10;
 /// Start of I/Q calibration: the rising edge of bit 31..24 from 0xf9 to 0xf8.
 pub const IQK_AGC_PTS: u16 = 0x0e48;

@@ -27,7 +27,7 @@ impl TxDescriptor {
         Some(Self { words })
     }
 
-    /// Of frames that the MAC makes itself: 24 Mbit/s, no aggregation, protection or encryption.
+    /// The descriptor of frames that the MAC makes itself: 24 Mbit/s, no aggregation, protection or encryption.
     pub const fn internal() -> Self {
         let mut words = [0; 8];
         words[4] = 1 << 8;

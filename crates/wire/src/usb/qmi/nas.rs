@@ -1,4 +1,4 @@
-//! Network access: where the modem is registered, and how well it hears.
+//! Network access: where the modem is registered, and how strong its signal is.
 
 use super::tlv::{Tlvs, Writer};
 use super::Fields;
@@ -89,7 +89,7 @@ pub struct LteSignal {
     pub snr_tenth_db: i16,
 }
 
-/// How well the modem hears.
+/// How strong the modem's signal is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalInfo {
     /// LTE, where it is in use.

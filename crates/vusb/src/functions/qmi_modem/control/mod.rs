@@ -34,7 +34,7 @@ pub struct ControlCounters {
     pub answers: u64,
     /// Answers that refuse.
     pub refused: u64,
-    /// What the modem told unasked.
+    /// Indications: what the modem sent unasked.
     pub indications: u64,
     /// Messages that break the rules of their layout, and others than requests.
     pub malformed: u64,
