@@ -175,7 +175,7 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
 /// Responses to and from several at once.
 fn joint(known: &Known<'_>, limits: &mut Vec<Limit>) {
     if known.joint_ppdus > 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "joint-responses",
             sentence!(
                 "{ppdus} PPDUs carry data to or from several users: who of these answered, and when, is not judged",
@@ -185,7 +185,7 @@ fn joint(known: &Known<'_>, limits: &mut Vec<Limit>) {
         ));
     }
     if known.unattributed_acks > 0 {
-        limits.push(limit(
+        limits.push(Limit::new(
             "unattributed-block-acks",
             sentence!(
                 "{parts} parts of Block Acks to several stations are for AIDs that no captured association response gives to a \
