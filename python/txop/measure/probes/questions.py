@@ -109,9 +109,11 @@ async def _ask(
 def answers_of(said: bytes, token: str) -> dict[str, Answer]:
     r"""What a script has said so far.
 
-    >>> answers_of(b"\nt+a\n6.1\n\nt-0\n\nt+b\nsh: iw: not found\n\nt-127\n\nt+c\nhalf", "t")
-    {'a': Answer(status=0, text='6.1\n'), 'b': Answer(status=127, text='sh: iw: not found\n'), \
-'c': Answer(status=None, text='half')}
+    >>> found = answers_of(b"\nt+a\n6.1\n\nt-0\n\nt+b\nsh: iw: not found\n\nt-127\n\nt+c\nhalf", "t")
+    >>> found["a"], found["c"]
+    (Answer(status=0, text='6.1\n'), Answer(status=None, text='half'))
+    >>> found["b"]
+    Answer(status=127, text='sh: iw: not found\n')
     """
     text = said.replace(b"\0", b"").decode("utf-8", "replace")
     found: dict[str, Answer] = {}
