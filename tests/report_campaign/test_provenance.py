@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from txop.present.blocks import Facts, Grid
+from txop.report import facts
 from txop.report.campaign.pieces import Paragraph
 from txop.report.campaign.provenance import provenance
-from txop.report.exports import facts
 
 
 @pytest.fixture

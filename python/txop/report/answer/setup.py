@@ -10,7 +10,7 @@ from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.core.origin import Origin
 from txop.report.answer.wording import plural
-from txop.report.exports.facts import flattened
+from txop.report.facts import flattened
 
 _TARGET_FACTS = ("hardware", "machine", "kernel", "distribution", "processor")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
+from txop.report import facts
 from txop.report.answer.wording import unit
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
-from txop.report.exports import facts
 
 _LONGEST_PLAN = 200_000
 

@@ -18,7 +18,7 @@ from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
 from txop.report.answer.wording import SIGNS, TONES, numbers, plural
 from txop.report.campaign.pieces import Piece, Tone
-from txop.report.exports.facts import ORIGINS
+from txop.report.facts import ORIGINS
 
 _WEB = re.compile(r"https?://[^\s<>\"'`\\]{1,2000}", re.IGNORECASE)
 

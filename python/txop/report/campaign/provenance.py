@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from txop.archive.reader import Archive
 from txop.present.blocks import Cell, Column, Fact, Facts, Grid
 from txop.present.cells import missing
+from txop.report import facts
 from txop.report.campaign.pieces import Paragraph, Piece
-from txop.report.exports import facts
 
 _ABSENT = "not_available."
 _BETWEEN = " | "

@@ -18,7 +18,7 @@ from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.plan.model import Patch
 from txop.plan_check.changes import identity
-from txop.report.exports import facts
+from txop.report import facts
 
 _THROUGHPUT = ("throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s")
 _RETRIES = {

@@ -17,7 +17,7 @@ from txop.compare.result import ArmValues, ComparedFigure, CompareResult, Row
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
 from txop.present.format import MINUS, NOT_AVAILABLE
-from txop.report.exports import facts
+from txop.report import facts
 
 WIDTH = 78
 INDENT = "    "
