@@ -108,7 +108,7 @@ test-python: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
 	$(BIN)/pytest -m "not slow"
 
 test-slow: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
-	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --release -- --include-ignored
+	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --profile slow-tests -- --include-ignored
 	$(BIN)/pytest -m slow
 
 test-minimum-rust: $(SYSTEM) ## compile everything with the oldest Rust that is promised (Cargo.toml: rust-version)

@@ -194,6 +194,10 @@ pub fn compare(path: &Path, outcome: &mut Outcome) {
             outcome.explain("damaged or unchecked frame: another of its SSID elements counts");
             frame.ssid = ssid;
         }
+        if frame.kind != PROBE_REQUEST && !frame.ssid.is_empty() && frame.ssid.iter().all(|byte| *byte == 0) {
+            outcome.explain("hidden network: an SSID of zeros is no name, the window makes rows of it");
+            frame.ssid.clear();
+        }
         tapped.push(frame);
     }
     let theirs = numbered(window(tapped.into_iter()).into_iter().map(|network| {
