@@ -107,5 +107,5 @@ def test_files_go_to_root_or_where_they_are_told(tmp_path: Path) -> None:
     here = tmp_path / "a:b"
     here.write_text("x")
     assert guest_files([str(here), f"{here}:/usr/bin/x"]) == {"/root/a:b": here, "/usr/bin/x": here}
-    with pytest.raises(GuestError, match="no file"):
+    with pytest.raises(GuestError, match="not a file"):
         guest_files([str(tmp_path / "none")])

@@ -47,15 +47,15 @@ def test_one_package_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("txop-guest-lock", "something", "no lock file"),
+        ("txop-guest-lock", "something", "not a lock file"),
         ("version = 1", "version = 9", "version 9"),
         ('"6.12.1-amd64"', '"../x"', "release"),
         ('name = "iw"', 'name = "../../etc"', "no package name"),
         ("0" * 64, "0" * 63, "no SHA-256"),
-        ("size = 9", "size = -9", "no size"),
-        ("size = 9", "size = true", "no size"),
+        ("size = 9", "size = -9", "not a size"),
+        ("size = 9", "size = true", "not a size"),
         ("size = 9", 'size = 9, url = "x"', "exactly"),
-        ("image = [", "image = 1\nx = [", "no list"),
+        ("image = [", "image = 1\nx = [", "not a list"),
         ("format =", "format ==", "x: "),
     ],
 )
