@@ -96,7 +96,7 @@ pub(crate) fn vouched(radio: &RadioInfo) -> Fcs {
 pub struct AckedTid {
     /// TID.
     pub tid: u8,
-    /// Of a Multi-STA Block Ack: for whom it is, AID11.
+    /// AID11 of the station that this part of a Multi-STA Block Ack is for; other Block Acks have none.
     pub aid: Option<u16>,
     /// Sequence number of the first bit.
     pub start: u16,

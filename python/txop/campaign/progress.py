@@ -56,7 +56,7 @@ class Progress(BaseModel):
     block: int | None
     """The last that was begun."""
     blocks: int
-    """Of the design; blocks beyond are repeats."""
+    """Blocks that the design asks for; those beyond are repeats."""
     replaces: int | None
     under_way: list[UnderWay]
     valid: int

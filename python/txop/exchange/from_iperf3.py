@@ -46,7 +46,7 @@ def read(data: bytes, told: Direction) -> FileReading:
     run.warnings += result.notes
     for way, flow in known.items():
         key = _KEYS[way] if len(known) > 1 else "throughput_mbit_s"
-        _throughput(run, key, flow, source, told)
+        _throughput(run, key, flow, source)
         _others(run, flow, source, seconds, udp=udp, only=len(known) == 1)
     reading.runs.append(run)
     return reading
@@ -83,8 +83,7 @@ def _test(result: Iperf3Result, flows: dict[Way, Flow], seconds: float, *, udp: 
     return TestKey("tcp-tx" if way == "tx" else "tcp-rx", seconds, streams)
 
 
-def _throughput(run: ImportedRun, key: str, flow: Flow, source: str, told: Direction) -> None:
-    del told
+def _throughput(run: ImportedRun, key: str, flow: Flow, source: str) -> None:
     ends = {
         name: end.bits_per_second / 1e6
         for name, end in (("sender", flow.sender), ("receiver", flow.receiver))

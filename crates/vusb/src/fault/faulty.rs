@@ -10,7 +10,7 @@ use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, S
 const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
 const UNPLUGGED_MS: u64 = 1_000;
-/// Faults that are kept until somebody asks; who wants them asks after every call, and others never.
+/// Faults kept until they are asked for. Who wants them asks after every call; others never do.
 const MOST_TOLD: usize = 64;
 
 /// A fault and how far it is.

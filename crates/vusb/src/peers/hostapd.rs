@@ -19,7 +19,7 @@ impl Hostapd {
     /// access points have been seen to answer them.
     ///
     /// # Errors
-    /// The module is not loaded, or somebody else relays already.
+    /// The module is not loaded, or another program relays already.
     pub fn new(signal_dbm: i8, strict_agreements: bool) -> Result<Self, ApError> {
         Ok(Self { relay: Relay::new()?, radio: Radio::new(0, signal_dbm, true, strict_agreements) })
     }

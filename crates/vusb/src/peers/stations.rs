@@ -19,7 +19,7 @@ impl Stations {
     /// [`super::hostapd::Hostapd`].
     ///
     /// # Errors
-    /// The module is not loaded, or somebody else relays already.
+    /// The module is not loaded, or another program relays already.
     pub fn new(signals_dbm: &[i8], strict_agreements: bool) -> Result<Self, ApError> {
         let radio = |(number, &signal_dbm): (u8, &i8)| Radio::new(number, signal_dbm, false, strict_agreements);
         let radios = (0..).zip(signals_dbm).map(radio).collect();
