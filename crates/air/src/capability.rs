@@ -18,7 +18,7 @@ use self::peers::AllPeers;
 use crate::agreement::agreed;
 use crate::claims::Claims;
 use crate::link::Links;
-use crate::report::CapabilityAudit;
+use crate::report::{Basis, CapabilityAudit};
 use crate::station::{Station, Stations};
 
 /// Addresses audited at most: access points first, then those with the most frames.
@@ -102,16 +102,9 @@ pub fn audit(
         .collect()
 }
 
-/// Takes back what rests on rates that cannot be true; what is said of WMM and of security rests on MAC headers.
+/// Takes back what is said of modulations that cannot be true; what rests on MAC headers stays.
 pub fn forget_rates(audits: &mut [CapabilityAudit]) {
-    let of_the_mac = |name: &str| {
-        name == "WMM"
-            || name == "WEP"
-            || ["Personal", "Enterprise", "OWE", "Protected", "802.11", "TWT", "Beamform", "Multi-Link"]
-                .iter()
-                .any(|word| name.contains(word))
-    };
-    for row in audits.iter_mut().flat_map(|audit| &mut audit.rows).filter(|row| !of_the_mac(&row.capability)) {
+    for row in audits.iter_mut().flat_map(|audit| &mut audit.rows).filter(|row| row.basis == Basis::Radio) {
         row.note = None;
     }
 }

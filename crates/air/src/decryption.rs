@@ -3,7 +3,7 @@
 use decrypt::{Counts, Pair, Sessions, State};
 use wire::ieee80211::{display_ssid, MacAddr};
 
-use crate::report::{DecryptedGroup, DecryptedPair, Decryption};
+use crate::report::{DecryptedGroup, DecryptedPair, Decryption, ProtectedMpdus};
 use crate::sentence::{sentence, Figure, Sentence};
 
 /// Rows of pairs and of groups in a report.
@@ -44,12 +44,7 @@ pub fn report(sessions: &Sessions, keys: usize) -> Decryption {
             .map(|(sender, counts)| DecryptedGroup {
                 sender: sender.to_string(),
                 ssid: ssid(sessions, *sender),
-                protected: counts.protected,
-                decrypted: counts.decrypted,
-                no_key: counts.no_group_key,
-                other_key: counts.other_key,
-                cipher_not_supported: counts.cipher,
-                cut: counts.cut,
+                mpdus: mpdus(counts),
             })
             .collect(),
         sentences,
@@ -83,9 +78,15 @@ fn row(pair: &Pair, ssid: Option<String>) -> DecryptedPair {
         messages: pair.messages(),
         handshakes: pair.handshakes(),
         mismatches: pair.mismatches(),
+        mpdus: mpdus(counts),
+    }
+}
+
+fn mpdus(counts: &Counts) -> ProtectedMpdus {
+    ProtectedMpdus {
         protected: counts.protected,
         decrypted: counts.decrypted,
-        no_key: counts.no_key,
+        no_key: counts.no_key + counts.no_group_key,
         other_key: counts.other_key,
         cipher_not_supported: counts.cipher,
         cut: counts.cut,

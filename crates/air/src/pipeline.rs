@@ -277,7 +277,7 @@ fn read(
         snap_lengths: reader.interfaces().iter().take(64).map(|i| i.snap_len.unwrap_or(0)).collect(),
         dropped: drops.by_statistics.or(drops.by_records),
         damage: damage.as_ref().map(|damage| (damage.offset, damage.to_string())),
-        window: placing.map(|placing| placing.span()),
+        window: placing.map(|placing| placing.placed()),
         decryption,
     };
     let _ = frames.send(Message::End(source));
@@ -449,7 +449,7 @@ fn second_stage(
             }
         }
     };
-    if source.window.is_some_and(|span| span.first_ns.is_none() && span.untimed > 0) {
+    if source.window.is_some_and(|placed| placed.first_ns.is_none() && placed.untimed > 0) {
         return Err(Error::NoTimes);
     }
     let report = analyzer.report(&source);

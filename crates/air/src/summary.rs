@@ -1,7 +1,7 @@
 //! Sections 1 to 3 of the report: what the capture is, what it cannot tell, and the rows of its addresses.
 
 use capture::report::Window;
-use capture::Span;
+use capture::Placed;
 use hashbrown::{HashMap, HashSet};
 use wire::ieee80211::{FrameType, MacAddr};
 use wire::linktype::LinkType;
@@ -47,7 +47,7 @@ pub struct Source {
     /// Where reading stopped early.
     pub damage: Option<(u64, String)>,
     /// The window that the figures are of, and what lay outside.
-    pub window: Option<Span>,
+    pub window: Option<Placed>,
     /// What the keys given made of protected frames.
     pub decryption: Option<crate::report::Decryption>,
 }
@@ -289,7 +289,7 @@ pub fn build(counts: &Counts, source: &Source, selection: Option<Selection>, lim
             .damage
             .as_ref()
             .map(|(offset, message)| DamageNote { offset: *offset, message: message.clone() }),
-        window: source.window.as_ref().map(|span| Window::new(span, true)),
+        window: source.window.as_ref().map(|placed| Window::new(placed, true)),
         selection,
         limits,
     }

@@ -458,7 +458,7 @@ impl Analyzer {
                 other_requests: totals.other_requests,
                 not_followed: totals.not_followed,
                 damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),
-                window: source.window.as_ref().map(|span| Window::new(span, source.clock_is_absolute)),
+                window: source.window.as_ref().map(|placed| Window::new(placed, source.clock_is_absolute)),
                 limits: Vec::new(),
             },
             verdicts: Vec::new(),

@@ -229,8 +229,8 @@ fn records(mut reader: Reader, path: String, options: &Options, progress: &mut d
     for (link, count) in counts {
         source.link_types.insert((link.0, link.name().unwrap_or("unknown").to_owned()), count);
     }
-    source.window = placing.map(|placing| placing.span());
-    if source.window.is_some_and(|span| span.first_ns.is_none() && span.untimed > 0) {
+    source.window = placing.map(|placing| placing.placed());
+    if source.window.is_some_and(|placed| placed.first_ns.is_none() && placed.untimed > 0) {
         return Err(Error::NoWindow("its records have no time, so none can be said to lie in a window"));
     }
     let totals = &analyzer.summary;
@@ -364,7 +364,7 @@ fn text(
         }
     }
     source.link_types.insert((0, source.container.clone()), analyzer.summary.records);
-    source.window = placing.map(|placing| placing.span());
+    source.window = placing.map(|placing| placing.placed());
     Ok(analyzer.report(&source))
 }
 

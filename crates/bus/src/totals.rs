@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use capture::Span;
+use capture::Placed;
 
 /// Sums over the whole capture.
 #[derive(Debug, Default)]
@@ -45,5 +45,5 @@ pub(crate) struct Source {
     pub has_clock: bool,
     pub clock_is_absolute: bool,
     pub is_text: bool,
-    pub window: Option<Span>,
+    pub window: Option<Placed>,
 }

@@ -34,4 +34,4 @@ pub use pcap_writer::{PcapSettings, PcapWriter, WriteError};
 pub use pcapng_writer::{InterfaceSettings, PcapngWriter};
 pub use reader::{Access, Options, Reader, Record};
 pub use recognise::{Compression, Container};
-pub use window::{Bound, Place, Placing, Span, Window};
+pub use window::{Bound, Place, Placed, Placing, Window};

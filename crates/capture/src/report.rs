@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::Span;
+use crate::Placed;
 
 /// The part of a capture that the figures are of: records from one moment on and before another. An end that was not given is
 /// `None`, and open.
@@ -33,21 +33,21 @@ pub struct Window {
 
 impl Window {
     /// What became of the records of a capture whose clock `is_absolute` (or counts from somewhere else).
-    pub fn new(span: &Span, is_absolute: bool) -> Self {
+    pub fn new(placed: &Placed, is_absolute: bool) -> Self {
         let unix_s = |ns: Option<i64>| ns.filter(|_| is_absolute).map(|ns| ns as f64 / 1e9);
         let since_first =
-            |ns: Option<i64>| ns.zip(span.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
+            |ns: Option<i64>| ns.zip(placed.first_ns).map(|(ns, first)| ns.saturating_sub(first) as f64 / 1000.0);
         Self {
-            from_unix_s: unix_s(span.from_ns),
-            to_unix_s: unix_s(span.to_ns),
-            from_us: since_first(span.from_ns),
-            to_us: since_first(span.to_ns),
-            records_before: span.before,
-            records_inside: span.inside,
-            records_after: span.after,
-            records_without_time: span.untimed,
-            capture_first_unix_s: unix_s(span.first_ns),
-            capture_last_unix_s: unix_s(span.last_ns),
+            from_unix_s: unix_s(placed.from_ns),
+            to_unix_s: unix_s(placed.to_ns),
+            from_us: since_first(placed.from_ns),
+            to_us: since_first(placed.to_ns),
+            records_before: placed.before,
+            records_inside: placed.inside,
+            records_after: placed.after,
+            records_without_time: placed.untimed,
+            capture_first_unix_s: unix_s(placed.first_ns),
+            capture_last_unix_s: unix_s(placed.last_ns),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which part of a capture is meant: a span of its clock.
+//! Which part of a capture is meant: from one moment of its clock to another.
 
 /// One end of a [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Bound {
     SinceFirst(i64),
 }
 
-/// A span of time: from `from` on, before `to`. An end that is `None` is open.
+/// From `from` on, before `to`. An end that is `None` is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// The first moment inside.
@@ -33,7 +33,7 @@ pub enum Place {
 
 /// What became of the records of a capture that was cut to a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct Placed {
     /// First moment inside, ns since 1970; `None`: open, or relative to a first record that there is not.
     pub from_ns: Option<i64>,
     /// First moment after it.
@@ -56,7 +56,7 @@ pub struct Span {
 #[derive(Clone, Debug)]
 pub struct Placing {
     window: Window,
-    span: Span,
+    placed: Placed,
 }
 
 impl Placing {
@@ -66,42 +66,42 @@ impl Placing {
             Some(Bound::Unix(ns)) => Some(ns),
             _ => None,
         };
-        let span = Span { from_ns: absolute(window.from), to_ns: absolute(window.to), ..Span::default() };
-        Self { window, span }
+        let placed = Placed { from_ns: absolute(window.from), to_ns: absolute(window.to), ..Placed::default() };
+        Self { window, placed }
     }
 
     /// Where the next record lies, by its time in ns since 1970.
     pub fn place(&mut self, time_ns: Option<i64>) -> Place {
-        let span = &mut self.span;
+        let placed = &mut self.placed;
         let Some(now) = time_ns else {
-            span.untimed += 1;
+            placed.untimed += 1;
             return Place::Untimed;
         };
-        if span.first_ns.is_none() {
-            span.first_ns = Some(now);
+        if placed.first_ns.is_none() {
+            placed.first_ns = Some(now);
             let resolved = |bound| match bound {
                 Some(Bound::SinceFirst(ns)) => Some(now.saturating_add(ns)),
                 Some(Bound::Unix(ns)) => Some(ns),
                 None => None,
             };
-            (span.from_ns, span.to_ns) = (resolved(self.window.from), resolved(self.window.to));
+            (placed.from_ns, placed.to_ns) = (resolved(self.window.from), resolved(self.window.to));
         }
-        span.last_ns = span.last_ns.max(Some(now));
-        if span.from_ns.is_some_and(|from| now < from) {
-            span.before += 1;
+        placed.last_ns = placed.last_ns.max(Some(now));
+        if placed.from_ns.is_some_and(|from| now < from) {
+            placed.before += 1;
             Place::Before
-        } else if span.to_ns.is_some_and(|to| now >= to) {
-            span.after += 1;
+        } else if placed.to_ns.is_some_and(|to| now >= to) {
+            placed.after += 1;
             Place::After
         } else {
-            span.inside += 1;
+            placed.inside += 1;
             Place::Inside
         }
     }
 
     /// What was placed so far.
-    pub fn span(&self) -> Span {
-        self.span
+    pub fn placed(&self) -> Placed {
+        self.placed
     }
 }
 
@@ -116,10 +116,10 @@ mod tests {
         let places = [None, Some(100), Some(109), Some(110), Some(129), Some(130), Some(90)].map(|t| placing.place(t));
         use Place::*;
         assert_eq!(places, [Untimed, Before, Before, Inside, Inside, After, Before]);
-        let span = placing.span();
-        assert_eq!((span.before, span.inside, span.after, span.untimed), (3, 2, 1, 1));
+        let placed = placing.placed();
+        assert_eq!((placed.before, placed.inside, placed.after, placed.untimed), (3, 2, 1, 1));
         assert_eq!(
-            (span.from_ns, span.to_ns, span.first_ns, span.last_ns),
+            (placed.from_ns, placed.to_ns, placed.first_ns, placed.last_ns),
             (Some(110), Some(130), Some(100), Some(130))
         );
     }

@@ -183,9 +183,9 @@ class DecryptedGroup(Model):
     decrypted: int
     """Decrypted."""
     no_key: int
-    """No group key of the sender was known when they came."""
+    """No key of the pair, or group key of the sender, was known when they came; the `state` of a pair says why."""
     other_key: int
-    """Group keys were known, and their MIC matches under none."""
+    """Keys were known, and their MIC matches under none: of another session, or damaged."""
     cipher_not_supported: int
     """TKIP or WEP."""
     cut: int
@@ -219,7 +219,7 @@ class DecryptedPair(Model):
     decrypted: int
     """Decrypted."""
     no_key: int
-    """No key was known when they came; `state` says why."""
+    """No key of the pair, or group key of the sender, was known when they came; the `state` of a pair says why."""
     other_key: int
     """Keys were known, and their MIC matches under none: of another session, or damaged."""
     cipher_not_supported: int

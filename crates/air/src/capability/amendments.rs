@@ -3,19 +3,21 @@
 use wire::ieee80211::{Capabilities, LinkIds, MultiLink};
 
 use super::subject::{row, Seen, Subject};
-use crate::report::{CapabilityRow, Claim};
+use crate::report::{Basis, CapabilityRow, Claim};
 
 /// The rows. Nobody has to use any of it: a claim that is not used is no fault, and has no note.
 pub fn amendments(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let usage = subject.usage;
     let kvr = [
         row(
+            Basis::Mac,
             "Radio Measurement (802.11k)",
             managed(subject, measurement),
             actions(subject, usage.radio_measurements),
             None,
         ),
         row(
+            Basis::Mac,
             "BSS Transition (802.11v)",
             managed(subject, |c| (c.extended.is_some_and(|extended| extended.bss_transition()), None)),
             actions(subject, usage.transition_management),
@@ -29,7 +31,7 @@ pub fn amendments(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         ("TWT Responder", managed(subject, |c| (responder(c), twt_detail(c)))),
     ];
     for (name, claim) in twt {
-        let mut twt = row(name, claim, actions(subject, usage.twt_setups), None);
+        let mut twt = row(Basis::Mac, name, claim, actions(subject, usage.twt_setups), None);
         if usage.twt_setups + usage.twt_agreements > 0 {
             let sent = twt.seen_detail.unwrap_or_default();
             twt.seen_detail = Some(format!("{sent}, as TWT setups; part of {} agreements", usage.twt_agreements));
@@ -89,7 +91,7 @@ fn fast_transition(subject: &Subject<'_>) -> CapabilityRow {
     });
     let (used, of) = (usage.ft_authentications + usage.ft_actions, usage.authentications + usage.ft_actions);
     let seen = Seen::Frames(used, of, "authentication and FT action frames it sent".to_owned());
-    row("Fast BSS Transition (802.11r)", claim, seen, None)
+    row(Basis::Mac, "Fast BSS Transition (802.11r)", claim, seen, None)
 }
 
 fn requester(c: &Capabilities) -> bool {
@@ -116,7 +118,7 @@ fn multi_link(subject: &Subject<'_>) -> Option<CapabilityRow> {
     let link = claimed.multi_link?;
     let detail = link_detail(&link, claimed.reported_links, subject.is_ap);
     let unseen = Seen::Unknown("every link has an address of its own, and this is one link");
-    Some(row("Multi-Link Operation", (Claim::Yes, Some(detail)), unseen, None))
+    Some(row(Basis::Mac, "Multi-Link Operation", (Claim::Yes, Some(detail)), unseen, None))
 }
 
 fn link_detail(link: &MultiLink, reported: LinkIds, is_ap: bool) -> String {

@@ -4,7 +4,7 @@ use wire::ieee80211::Capabilities;
 
 use super::amendments::managed;
 use super::subject::{row, Seen, Subject};
-use crate::report::{CapabilityRow, Claim};
+use crate::report::{Basis, CapabilityRow, Claim};
 
 /// What a claim is of, by generation: VHT, HE, EHT.
 type Claims = [(&'static str, bool); 3];
@@ -64,13 +64,13 @@ pub fn beamforming(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let occasion = control_is_there.then_some(to_beamformees);
     let reports = Seen::Frames(usage.beamforming_reports, usage.actions, "action frames it sent".to_owned());
     let single = [
-        row("SU Beamformer", claim(subject, su_beamformer), announcements(), occasion),
-        row("SU Beamformee", claim(subject, su_beamformee), reports, None),
+        row(Basis::Mac, "SU Beamformer", claim(subject, su_beamformer), announcements(), occasion),
+        row(Basis::Mac, "SU Beamformee", claim(subject, su_beamformee), reports, None),
     ];
     let silent = || Seen::Unknown("how many users a sounding or a PPDU was for is not told here");
     let several = [
-        row("MU Beamformer", claim(subject, mu_beamformer), silent(), None),
-        row("MU Beamformee", claim(subject, mu_beamformee), silent(), None),
+        row(Basis::Mac, "MU Beamformer", claim(subject, mu_beamformer), silent(), None),
+        row(Basis::Mac, "MU Beamformee", claim(subject, mu_beamformee), silent(), None),
     ];
     let is_shown = |row: &CapabilityRow| row.claimed == Claim::Yes || row.seen.is_some_and(|seen| seen > 0);
     rows.extend(single.into_iter().chain(several).filter(is_shown));

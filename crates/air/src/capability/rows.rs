@@ -9,7 +9,7 @@ use super::peers::{claims_generation, GENERATIONS, MIN_CONTRADICTION, MIN_OCCASI
 use super::security::security;
 use super::subject::{band_name, grouped, row, Seen, Subject, NO_CLAIM, NO_RATES};
 use crate::access_point::width_mhz;
-use crate::report::{CapabilityRow, Claim};
+use crate::report::{Basis, CapabilityRow, Claim};
 use crate::sentence::{sentence, Figure, Sentence};
 
 /// Puts claims and use side by side.
@@ -46,7 +46,13 @@ fn bands(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             (Some(_), true) => (Claim::Yes, Some("its elements were sent there".to_owned())),
             _ => (Claim::NotAvailable, Some("a frame's elements speak for the band it is sent in".to_owned())),
         };
-        rows.push(row(band_name(band), claim, Seen::Frames(seen, subject.frames, "frames it sent".to_owned()), None));
+        rows.push(row(
+            Basis::Radio,
+            band_name(band),
+            claim,
+            Seen::Frames(seen, subject.frames, "frames it sent".to_owned()),
+            None,
+        ));
     }
 }
 
@@ -75,7 +81,7 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
     };
     let occasion = subject.peers.sent_to(|peer| rx_streams(peer) >= count);
     let name = format!("{count} Spatial Stream{} {}", plural(count), subject.band_name());
-    let mut row = row(name, claim, seen, (count > 1).then_some(occasion));
+    let mut row = row(Basis::Radio, name, claim, seen, (count > 1).then_some(occasion));
     let beyond: u64 = subject.usage.streams.iter().skip(usize::from(claimed.unwrap_or(u8::MAX))).sum();
     if let (Some(claimed), MIN_CONTRADICTION..) = (claimed, beyond) {
         row.note = Some(sentence!(
@@ -124,8 +130,8 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
         Some(_) => (Claim::Yes, None),
     };
     let mut row = match rated {
-        0 => row("", claim, Seen::Unknown(NO_RATES), None),
-        rated => row("", claim, Seen::Frames(rated, subject.frames, "frames it sent".to_owned()), None),
+        0 => row(Basis::Radio, "", claim, Seen::Unknown(NO_RATES), None),
+        rated => row(Basis::Radio, "", claim, Seen::Frames(rated, subject.frames, "frames it sent".to_owned()), None),
     };
     row.capability = match (claimed.is_empty(), used.is_empty()) {
         (false, _) => claimed,
@@ -187,7 +193,7 @@ fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     };
     let occasion = subject.peers.sent_to(|peer| peer.wmm.is_some());
     let seen = Seen::Frames(qos_data, usage.data, "data frames it sent".to_owned());
-    let mut wmm = row("WMM", claim, seen, Some(occasion));
+    let mut wmm = row(Basis::Mac, "WMM", claim, seen, Some(occasion));
     if qos_data > 0 {
         let categories =
             [AccessCategory::Voice, AccessCategory::Video, AccessCategory::BestEffort, AccessCategory::Background];
@@ -209,7 +215,13 @@ fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             (!names.is_empty(), (!names.is_empty()).then(|| names.join(", ")))
         }
     });
-    rows.push(row("WMM-Power Save", claim, Seen::Unknown("trigger frames look like any other frame"), None));
+    rows.push(row(
+        Basis::Mac,
+        "WMM-Power Save",
+        claim,
+        Seen::Unknown("trigger frames look like any other frame"),
+        None,
+    ));
 }
 
 fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
@@ -226,7 +238,7 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     // The element is about receiving: what it sends depends on the claims of its peers.
     let seen = subject.seen(usage.received_short_gi, usage.received_short_gi_known, "HT or VHT frames to it");
     let occasion = subject.peers.received_from(|peer| peer.ht.is_some());
-    let short_gi = row("Short Guard Interval", claim, seen, Some(occasion));
+    let short_gi = row(Basis::Radio, "Short Guard Interval", claim, seen, Some(occasion));
     rows.push(with_sent(short_gi, usage.short_gi, usage.short_gi_known));
 
     let silent = "the receiver does not report STBC";
@@ -240,14 +252,14 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let what = "HT or later frames to it";
     let seen = subject.reported(usage.received_stbc, usage.received_stbc_known, usage.received_high, silent, what);
     let occasion = subject.peers.received_from(tx_stbc);
-    rows.push(row("STBC Receive", claim, seen, Some(occasion)));
+    rows.push(row(Basis::Radio, "STBC Receive", claim, seen, Some(occasion)));
     let claim = subject.claim(|c| (tx_stbc(c), None));
     let what = "HT or later frames it sent";
     let seen = subject.reported(usage.stbc, usage.stbc_known, subject.high_sent(), silent, what);
     let occasion = subject.peers.sent_to(|peer| {
         peer.ht.is_some_and(|ht| ht.rx_stbc_streams() > 0) || peer.vht.is_some_and(|vht| vht.rx_stbc_streams() > 0)
     });
-    rows.push(row("STBC Transmit", claim, seen, Some(occasion)));
+    rows.push(row(Basis::Radio, "STBC Transmit", claim, seen, Some(occasion)));
 
     let claim = subject.claim(|c| (ldpc(c), ldpc(c).then(|| "receives it".to_owned())));
     let silent = "the receiver does not report the coding";
@@ -256,7 +268,7 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let known = usage.received_ldpc_known;
     let seen = subject.reported(usage.received_ldpc, known, usage.received_high, silent, what_received);
     let occasion = subject.peers.received_from(ldpc);
-    let ldpc_row = row("LDPC", claim, seen, Some(occasion));
+    let ldpc_row = row(Basis::Radio, "LDPC", claim, seen, Some(occasion));
     rows.push(with_sent(ldpc_row, usage.ldpc, usage.ldpc_known));
 
     // As is this one (IEEE Std 802.11-2020, 9.4.2.55.2): whether it sends greenfield PPDUs is up to what its peers receive.
@@ -267,7 +279,7 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let silent = "the receiver does not report the preamble";
     let known = usage.received_greenfield_known;
     let seen = subject.reported(usage.received_greenfield, known, usage.received_high, silent, "HT frames to it");
-    let greenfield = row("Greenfield Preamble", claim, seen, None);
+    let greenfield = row(Basis::Radio, "Greenfield Preamble", claim, seen, None);
     rows.push(with_sent(greenfield, usage.greenfield, usage.greenfield_known));
 }
 
@@ -345,7 +357,7 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
         });
         let seen = subject.reported(usage.wide_2_4 + usage.received_wide, known, subject.high(), silent, what);
         // Coexistence takes the width back wherever others are heard: not to use it is no fault.
-        return row("40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen, None);
+        return row(Basis::Radio, "40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen, None);
     }
     let widest = subject.claimed.map(claimed_width_mhz);
     let claim = match widest {
@@ -359,7 +371,7 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
     let own = subject.claimed.filter(|_| subject.is_ap);
     let occasion = subject.peers.sent_to(|peer| claimed_width_mhz(peer) > 20 && is_wide(own.unwrap_or(peer)));
     let seen = subject.reported(usage.wide + usage.received_wide, known, subject.high(), silent, what);
-    row(name, claim, seen, Some(occasion))
+    row(Basis::Radio, name, claim, seen, Some(occasion))
 }
 
 fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
@@ -391,7 +403,7 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             }
         }
     };
-    rows.push(row("TX A-MPDU", claim, seen, None));
+    rows.push(row(Basis::Radio, "TX A-MPDU", claim, seen, None));
 
     let claim = subject.claim(|c| match c.ht {
         Some(ht) => (true, Some(format!("receives up to {} bytes", grouped(u64::from(ht.max_amsdu_bytes()))))),
@@ -400,12 +412,12 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let qos_data: u64 = usage.tids.iter().sum();
     let seen = Seen::Frames(usage.amsdus, qos_data, "QoS data frames it sent".to_owned());
     // Every HT station receives A-MSDUs; none has to send them.
-    rows.push(with_received(row("A-MSDU", claim, seen, None), usage.received_amsdus));
+    rows.push(with_received(row(Basis::Mac, "A-MSDU", claim, seen, None), usage.received_amsdus));
 }
 
 fn power_management(subject: &Subject<'_>) -> CapabilityRow {
     let claim = (Claim::NotAvailable, Some("no element claims it".to_owned()));
-    let mut row = row("Power Management", claim, Seen::Unknown("no frame of it captured"), None);
+    let mut row = row(Basis::Mac, "Power Management", claim, Seen::Unknown("no frame of it captured"), None);
     if subject.frames > 0 {
         row.seen = Some(subject.pm_changes);
         let (changes, with_bit) = (grouped(subject.pm_changes), grouped(subject.pm_frames));

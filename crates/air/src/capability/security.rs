@@ -3,7 +3,7 @@
 use wire::ieee80211::{Capabilities, Rsn};
 
 use super::subject::{row, Seen, Subject};
-use crate::report::{CapabilityRow, Claim};
+use crate::report::{Basis, CapabilityRow, Claim};
 
 /// How keys are managed, as far as elements tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,22 +89,28 @@ pub fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     });
     // Key exchange goes before encryption.
     let after_keys = Some(usage.data.saturating_sub(usage.eapol_data));
-    rows.push(row("WPA2/WPA Personal", personal, subject.protected(Family::Personal), after_keys));
+    rows.push(row(Basis::Mac, "WPA2/WPA Personal", personal, subject.protected(Family::Personal), after_keys));
 
     let sae = claim(&|c| (c.rsn.is_some_and(Rsn::sae), c.sae_h2e.then(|| "with hash-to-element".to_owned())));
     let seen =
         Seen::Frames(usage.sae_authentications, usage.authentications, "authentication frames it sent".to_owned());
     // Who offers both gets open-system authentication of stations that choose the other one.
     let offers_more = subject.claimed.and_then(families).is_none_or(|families| families.len() > 1);
-    rows.push(row("WPA3 Personal (SAE)", sae, seen, (!offers_more).then_some(usage.authentications)));
+    rows.push(row(Basis::Mac, "WPA3 Personal (SAE)", sae, seen, (!offers_more).then_some(usage.authentications)));
 
     let enterprise = claim(&|c| ([c.rsn, c.wpa].into_iter().flatten().any(Rsn::enterprise), None));
     if enterprise.0 == Claim::Yes {
-        rows.push(row("WPA2/WPA3 Enterprise", enterprise, subject.protected(Family::Enterprise), after_keys));
+        rows.push(row(
+            Basis::Mac,
+            "WPA2/WPA3 Enterprise",
+            enterprise,
+            subject.protected(Family::Enterprise),
+            after_keys,
+        ));
     }
     let owe = claim(&|c| (c.rsn.is_some_and(Rsn::owe), None));
     if owe.0 == Claim::Yes {
-        rows.push(row("Enhanced Open (OWE)", owe, subject.protected(Family::Owe), after_keys));
+        rows.push(row(Basis::Mac, "Enhanced Open (OWE)", owe, subject.protected(Family::Owe), after_keys));
     }
     if usage.wep_data > 0 {
         let secured = subject.claimed.is_some_and(|c| c.rsn.is_some() || c.wpa.is_some());
@@ -114,7 +120,7 @@ pub fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
             _ => (Claim::No, None),
         };
         let seen = Seen::Frames(usage.wep_data, usage.data, "data frames it sent".to_owned());
-        rows.push(row("WEP", claim, seen, None));
+        rows.push(row(Basis::Mac, "WEP", claim, seen, None));
     }
 
     let pmf = claim(&|c| match c.rsn {
@@ -126,5 +132,11 @@ pub fn security(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let seen = Seen::Frames(usage.protected_management, usage.robust_management, what);
     // Before keys are there, and towards a peer without it, such frames are not protected.
     let peers = subject.peers.sent_to(|c| c.rsn.is_some_and(Rsn::mfp_capable));
-    rows.push(row("Protected Management Frames", pmf, seen, (peers > 0).then_some(usage.robust_management)));
+    rows.push(row(
+        Basis::Mac,
+        "Protected Management Frames",
+        pmf,
+        seen,
+        (peers > 0).then_some(usage.robust_management),
+    ));
 }

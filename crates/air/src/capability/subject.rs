@@ -4,7 +4,7 @@ use wire::ieee80211::Capabilities;
 use wire::phy::Band;
 
 use super::peers::{Peers, MIN_CONTRADICTION, MIN_OCCASION};
-use crate::report::{CapabilityRow, Claim};
+use crate::report::{Basis, CapabilityRow, Claim};
 use crate::sentence::{sentence, Figure};
 use crate::usage::Usage;
 
@@ -113,6 +113,7 @@ pub(super) const fn band_name(band: Band) -> &'static str {
 /// A row. `occasion`: frames in which the claim could have been used, because the peer claims it, too; `None` when its
 /// absence says nothing.
 pub(super) fn row(
+    basis: Basis,
     capability: impl Into<String>,
     (claimed, claimed_detail): (Claim, Option<String>),
     seen: Seen,
@@ -140,7 +141,7 @@ pub(super) fn row(
             (Some(used), Some(format!("{} of {} {what}", grouped(used), grouped(of))), note)
         }
     };
-    CapabilityRow { capability: capability.into(), claimed, claimed_detail, seen, seen_detail, note }
+    CapabilityRow { capability: capability.into(), claimed, claimed_detail, seen, seen_detail, note, basis }
 }
 
 /// `12345` as `12,345`.

@@ -39,6 +39,18 @@ pub struct CapabilityRow {
     pub seen_detail: Option<String>,
     /// What a reader should notice: a claim that was not used although there was an occasion, or a use without a claim.
     pub note: Option<Sentence>,
+    /// What `seen` and `note` rest on.
+    #[serde(skip)]
+    pub basis: Basis,
+}
+
+/// What a figure of frames rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// MAC headers and frame bodies.
+    Mac,
+    /// The modulation that the radio header gives, which can be false.
+    Radio,
 }
 
 /// Whether a capability is claimed.

@@ -47,18 +47,9 @@ pub struct DecryptedPair {
     pub handshakes: u64,
     /// Handshakes that none of the keys given fits.
     pub mismatches: u64,
-    /// Protected data MPDUs.
-    pub protected: u64,
-    /// Decrypted.
-    pub decrypted: u64,
-    /// No key was known when they came; `state` says why.
-    pub no_key: u64,
-    /// Keys were known, and their MIC matches under none: of another session, or damaged.
-    pub other_key: u64,
-    /// TKIP or WEP.
-    pub cipher_not_supported: u64,
-    /// Cut by the snap length.
-    pub cut: u64,
+    /// Its protected data MPDUs.
+    #[serde(flatten)]
+    pub mpdus: ProtectedMpdus,
 }
 
 /// Group-addressed data of one sender.
@@ -69,13 +60,22 @@ pub struct DecryptedGroup {
     pub sender: String,
     /// Name of its network, where it was heard.
     pub ssid: Option<String>,
+    /// Its protected data MPDUs.
+    #[serde(flatten)]
+    pub mpdus: ProtectedMpdus,
+}
+
+/// Protected data MPDUs, and what became of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProtectedMpdus {
     /// Protected data MPDUs.
     pub protected: u64,
     /// Decrypted.
     pub decrypted: u64,
-    /// No group key of the sender was known when they came.
+    /// No key of the pair, or group key of the sender, was known when they came; the `state` of a pair says why.
     pub no_key: u64,
-    /// Group keys were known, and their MIC matches under none.
+    /// Keys were known, and their MIC matches under none: of another session, or damaged.
     pub other_key: u64,
     /// TKIP or WEP.
     pub cipher_not_supported: u64,
