@@ -19,7 +19,7 @@ from txop.air.view import Facts, Grid, sections
 from txop.air.view.glyphs import GLYPH_OF_CAUSE, glyph
 from txop.air.view.headline import headline
 from txop.cli.air_headline import bar
-from txop.present.plot import INK
+from txop.present.plot import INK, theme_colors
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -168,14 +168,11 @@ def test_comparison_page(report, good_report, hostile_report):
     outline(text)
 
 
-def test_causes_with_a_key_of_their_own_differ_in_colour():
-    kinds = [
-        INK_OF_CAUSE[cause]
-        for cause in ("payload", "mac_headers", "preamble", "ifs_backoff", "retries", "other_stations",
-                      "beacons_management", "idle")
-    ]  # fmt: skip
-    assert len(set(kinds)) == len(kinds)
+def test_every_cause_has_a_colour_of_its_own():
     assert set(INK_OF_CAUSE.values()) <= set(INK)
+    for theme in ("light", "dark"):
+        shown = [theme_colors(theme)[f"plot-{name}"] for name in INK_OF_CAUSE.values()]
+        assert len(set(shown)) == len(shown)
 
 
 def test_flow_without_block_acks_has_no_figures_of_them(report):

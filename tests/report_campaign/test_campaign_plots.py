@@ -240,6 +240,7 @@ def test_the_waterfall_adds_up_and_is_the_mean_of_the_runs(golden):
     assert bars[0]["from"] == 0
     assert all(a["to"] == b["from"] for a, b in itertools.pairwise(bars))
     assert bars[-1]["to"] <= 1.001
+    assert {"payload", "b  IFS, backoff", "R  retries"} <= {row["cause"] for row in bars}
 
 
 json_like = st.recursive(

@@ -164,6 +164,22 @@ def test_a_simulation_can_be_interrupted():
     assert told == [(1, 500)]
 
 
+def test_names_are_drawn_as_bars_and_numbers_as_lines(swept):
+    def marks(spec: object) -> set[str]:
+        return set(re.findall(r"'type': '(bar|line|rule)'", str(spec)))
+
+    names = simulate("two-stations", settings=SHORT, sweeps=["wlan.dut.tx_ampdu=false,true", "wlan.dut.mcs=7"])
+    bars, lines = draw(names, "sweep"), draw(swept, "sweep")
+    assert bars is not None
+    assert lines is not None
+    assert marks(bars.spec) == {"bar"}
+    assert marks(lines.spec) == {"line", "rule"}
+    # Two flows of one station: one colour, two densities.
+    encoding = bars.spec["encoding"]
+    assert len(set(encoding["color"]["scale"]["range"])) == 1
+    assert len(set(encoding["opacity"]["scale"]["range"])) == 2
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=40))
 def test_any_sweep_is_run_or_refused(text):

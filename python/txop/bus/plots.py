@@ -11,7 +11,7 @@ from txop.present.chapters import Drawing
 from txop.present.plot import INK, SERIES, plain
 
 MAX_LINES = 4
-WIDTH = 640
+WIDTH = 920
 
 
 def draw(report: BusReport, name: str) -> Drawing | None:

@@ -42,6 +42,8 @@ INK: dict[str, str] = {
             "eight",
             "nine",
             "ten",
+            "eleven",
+            "twelve",
         )
     )
 }
@@ -137,7 +139,7 @@ def standalone(spec: dict[str, Any], theme: Theme = "light") -> dict[str, Any]:
 
     The colours are those of ``shell.css``.
     """
-    colors = _colors(theme)
+    colors = theme_colors(theme)
     whole = {**spec, "config": {**_CONFIG, "background": colors["back"]}, "background": colors["back"], "padding": 12}
 
     def literal(match: re.Match[str]) -> str:
@@ -148,7 +150,7 @@ def standalone(spec: dict[str, Any], theme: Theme = "light") -> dict[str, Any]:
     return found
 
 
-def _colors(theme: Theme) -> dict[str, str]:
+def theme_colors(theme: Theme) -> dict[str, str]:
     """The colours of a theme by the names of their CSS variables."""
     text = resources.files("txop.present").joinpath("shell.css").read_text(encoding="utf-8")
     light, dark = re.findall(r":root \{(.*?)\}", text, re.DOTALL)[:2]
@@ -208,4 +210,5 @@ def _tidy(root: ET.Element, ident: str, label: str) -> None:
     root.set("role", "img")
     root.set("aria-label", visible(label))
     root.attrib.pop("version", None)
+    root.set("style", f"--drawn: {float(root.get('width', '0')):.0f}px")
     root.attrib.pop("height", None)  # follows from the width and the view box

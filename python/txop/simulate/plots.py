@@ -20,10 +20,13 @@ MAX_LINES = len(SERIES)
 MAX_POINTS = 600
 """Points of one line over time; more are averaged."""
 
-WIDTH = 640
+WIDTH = 920
 
 _DASHES = ([1, 0], [5, 2], [1.5, 2], [8, 2, 2, 2])
 """Strokes of the lines of one station, or of lines that share an ink."""
+
+_DENSITIES = (1.0, 0.6, 0.35, 0.2)
+"""Opacities of bars that share an ink."""
 
 
 def draw(simulation: Simulation, name: str) -> Drawing | None:
@@ -154,11 +157,15 @@ def _sweep_latency(simulation: Simulation) -> Drawing | None:
 
 
 def _over_sweep(simulation: Simulation, figure: str, of: list[str], title: str, what: str) -> Drawing | None:
-    """A figure against the values of the axis that has most; the other axes are in the names of the lines."""
+    """A figure against the values of the axis that has most: lines over numbers, bars over names.
+
+    The values of the other axes are in the names of the lines.
+    """
     if not simulation.axes or len(simulation.points) < 2:
         return None
     along = max(range(len(simulation.axes)), key=lambda number: len(simulation.axes[number].values))
     rows: list[dict[str, Any]] = []
+    flow_of: dict[str, str] = {}
     for point in simulation.points:
         others = ", ".join(
             f"{axis.key.rpartition('.')[2]} {point.values[number]}"
@@ -169,39 +176,62 @@ def _over_sweep(simulation: Simulation, figure: str, of: list[str], title: str, 
             entry = summary_of(point, figure, name)
             if entry is not None:
                 line = f"{name}, {others}" if others else name
+                flow_of[line] = name
                 half = entry.sd or 0.0
                 rows.append(
                     {"x": point.values[along], "y": entry.mean, "low": entry.mean - half, "high": entry.mean + half,
                      "line": line}
                 )  # fmt: skip
-    lines = list(dict.fromkeys(str(row["line"]) for row in rows))[:MAX_LINES]
-    rows = [row for row in rows if row["line"] in lines]
+    flow_of = dict(list(flow_of.items())[:MAX_LINES])
+    rows = [row for row in rows if row["line"] in flow_of]
     if not rows:
         return None
-    import altair as alt
-
     axis = simulation.axes[along]
-    numbers = all(_is_number(value) for value in axis.values)
-    if numbers:
-        for row in rows:
-            row["x"] = float(row["x"])
-    # There is nothing between MCS 1 and MCS 2.
-    whole = numbers and all(row["x"].is_integer() for row in rows)
-    ticks = alt.Axis(tickMinStep=1, format="~r") if whole else alt.Axis()
-    base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
-        x=alt.X("x:Q", title=axis.key, scale=alt.Scale(zero=False), axis=ticks)
-        if numbers
-        else alt.X("x:N", title=axis.key, sort=None, axis=alt.Axis(labelAngle=0)),
-        color=_inks("line", lines),
-    )
-    chart = base.mark_line(point=True, strokeWidth=1.3).encode(y=alt.Y("y:Q", title=title))
     seeds = len(simulation.points[0].runs)
-    if seeds > 1:
-        chart = base.mark_rule(strokeWidth=1).encode(y=alt.Y("low:Q", title=title), y2="high:Q") + chart
+    run = simulation.points[0].runs[0]
+    draw_over = _over_numbers if all(_is_number(value) for value in axis.values) else _over_names
+    chart = draw_over(rows, axis.key, title, flow_of, run, spread=seeds > 1)
+    spread = "rules" if draw_over is _over_names else "bars"
     caption = f"{what}, against {axis.key}" + (
-        f"; bars: ± one standard deviation of {seeds} seeds." if seeds > 1 else "."
+        f"; {spread}: ± one standard deviation of {seeds} seeds." if seeds > 1 else "."
     )
     return _drawing(chart, caption, 190)
+
+
+def _over_numbers(
+    rows: list[dict[str, Any]], key: str, title: str, flow_of: Mapping[str, str], run: Run, *, spread: bool
+) -> Any:
+    import altair as alt
+
+    for row in rows:
+        row["x"] = float(row["x"])
+    # There is nothing between MCS 1 and MCS 2.
+    whole = all(row["x"].is_integer() for row in rows)
+    ticks = alt.Axis(tickMinStep=1, format="~r") if whole else alt.Axis()
+    base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
+        x=alt.X("x:Q", title=key, scale=alt.Scale(zero=False), axis=ticks), **_lines("line", flow_of, run)
+    )
+    chart = base.mark_line(point=True, strokeWidth=1.3).encode(y=alt.Y("y:Q", title=title))
+    if not spread:
+        return chart
+    return base.mark_rule(strokeWidth=1).encode(y=alt.Y("low:Q", title=title), y2="high:Q") + chart
+
+
+def _over_names(
+    rows: list[dict[str, Any]], key: str, title: str, flow_of: Mapping[str, str], run: Run, *, spread: bool
+) -> Any:
+    """Grouped bars: nothing lies between two names, so no line connects them."""
+    import altair as alt
+
+    base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
+        x=alt.X("x:N", title=key, sort=None, axis=alt.Axis(labelAngle=0, labelOverlap="greedy")),
+        xOffset=alt.XOffset("line:N", sort=None),
+    )
+    chart = base.mark_bar().encode(y=alt.Y("y:Q", title=title), **_bars("line", flow_of, run))
+    if not spread:
+        return chart
+    rules = base.mark_rule(strokeWidth=1, color=INK["text"]).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    return chart + rules
 
 
 def _is_number(text: str) -> bool:
@@ -245,27 +275,43 @@ def _lines(field: str, flow_of: Mapping[str, str], run: Run) -> dict[str, Any]:
     """
     import altair as alt
 
-    stations = {station.name for station in run.air.stations} if run.air is not None else set()
-    by_name = {flow.name: flow for flow in run.flows}
-    inks = _station_inks(run)
-    chosen = [inks[_ends(by_name[name], stations)[0]] for name in flow_of.values()]
-    strokes = [_DASHES[chosen[:number].count(one) % len(_DASHES)] for number, one in enumerate(chosen)]
-    shown = [str(plain([{"n": line}])[0]["n"]) for line in flow_of]
     legend = alt.Legend(title=None, columns=3, symbolType="stroke", symbolStrokeWidth=2)
-    color = alt.Scale(domain=shown, range=[INK[name] for name in chosen])
+    shown, chosen, color = _inks(flow_of, run)
     channels: dict[str, Any] = {"color": alt.Color(f"{field}:N", scale=color, legend=legend)}
     if len(set(chosen)) < len(chosen):
-        dash = alt.Scale(domain=shown, range=strokes)
+        dash = alt.Scale(domain=shown, range=[_DASHES[n % len(_DASHES)] for n in _uses(chosen)])
         channels["strokeDash"] = alt.StrokeDash(f"{field}:N", scale=dash, legend=legend)
     return channels
 
 
-def _inks(field: str, names: list[str]) -> alt.Color:
+def _bars(field: str, flow_of: Mapping[str, str], run: Run) -> dict[str, Any]:
+    """The same for bars: those of one ink differ in how dense it is."""
     import altair as alt
 
-    shown = [str(plain([{"n": name}])[0]["n"]) for name in names]
-    scale = alt.Scale(domain=shown, range=[INK[name] for name in SERIES[: len(shown)]])
-    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend(title=None, columns=3, symbolType="square"))
+    legend = alt.Legend(title=None, columns=3, symbolType="square")
+    shown, chosen, color = _inks(flow_of, run)
+    channels: dict[str, Any] = {"color": alt.Color(f"{field}:N", scale=color, legend=legend)}
+    if len(set(chosen)) < len(chosen):
+        density = alt.Scale(domain=shown, range=[_DENSITIES[n % len(_DENSITIES)] for n in _uses(chosen)])
+        channels["opacity"] = alt.Opacity(f"{field}:N", scale=density, legend=legend)
+    return channels
+
+
+def _inks(flow_of: Mapping[str, str], run: Run) -> tuple[list[str], list[str], alt.Scale]:
+    """Names of the lines as they are shown, the ink of each, and the scale of both."""
+    import altair as alt
+
+    stations = {station.name for station in run.air.stations} if run.air is not None else set()
+    by_name = {flow.name: flow for flow in run.flows}
+    inks = _station_inks(run)
+    chosen = [inks[_ends(by_name[name], stations)[0]] for name in flow_of.values()]
+    shown = [str(plain([{"n": line}])[0]["n"]) for line in flow_of]
+    return shown, chosen, alt.Scale(domain=shown, range=[INK[name] for name in chosen])
+
+
+def _uses(chosen: list[str]) -> list[int]:
+    """How often the ink of each line was used before it."""
+    return [chosen[:number].count(ink) for number, ink in enumerate(chosen)]
 
 
 def _drawing(chart: Any, caption: str, height: int) -> Drawing:

@@ -8,15 +8,15 @@ INK_OF_CAUSE = {
     "preamble": "nine",
     "ifs_backoff": "five",
     "ack": "four",
-    "rts_cts": "four",
+    "rts_cts": "eleven",
     "retries": "bad",
     "reverse": "seven",
     "other_stations": "one",
     "beacons_management": "ten",
-    "damaged": "two",
+    "damaged": "twelve",
     "idle_queued": "shade",
     "idle": "grid",
-    "unobserved": "grid",
+    "unobserved": "six",
 }
 
 

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import altair as alt
 
 from txop.air.page.causes import INK_OF_CAUSE, ink
+from txop.air.view.glyphs import SOLID, glyph
 from txop.present.chapters import Drawing
 from txop.present.plot import INK, plain
 from txop.report.answer.air_digest import LABELS, Digest, label_of
-from txop.report.campaign.plots.drawing import Rows, Tables, unchecked
+from txop.report.campaign.plots.drawing import FULL, Rows, Tables, unchecked
 
 _MAX_CAUSES = 40
 
-_LIGHT_INKS = ("shade", "grid", "nine", "six", "three")
+_LIGHT_INKS = ("shade", "grid", "nine", "six", "three", "five", "ten", "eleven")
 """Inks on which white cannot be read."""
 
 
@@ -35,17 +36,17 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
             rows.append(
                 {
                     "arm": each.arm,
-                    "cause": label_of(cause),
+                    "cause": _name(cause),
                     "from": round(start, 5),
                     "to": round(start + share, 5),
                     "share": f"{100 * share:.1f} %",
-                    "text": f"{100 * share:.0f} %" if share >= 0.045 else "",
+                    "text": _inside(cause, share),
                     "on_dark": ink(cause) not in _LIGHT_INKS,
                     "middle": round(start + share / 2, 5),
                 }
             )
             start += share
-    labels = [row["n"] for row in plain([{"n": label_of(cause)} for cause in causes])]
+    labels = [row["n"] for row in plain([{"n": _name(cause)} for cause in causes])]
     inks = [INK[ink(cause) if cause in INK_OF_CAUSE else "three"] for cause in causes]
     x = alt.X(
         "from:Q",
@@ -75,8 +76,20 @@ def waterfalls(test: str, digests: Sequence[Digest]) -> Drawing | None:
         " as in txop air --from --to, whose command for each run is in its run.json."
     )
     return Drawing(
-        tables.layered([bars, *text], width=760, height=32 * len(arms)),
+        tables.layered([bars, *text], width=FULL, height=32 * len(arms)),
         caption,
         wide=True,
         name=f"air-{test}",
     )
+
+
+def _name(cause: str) -> str:
+    """A cause in the legend, with the glyph that marks it in the bars."""
+    return label_of(cause) if glyph(cause) == SOLID else f"{glyph(cause)}  {label_of(cause)}"
+
+
+def _inside(cause: str, share: float) -> str:
+    """What stands in a bar: the glyph of the cause from 1 % on, and its share where there is room."""
+    sign = "" if glyph(cause) == SOLID else glyph(cause)
+    part = f"{100 * share:.0f} %" if share >= 0.045 else ""
+    return f"{sign} {part}".strip() if share >= 0.01 else ""

@@ -17,7 +17,7 @@ from txop.present.plot import INK
 from txop.report.answer.wording import SIGNS, plural
 from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked, x_at
 
-_WIDTH = 400
+_WIDTH = 560
 _STEP = 26
 _MOST_ROWS = 48
 _LEAST_RATIO, _MOST_RATIO = 0.02, 50.0

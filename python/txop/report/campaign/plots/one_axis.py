@@ -9,11 +9,11 @@ import altair as alt
 from txop.present.chapters import Drawing
 from txop.present.plot import INK
 from txop.report.answer.wording import plural
-from txop.report.campaign.plots.drawing import Rows, Tables, arm_color, unchecked
+from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.plots.time import SERIES, Phases, median_of, named, wide
 
-_WIDTH, _HEIGHT = 760, 105
+_WIDTH, _HEIGHT = FULL, 105
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [10, 4], [4, 1], [3, 5])
 """A dash for each arm, so that lines can be told apart without colour."""
 

@@ -68,7 +68,7 @@ def boxes(figure: ComparedFigure, inks: Mapping[str, str]) -> Drawing | None:
                     "about": f"{p.run}: {value(p.value, metric, infinite=p.infinite)} {metric.unit}".rstrip(),
                 }
             )
-    each = min(_ARM_MOST, max(_ARM_WIDTH, *(7 * len(arm.arm) + 8 for arm in arms)))
+    each = min(_ARM_MOST, max(_ARM_WIDTH, *(6 * len(arm.arm) + 4 for arm in arms)))
     width = each * max(2, len(arms))
     x_scale = alt.Scale(domain=[-0.5, max(2, len(arms)) - 0.5], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=None)
