@@ -81,6 +81,23 @@ def test_one_that_stopped_and_one_that_has_not_begun(bench, txop):
     assert f"To go on: txop resume {bench.layout.root}" in done.stdout
 
 
+def test_one_that_was_imported(tmp_path, txop):
+    (tmp_path / "ping.txt").write_text(
+        "PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n"
+        "64 bytes from 192.0.2.1: icmp_seq=1 ttl=64 time=1.23 ms\n"
+        "64 bytes from 192.0.2.1: icmp_seq=2 ttl=64 time=1.43 ms\n\n"
+        "--- 192.0.2.1 ping statistics ---\n"
+        "2 packets transmitted, 2 received, 0% packet loss, time 1001ms\n"
+    )
+    root = str(tmp_path / "theirs")
+    assert txop("import", str(tmp_path / "ping.txt"), "-o", root).returncode == 0
+    done = txop("watch", root)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == ["Imported, not a campaign: 1 run of other tools.", f"Next: txop compare {root}"]
+    now = json.loads(txop("watch", root, "--json").stdout)
+    assert (now["doing"], now["valid"], now["runs_to_come"]) == ("imported", 1, 0)
+
+
 @pytest.mark.parametrize("kill", [True, False])
 def test_while_another_process_writes_it(tmp_path, txop, program, kill):
     root = tmp_path / "archive"

@@ -16,6 +16,7 @@ from txop.archive.journal import Event, read_journal
 from txop.archive.layout import ArchiveError, Layout
 from txop.archive.regular import read_regular
 from txop.archive.run_file import RunFile, SeriesFile
+from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan.old_links import as_now
 from txop.plan.overrides import Overrides
@@ -38,6 +39,11 @@ class Archive:
     def finished(self) -> bool:
         """Whether the campaign came to its planned end."""
         return any(event.event == "campaign-finished" for event in self.events)
+
+    @property
+    def imported(self) -> bool:
+        """Whether ``txop import`` made it of the files of other tools: no campaign was carried out."""
+        return bool(self.runs) and not self.events and all(run.origin is Origin.IMPORTED for run in self.runs)
 
     @property
     def provenance(self) -> dict[str, dict[str, object]]:

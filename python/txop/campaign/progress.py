@@ -18,7 +18,7 @@ from txop.campaign.state import State
 from txop.plan.guest_time import guests_at_once
 from txop.plan_check.count import run_seconds
 
-Doing = Literal["not begun", "running", "stopped", "killed", "finished"]
+Doing = Literal["not begun", "running", "stopped", "killed", "finished", "imported"]
 
 
 class UnderWay(BaseModel):
@@ -50,7 +50,8 @@ class Progress(BaseModel):
     archive: str
     title: str
     doing: Doing
-    """``killed``: no process holds the archive, and none wrote down that it stopped."""
+    """``killed``: no process holds the archive, and none wrote down that it stopped. ``imported``: no campaign,
+    only files of other tools."""
     reason: str | None
     """Why it stopped, or what it left undone."""
     block: int | None
@@ -80,10 +81,10 @@ def progress(archive: Archive, *, held: bool | None) -> Progress:
     """
     events, plan = archive.events, archive.plan
     state = State.of(plan, events)
-    doing, reason = _doing(events, held)
+    doing, reason = ("imported", None) if archive.imported else _doing(events, held)
     block = max(state.blocks.values(), key=lambda each: each.block.number, default=None)
     under_way = _under_way(events) if doing == "running" else []
-    to_come = 0 if doing == "finished" else state.runs_to_come()
+    to_come = 0 if doing in ("finished", "imported") else state.runs_to_come()
     return Progress(
         archive=str(archive.layout.root),
         title=plan.title,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.padding import Padding
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -25,8 +25,6 @@ _HEADLINE_METRICS = (
     "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "retry_percent",
 )  # fmt: skip
 """Shown of each run, as far as it has them."""
-
-_RESULTS_KEPT = 5
 
 
 def duration(seconds: float) -> str:
@@ -70,7 +68,7 @@ class LiveReporter:
         self._phase_s: float | None = None
         self._ends_at: float | None = None
         self._to_come = 0
-        self._results: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._results: dict[tuple[str, str], tuple[str, int]] = {}
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -111,9 +109,8 @@ class LiveReporter:
         self._expect(runs_to_come, seconds_expected)
         self._under_way.pop(run.run, None)
         what = headline(run) if run.state == "valid" else f"void: {run.void[0].cause}"
-        results = self._results[run.arm, run.test]
-        results.append(what)
-        del results[:-_RESULTS_KEPT]
+        _, before = self._results.get((run.arm, run.test), ("", 0))
+        self._results[run.arm, run.test] = what, before + 1
         left = f" ({self._left()})" if runs_to_come and self._live is None else ""
         self._say(f"{self._place}: {run.arm}, {run.test}: {what}{left}")
 
@@ -143,8 +140,8 @@ class LiveReporter:
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=True, header_style="dim")
         for heading in ("arm", "test", "last result", "runs"):
             table.add_column(heading)
-        for (arm, test), results in [*self._results.items()]:  # this runs in the display's thread
-            table.add_row(safe_text(arm), safe_text(test), safe_text(results[-1]), str(len(results)))
+        for (arm, test), (last, runs) in [*self._results.items()]:  # this runs in the display's thread
+            table.add_row(safe_text(arm), safe_text(test), safe_text(last), str(runs))
         under_way = [*self._under_way.values()]
         phase = self._phase if len(under_way) < 2 else ""  # of several, the phase would be anybody's
         elapsed = time.monotonic() - self._phase_begun
@@ -156,4 +153,5 @@ class LiveReporter:
             (f"   {self._to_come} runs{left}", "dim"),
         )
         bar = ProgressBar(total=self._phase_s or 1.0, completed=min(elapsed, self._phase_s or 0.0), width=40)
-        return Group(self._title, line, bar, table)  # what does not fit the screen is the end of the table
+        # A bar ends without a new line; padding gives it one.
+        return Group(self._title, line, Padding(bar, 0), table)  # what does not fit the screen is the end of the table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,10 +31,12 @@ _ROOM_FOR_NAMES = 20
 _STYLES = {"better": "bold green", "worse": "bold red", "inconclusive": "yellow"}
 
 _MOST_NAMES = 3
-"""So many figures are named that a note is about."""
+"""How many of the figures that a note is about are named."""
 
 _MOST = 20
-"""So many voids, warnings and unavailable figures are listed without ``--all``."""
+"""How many voids, warnings and unavailable figures are listed without ``--all``."""
+
+_DIGITS = re.compile(r"\d+")
 
 
 def register(app: typer.Typer) -> None:
@@ -297,6 +300,24 @@ def _verdict(row: Row) -> str:
     return f"{text}, {row.blocks_needed} blocks needed" if row.blocks_needed is not None else text
 
 
+def _run_warnings(result: CompareResult, *, each: bool) -> list[str]:
+    """Warnings of runs; those that differ in their numbers only are one line, unless ``each`` is wanted."""
+    from txop.report.answer.wording import plural
+
+    alike: dict[str, list[tuple[str, str]]] = {}
+    for run in result.run_warnings:
+        for warning in run.warnings:
+            alike.setdefault(f"{run.run} {warning}" if each else _DIGITS.sub("0", warning), []).append(
+                (run.run, warning)
+            )
+    lines = []
+    for found in alike.values():
+        run_name, warning = found[0]
+        more = f" and {plural(len(found) - 1, 'more run')}" if len(found) > 1 else ""
+        lines.append(f"{run_name}{more}: {warning}")
+    return lines
+
+
 def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> None:
     """What a reader must know beside the figures."""
     notes: list[tuple[str, list[str]]] = []
@@ -314,7 +335,7 @@ def _show_notes(result: CompareResult, out: Console, *, everything: bool) -> Non
         again = f"repeated in block {run.repeated_in}" if run.repeated_in is not None else "not repeated"
         voided.append(f"{run.run} ({again}): {causes}")
     notes.append(("Void runs", voided))
-    notes.append(("Warnings", [f"{run.run}: {warning}" for run in result.run_warnings for warning in run.warnings]))
+    notes.append(("Warnings", _run_warnings(result, each=everything)))
     reasons: dict[str, list[str]] = {}
     for entry in result.not_available:
         name = entry.figure if entry.arm is None else f"{entry.figure} of {entry.arm}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 POLL_S = 1.0
 PATIENCE = 3
-"""So many looks in a row have to find that no process holds the archive: one that was just started takes a moment."""
+"""How many looks in a row must find that no process holds the archive: one that was just started takes a moment."""
 _FAULTS_SHOWN = 8
 
 ArchiveFolder = Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The folder that `txop run` made.")]
@@ -54,7 +54,7 @@ def watch(archive: ArchiveFolder, as_json: JsonFlag = False) -> int:
     now = _follow(archive, read, now)
     for line in _end(now):
         console.stdout().print(safe_text(line), soft_wrap=True)
-    return ExitCode.OK if now.doing == "finished" else ExitCode.PARTIAL
+    return ExitCode.OK if now.doing in ("finished", "imported") else ExitCode.PARTIAL
 
 
 def _follow(root: Path, read: Archive, now: Progress) -> Progress:
@@ -70,7 +70,7 @@ def _follow(root: Path, read: Archive, now: Progress) -> Progress:
     with Live(console=out, auto_refresh=False, transient=True) if out.is_terminal else nullcontext() as live:
         while True:
             gone = gone + 1 if now.doing in ("killed", "not begun") else 0
-            if now.doing in ("finished", "stopped") or gone >= PATIENCE:
+            if now.doing in ("finished", "stopped", "imported") or gone >= PATIENCE:
                 return now
             if live is not None:
                 live.update(view(read, now), refresh=True)
@@ -84,6 +84,7 @@ def _follow(root: Path, read: Archive, now: Progress) -> Progress:
 def view(read: Archive, now: Progress) -> RenderableType:
     """A screen of it."""
     from txop.cli.campaign_live import duration
+    from txop.report.answer.wording import plural
 
     lines: list[RenderableType] = [safe_text(now.title, "bold")]
     doing = [
@@ -96,7 +97,7 @@ def view(read: Archive, now: Progress) -> RenderableType:
         lines.append(safe_text(f"last: {result(read, now)}"))
     for fault in now.faults[:_FAULTS_SHOWN]:
         style = "red" if fault.severity == "error" else "yellow"
-        lines.append(safe_text(f"{fault.title}: {fault.count} times in {fault.runs} runs", style))
+        lines.append(safe_text(f"{fault.title}: {plural(fault.count, 'time')} in {plural(fault.runs, 'run')}", style))
     lines += [safe_text(f"damaged: {sentence}", "yellow") for sentence in now.damage[:3]]
     return Group(*lines)
 
@@ -126,7 +127,14 @@ def _left(now: Progress) -> str:
 
 
 def _end(now: Progress) -> list[str]:
-    counts = f"{now.valid} valid and {now.void} void runs, {len(now.faults)} kinds of faults"
+    from txop.report.answer.wording import plural
+
+    counts = f"{now.valid} valid and {now.void} void runs, {plural(len(now.faults), 'kind')} of faults"
+    if now.doing == "imported":
+        return [
+            f"Imported, not a campaign: {plural(now.valid, 'run')} of other tools.",
+            f"Next: txop compare {now.archive}",
+        ]
     if now.doing == "finished":
         return [f"Finished{' ' + now.reason if now.reason else ''}: {counts}.", f"Next: txop compare {now.archive}"]
     if now.doing == "stopped":

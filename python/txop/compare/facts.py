@@ -72,7 +72,7 @@ def design_facts(
         if run.state == "valid":
             valid.setdefault(run.block, set()).add((run.arm, run.test))
     done = _complete(valid, replaces, {(arm, test) for arm in arms for test in tests})
-    imported = bool(runs) and not archive.events and all(run.origin is Origin.IMPORTED for run in runs)
+    imported = archive.imported
     times = [event.at for event in archive.events if _is_time(event.at)]
     return DesignFacts(
         seed=plan.design.seed,

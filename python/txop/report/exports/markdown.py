@@ -41,7 +41,7 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     for sentence in result.headline:
         yield from paragraph(sentence)
     if result.description:
-        yield from paragraph(result.description)
+        yield from paragraph(" ".join(result.description.split()))
     yield from paragraph(f"Origin of all figures: {result.origin.value} ({facts.ORIGINS[result.origin]}).")
     for sentence in result.warnings:
         yield from paragraph(f"Note: {sentence}")
