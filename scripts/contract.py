@@ -24,7 +24,7 @@ Schema = dict[str, Any]
 
 SHARED = "txop.present.report_parts"
 """Where the models are that the reports of several engines have."""
-PARTS = {"Figure": SHARED, "Sentence": SHARED, "Window": SHARED}
+PARTS = {"DamageNote": SHARED, "Figure": SHARED, "Sentence": SHARED, "Window": SHARED}
 OF_AIR = {"Waterfall": "txop.air.model", "WaterfallStep": "txop.air.model", "Figure": SHARED, "Sentence": SHARED}
 
 
@@ -57,6 +57,7 @@ DOCUMENTS = (
              by_hand=("txop.bus.compare", "Comparison", "Capture", "Difference")),
     Document("txop-simulate", "Document", "txop.simulate", "simulate.md", OF_AIR, has_tables=False),
     Document("txop-emulate", "Status", "txop.emulate", "emulate.md", has_tables=False),
+    Document("txop-vusb-statistics", "Statistics", "txop.guest.device_statistics", "vusb-json.md"),
     Document("wlan-counters", "Counters", "txop.emulate", "emulate.md", module="counters", has_tables=False),
     Document("modem-counters", "ModemCounters", "txop.simulate", "simulate.md", module="modem_counters",
              has_tables=False),
@@ -76,11 +77,12 @@ def definitions(document: Document) -> dict[str, Schema]:
     found: dict[str, Schema] = {}
 
     def visit(name: str, item: Schema) -> None:
-        if name in found or "properties" not in item:
+        if name in found:
             return
-        for used in reversed(list(_references(item["properties"]))):
+        for used in reversed(list(_references(item.get("properties") or item.get("anyOf")))):
             visit(used, schema["$defs"][used])
-        found[name] = item
+        if "properties" in item:
+            found[name] = item
 
     visit(document.root, schema)
     return found
@@ -101,6 +103,8 @@ def kind(value: Schema, known: dict[str, Schema]) -> str:
     """The Python type of a value."""
     if target := value.get("$ref"):
         name = str(target).rpartition("/")[2]
+        if "anyOf" in known[name]:
+            return kind(known[name], known)
         return name if "properties" in known[name] else "str"
     if options := value.get("anyOf"):
         return " | ".join(sorted((kind(option, known) for option in options), key=lambda text: text == "None"))
@@ -132,7 +136,8 @@ def meaning(value: Schema, known: dict[str, Schema]) -> str:
 
 def _started(sentence: str) -> str:
     text = sentence.removesuffix(".")
-    return text if text[:2].isupper() else text[:1].lower() + text[1:]
+    first = text.partition(" ")[0]
+    return text if first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
 
 
 def model(name: str, item: Schema, known: dict[str, Schema]) -> str:
@@ -140,15 +145,24 @@ def model(name: str, item: Schema, known: dict[str, Schema]) -> str:
     lines = [f"class {name}(Model):", *_docstring(item["description"]), ""]
     for key, value in item["properties"].items():
         default = "" if key in item["required"] else f" = {_default(value.get('default'))}"
-        shown = key
-        if keyword.iskeyword(key):
-            shown, default = f"{key}_", f' = Field(alias="{key}")'
-        lines += [f"    {shown}: {kind(value, known)}{default}", *_docstring(meaning(value, known))]
+        shown, what = key, kind(value, known)
+        if not key.isidentifier() or keyword.iskeyword(key):
+            shown, default = _identifier(key), f' = Field(alias="{key}")'
+        if default == " = None" and not what.endswith("None"):
+            what += " | None"
+        lines += [f"    {shown}: {what}{default}", *_docstring(meaning(value, known))]
     return "\n".join(lines)
 
 
+def _identifier(key: str) -> str:
+    name = key.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
 def _default(value: object) -> str:
-    return "Field(default_factory=list)" if value == [] else repr(value)
+    if value == []:
+        return "Field(default_factory=list)"
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def _docstring(text: str) -> list[str]:

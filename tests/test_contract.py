@@ -13,9 +13,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from txop.guest import chips
+from txop.guest.device_statistics.model import Mt7610uStatistics, Rtl8188cusStatistics, Statistics
 from txop.simulate import simulate_json
 
 ROOT = Path(__file__).parents[1]
+MODELS = {"rtl8188cus": Rtl8188cusStatistics, "rtl8723au": Rtl8188cusStatistics, "mt7610u": Mt7610uStatistics}
 SCHEMAS = sorted((ROOT / "docs/schema").glob("*.json"))
 
 
@@ -79,6 +82,20 @@ def test_counters_of_other_links_keep_to_their_schemas(scenario, schema):
     assert refused(schema, counters | {"bus_busy_ns": -1})
     del counters["uplink"]["packets_offered"]
     assert refused(schema, counters)
+
+
+@pytest.mark.parametrize("device", chips.DEVICES)
+def test_counters_of_virtual_chips_keep_to_their_schema(device, tmp_path):
+    file = tmp_path / "stats.json"
+    command = ["serve", "--listen", "127.0.0.1:0", "--ap", "none", "--device", device, "--stats", str(file)]
+    with subprocess.Popen([chips.find_chips(), *command], stderr=subprocess.PIPE) as chip:
+        assert b"127.0.0.1" in chip.stderr.readline()
+        chip.terminate()
+    document = json.loads(file.read_bytes())
+    assert refused("txop-vusb-statistics", document) == []
+    assert isinstance(Statistics.model_validate(document).device, MODELS[device])
+    del document["device"]["tx"]["frames"]
+    assert refused("txop-vusb-statistics", document)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 import pytest
 from hypothesis import given
@@ -13,10 +15,12 @@ from hypothesis import strategies as st
 
 from txop.campaign.gates import judge
 from txop.core.metrics import METRICS
+from txop.guest.device_statistics.model import Statistics
 from txop.measure.instrument import Marks, Reading, RunFacts
 from txop.measure.probes import chip
 from txop.plan.model import Plan
 from txop.plan_check.figures import figures_of
+from txop.present.document import Model
 
 SECOND = 1_000_000_000
 
@@ -286,3 +290,33 @@ def test_a_modem_has_no_retries_and_says_so(tmp_path: Path) -> None:
     for key in ("chip_retry_percent", "chip_airtime_percent", "chip_rts_percent"):
         assert read.metrics[key].value is None
         assert read.metrics[key].reason == "a network function (qmi-modem) has nothing of the kind"
+
+
+def test_every_counter_that_is_asked_for_is_one_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the structs in Rust call them decides: docs/schema."""
+    asked: set[str] = set()
+
+    def one(_: object, path: str) -> int:
+        asked.add(path)
+        return 1
+
+    monkeypatch.setattr(chip.Growth, "get", one)
+    grown = chip.Growth(1.0, {})
+    chip._figures(grown, "chip")
+    chip._figures(grown, "ap")
+    chip._passed(grown, {}, {})
+    chip._rts_rate(grown)
+    assert {"device.chip.interrupts", "device.air.ap.bytes", "device.qmi_modem.engine_busy_ns"} < asked
+    for path in asked:
+        assert list(_leaves(Statistics, path.split("."))), path
+
+
+def _leaves(kind: Any, path: list[str]) -> Iterator[object]:
+    """The types that the models have at the end of a path."""
+    for option in get_args(kind) if isinstance(kind, UnionType) else [kind]:
+        if not path:
+            yield option
+        elif get_origin(option) is list and path[0].isdigit():
+            yield from _leaves(get_args(option)[0], path[1:])
+        elif isinstance(option, type) and issubclass(option, Model) and path[0] in option.model_fields:
+            yield from _leaves(option.model_fields[path[0]].annotation, path[1:])

@@ -4,6 +4,7 @@
 //! every share has its numerator and denominator beside it; times are µs since the first record unless the name says
 //! otherwise; shares are fractions of one. A "transfer request" is a URB (Linux) or an IRP (Windows).
 
+pub use capture::report::DamageNote;
 use capture::report::Window;
 use serde::Serialize;
 
@@ -24,8 +25,8 @@ pub struct Report {
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
-    /// Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or `simulated` for one
-    /// that says that txop made it.
+    /// Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported` for any
+    /// other.
     pub origin: String,
     /// The file as named by the caller.
     pub path: String,
@@ -121,16 +122,6 @@ pub struct LinkTypeCount {
     pub name: String,
     /// Records.
     pub records: u64,
-}
-
-/// Where reading stopped.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DamageNote {
-    /// Byte offset in the (decompressed) file.
-    pub offset: u64,
-    /// What was expected and what was there.
-    pub message: String,
 }
 
 /// Something that the capture cannot tell.

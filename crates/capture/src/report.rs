@@ -1,4 +1,4 @@
-//! What a report on a capture says of the part that its figures are of.
+//! What reports on captures have in common: the part that their figures are of, and where reading stopped.
 
 use serde::Serialize;
 
@@ -29,6 +29,16 @@ pub struct Window {
     pub capture_first_unix_s: Option<f64>,
     /// Latest time of a record of the capture.
     pub capture_last_unix_s: Option<f64>,
+}
+
+/// Where reading stopped.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DamageNote {
+    /// Byte offset in the (decompressed) file.
+    pub offset: u64,
+    /// What was expected and what was there.
+    pub message: String,
 }
 
 impl Window {

@@ -1,9 +1,4 @@
-//! Writes `docs/schema/*.json`: JSON Schema of what the engines write, made from the structs that they write.
-//!
-//! `cargo run -p txop-contract` writes them, and `scripts/contract.py` makes the Python models and the tables of the
-//! documentation from them. A test of either makes everything again and compares. Descriptions are the doc comments of the
-//! structs. A field with a `default` is one that older documents lack.
-
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unreachable)]
 
@@ -29,6 +24,7 @@ fn documents() -> Vec<(String, Value)> {
         document::<bus::report::Report>(bus::report::FORMAT),
         document::<simulate::Document>(simulate::result::FORMAT),
         document::<emulate::Status>(emulate::FORMAT),
+        document::<vusb::statistics::Statistics>(vusb::statistics::FORMAT),
         document::<link::wlan::Counters>("wlan-counters"),
         document::<link::modem::ModemCounters>("modem-counters"),
         document::<link::sdio::SdioCounters>("sdio-counters"),

@@ -5,6 +5,8 @@ use std::os::fd::RawFd;
 use wire::usb::setup::Setup;
 pub use wire::usb::usbip::Speed;
 
+use crate::statistics::DeviceStatistics;
+
 /// What a device says about itself: the bytes of its descriptors (USB 2.0, 9.6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
@@ -135,9 +137,9 @@ pub trait Device {
     /// Moves out the faults of its script that happened or ended since the last call, in order.
     fn struck(&mut self, _faults: &mut Vec<Struck>) {}
 
-    /// What it has counted, as JSON.
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::Value::Null
+    /// What it has counted; `None`: it counts nothing.
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        None
     }
 
     /// The run ends: what is buffered goes to its files.
@@ -186,7 +188,7 @@ impl<D: Device + ?Sized> Device for Box<D> {
     fn struck(&mut self, faults: &mut Vec<Struck>) {
         (**self).struck(faults);
     }
-    fn statistics(&self) -> serde_json::Value {
+    fn statistics(&self) -> Option<DeviceStatistics> {
         (**self).statistics()
     }
     fn finish(&mut self) -> std::io::Result<()> {

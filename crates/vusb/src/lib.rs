@@ -11,4 +11,5 @@ pub mod record;
 pub mod serve;
 pub mod session;
 mod small_file;
+pub mod statistics;
 pub mod trace;

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from txop.present.document import Model
-from txop.present.report_parts import Figure, Sentence, Window
+from txop.present.report_parts import DamageNote, Figure, Sentence, Window
 
 
 class DhcpMessage(Model):
@@ -1427,15 +1427,6 @@ class Selection(Model):
     """Frames that do not tell their channel, which are left out where one was chosen."""
 
 
-class DamageNote(Model):
-    """Where reading stopped."""
-
-    offset: int
-    """Byte offset in the (decompressed) file."""
-    message: str
-    """What was expected and what was there."""
-
-
 class FcsState(Model):
     """What is known of frame check sequences. The four counts sum to `frames` of the report."""
 
@@ -1532,8 +1523,8 @@ class Report(Model):
     tool: str
     """Program and version that wrote this."""
     origin: str
-    """Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or `simulated` for
-    one that says that txop made it."""
+    """Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported`
+    for any other."""
     path: str
     """The file as named by the caller."""
     frames: int

@@ -8,7 +8,7 @@ Made by scripts/contract.py from docs/schema: change the structs in Rust instead
 from __future__ import annotations
 
 from txop.present.document import Model
-from txop.present.report_parts import Window
+from txop.present.report_parts import DamageNote, Window
 
 
 class AgreedDirection(Model):
@@ -391,15 +391,6 @@ class Limit(Model):
     """In words."""
 
 
-class DamageNote(Model):
-    """Where reading stopped."""
-
-    offset: int
-    """Byte offset in the (decompressed) file."""
-    message: str
-    """What was expected and what was there."""
-
-
 class LinkTypeCount(Model):
     """A link type."""
 
@@ -481,8 +472,8 @@ class Report(Model):
     tool: str
     """Program and version that wrote this."""
     origin: str
-    """Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or `simulated` for
-    one that says that txop made it."""
+    """Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported`
+    for any other."""
     path: str
     """The file as named by the caller."""
     records: int

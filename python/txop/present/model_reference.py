@@ -11,7 +11,7 @@ from pathlib import Path
 from txop.present.document import Model
 
 _UNITS = {
-    "_us": "µs", "_mbit_s": "Mbit/s", "mbit_s": "Mbit/s", "_dbm": "dBm", "_mhz": "MHz", "_bytes": "bytes",
+    "_us": "µs", "_ns": "ns", "_mbit_s": "Mbit/s", "mbit_s": "Mbit/s", "_dbm": "dBm", "_mhz": "MHz", "_bytes": "bytes",
     "bytes": "bytes",
     "_unix_s": "s", "percent": "%", "share": "fraction", "in_window": "fraction", "confidence": "fraction",
     "bytes_sent": "bytes", "snap_lengths": "bytes", "offset": "bytes", "variation": "ratio", "distance": "bits",
@@ -49,7 +49,8 @@ def model_table(item: type[Model], docs: dict[str, str]) -> str:
              "| field | type | unit | meaning |", "| --- | --- | --- | --- |"]  # fmt: skip
     for name in item.model_fields:
         kind = _kind(item, name)
-        lines.append(f"| `{name}` | {kind} | {_unit(name, kind)} | {docs[name].replace('|', chr(92) + '|')} |")
+        shown = item.model_fields[name].alias or name
+        lines.append(f"| `{shown}` | {kind} | {_unit(name, kind)} | {docs[name].replace('|', chr(92) + '|')} |")
     return "\n".join([*lines, ""])
 
 

@@ -8,6 +8,15 @@ from __future__ import annotations
 from txop.present.document import Model
 
 
+class DamageNote(Model):
+    """Where reading stopped."""
+
+    offset: int
+    """Byte offset in the (decompressed) file."""
+    message: str
+    """What was expected and what was there."""
+
+
 class Figure(Model):
     """A figure that a sentence rests on."""
 

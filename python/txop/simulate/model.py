@@ -160,8 +160,8 @@ class Drop(Model):
     """Packets dropped for one cause."""
 
     cause: str
-    """As in `link.DropCause`. `queue_full`: A queue was full; `codel`: coDel dropped it, to make its flow slow down
-    (RFC 8289); `overlimit`: A flow queue dropped it because all flows together had too much (RFC 8290, 4.1.3);
+    """As in `link.DropCause`. `queue_full`: a queue was full; `codel`: CoDel dropped it, to make its flow slow down
+    (RFC 8289); `overlimit`: a flow queue dropped it because all flows together had too much (RFC 8290, 4.1.3);
     `retry_limit`: it was sent as often as the retry limit allows; `receiver_full`: the host at the receiving end did
     not keep up; `oversize`: it is larger than what the link can carry; `device_down`: the device at one end had
     crashed or was being reset."""

@@ -28,6 +28,7 @@ pub use multi_user::*;
 pub use station::*;
 pub use traffic::*;
 
+pub use capture::report::DamageNote;
 use capture::report::Window;
 use serde::Serialize;
 
@@ -50,8 +51,8 @@ pub struct Report {
     pub version: u32,
     /// Program and version that wrote this.
     pub tool: String,
-    /// Where the figures come from: `imported` for a capture that somebody hands in, `emulated` or `simulated` for one
-    /// that says that txop made it.
+    /// Where the figures come from: `emulated` or `simulated` for a capture that says that txop made it, `imported` for any
+    /// other.
     pub origin: String,
     /// The file as named by the caller.
     pub path: String,
@@ -243,16 +244,6 @@ pub struct FcsState {
     pub disagreements: u64,
     /// Good by the receiver's flag alone: the capture holds no whole FCS of them.
     pub flagged_good: u64,
-}
-
-/// Where reading stopped.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DamageNote {
-    /// Byte offset in the (decompressed) file.
-    pub offset: u64,
-    /// What was expected and what was there.
-    pub message: String,
 }
 
 /// Something that the capture cannot tell.

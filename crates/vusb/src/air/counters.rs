@@ -9,6 +9,7 @@ use crate::air::exchange::FCS_LEN;
 
 /// Frames that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frames {
     /// PPDUs, control frames not counted (but Block Ack requests are PPDUs like others).
     pub ppdus: u64,
@@ -42,6 +43,7 @@ pub struct Frames {
 
 /// What was sent from one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideCounters {
     /// Everything that it sent and that asks for or begins an exchange.
     #[serde(flatten)]
@@ -69,6 +71,7 @@ pub struct SideCounters {
 
 /// What went between the chip and one of several stations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StationCounters {
     /// Signal at both ends, dBm.
     pub signal_dbm: i8,
@@ -80,13 +83,16 @@ pub struct StationCounters {
 
 /// What happened on the air.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AirCounters {
     /// From the chip.
     pub chip: SideCounters,
     /// From the access point, where that is the chip's only peer.
-    pub ap: SideCounters,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ap: Option<SideCounters>,
     /// What went to and from each station, where stations are the chip's peers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub stations: Vec<StationCounters>,
     /// From the neighbour, and its own access point's answers to it.
     #[serde(skip_serializing_if = "is_silent")]
@@ -191,17 +197,8 @@ impl AirCounters {
             side if side > peers => count(&mut self.neighbour),
             side => match self.stations.get_mut(side - 1) {
                 Some(station) => count(&mut station.up),
-                None => count(&mut self.ap),
+                None => self.ap.iter_mut().for_each(count),
             },
         }
-    }
-
-    /// As JSON, without the access point where there is none.
-    pub fn statistics(&self) -> serde_json::Value {
-        let mut value = serde_json::json!(self);
-        if let (Some(object), false) = (value.as_object_mut(), self.stations.is_empty()) {
-            object.remove("ap");
-        }
-        value
     }
 }

@@ -6,7 +6,7 @@ use wire::ieee80211::Mpdu;
 use wire::phy::{RateSet, ACK_LEN, BLOCK_ACK_64_LEN, RTS_LEN};
 
 use super::channel::{ChannelSettings, Losses, Tuned};
-use super::counters::{AirCounters, StationCounters};
+use super::counters::{AirCounters, SideCounters, StationCounters};
 use super::exchange::{self, BAND, FCS_LEN};
 use super::monitor::{set_durations, Heard, Monitor};
 use super::neighbour::Neighbour;
@@ -42,6 +42,7 @@ impl Medium {
         let mut air = Air::new(settings, signals_dbm.to_vec(), seed, recorder);
         let station = |&signal_dbm: &i8| StationCounters { signal_dbm, ..StationCounters::default() };
         air.counters.stations = signals_dbm.iter().map(station).collect();
+        air.counters.ap = None;
         Self { air, neighbour: None }
     }
 
@@ -134,7 +135,7 @@ impl Air {
             sides: std::iter::repeat_with(fresh).take(sides).collect(),
             busy: None,
             winners: Vec::new(),
-            counters: AirCounters::default(),
+            counters: AirCounters { ap: Some(SideCounters::default()), ..AirCounters::default() },
             monitor: recorder.map(Monitor::new),
         };
         air.forget_losses();

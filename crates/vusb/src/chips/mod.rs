@@ -5,6 +5,13 @@ pub mod ccmp;
 pub mod mt7610u;
 pub mod rtl8188cus;
 
+/// Sets an assumption by `NAME=VALUE`. `set` gets both, and answers `None` to what is unknown; the error has the `names` that
+/// there are.
+fn assume(assignment: &str, names: &str, set: impl FnOnce(&str, &str) -> Option<()>) -> Result<(), String> {
+    let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+    set(name.trim(), value).ok_or_else(|| format!("{assignment:?} is none of {names}"))
+}
+
 /// The choice of that name: a value of an assumption.
 fn one_of<T: Copy>(value: &str, choices: [(&str, T); 2]) -> Option<T> {
     choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice)

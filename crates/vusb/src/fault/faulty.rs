@@ -5,7 +5,9 @@ use std::os::fd::RawFd;
 use wire::usb::setup::Setup;
 
 use super::script::{Action, Direction, Fault, Script};
+use super::statistics::FaultCounters;
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Struck};
+use crate::statistics::DeviceStatistics;
 
 const MS: u64 = 1_000_000;
 /// How long a device stays unplugged where the script does not say.
@@ -377,15 +379,15 @@ impl<D: Device> Device for Faulty<D> {
         self.inner.struck(faults);
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        let mut value = self.inner.statistics();
-        let faults = self.armed.iter().map(
-            |armed| serde_json::json!({ "name": armed.fault.name, "transfers": armed.seen, "struck": armed.struck }),
-        );
-        if let Some(object) = value.as_object_mut() {
-            object.insert("faults".into(), faults.collect());
-        }
-        value
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        let mut statistics = self.inner.statistics()?;
+        let counted = |armed: &Armed| FaultCounters {
+            name: armed.fault.name.clone(),
+            transfers: armed.seen,
+            struck: armed.struck,
+        };
+        statistics.set_faults(self.armed.iter().map(counted).collect());
+        Some(statistics)
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

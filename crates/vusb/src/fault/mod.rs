@@ -15,6 +15,8 @@
 
 mod faulty;
 mod script;
+mod statistics;
 
 pub use faulty::Faulty;
 pub use script::{Action, Direction, Fault, Script, ScriptError};
+pub use statistics::FaultCounters;

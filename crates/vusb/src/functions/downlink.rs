@@ -6,6 +6,7 @@ use super::range::{in_range, SettingsError};
 
 /// When a transfer to the host is complete: at the first of these limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Aggregation {
     /// Datagrams.
     pub datagrams: usize,

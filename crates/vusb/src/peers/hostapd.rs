@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 
 use super::radio::{transmitter, Radio};
 use super::relay::Relay;
+use super::statistics::{HostapdStatistics, PeerStatistics, RadioStatistics};
 use super::{ApError, Peers};
 use crate::air::Station;
 use crate::device::Source;
@@ -51,7 +52,8 @@ impl Peers for Hostapd {
         });
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({ "kind": "hostapd", "relay": self.radio.counters(), "waiting": self.radio.waiting() })
+    fn statistics(&self) -> PeerStatistics {
+        let RadioStatistics { relay, waiting } = self.radio.statistics();
+        PeerStatistics::Hostapd(HostapdStatistics { kind: "hostapd", relay, waiting })
     }
 }

@@ -10,11 +10,16 @@ mod rates;
 mod relay;
 pub mod silent;
 pub mod stations;
+mod statistics;
 
 use std::os::fd::RawFd;
 
 use crate::air::Station;
 use crate::device::Source;
+pub use statistics::{
+    ApCounters, BuiltinStatistics, EventCounters, HostapdStatistics, NoPeers, PeerStatistics, RadioStatistics,
+    RelayCounters, StationsStatistics,
+};
 
 /// Who is on the air with a chip: an access point, a station with a network behind it, or several stations of which the chip
 /// is the access point. Those that do nothing of their own accord, and wait for nothing, have no more to say than who they
@@ -43,8 +48,8 @@ pub trait Peers {
     /// One of its descriptors can be read.
     fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
 
-    /// What it has counted, as JSON.
-    fn statistics(&self) -> serde_json::Value;
+    /// What they have counted.
+    fn statistics(&self) -> PeerStatistics;
 }
 
 /// Why there is none.

@@ -1,6 +1,5 @@
 //! A radio of mac80211_hwsim as a station on the air: an access point's, or a station's.
 
-use serde::Serialize;
 use wire::ieee80211::{FrameKind, MacAddr, ManagementBody, Mpdu};
 use wire::phy::{EdcaParameters, Mode, RateSet};
 
@@ -9,29 +8,13 @@ use super::hwsim::{attribute, rate_flag, Incoming, FRAME, TX_CTL_NO_ACK, TX_INFO
 use super::queue::{Done, Queue, Queued};
 use super::rates::DownRates;
 use super::relay::Relay;
+use super::statistics::{RadioStatistics, RelayCounters};
 use crate::air::rates::{mode, Modulation, LEGACY_RATES, MCS0};
 use crate::air::{Outcome, Ppdu, Protection, Reception, Station, Tuned};
 
 /// Frames that wait at most: what mac80211_hwsim keeps itself (MAX_QUEUE, 100) and some. It never holds its senders back,
 /// so this is the radio's buffer, and its depth is the delay of a saturated link.
 const QUEUE_MAX: usize = 128;
-
-/// What was relayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RelayCounters {
-    /// Frames from the kernel.
-    pub from_kernel: u64,
-    /// Frames to the kernel.
-    pub to_kernel: u64,
-    /// Frames of the kernel that were acknowledged.
-    pub acknowledged: u64,
-    /// Frames of the kernel given up after their last retry.
-    pub given_up: u64,
-    /// Frames that the kernel did not take.
-    pub refused: u64,
-    /// Frames from the kernel dropped because too many waited.
-    pub dropped: u64,
-}
 
 /// What must be said to the kernel about a frame.
 struct Ticket {
@@ -90,13 +73,9 @@ impl Radio {
         self.name
     }
 
-    pub(super) const fn counters(&self) -> &RelayCounters {
-        &self.counters
-    }
-
-    /// How many frames wait to be sent.
-    pub(super) fn waiting(&self) -> usize {
-        self.queue.len()
+    /// What it has counted.
+    pub(super) fn statistics(&self) -> RadioStatistics {
+        RadioStatistics { relay: self.counters, waiting: self.queue.len() }
     }
 
     /// A frame that the kernel wants it to send.

@@ -2,6 +2,7 @@
 
 use wire::phy::{AccessCategory, EdcaParameters};
 
+use super::statistics::PeerStatistics;
 use super::Peers;
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 
@@ -18,8 +19,8 @@ impl Peers for Silent {
         vec![self]
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({ "kind": "none" })
+    fn statistics(&self) -> PeerStatistics {
+        PeerStatistics::default()
     }
 }
 

@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 
 use super::radio::{transmitter, Radio};
 use super::relay::Relay;
+use super::statistics::{PeerStatistics, StationsStatistics};
 use super::{ApError, Peers};
 use crate::air::Station;
 use crate::device::Source;
@@ -56,8 +57,8 @@ impl Peers for Stations {
         });
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        let of = |radio: &Radio| serde_json::json!({ "relay": radio.counters(), "waiting": radio.waiting() });
-        serde_json::json!({ "kind": "stations", "stations": self.radios.iter().map(of).collect::<Vec<_>>() })
+    fn statistics(&self) -> PeerStatistics {
+        let stations = self.radios.iter().map(Radio::statistics).collect();
+        PeerStatistics::Stations(StationsStatistics { kind: "stations", stations })
     }
 }

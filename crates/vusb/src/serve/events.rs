@@ -15,6 +15,7 @@ use super::{system, Clock, ServeError};
 use crate::device::{Device, Effect, Source};
 use crate::record::Observer;
 use crate::session::{Session, UrbCounters};
+use crate::statistics::{Statistics, FORMAT, FORMAT_VERSION};
 
 const READ_LEN: usize = 1 << 20;
 /// Events handled before the host is looked at again.
@@ -315,26 +316,20 @@ impl<D: Device> Loop<'_, D> {
     }
 }
 
-/// Writes the counters, whole or not at all, and when that was: by CLOCK_MONOTONIC, as /proc/uptime without suspend. What
-/// `epoch_ns` adds to it gives the time of the captures.
+/// Writes the counters as they are now.
 ///
 /// # Errors
 /// Those of the file.
 pub fn write_statistics(path: &std::path::Path, device: &impl Device, urbs: &UrbCounters) -> io::Result<()> {
-    let value = serde_json::json!({
-        "format": "txop-vusb-statistics",
-        "version": 1,
-        "monotonic_ns": Clock.now_ns(),
-        "epoch_ns": Clock.epoch_ns(),
-        "urbs": urbs,
-        "device": device.statistics(),
-    });
-    let mut text = serde_json::to_string_pretty(&value).map_err(io::Error::other)?;
-    text.push('\n');
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".part");
-    std::fs::write(&unfinished, text)?;
-    std::fs::rename(&unfinished, path)
+    let statistics = Statistics {
+        format: FORMAT,
+        version: FORMAT_VERSION,
+        monotonic_ns: Clock.now_ns(),
+        epoch_ns: Clock.epoch_ns(),
+        urbs: *urbs,
+        device: device.statistics(),
+    };
+    statistics.write(path)
 }
 
 /// A connection has failed. That the host closed it needs no word.

@@ -2,6 +2,7 @@
 
 /// What a session has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UrbCounters {
     /// URBs that came.
     pub submitted: u64,

@@ -19,6 +19,7 @@ use serde::Serialize;
 use wire::usb::setup::Setup;
 
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Struck};
+use crate::statistics::DeviceStatistics;
 pub use line::{hex, Detail, FrameDetail, Plain, Vocabulary};
 
 /// Bytes after which a trace ends: a guest keeps it in memory.
@@ -203,7 +204,7 @@ impl<D: Device, W: Write> Device for Traced<D, W> {
         self.inner.struck(faults);
     }
 
-    fn statistics(&self) -> serde_json::Value {
+    fn statistics(&self) -> Option<DeviceStatistics> {
         self.inner.statistics()
     }
 

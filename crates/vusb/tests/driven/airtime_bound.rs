@@ -140,7 +140,7 @@ fn to_chip(kind: &Kind, count: usize, loss: f64) -> (u64, u64) {
     }
     run(&mut host, TIME_NS);
     let air = host.device.air();
-    (air.ap.acknowledged, air.busy_ns)
+    (air.ap.unwrap().acknowledged, air.busy_ns)
 }
 
 fn check(kind: &Kind, count: usize, loss: f64, (frames, busy_ns): (u64, u64)) -> Result<(), TestCaseError> {

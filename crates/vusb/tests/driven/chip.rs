@@ -10,7 +10,7 @@ use vusb::chips::rtl8188cus::registers as reg;
 use vusb::chips::rtl8188cus::{Model, Rtl8188cus, Settings};
 use vusb::device::Device;
 use vusb::peers::silent::Silent;
-use vusb::peers::Peers;
+use vusb::peers::{PeerStatistics, Peers};
 use wire::phy::{AccessCategory, Bandwidth, EdcaParameters, Mode};
 use wire::usb::realtek::{RxWalk, TX_DESCRIPTOR};
 use wire::usb::setup::Setup;
@@ -61,8 +61,8 @@ impl Peers for FarEnd {
     fn stations_mut(&mut self) -> Vec<&mut dyn Station> {
         vec![self]
     }
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::Value::Null
+    fn statistics(&self) -> PeerStatistics {
+        PeerStatistics::default()
     }
 }
 
@@ -219,7 +219,7 @@ fn frames_are_retried_and_given_up() {
     let air = far.0.borrow();
     let retry: Vec<bool> = air.heard.iter().map(|(_, frame, _)| frame[1] & 8 != 0).collect();
     assert_eq!(retry, [false, true, true, true, true, true, true]);
-    assert_eq!(host.device.statistics()["tx"]["given_up"], 1);
+    assert_eq!(host.statistics()["tx"]["given_up"], 1);
 }
 
 /// The throughput of a saturated channel: below the PHY rate, and what the standard's times give (no collisions with one
@@ -373,7 +373,7 @@ proptest! {
             host.write(3, &transmission(sequence, 300, &words));
         }
         run(&mut host, 3_000_000_000);
-        let statistics = host.device.statistics();
+        let statistics = host.statistics();
         let given_up = statistics["tx"]["given_up"].as_u64().unwrap();
         let mut sequences: Vec<u16> = far.0.borrow().heard.iter()
             .filter(|(_, frame, _)| frame[0] == 0x88)

@@ -80,7 +80,7 @@ fn tkip_both_ways() {
         assert_eq!((first >> 20 & 7, first >> 27 & 1, first >> 15 & 1), (2, u32::from(at == 2), u32::from(at == 2)));
     }
     assert_eq!(got[0].1[24 + 32 + 34..24 + 32 + 100], [0x66; 66]);
-    let statistics = host.device.statistics();
+    let statistics = host.statistics();
     assert_eq!((&statistics["rx"]["decrypted"], &statistics["rx"]["integrity_errors"]), (&2.into(), &1.into()));
     assert_eq!((&statistics["tx"]["encrypted"], &statistics["tx"]["no_key"]), (&1.into(), &0.into()));
 }
@@ -110,7 +110,7 @@ fn a_wrong_cipher_sends_nothing() {
     host.write(3, &protected(1, &[0, 0x20, 1, 0x20, 0, 0, 0, 0], 1));
     run(&mut host, 10_000_000);
     assert_eq!(far.0.borrow().heard.len(), 0);
-    assert_eq!(host.device.statistics()["tx"]["no_key"], 1);
+    assert_eq!(host.statistics()["tx"]["no_key"], 1);
 }
 
 /// Templates for the firmware come through the beacon queue; they are not sent.
@@ -121,7 +121,7 @@ fn frames_for_the_beacon_queue_stay_in_the_chip() {
     host.write(3, &transmission(2, 100, &[(1, 0x12 << 8), (4, 1 << 8)]));
     run(&mut host, 10_000_000);
     assert_eq!(far.0.borrow().heard.len(), 1);
-    assert_eq!(host.device.statistics()["tx"]["reserved"], 1);
+    assert_eq!(host.statistics()["tx"]["reserved"], 1);
 }
 
 /// The writes of rtl8xxxu_gen1_config_channel for 40 MHz with the secondary channel above (or below) channel 6.
@@ -190,13 +190,13 @@ fn a_rate_mask_holds_when_its_mailbox_is_complete() {
         write(&mut host, reg::HMBOX_EXT_0, &mask.to_le_bytes());
         if bytewise {
             for (at, byte) in command.iter().enumerate() {
-                assert_eq!(host.device.statistics()["chip"]["commands"], 0);
+                assert_eq!(host.statistics()["chip"]["commands"], 0);
                 write(&mut host, reg::HMBOX_0 + at as u16, &[*byte]);
             }
         } else {
             write(&mut host, reg::HMBOX_0, &command);
         }
-        assert_eq!(host.device.statistics()["chip"]["commands"], 1);
+        assert_eq!(host.statistics()["chip"]["commands"], 1);
         assert_eq!(read(&mut host, reg::HMTFR) & 0x0f, 0);
         // No driver's rate: the firmware chooses, and begins with the highest of the mask.
         host.write(3, &transmission(1, 1_000, &[(5, 19)]));
@@ -215,7 +215,7 @@ fn a_mailbox_that_nobody_reads_stays_full() {
     assert_eq!(read(&mut host, reg::HMTFR) & 0x0f, 0b101);
     start_firmware(&mut host);
     assert_eq!(read(&mut host, reg::HMTFR) & 0x0f, 0);
-    assert_eq!(host.device.statistics()["chip"]["commands"], 0);
+    assert_eq!(host.statistics()["chip"]["commands"], 0);
 }
 
 /// A beacon with a TIM of one byte: bit n is station n.
@@ -256,7 +256,7 @@ fn power_save_by_the_firmware() {
     let heard: Vec<[u8; 2]> = far.0.borrow().heard.iter().map(|(_, frame, _)| [frame[0], frame[1] & 0x10]).collect();
     // Null with the bit, PS-Poll, the host's data with the bit, Null without.
     assert_eq!(heard, [[0x48, 0x10], [0xa4, 0], [0x88, 0x10], [0x48, 0]]);
-    let power = &host.device.statistics()["power"];
+    let power = &host.statistics()["power"];
     assert_eq!((&power["announced"], &power["polls"], &power["missed"]), (&1.into(), &1.into(), &1.into()));
     assert!((10_000_000..21_000_000).contains(&power["asleep_ns"].as_u64().unwrap()));
 }

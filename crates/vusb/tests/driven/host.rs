@@ -170,6 +170,11 @@ impl<D: Device> Host<D> {
         self.submit(0, setup.is_in(), u32::from(setup.length), 0, setup, data)
     }
 
+    /// What the device has counted, as JSON.
+    pub fn statistics(&self) -> serde_json::Value {
+        serde_json::to_value(self.device.statistics()).unwrap()
+    }
+
     /// Lets the device answer, and gives what it said.
     pub fn completions(&mut self) -> Vec<(Completion, Vec<u8>)> {
         self.device.advance(self.now_ns);

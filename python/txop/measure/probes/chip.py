@@ -9,6 +9,7 @@ from pathlib import Path
 
 from txop.core.metrics import METRICS
 from txop.formats.proc_stat import increase
+from txop.guest.device_statistics.layout import FORMAT
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
@@ -19,7 +20,6 @@ WINDOW_FILE, END_FILE = "chip-window.json", "chip-end.json"
 """Counters at the start and at the end of the measured window."""
 TOTAL_FILE = "chip.json"
 """Counters of the whole run, when the chip was turned off."""
-FORMAT = "txop-vusb-statistics"
 SOURCE = "counters of the virtual chip"
 
 LOOKS = {

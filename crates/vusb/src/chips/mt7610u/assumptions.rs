@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use crate::chips::one_of;
+use crate::chips::{assume, one_of};
 
 /// Which waiting frames may go into one A-MPDU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Aggregates {
     /// All in the queue that are for the same station and TID.
@@ -15,8 +16,9 @@ pub enum Aggregates {
     Neighbours,
 }
 
-/// All of them.
+/// What is assumed of an MT7610U: `--assume`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Mt7610uAssumptions"))]
 #[serde(rename_all = "kebab-case")]
 pub struct Assumptions {
     /// Frames that each queue takes before bulk OUT is NAKed.
@@ -57,18 +59,18 @@ impl Assumptions {
     /// # Errors
     /// An unknown name or value, with those that there are.
     pub fn set(&mut self, assignment: &str) -> Result<(), String> {
-        let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-        let number = value.parse().ok().filter(|number| (1..=4_096).contains(number));
-        let known = match name.trim() {
-            "tx-queue-frames" => number.map(|number| self.tx_queue_frames = number),
-            "tx-reports" => number.map(|number| self.tx_reports = number),
-            "rx-frames" => number.map(|number| self.rx_frames = number),
-            "vendor-request-us" => number.map(|number| self.vendor_request_us = number),
-            "aggregates" => one_of(value, [("any", Aggregates::Any), ("neighbours", Aggregates::Neighbours)])
-                .map(|value| self.aggregates = value),
-            _ => None,
-        };
-        known.ok_or_else(|| format!("{assignment:?} is none of {NAMES}"))
+        assume(assignment, NAMES, |name, value| {
+            let number = value.parse().ok().filter(|number| (1..=4_096).contains(number));
+            match name {
+                "tx-queue-frames" => number.map(|number| self.tx_queue_frames = number),
+                "tx-reports" => number.map(|number| self.tx_reports = number),
+                "rx-frames" => number.map(|number| self.rx_frames = number),
+                "vendor-request-us" => number.map(|number| self.vendor_request_us = number),
+                "aggregates" => one_of(value, [("any", Aggregates::Any), ("neighbours", Aggregates::Neighbours)])
+                    .map(|value| self.aggregates = value),
+                _ => None,
+            }
+        })
     }
 }
 

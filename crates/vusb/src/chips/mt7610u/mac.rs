@@ -6,14 +6,15 @@ use wire::usb::mediatek::request;
 use super::assumptions::Assumptions;
 use super::beacons::{self, Beacons};
 use super::efuse::Efuse;
-use super::mcu::{self, Mcu, McuCounters, Place};
+use super::mcu::{self, Mcu, Place};
 use super::memory::Memory;
 use super::radio::Radio;
 use super::rates;
-use super::receive::{Receiver, RxCounters};
+use super::receive::Receiver;
 use super::registers as reg;
 use super::stations::Stations;
-use super::transmit::{short_retry_limit, Transmitter, TxCounters};
+use super::statistics::{McuCounters, RxCounters, TxCounters};
+use super::transmit::{short_retry_limit, Transmitter};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::{InReply, OutReply};
 

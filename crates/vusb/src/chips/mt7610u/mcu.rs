@@ -3,8 +3,9 @@
 //! A driver resets it, says where each part of the firmware goes, sends the parts to the endpoint of commands and starts it
 //! (Linux mt76x0/usb_mcu.c, mt76x0u_upload_firmware; mt76x02_usb_mcu.c). From then on that endpoint takes commands.
 
-use serde::Serialize;
 use wire::usb::mediatek::{emit_answer, TxInfo};
+
+use super::statistics::McuCounters;
 
 /// Modes that a driver sets (mt76x02_usb_mcu.c, mt76x02u_mcu_fw_reset; mt76x0/usb_mcu.c).
 const RESET: u16 = 0x01;
@@ -27,19 +28,6 @@ pub(super) enum Place {
     Register(u32),
     /// A register of the radio: bank in bits 31:16.
     Rf(u32),
-}
-
-/// What the MCU was asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct McuCounters {
-    /// Bytes of firmware.
-    pub firmware_bytes: u64,
-    /// Commands.
-    pub commands: u64,
-    /// Calibrations among them, which succeed at once.
-    pub calibrations: u64,
-    /// Commands to an MCU that does not run, or that are damaged.
-    pub ignored: u64,
 }
 
 /// Its state.

@@ -28,20 +28,22 @@ mod receive;
 pub mod registers;
 mod reports;
 mod stations;
+mod statistics;
 mod transmit;
 mod vocabulary;
 
 use std::os::fd::RawFd;
 
-use serde::Serialize;
 use wire::usb::setup::Setup;
 
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
+use crate::statistics::DeviceStatistics;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
+pub use statistics::{ChipCounters, McuCounters, RxCounters, Statistics, TxCounters};
 pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write.
@@ -69,15 +71,6 @@ impl Default for Settings {
     fn default() -> Self {
         Self { efuse: Efuse::new([0x00, 0x0c, 0x43, 0x76, 0x10, 0x01]), assumptions: Assumptions::default() }
     }
-}
-
-/// What the chip has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ChipCounters {
-    /// Vendor requests that read.
-    pub reads: u64,
-    /// Vendor requests that write.
-    pub writes: u64,
 }
 
 /// The chip, its air and who else is on it.
@@ -218,16 +211,17 @@ impl Device for Mt7610u {
         true
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({
-            "chip": self.counters,
-            "assumptions": self.settings.assumptions,
-            "mcu": self.mac.mcu_counters(),
-            "tx": self.mac.tx_counters(),
-            "rx": self.mac.rx_counters(),
-            "air": self.medium.counters().statistics(),
-            "peers": self.peers.statistics(),
-        })
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        Some(DeviceStatistics::Mt7610u(Box::new(Statistics {
+            chip: self.counters,
+            assumptions: self.settings.assumptions,
+            mcu: self.mac.mcu_counters(),
+            tx: *self.mac.tx_counters(),
+            rx: *self.mac.rx_counters(),
+            air: self.medium.counters().clone(),
+            peers: self.peers.statistics(),
+            faults: None,
+        })))
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

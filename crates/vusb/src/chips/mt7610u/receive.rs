@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use wire::ieee80211::{FrameKind, Header, MacAddr, Mpdu};
 use wire::usb::mediatek::{emit_received, Rate, Rxwi};
 
@@ -10,29 +9,11 @@ use super::assumptions::Assumptions;
 use super::memory::Memory;
 use super::registers as reg;
 use super::stations::{self, Stations};
+use super::statistics::RxCounters;
 use crate::air::Reception;
 
 /// Further networks whose address the chip answers for (Linux mt76x02_regs.h, MT_MAC_APC_BSSID_BASE).
 const NETWORKS: u32 = 8;
-
-/// What the receiver has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RxCounters {
-    /// Frames that came off the air whole.
-    pub frames: u64,
-    /// Frames handed to the driver.
-    pub delivered: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-    /// Frames that the filters kept back.
-    pub filtered: u64,
-    /// Frames that found the buffer full (they are not acknowledged either).
-    pub overflows: u64,
-    /// Frames that the chip decrypted.
-    pub decrypted: u64,
-    /// Frames whose integrity check failed.
-    pub integrity_errors: u64,
-}
 
 /// The receiver.
 #[derive(Default)]

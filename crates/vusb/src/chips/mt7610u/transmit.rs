@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use wire::ieee80211::{Header, Mpdu, Seq};
 use wire::phy::{AccessCategory, EdcaParameters};
 use wire::usb::mediatek::{unpadded, Rate, TxInfo, Txwi};
@@ -13,9 +12,10 @@ use super::rates;
 use super::registers as reg;
 use super::reports::{Report, Reports};
 use super::stations::{self, Encryption, Stations};
+use super::statistics::TxCounters;
 use crate::air::exchange::{duration_ns, psdu_len, FCS_LEN};
 use crate::air::{response_to, Outcome, Ppdu, Response};
-use crate::chips::block_ack_request::block_ack_request;
+use crate::chips::block_ack_request::put_back;
 use crate::device::OutReply;
 
 /// Queues in the order in which they are served: management, beacons and reported frames, then voice, video, best effort,
@@ -33,35 +33,6 @@ const PPDU_NS: u64 = 5_484_000;
 const WINDOW: u16 = 64;
 /// Where the time stamp of a beacon or a probe response is (9.3.3.2): the first field of its body.
 const TIMESTAMP: std::ops::Range<usize> = 24..32;
-
-/// What the transmitter has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct TxCounters {
-    /// Frames of the host.
-    pub frames: u64,
-    /// Those among them that may be aggregated.
-    pub aggregate: u64,
-    /// Transfers that hold no frame.
-    pub malformed: u64,
-    /// Frames that the chip encrypted.
-    pub encrypted: u64,
-    /// Frames with a key for a cipher that is not modelled; they are not sent.
-    pub not_encrypted: u64,
-    /// Times that bulk OUT began to be NAKed.
-    pub queue_full: u64,
-    /// Frames of the beacon's memory: beacons, and what is sent behind them.
-    pub beacons: u64,
-    /// Times that beacons were due while some of the time before still waited: none are sent then.
-    pub beacons_missed: u64,
-    /// Frames given up after their last retry.
-    pub given_up: u64,
-    /// Frames to stations that sleep, dropped.
-    pub asleep: u64,
-    /// Reports of transmission.
-    pub reports: u64,
-    /// Reports that found no room.
-    pub reports_lost: u64,
-}
 
 /// A frame that waits.
 struct Queued {
@@ -305,15 +276,12 @@ impl Transmitter {
             again.push(queued);
         }
         let Some(queue) = self.queues.get_mut(at) else { return };
-        for queued in again.into_iter().rev() {
-            queue.push_front(queued);
-        }
-        if let Some(lost) = gap {
-            let mpdu = block_ack_request(&lost.mpdu, queue.front().map(|next| &next.mpdu[..]));
+        let request = |mpdu: Vec<u8>, lost: Queued| {
             let rate = Rate(LOWEST_OFDM);
             let txwi = Txwi { rate, ack: true, wcid: lost.txwi.wcid, frame_len: mpdu.len(), ..Txwi::default() };
-            queue.push_front(Queued { txwi, mpdu, attempts: 0, since_ns: lost.since_ns, of_host: false });
-        }
+            Queued { txwi, mpdu, attempts: 0, since_ns: lost.since_ns, of_host: false }
+        };
+        put_back(queue, again, gap, |queued| &queued.mpdu, request);
     }
 
     fn report(&mut self, queued: &Queued, acknowledged: bool, aggregated: bool, assumptions: &Assumptions) {

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use crate::chips::one_of;
+use crate::chips::{assume, one_of};
 
 /// What the eight bytes of DARFRC and RARFRC count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
     /// Byte n says how many rates below the first one the n-th retry is sent.
@@ -17,6 +18,7 @@ pub enum Counts {
 
 /// Which rate comes below another one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// The next slower one of its class; below MCS 0 6 Mbit/s, below 6 Mbit/s 5.5 Mbit/s.
@@ -28,6 +30,7 @@ pub enum Order {
 
 /// Where the rates of data frames are enabled whose rate ID has no ARFR register (0 to 11).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Table {
     /// In the mask of rates that the driver gave the firmware for the station.
@@ -39,6 +42,7 @@ pub enum Table {
 
 /// Which byte counts from the ninth retry on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Beyond {
     /// The eighth.
@@ -50,6 +54,7 @@ pub enum Beyond {
 
 /// What an RTS that nobody answered is to the frames behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RtsRetries {
     /// Counted apart: they were not sent, and are no retries.
@@ -61,6 +66,7 @@ pub enum RtsRetries {
 
 /// Where the rates of RTS are enabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RtsTable {
     /// In the set of response rates (0x440).
@@ -70,8 +76,9 @@ pub enum RtsTable {
     All,
 }
 
-/// All of them.
+/// What is assumed of an RTL8188CUS: `--assume`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Rtl8188cusAssumptions"))]
 #[serde(rename_all = "kebab-case")]
 pub struct Assumptions {
     /// What DARFRC and RARFRC count.
@@ -127,8 +134,7 @@ impl Assumptions {
     /// # Errors
     /// An unknown name or value, with those that there are.
     pub fn set(&mut self, assignment: &str) -> Result<(), String> {
-        let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
-        let known = match name.trim() {
+        assume(assignment, NAMES, |name, value| match name {
             "fallback-counts" => one_of(value, [("rates", Counts::Rates), ("retries", Counts::Retries)])
                 .map(|value| self.fallback_counts = value),
             "fallback-order" => one_of(value, [("slower", Order::Slower), ("index", Order::Index)])
@@ -147,8 +153,7 @@ impl Assumptions {
             "adaptation-down" => part(value).map(|value| self.adaptation_down = value),
             "adaptation-up" => part(value).map(|value| self.adaptation_up = value),
             _ => None,
-        };
-        known.ok_or_else(|| format!("{assignment:?} is none of {NAMES}"))
+        })
     }
 }
 

@@ -32,27 +32,28 @@ mod rates;
 mod receive;
 pub mod registers;
 mod rx_descriptor;
+mod statistics;
 mod system;
 pub mod tkip;
 mod transmit;
-mod tx_counters;
 pub mod tx_descriptor;
 mod vocabulary;
 pub mod wep;
 
 use std::os::fd::RawFd;
 
-use serde::Serialize;
 use wire::usb::realtek::REGISTER_REQUEST;
 use wire::usb::setup::Setup;
 
 use crate::air::{AirCounters, Medium};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::peers::Peers;
+use crate::statistics::DeviceStatistics;
 use assumptions::Assumptions;
 use efuse::Efuse;
 use mac::Mac;
 pub use model::Model;
+pub use statistics::{ChipCounters, PowerCounters, RxCounters, Statistics, TxCounters};
 pub use vocabulary::RegisterNames;
 
 /// Vendor requests: read and write registers.
@@ -88,19 +89,6 @@ impl Settings {
         };
         Self { model, efuse, interrupt_ns: 125_000, assumptions: Assumptions::default(), seed: 1 }
     }
-}
-
-/// What the chip has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ChipCounters {
-    /// Register reads.
-    pub reads: u64,
-    /// Register writes.
-    pub writes: u64,
-    /// Transfers of the interrupt endpoint.
-    pub interrupts: u64,
-    /// Commands to the firmware.
-    pub commands: u64,
 }
 
 /// The chip, its air and its access point.
@@ -249,16 +237,17 @@ impl Device for Rtl8188cus {
         true
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({
-            "chip": self.counters,
-            "assumptions": self.settings.assumptions,
-            "tx": self.mac.tx_counters(),
-            "rx": self.mac.rx_counters(),
-            "power": self.mac.power_counters(self.now_ns),
-            "air": self.medium.counters().statistics(),
-            "ap": self.ap.statistics(),
-        })
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        Some(DeviceStatistics::Rtl8188cus(Box::new(Statistics {
+            chip: self.counters,
+            assumptions: self.settings.assumptions,
+            tx: *self.mac.tx_counters(),
+            rx: *self.mac.rx_counters(),
+            power: self.mac.power_counters(self.now_ns),
+            air: self.medium.counters().clone(),
+            ap: self.ap.statistics(),
+            faults: None,
+        })))
     }
 
     fn finish(&mut self) -> std::io::Result<()> {

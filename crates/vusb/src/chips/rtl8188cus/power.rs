@@ -6,26 +6,13 @@
 //! with a Null frame, listens to beacons, fetches what the TIM says is buffered with PS-Polls, and stays awake for group
 //! frames behind a DTIM beacon. Frames of the host go out at once, with the power management bit set.
 
-use serde::Serialize;
 use wire::ieee80211::{FrameControl, FrameKind, Header, MacAddr, ManagementBody, Mpdu, Seq};
 
 use super::memory::Memory;
 use super::registers as reg;
+use super::statistics::PowerCounters;
 
 const NULL: FrameKind = FrameKind::Data { qos: false, null: true };
-
-/// What it has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PowerCounters {
-    /// Times that the access point has acknowledged that the chip sleeps.
-    pub announced: u64,
-    /// Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep.
-    pub asleep_ns: u64,
-    /// PS-Polls sent.
-    pub polls: u64,
-    /// Frames that came while the receiver was off.
-    pub missed: u64,
-}
 
 /// The state of power save.
 #[derive(Clone, Debug, Default)]

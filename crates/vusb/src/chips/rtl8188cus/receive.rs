@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use wire::fcs::fcs32;
 use wire::ieee80211::{FrameKind, FrameType, MacAddr, Mpdu};
 
@@ -11,6 +10,7 @@ use super::crypto::{key_index, Engines};
 use super::memory::Memory;
 use super::registers::{self as reg, rcr};
 use super::rx_descriptor::{emit, Received};
+use super::statistics::RxCounters;
 use crate::air::Reception;
 use crate::device::InReply;
 
@@ -27,27 +27,6 @@ const AGGREGATE_MAX: usize = 16_000;
 const AGGREGATE_FRAMES: usize = 255;
 /// Longest wait for an aggregate to fill: 34 ms / 2^n (the same comment).
 const AGGREGATE_WAIT_NS: u64 = 34_000_000;
-
-/// What the receiver has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct RxCounters {
-    /// Frames that came off the air whole.
-    pub frames: u64,
-    /// Frames handed to the driver.
-    pub delivered: u64,
-    /// Bytes of them.
-    pub bytes: u64,
-    /// Bulk IN transfers.
-    pub transfers: u64,
-    /// Frames that the filters kept back.
-    pub filtered: u64,
-    /// Frames that found the receive buffer full (they are not acknowledged either).
-    pub overflows: u64,
-    /// Frames that the chip decrypted.
-    pub decrypted: u64,
-    /// Frames whose integrity check failed.
-    pub integrity_errors: u64,
-}
 
 struct Waiting {
     received: Received,

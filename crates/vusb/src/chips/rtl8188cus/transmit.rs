@@ -14,11 +14,11 @@ use super::memory::Memory;
 use super::queued::{own, Queued};
 use super::rates::RateAdaptation;
 use super::registers as reg;
-pub use super::tx_counters::TxCounters;
+use super::statistics::TxCounters;
 use super::tx_descriptor::{TxDescriptor, QUEUE_BEACON, QUEUE_HIGH, QUEUE_MANAGEMENT};
 use crate::air::rates::{mode, Modulation, MCS0};
 use crate::air::{response_to, Outcome, Ppdu, Protection, Response};
-use crate::chips::block_ack_request::block_ack_request;
+use crate::chips::block_ack_request::put_back;
 use crate::device::OutReply;
 
 /// Bytes of a page of the transmit packet buffer (rtl8xxxu.h, PBP_PAGE_SIZE_128).
@@ -308,14 +308,7 @@ impl Transmitter {
             again.push(queued);
         }
         let Some(queue) = self.queues.get_mut(at) else { return };
-        for queued in again.into_iter().rev() {
-            queue.push_front(queued);
-        }
-        if let Some(lost) = gap {
-            // The receiver's window must move past what will never come (10.25.6.6).
-            let request = block_ack_request(&lost.mpdu, queue.front().map(|next| &next.mpdu[..]));
-            queue.push_front(own(request, lost.since_ns));
-        }
+        put_back(queue, again, gap, |queued| &queued.mpdu, |request, lost| own(request, lost.since_ns));
     }
 }
 

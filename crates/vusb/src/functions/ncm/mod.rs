@@ -2,21 +2,23 @@
 
 mod descriptors;
 mod settings;
+mod statistics;
 
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
-use serde::Serialize;
 use wire::usb::ntb::{parse, Content, Header, Width};
 use wire::usb::ntb_layout::Layout;
 use wire::usb::setup::Setup;
 
 use super::downlink::Downlink;
 use super::wired::Wired;
-use super::{histogram, SettingsError};
+use super::SettingsError;
 use crate::device::{ControlReply, Device, Identity, InReply, OutReply, Source};
+use crate::statistics::DeviceStatistics;
 use descriptors::{identity, link_notifications, ntb_parameters, ALIGN, FROM_HOST, NOTIFICATIONS, TO_HOST};
 pub use settings::{NcmSettings, Posing};
+pub use statistics::{BlockFormat, NcmCounters, NcmDirection, NcmStatistics};
 
 /// Frames that wait for the host at most; the wired end is not read while so many do.
 const QUEUE: usize = 1_000;
@@ -26,53 +28,6 @@ const SPEED_BIT_S: u32 = 480_000_000;
 const READS: usize = 64;
 /// GET_NTB_INPUT_SIZE at least (NCM 1.0, 6.2.1: dwNtbInMaxSize is at least 2048).
 const INPUT_MIN: u32 = 2_048;
-
-/// One direction.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NcmDirection {
-    /// Transfer blocks.
-    pub blocks: u64,
-    /// Bytes of them as transferred.
-    pub block_bytes: u64,
-    /// Datagrams in them.
-    pub datagrams: u64,
-    /// Bytes of the datagrams.
-    pub datagram_bytes: u64,
-    /// Blocks by their number of datagrams; index 0 is those without.
-    pub histogram: Vec<u64>,
-}
-
-impl NcmDirection {
-    fn count(&mut self, block: usize, lengths: impl Iterator<Item = usize>) {
-        let before = self.datagrams;
-        self.blocks += 1;
-        self.block_bytes += block as u64;
-        for len in lengths {
-            self.datagrams += 1;
-            self.datagram_bytes += len as u64;
-        }
-        histogram::count(&mut self.histogram, usize::try_from(self.datagrams - before).unwrap_or(usize::MAX));
-    }
-}
-
-/// What it has counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NcmCounters {
-    /// From the host.
-    pub uplink: NcmDirection,
-    /// To the host.
-    pub downlink: NcmDirection,
-    /// Transfers that were no block.
-    pub not_blocks: u64,
-    /// Faults in blocks.
-    pub faults: u64,
-    /// Faults of the host's block numbering.
-    pub out_of_sequence: u64,
-    /// Frames that the wired end did not take.
-    pub not_taken: u64,
-    /// Frames for the host that came before it read, or that fit into no block.
-    pub dropped: u64,
-}
 
 /// The function.
 pub struct Ncm<W> {
@@ -313,8 +268,13 @@ impl<W: Wired> Device for Ncm<W> {
         self.read_wired(now_ns);
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({ "ncm": self.counters, "settings": self.settings, "input_size": self.input_size,
-            "format": if self.width == Width::Bits32 { "ntb32" } else { "ntb16" } })
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        Some(DeviceStatistics::Ncm(Box::new(NcmStatistics {
+            ncm: self.counters.clone(),
+            settings: self.settings,
+            input_size: self.input_size,
+            format: if self.width == Width::Bits32 { BlockFormat::Ntb32 } else { BlockFormat::Ntb16 },
+            faults: None,
+        })))
     }
 }

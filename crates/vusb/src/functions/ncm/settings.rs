@@ -7,6 +7,7 @@ use crate::functions::{Aggregation, SettingsError};
 
 /// What it looks like to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NcmPosing"))]
 #[serde(rename_all = "kebab-case")]
 pub enum Posing {
     /// As the standard has it (Linux: cdc_ncm, which prefers 16-bit blocks).
@@ -15,8 +16,9 @@ pub enum Posing {
     Huawei,
 }
 
-/// The settings.
+/// How an NCM function is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NcmSettings {
     /// What it looks like.
     pub posing: Posing,

@@ -6,6 +6,7 @@ use wire::usb::qmi::wda;
 
 /// What transfers carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
     /// One IP packet each.
@@ -22,8 +23,9 @@ pub enum Framing {
 
 /// How datagrams stand in transfers of one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Packing {
+pub enum Packing {
     /// One IP packet, nothing around it.
     RawIp,
     /// QMAP, version 1.
@@ -65,6 +67,7 @@ impl Packing {
 
 /// What one transfer may be at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TransferLimit"))]
 pub struct Limit {
     /// Datagrams.
     pub datagrams: u32,
@@ -87,12 +90,16 @@ impl Limit {
 
 /// The format of the data path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct DataFormat {
-    pub(super) from_host: Packing,
-    pub(super) to_host: Packing,
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataFormat {
+    /// Transfers from the host.
+    pub from_host: Packing,
+    /// Transfers to the host.
+    pub to_host: Packing,
     /// A host that goes past this crashes the modem; `None`: nothing was agreed on.
-    pub(super) limit_from_host: Option<Limit>,
-    pub(super) limit_to_host: Limit,
+    pub limit_from_host: Option<Limit>,
+    /// What a transfer to the host is at most.
+    pub limit_to_host: Limit,
 }
 
 impl DataFormat {

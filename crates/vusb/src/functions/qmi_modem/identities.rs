@@ -1,25 +1,9 @@
 //! What modems say of themselves on the bus: interfaces and endpoints as in public dumps of real ones, all of which Linux'
 //! qmi_wwan binds to (6.1 and 6.12). Texts are txop's own, so that nothing virtual is taken for the real thing.
 
-use serde::Serialize;
-
+use super::settings::Model;
 use crate::device::{Identity, Speed};
 use crate::functions::descriptors::{configuration, device, endpoint, interface, BULK, BULK_PACKET, INTERRUPT};
-
-/// A modem that is posed as.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// Quectel EC25, 2c7c:0125: only the interface that carries data, number 4.
-    #[default]
-    QuectelEc25,
-    /// Quectel EC21, 2c7c:0121: five interfaces (lsusb -v in raspberrypi/linux issue 1880).
-    QuectelEc21,
-    /// SIMCom SIM7600, 1e0e:9001: six interfaces (lsusb -v in espressif/esp-iot-solution issues 121 and 161).
-    SimcomSim7600,
-    /// Telit LN940, 1bc7:1900: five interfaces, data on number 1 (usb/devices in 4IceG/luci-app-3ginfo-lite issue 9).
-    TelitLn940,
-}
 
 /// A modem as the bus and its own code see it.
 #[derive(Clone, Debug)]

@@ -12,91 +12,31 @@ mod format;
 mod identities;
 mod path;
 mod settings;
+mod statistics;
 mod uplink;
 
 use std::os::fd::RawFd;
 
-use serde::Serialize;
 use wire::usb::qmap::Header;
 use wire::usb::setup::Setup;
 
 use super::downlink::Downlink;
 use super::wired::Wired;
-use super::{histogram, Aggregation, SettingsError};
+use super::{Aggregation, SettingsError};
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source};
+use crate::statistics::DeviceStatistics;
 use control::Control;
-pub use control::ControlCounters;
-use format::Packing;
-pub use format::{Framing, Limit};
-pub use identities::Model;
+pub use format::{DataFormat, Framing, Limit, Packing};
 use identities::Posing;
-pub use settings::ModemSettings;
+pub use settings::{Model, ModemSettings};
+pub use statistics::{ControlCounters, ControlStatistics, ModemCounters, ModemDirection, QmiModemStatistics};
 use uplink::Uplink;
 
 /// Packets read from the wired end before the bus is looked at again.
 const READS: usize = 64;
 
-/// One direction.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ModemDirection {
-    /// Transfers.
-    pub transfers: u64,
-    /// Bytes of them.
-    pub transfer_bytes: u64,
-    /// Datagrams in them.
-    pub datagrams: u64,
-    /// Bytes of the datagrams.
-    pub datagram_bytes: u64,
-    /// Transfers by their number of datagrams; index 0 is those without.
-    pub histogram: Vec<u64>,
-    /// Datagrams that were lost for want of room, or that the wired end did not take.
-    pub dropped: u64,
-}
-
-impl ModemDirection {
-    fn count(&mut self, transfer: usize, datagrams: usize, bytes: usize) {
-        self.transfers += 1;
-        self.transfer_bytes += transfer as u64;
-        self.datagrams += datagrams as u64;
-        self.datagram_bytes += bytes as u64;
-        histogram::count(&mut self.histogram, datagrams);
-    }
-}
-
-/// What it has counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ModemCounters {
-    /// From the host.
-    pub uplink: ModemDirection,
-    /// To the host.
-    pub downlink: ModemDirection,
-    /// Time that the engine has worked on transfers from the host, ns.
-    pub engine_busy_ns: u64,
-    /// QMAP commands of the host; they are not answered.
-    pub commands: u64,
-    /// QMAP datagrams of other multiplexed connections: not forwarded.
-    pub other_connections: u64,
-    /// Transfers with faults in them.
-    pub faults: u64,
-    /// Packets for the host that are no IP.
-    pub not_ip: u64,
-    /// Packets for the host while it has no connection.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unconnected: u64,
-    /// Checksums that the host left to the modem, and that were filled in.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub checksums_filled: u64,
-    /// How often it crashed.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub crashes: u64,
-}
-
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
 /// A transfer that crashed the modem, beside what was agreed on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crash {
     /// Its datagrams.
     pub datagrams: usize,
@@ -346,13 +286,15 @@ impl<W: Wired> Device for QmiModem<W> {
         self.read_wired(now_ns);
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        let mut found = serde_json::json!({ "qmi_modem": self.counters, "settings": self.settings });
-        if let (Some(object), true) = (found.as_object_mut(), self.control.counters() != &ControlCounters::default()) {
-            let format = &self.control.format;
-            object
-                .insert("control".into(), serde_json::json!({ "messages": self.control.counters(), "format": format }));
-        }
-        found
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        let messages = *self.control.counters();
+        let control = (messages != ControlCounters::default())
+            .then_some(ControlStatistics { messages, format: self.control.format });
+        Some(DeviceStatistics::QmiModem(Box::new(QmiModemStatistics {
+            qmi_modem: self.counters.clone(),
+            settings: self.settings.clone(),
+            control,
+            faults: None,
+        })))
     }
 }

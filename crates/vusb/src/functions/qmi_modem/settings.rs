@@ -3,22 +3,40 @@
 use serde::Serialize;
 
 use super::format::{Framing, Limit};
-use super::identities::Model;
 use crate::functions::range::in_range;
 use crate::functions::{Aggregation, SettingsError};
 
-/// The settings.
+/// A modem that is posed as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ModemModel"))]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// A Quectel EC25, 2c7c:0125: only the interface that carries data, number 4.
+    #[default]
+    QuectelEc25,
+    /// A Quectel EC21, 2c7c:0121: five interfaces (lsusb -v in raspberrypi/linux issue 1880).
+    QuectelEc21,
+    /// A SIMCom SIM7600, 1e0e:9001: six interfaces (lsusb -v in espressif/esp-iot-solution issues 121 and 161).
+    SimcomSim7600,
+    /// A Telit LN940, 1bc7:1900: five interfaces, data on number 1 (usb/devices in 4IceG/luci-app-3ginfo-lite issue 9).
+    TelitLn940,
+}
+
+/// How a QMI modem is set up.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModemSettings {
     /// Which modem it poses as.
     #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "quectel-ec25")))]
     pub model: Model,
     /// What transfers carry.
     pub framing: Framing,
     /// The multiplexed connection that there is, where messages do not decide.
     pub mux_id: u8,
-    /// More of them.
+    /// More multiplexed connections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub more_mux_ids: Vec<u8>,
     /// How long the modem works on one transfer from the host, whatever is in it, us.
     pub transfer_cost_us: u64,
@@ -34,7 +52,8 @@ pub struct ModemSettings {
     pub downlink_queue: usize,
     /// How it packs datagrams for the host, in QMAP.
     pub to_host: Aggregation,
-    /// What a transfer from the host may be at most, where that is negotiated: a larger one crashes the modem.
+    /// What a transfer from the host may be at most, where that is negotiated: a larger one crashes the modem. Left out where it is
+    /// that of no particular modem, 16 datagrams and 8,192 bytes.
     #[serde(skip_serializing_if = "is_default_limit")]
     pub limit_from_host: Limit,
 }

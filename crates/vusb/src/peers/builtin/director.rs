@@ -1,6 +1,7 @@
 //! Carries a script out: says what is due, and how a frame is met.
 
 use super::script::{Action, Event, FrameKind};
+use crate::peers::EventCounters;
 
 const MS: u64 = 1_000_000;
 
@@ -165,8 +166,8 @@ impl Director {
     }
 
     /// What happened how often.
-    pub(super) fn statistics(&self) -> serde_json::Value {
-        let one = |armed: &Armed| serde_json::json!({ "name": armed.event.name, "happened": armed.happened });
+    pub(super) fn statistics(&self) -> Vec<EventCounters> {
+        let one = |armed: &Armed| EventCounters { name: armed.event.name.clone(), happened: armed.happened };
         self.armed.iter().map(one).collect()
     }
 }
@@ -219,7 +220,7 @@ mod tests {
             assert_eq!(director.met(now_ns, FrameKind::Data, &mut moments), verdict, "{now_ns}");
         }
         assert_eq!(moments.len(), 1);
-        assert_eq!(director.statistics()[0]["happened"], 2);
+        assert_eq!(director.statistics()[0].happened, 2);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use wire::phy::{EdcaParameters, Mode, RateSet};
 
 use super::agreements::Agreements;
 use super::queue::{Done, Queue, Queued};
+use super::statistics::{ApCounters, BuiltinStatistics, PeerStatistics};
 use super::{ApError, Peers};
 use crate::air::{Outcome, Ppdu, Reception, Station, Tuned};
 use crate::device::Source;
@@ -31,7 +32,6 @@ use block_ack::LateBlockAck;
 use director::{Director, Verdict};
 use elements::{Moment, BEACON_INTERVAL_TU, RATES};
 use script::Event;
-use settings::ApCounters;
 pub use settings::{BuiltinSettings, More, Network};
 use sleep::Sleep;
 
@@ -247,13 +247,13 @@ impl Peers for Builtin {
         }
     }
 
-    fn statistics(&self) -> serde_json::Value {
-        serde_json::json!({
-            "kind": "builtin",
-            "wire": self.counters,
-            "associated": self.client.is_some(),
-            "channel": self.settings.channel,
-            "script": self.director.statistics(),
+    fn statistics(&self) -> PeerStatistics {
+        PeerStatistics::Builtin(BuiltinStatistics {
+            kind: "builtin",
+            wire: self.counters,
+            associated: self.client.is_some(),
+            channel: self.settings.channel,
+            script: self.director.statistics(),
         })
     }
 }

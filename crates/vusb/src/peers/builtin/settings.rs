@@ -1,6 +1,6 @@
-//! How the access point's network is, and what it counts.
+//! How the access point's network is.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use wire::ieee80211::HtCapabilities;
 use wire::phy::{Bandwidth, Ht, Mode};
 
@@ -184,43 +184,6 @@ impl BuiltinSettings {
             ness: 0,
         })
     }
-}
-
-/// What it has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ApCounters {
-    /// Frames from the TAP device for the station.
-    pub from_wire: u64,
-    /// Frames from the station to the TAP device.
-    pub to_wire: u64,
-    /// Bytes of them.
-    pub from_wire_bytes: u64,
-    /// See `from_wire_bytes`.
-    pub to_wire_bytes: u64,
-    /// Frames that the TAP device did not take.
-    pub refused: u64,
-    /// Frames given up after their last retry.
-    pub given_up: u64,
-    /// Frames dropped because too many waited.
-    pub dropped: u64,
-    /// Beacons.
-    pub beacons: u64,
-    /// Associations and reassociations that it granted.
-    pub associations: u64,
-    /// A-MSDUs sent.
-    pub amsdus_sent: u64,
-    /// A-MSDUs received.
-    pub amsdus_received: u64,
-    /// MPDUs received twice.
-    pub duplicates: u64,
-    /// Times that the station fell asleep.
-    pub sleeps: u64,
-    /// Frames that were kept for a sleeping station.
-    pub kept: u64,
-    /// PS-Poll frames.
-    pub ps_polls: u64,
-    /// Block Acks that a script kept back, or made late.
-    pub block_acks_withheld: u64,
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod services;
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
 use wire::usb::qmi::qmux::{Header, Kind, Message};
 use wire::usb::qmi::tlv::{Tlvs, Writer};
 use wire::usb::qmi::{write_outcome, ErrorCode, Nothing, Outcome, Service};
@@ -18,29 +17,13 @@ use super::channels::Channels;
 use super::format::DataFormat;
 use super::format::Framing;
 use super::settings::ModemSettings;
+use super::statistics::ControlCounters;
 use clients::Clients;
 
 /// Messages that wait for the host at most; requests beyond are lost, and counted.
 const OUTBOX_MAX: usize = 64;
 /// RESPONSE_AVAILABLE of CDC 1.2, 6.3.2, and what it belongs to.
 const RESPONSE_AVAILABLE: [u8; 4] = [0xa1, 0x01, 0, 0];
-
-/// What it has counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ControlCounters {
-    /// Requests of the host.
-    pub requests: u64,
-    /// Answers to them, refusals included.
-    pub answers: u64,
-    /// Answers that refuse.
-    pub refused: u64,
-    /// Indications: what the modem sent unasked.
-    pub indications: u64,
-    /// Messages that break the rules of their layout, and others than requests.
-    pub malformed: u64,
-    /// Requests that were not taken: the host does not listen, or fetches no answers.
-    pub not_taken: u64,
-}
 
 /// See the module.
 #[derive(Debug)]

@@ -57,7 +57,8 @@ impl Dongle {
             assert!(dongle.send(&management(kind, body), &[DRIVER_RATE]));
             dongle.run(20_000_000);
         }
-        assert_eq!(dongle.chip.statistics()["ap"]["associated"], true);
+        let statistics = serde_json::to_value(dongle.chip.statistics()).unwrap();
+        assert_eq!(statistics["ap"]["associated"], true);
         dongle
     }
 

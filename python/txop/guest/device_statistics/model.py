@@ -1,0 +1,754 @@
+"""Typed objects for everything in a `txop-vusb-statistics` document (docs/vusb-json.md).
+
+Null in the document is ``None`` here and means *not available*, never zero.
+
+Made by scripts/contract.py from docs/schema: change the structs in Rust instead.
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from txop.present.document import Model
+
+
+class FaultCounters(Model):
+    """A fault of a script."""
+
+    name: str
+    """Its name in the script."""
+    transfers: int
+    """Transfers of its kind that were answered."""
+    struck: int
+    """How often it struck."""
+
+
+class TransferLimit(Model):
+    """What one transfer may be at most."""
+
+    datagrams: int
+    """Datagrams."""
+    bytes: int
+    """Bytes with all headers."""
+
+
+class DataFormat(Model):
+    """The format of the data path."""
+
+    from_host: str
+    """Transfers from the host. `raw-ip`: one IP packet, nothing around it; `qmap`: QMAP, version 1; `qmap-v4`: with
+    checksums beside the datagrams; `qmap-v5`: with checksum headers in front of the datagrams."""
+    to_host: str
+    """Transfers to the host. `raw-ip`: one IP packet, nothing around it; `qmap`: QMAP, version 1; `qmap-v4`: with
+    checksums beside the datagrams; `qmap-v5`: with checksum headers in front of the datagrams."""
+    limit_from_host: TransferLimit | None
+    """A host that goes past this crashes the modem; null: nothing was agreed on."""
+    limit_to_host: TransferLimit
+    """What a transfer to the host is at most."""
+
+
+class ControlCounters(Model):
+    """QMI messages."""
+
+    requests: int
+    """Requests of the host."""
+    answers: int
+    """Answers to them, refusals included."""
+    refused: int
+    """Answers that refuse."""
+    indications: int
+    """Indications: what the modem sent unasked."""
+    malformed: int
+    """Messages that break the rules of their layout, and others than requests."""
+    not_taken: int
+    """Requests that were not taken: the host does not listen, or fetches no answers."""
+
+
+class ControlStatistics(Model):
+    """The control plane."""
+
+    messages: ControlCounters
+    """QMI messages."""
+    format: DataFormat
+    """What they have made of the data path."""
+
+
+class Aggregation(Model):
+    """When a transfer to the host is complete: at the first of these limits."""
+
+    datagrams: int
+    """Datagrams."""
+    bytes: int
+    """Bytes with all headers. The first datagram of a transfer goes even if it alone has more."""
+    hold_ns: int
+    """How long the first datagram waits for more."""
+
+
+class ModemSettings(Model):
+    """How a QMI modem is set up."""
+
+    framing: str
+    """What transfers carry. `raw-ip`: one IP packet each; `qmap`: QMAP, version 1; `qmap-v4`: QMAP, version 4:
+    checksums beside the datagrams; `qmap-v5`: QMAP, version 5: checksum headers in front of the datagrams;
+    `negotiated`: what the host asks for with WDA_SET_DATA_FORMAT, over the connections that it starts with
+    WDS_START_NETWORK."""
+    mux_id: int
+    """The multiplexed connection that there is, where messages do not decide."""
+    transfer_cost_us: int
+    """How long the modem works on one transfer from the host, whatever is in it, us."""
+    uplink_mbit_s: float
+    """Rate of the radio link from the host, Mbit/s."""
+    downlink_mbit_s: float
+    """Rate of the radio link to the host, Mbit/s."""
+    delay_us: int
+    """Delay of the radio link, each way, us."""
+    uplink_buffer_us: int
+    """Datagrams from the host wait for the radio at most so long; while they would wait longer no transfer is taken,
+    us."""
+    downlink_queue: int
+    """Datagrams for the host that wait at most, those on their way included; the wired end is not read while so many
+    do."""
+    to_host: Aggregation
+    """How it packs datagrams for the host, in QMAP."""
+    limit_from_host: TransferLimit | None = None
+    """What a transfer from the host may be at most, where that is negotiated: a larger one crashes the modem. Left
+    out where it is that of no particular modem, 16 datagrams and 8,192 bytes."""
+    model: str = "quectel-ec25"
+    """Which modem it poses as. `quectel-ec25`: a Quectel EC25, 2c7c:0125: only the interface that carries data,
+    number 4; `quectel-ec21`: a Quectel EC21, 2c7c:0121: five interfaces (lsusb -v in raspberrypi/linux issue 1880);
+    `simcom-sim7600`: a SIMCom SIM7600, 1e0e:9001: six interfaces (lsusb -v in espressif/esp-iot-solution issues 121
+    and 161); `telit-ln940`: a Telit LN940, 1bc7:1900: five interfaces, data on number 1 (usb/devices in
+    4IceG/luci-app-3ginfo-lite issue 9)."""
+    more_mux_ids: list[int] = Field(default_factory=list)
+    """More multiplexed connections."""
+
+
+class ModemDirection(Model):
+    """One direction."""
+
+    transfers: int
+    """Transfers."""
+    transfer_bytes: int
+    """Bytes of them."""
+    datagrams: int
+    """Datagrams in them."""
+    datagram_bytes: int
+    """Bytes of the datagrams."""
+    histogram: list[int]
+    """Transfers by their number of datagrams; index 0 is those without."""
+    dropped: int
+    """Datagrams that were lost for want of room, or that the wired end did not take."""
+
+
+class ModemCounters(Model):
+    """What went between host, modem and radio."""
+
+    uplink: ModemDirection
+    """From the host."""
+    downlink: ModemDirection
+    """To the host."""
+    engine_busy_ns: int
+    """Time that the engine has worked on transfers from the host, ns."""
+    commands: int
+    """QMAP commands of the host; they are not answered."""
+    other_connections: int
+    """QMAP datagrams of other multiplexed connections: not forwarded."""
+    faults: int
+    """Transfers with faults in them."""
+    not_ip: int
+    """Packets for the host that are no IP."""
+    checksums_filled: int = 0
+    """Checksums that the host left to the modem, and that were filled in."""
+    crashes: int = 0
+    """How often it crashed."""
+    unconnected: int = 0
+    """Packets for the host while it has no connection."""
+
+
+class QmiModemStatistics(Model):
+    """What a QMI modem has counted."""
+
+    qmi_modem: ModemCounters
+    """Transfers, and what was in them."""
+    settings: ModemSettings
+    """How it is set up."""
+    control: ControlStatistics | None = None
+    """The control plane, once the host has used it."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class NcmSettings(Model):
+    """How an NCM function is set up."""
+
+    posing: str
+    """What it looks like. `standard`: as the standard has it (Linux: cdc_ncm, which prefers 16-bit blocks);
+    `huawei`: as a modem of Huawei (Linux: huawei_cdc_ncm, which prefers 32-bit blocks)."""
+    wide: bool
+    """Offers 32-bit blocks beside 16-bit ones."""
+    in_max: int
+    """dwNtbInMaxSize: bytes of a block to the host, 2,048 to 1 MiB."""
+    out_max: int
+    """dwNtbOutMaxSize: bytes of a block from the host, 2,048 to 1 MiB."""
+    out_datagrams_max: int
+    """wNtbOutMaxDatagrams: datagrams of a block from the host; 0 is unlimited."""
+    to_host: Aggregation
+    """How it packs frames for the host."""
+    address: list[int]
+    """The host's Ethernet address."""
+
+
+class NcmDirection(Model):
+    """One direction."""
+
+    blocks: int
+    """Transfer blocks."""
+    block_bytes: int
+    """Bytes of them as transferred."""
+    datagrams: int
+    """Datagrams in them."""
+    datagram_bytes: int
+    """Bytes of the datagrams."""
+    histogram: list[int]
+    """Blocks by their number of datagrams; index 0 is those without."""
+
+
+class NcmCounters(Model):
+    """What went between host and function."""
+
+    uplink: NcmDirection
+    """From the host."""
+    downlink: NcmDirection
+    """To the host."""
+    not_blocks: int
+    """Transfers that were no block."""
+    faults: int
+    """Faults in blocks."""
+    out_of_sequence: int
+    """Faults of the host's block numbering."""
+    not_taken: int
+    """Frames that the wired end did not take."""
+    dropped: int
+    """Frames for the host that came before it read, or that fit into no block."""
+
+
+class NcmStatistics(Model):
+    """What an NCM function has counted."""
+
+    ncm: NcmCounters
+    """Transfers, and what was in them."""
+    settings: NcmSettings
+    """How it is set up."""
+    input_size: int
+    """Bytes of a block to the host that the host asked for at most."""
+    format: str
+    """What the host chose for both directions. `ntb16`: with 16-bit lengths and offsets; `ntb32`: with 32-bit
+    lengths and offsets."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class EventCounters(Model):
+    """An event of the script of an access point."""
+
+    name: str
+    """Its name in the script."""
+    happened: int
+    """How often it happened."""
+
+
+class ApCounters(Model):
+    """What the built-in access point has done."""
+
+    from_wire: int
+    """Frames from the TAP device for the station."""
+    to_wire: int
+    """Frames from the station to the TAP device."""
+    from_wire_bytes: int
+    """Bytes of them."""
+    to_wire_bytes: int
+    """See `from_wire_bytes`."""
+    refused: int
+    """Frames that the TAP device did not take."""
+    given_up: int
+    """Frames given up after their last retry."""
+    dropped: int
+    """Frames dropped because too many waited."""
+    beacons: int
+    """Beacons."""
+    associations: int
+    """Associations and reassociations that it granted."""
+    amsdus_sent: int
+    """A-MSDUs sent."""
+    amsdus_received: int
+    """A-MSDUs received."""
+    duplicates: int
+    """MPDUs received twice."""
+    sleeps: int
+    """Times that the station fell asleep."""
+    kept: int
+    """Frames that were kept for a sleeping station."""
+    ps_polls: int
+    """PS-Poll frames."""
+    block_acks_withheld: int
+    """Block Acks that a script kept back, or made late."""
+
+
+class BuiltinStatistics(Model):
+    """The built-in access point."""
+
+    kind: str
+    """Always `builtin`."""
+    wire: ApCounters
+    """What it did."""
+    associated: bool
+    """A station is associated."""
+    channel: int
+    """Where its network is now."""
+    script: list[EventCounters]
+    """Events of its script."""
+
+
+class RelayCounters(Model):
+    """What was relayed."""
+
+    from_kernel: int
+    """Frames from the kernel."""
+    to_kernel: int
+    """Frames to the kernel."""
+    acknowledged: int
+    """Frames of the kernel that were acknowledged."""
+    given_up: int
+    """Frames of the kernel given up after their last retry."""
+    refused: int
+    """Frames that the kernel did not take."""
+    dropped: int
+    """Frames from the kernel dropped because too many waited."""
+
+
+class RadioStatistics(Model):
+    """A radio of mac80211_hwsim."""
+
+    relay: RelayCounters
+    """Frames that went to and from the kernel."""
+    waiting: int
+    """Frames that wait."""
+
+
+class StationsStatistics(Model):
+    """Stations of a chip that is an access point."""
+
+    kind: str
+    """Always `stations`."""
+    stations: list[RadioStatistics]
+    """One after the other."""
+
+
+class HostapdStatistics(Model):
+    """The access point that hostapd is."""
+
+    kind: str
+    """Always `hostapd`."""
+    relay: RelayCounters
+    """Frames that went to and from the kernel."""
+    waiting: int
+    """Frames that wait."""
+
+
+class NoPeers(Model):
+    """Nobody."""
+
+    kind: str
+    """Always `none`."""
+
+
+class Frames(Model):
+    """Frames that were sent."""
+
+    ppdus: int
+    """PPDUs, control frames not counted (but Block Ack requests are PPDUs like others)."""
+    soliciting: int
+    """PPDUs that ask for an ACK or a Block Ack."""
+    data_ppdus: int
+    """PPDUs with data for one receiver."""
+    ampdus: int
+    """A-MPDUs."""
+    single_ampdus: int
+    """A-MPDUs of one MPDU only."""
+    mpdus: int
+    """MPDUs in all PPDUs."""
+    retries: int
+    """MPDUs with the retry bit."""
+    sent_bytes: int
+    """Bytes of all MPDUs, frame check sequences included."""
+    data: int
+    """MPDUs with data (Null has none)."""
+    unicast_data: int
+    """MPDUs with data for one receiver, not for a group."""
+    data_retries: int
+    """Those for one receiver with the retry bit."""
+    block_ack_requests: int
+    """Block Ack requests."""
+    rts: int
+    """RTS frames."""
+    cts_to_self: int
+    """CTS to itself."""
+
+
+class SideCounters(Model):
+    """What was sent from one side."""
+
+    ppdus: int
+    """PPDUs, control frames not counted (but Block Ack requests are PPDUs like others)."""
+    soliciting: int
+    """PPDUs that ask for an ACK or a Block Ack."""
+    data_ppdus: int
+    """PPDUs with data for one receiver."""
+    ampdus: int
+    """A-MPDUs."""
+    single_ampdus: int
+    """A-MPDUs of one MPDU only."""
+    mpdus: int
+    """MPDUs in all PPDUs."""
+    retries: int
+    """MPDUs with the retry bit."""
+    sent_bytes: int
+    """Bytes of all MPDUs, frame check sequences included."""
+    data: int
+    """MPDUs with data (Null has none)."""
+    unicast_data: int
+    """MPDUs with data for one receiver, not for a group."""
+    data_retries: int
+    """Those for one receiver with the retry bit."""
+    block_ack_requests: int
+    """Block Ack requests."""
+    rts: int
+    """RTS frames."""
+    cts_to_self: int
+    """CTS to itself."""
+    collided: Frames
+    """What of this collided: no monitor can read it."""
+    acknowledged: int
+    """MPDUs that were acknowledged."""
+    bytes: int
+    """Bytes of MPDUs that were acknowledged or needed no acknowledgement, without frame check sequence."""
+    cts: int
+    """CTS frames that answer RTS."""
+    acks: int
+    """ACKs."""
+    block_acks: int
+    """Block Acks."""
+    answers_lost: int
+    """Its ACKs and Block Acks that got lost on the way."""
+    lost: int
+    """Its MPDUs that noise or the given loss destroyed at the receiver."""
+    airtime_ns: int
+    """Time that its exchanges took, from the first preamble to the end of what was sent last, ns. A collision counts
+    for each of those who sent: see `AirCounters.busy_ns`."""
+
+
+class StationCounters(Model):
+    """What went between the chip and one of several stations."""
+
+    signal_dbm: int
+    """Signal at both ends, dBm."""
+    down: SideCounters
+    """From the chip to this station alone; it is in the chip's counters too."""
+    up: SideCounters
+    """From the station."""
+
+
+class AirCounters(Model):
+    """What happened on the air."""
+
+    chip: SideCounters
+    """From the chip."""
+    collisions: int
+    """Times that two or more began in the same slot."""
+    lost: int
+    """MPDUs that noise or the given loss destroyed."""
+    busy_ns: int
+    """Time that the medium was taken by exchanges and collisions, each counted once, ns."""
+    ap: SideCounters | None = None
+    """From the access point, where that is the chip's only peer."""
+    neighbour: SideCounters | None = None
+    """From the neighbour, and its own access point's answers to it."""
+    stations: list[StationCounters] = Field(default_factory=list)
+    """What went to and from each station, where stations are the chip's peers."""
+
+
+class Mt7610uRxCounters(Model):
+    """What the receiver of an MT7610U has done."""
+
+    frames: int
+    """Frames that came off the air whole."""
+    delivered: int
+    """Frames handed to the driver."""
+    bytes: int
+    """Bytes of them."""
+    filtered: int
+    """Frames that the filters kept back."""
+    overflows: int
+    """Frames that found the buffer full (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames whose integrity check failed."""
+
+
+class Mt7610uTxCounters(Model):
+    """What the transmitter of an MT7610U has done."""
+
+    frames: int
+    """Frames of the host."""
+    aggregate: int
+    """Those among them that may be aggregated."""
+    malformed: int
+    """Transfers that hold no frame."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    not_encrypted: int
+    """Frames with a key for a cipher that is not modelled; they are not sent."""
+    queue_full: int
+    """Times that bulk OUT began to be NAKed."""
+    beacons: int
+    """Frames of the beacon's memory: beacons, and what is sent behind them."""
+    beacons_missed: int
+    """Times that beacons were due while some of the time before still waited: none are sent then."""
+    given_up: int
+    """Frames given up after their last retry."""
+    asleep: int
+    """Frames to stations that sleep, dropped."""
+    reports: int
+    """Reports of transmission."""
+    reports_lost: int
+    """Reports that found no room."""
+
+
+class McuCounters(Model):
+    """What the MCU was asked for."""
+
+    firmware_bytes: int
+    """Bytes of firmware."""
+    commands: int
+    """Commands."""
+    calibrations: int
+    """Calibrations among them, which succeed at once."""
+    ignored: int
+    """Commands to an MCU that does not run, or that are damaged."""
+
+
+class Mt7610uAssumptions(Model):
+    """What is assumed of an MT7610U: `--assume`."""
+
+    tx_queue_frames: int = Field(alias="tx-queue-frames")
+    """Frames that each queue takes before bulk OUT is NAKed."""
+    tx_reports: int = Field(alias="tx-reports")
+    """Reports of transmission that wait to be read; what comes while they do is lost."""
+    rx_frames: int = Field(alias="rx-frames")
+    """Received frames that wait to be fetched."""
+    aggregates: str
+    """What goes into an A-MPDU. `any`: all in the queue that are for the same station and TID; `neighbours`: only
+    those that follow each other."""
+    vendor_request_us: int = Field(alias="vendor-request-us")
+    """Time that a vendor request takes on the bus and in the chip, us. The guest's own way to the chip adds some 120
+    at 1,000 million instructions a second (a trace of some hundred), so that the driver waits some 220. Calibrated
+    from public usbmon captures of four other high-speed devices on Linux hosts, whose vendor requests took 48, 207,
+    270 (reads) or 372 (writes) and 420 us in the median (n = 8 to 162). On the bus alone a device took 27 to 114 us
+    for a control read (n = 30, Packetry's capture `address-reuse`)."""
+
+
+class Mt7610uCounters(Model):
+    """Vendor requests."""
+
+    reads: int
+    """Vendor requests that read."""
+    writes: int
+    """Vendor requests that write."""
+
+
+class Mt7610uStatistics(Model):
+    """What an MT7610U has counted."""
+
+    chip: Mt7610uCounters
+    """Vendor requests."""
+    assumptions: Mt7610uAssumptions
+    """What is assumed of the chip."""
+    mcu: McuCounters
+    """Its microcontroller."""
+    tx: Mt7610uTxCounters
+    """The transmitter."""
+    rx: Mt7610uRxCounters
+    """The receiver."""
+    air: AirCounters
+    """The air."""
+    peers: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    """The access point, or the stations."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class PowerCounters(Model):
+    """What power save has done."""
+
+    announced: int
+    """Times that the access point has acknowledged that the chip sleeps."""
+    asleep_ns: int
+    """Time asleep as far as the access point knows, ns. Listening to beacons counts as sleep."""
+    polls: int
+    """PS-Polls sent."""
+    missed: int
+    """Frames that came while the receiver was off."""
+
+
+class Rtl8188cusRxCounters(Model):
+    """What the receiver of an RTL8188CUS has done."""
+
+    frames: int
+    """Frames that came off the air whole."""
+    delivered: int
+    """Frames handed to the driver."""
+    bytes: int
+    """Bytes of them."""
+    transfers: int
+    """Bulk IN transfers."""
+    filtered: int
+    """Frames that the filters kept back."""
+    overflows: int
+    """Frames that found the receive buffer full (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames whose integrity check failed."""
+
+
+class Rtl8188cusTxCounters(Model):
+    """What the transmitter of an RTL8188CUS has done."""
+
+    frames: int
+    """Frames from the driver."""
+    bad_checksums: int
+    """Descriptors with a wrong checksum: the frame is dropped."""
+    malformed: int
+    """Transfers in which no descriptor and frame could be found."""
+    reserved: int
+    """Frames for the beacon queue: they are kept back."""
+    aggregate: int
+    """Frames with AGG_ENABLE."""
+    rts: int
+    """Frames with RTS_CTS_ENABLE."""
+    cts_to_self: int
+    """Frames with CTS_SELF_ENABLE."""
+    hardware_rts: int
+    """Frames with HW_RTS_ENABLE."""
+    rts_rates: list[int]
+    """Frames by RTS rate: 1, 2, 5.5 Mbit/s and so on."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    no_key: int
+    """Frames for which there was no key."""
+    given_up: int
+    """Frames given up after the last retry."""
+    buffer_full: int
+    """Times that a bulk OUT endpoint was NAKed because the packet buffer was full (counted once per wait)."""
+
+
+class Rtl8188cusAssumptions(Model):
+    """What is assumed of an RTL8188CUS: `--assume`."""
+
+    fallback_counts: str = Field(alias="fallback-counts")
+    """What DARFRC and RARFRC count. `rates`: byte n says how many rates below the first one the n-th retry is sent;
+    `retries`: each byte that is not 0 is a number of retries from which on one rate more is given up."""
+    fallback_order: str = Field(alias="fallback-order")
+    """Which rate comes below another one. `slower`: the next slower one of its class; below MCS 0 6 Mbit/s, below 6
+    Mbit/s 5.5 Mbit/s; `index`: the next lower descriptor number: below MCS 0 54 Mbit/s, below 6 Mbit/s 11 Mbit/s."""
+    fallback_table: str = Field(alias="fallback-table")
+    """The table of rate IDs 0 to 11. `mask`: in the mask of rates that the driver gave the firmware for the station;
+    `arfr`: in the ARFR register with the number of the rate ID, modulo 4."""
+    fallback_beyond: str = Field(alias="fallback-beyond")
+    """From the ninth retry on. `last`: the eighth; `lowest`: none: the lowest rate of the table."""
+    rts_retries: str = Field(alias="rts-retries")
+    """Retries of RTS. `apart`: counted apart: they were not sent, and are no retries; `with-data`: an attempt of
+    theirs."""
+    rts_table: str = Field(alias="rts-table")
+    """Rates of RTS. `responses`: in the set of response rates (0x440); `all`: all legacy rates are."""
+    adaptation_sample: int = Field(alias="adaptation-sample")
+    """Rate adaptation: MPDUs of one decision at least."""
+    adaptation_interval_ms: int = Field(alias="adaptation-interval-ms")
+    """Rate adaptation: shortest time between two decisions, ms."""
+    adaptation_down: float = Field(alias="adaptation-down")
+    """Rate adaptation: a lower first rate when less than this part of the MPDUs got through."""
+    adaptation_up: float = Field(alias="adaptation-up")
+    """Rate adaptation: a higher first rate when more than this part did."""
+
+
+class Rtl8188cusCounters(Model):
+    """Registers, interrupts and commands."""
+
+    reads: int
+    """Register reads."""
+    writes: int
+    """Register writes."""
+    interrupts: int
+    """Transfers of the interrupt endpoint."""
+    commands: int
+    """Commands to the firmware."""
+
+
+class Rtl8188cusStatistics(Model):
+    """What an RTL8188CUS or RTL8723AU has counted."""
+
+    chip: Rtl8188cusCounters
+    """Registers, interrupts and commands."""
+    assumptions: Rtl8188cusAssumptions
+    """What is assumed of the chip."""
+    tx: Rtl8188cusTxCounters
+    """The transmitter."""
+    rx: Rtl8188cusRxCounters
+    """The receiver."""
+    power: PowerCounters
+    """Power save."""
+    air: AirCounters
+    """The air."""
+    ap: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    """The access point."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class UrbCounters(Model):
+    """What a session has done."""
+
+    submitted: int
+    """URBs that came."""
+    succeeded: int
+    """URBs that went back with status 0."""
+    stalled: int
+    """URBs that ended with a STALL."""
+    babbled: int
+    """URBs that ended with babble."""
+    failed: int
+    """URBs that went back with another status."""
+    unlinked: int
+    """URBs that the host took back in time."""
+    out_bytes: int
+    """Bytes of OUT data taken, endpoint 0 not counted."""
+    in_bytes: int
+    """Bytes of IN data given, endpoint 0 not counted."""
+
+
+class Statistics(Model):
+    """Everything that was counted up to a moment."""
+
+    format: str
+    """Always `"txop-vusb-statistics"`."""
+    version: int
+    """Layout version: 1. Raised when a field changes its meaning or goes."""
+    monotonic_ns: int
+    """When that was, by CLOCK_MONOTONIC (/proc/uptime without suspend), ns."""
+    epoch_ns: int
+    """What has to be added to it for the time stamps of the captures, ns."""
+    urbs: UrbCounters
+    """The bus."""
+    device: Rtl8188cusStatistics | Mt7610uStatistics | NcmStatistics | QmiModemStatistics | None
+    """The device; null when it counts nothing."""
