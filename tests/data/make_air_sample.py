@@ -477,6 +477,11 @@ class Sample(Sections):
                     "users_not_captured": 8,
                     "resource_units": [{"tones": 242, "units": 12}, {"tones": 484, "units": 6}],
                     "allocations": [{"units": "484 + 2 x 242", "users": 3, "ppdus": 6, "users_captured": 10}],
+                    "sig_timed": 7,
+                    "sig_us": 84.0,
+                    "sig_air_us": 4_200.0,
+                    "sig_share": 0.02,
+                    "sig_b_rates": [{"mcs": 0, "dcm": False, "ppdus": 7}],
                 },
             ],
             "airtime": {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use wire::ieee80211::MacAddr;
-use wire::phy::Allocation;
+use wire::phy::{Allocation, Eht, Mode, SigB};
 
+use crate::micros::us;
 use crate::ppdu::Ppdu;
-use crate::report::{AllocatedUnit, AllocationCount, MultiUserPpdus};
+use crate::report::{AllocatedUnit, AllocationCount, MultiUserPpdus, SigBRate};
 
 /// Transmitters kept.
 const MAX_SENDERS: usize = 256;
@@ -30,6 +31,11 @@ struct Open {
     ta: MacAddr,
     stamp_us: u64,
     allocation: Option<Allocation>,
+    sig_b: SigB,
+    /// Time of HE-SIG-B or EHT-SIG.
+    sig_ns: Option<u32>,
+    /// Time of the whole, by its L-SIG.
+    air_ns: Option<i64>,
     is_contradictory: bool,
     receivers: Vec<MacAddr>,
 }
@@ -41,6 +47,25 @@ struct Sender {
     contradictory: u64,
     known: Sum,
     by_allocation: Vec<(Allocation, Sum)>,
+    sig: Signalling,
+    /// By MCS and DCM of HE-SIG-B.
+    by_rate: BTreeMap<(u8, Option<bool>), u64>,
+}
+
+/// PPDUs whose signalling and whole duration are known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Signalling {
+    ppdus: u64,
+    sig_ns: i64,
+    air_ns: i64,
+}
+
+/// How long HE-SIG-B or EHT-SIG lasted, ns.
+fn sig_ns(ppdu: &Ppdu) -> Option<u32> {
+    match ppdu.mode {
+        Mode::Eht(Eht { sig_symbols, .. }) => sig_symbols.map(|symbols| u32::from(symbols) * SigB::SYMBOL_NS),
+        _ => ppdu.sig_b.duration_ns(),
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,12 +106,21 @@ impl Allocations {
             ta,
             stamp_us,
             allocation: None,
+            sig_b: SigB::default(),
+            sig_ns: None,
+            air_ns: None,
             is_contradictory: false,
             receivers: Vec::new(),
         });
         if let Some(allocation) = ppdu.allocation {
             open.is_contradictory |= *open.allocation.get_or_insert(allocation) != allocation;
         }
+        if ppdu.sig_b != SigB::default() {
+            open.is_contradictory |= open.sig_b != SigB::default() && open.sig_b != ppdu.sig_b;
+            open.sig_b = ppdu.sig_b;
+        }
+        open.sig_ns = open.sig_ns.or_else(|| sig_ns(ppdu));
+        open.air_ns = open.air_ns.or_else(|| ppdu.air_ns().filter(|_| ppdu.exact_duration));
         if !open.receivers.contains(&ppdu.ra) && open.receivers.len() < MAX_RECEIVERS {
             open.receivers.push(ppdu.ra);
         }
@@ -97,6 +131,9 @@ impl Allocations {
         let Some(open) = self.open.take() else { return };
         let Some(sender) = self.sender(open.ta) else { return };
         sender.ppdus += 1;
+        if !open.is_contradictory {
+            sender.signalling(&open);
+        }
         let Some(allocation) = open.allocation else { return };
         let captured = open.receivers.len() as u64;
         if open.is_contradictory || captured > u64::from(allocation.users) {
@@ -142,6 +179,18 @@ impl Allocations {
 }
 
 impl Sender {
+    fn signalling(&mut self, open: &Open) {
+        if let Some(mcs) = open.sig_b.mcs {
+            *self.by_rate.entry((mcs, open.sig_b.dcm)).or_default() += 1;
+        }
+        // A signalling that does not fit into its PPDU is not true.
+        if let Some((sig_ns, air_ns)) = open.sig_ns.map(i64::from).zip(open.air_ns).filter(|(sig, air)| sig < air) {
+            self.sig.ppdus += 1;
+            self.sig.sig_ns += sig_ns;
+            self.sig.air_ns += air_ns;
+        }
+    }
+
     fn report(&self, ta: MacAddr) -> MultiUserPpdus {
         let mut units: BTreeMap<u16, u64> = BTreeMap::new();
         let mut users = 0;
@@ -176,6 +225,11 @@ impl Sender {
             users_not_captured: if_known(users - self.known.captured),
             resource_units: units.into_iter().map(|(tones, units)| AllocatedUnit { tones, units }).collect(),
             allocations,
+            sig_timed: Some(self.sig.ppdus),
+            sig_us: (self.sig.ppdus > 0).then(|| us(self.sig.sig_ns)),
+            sig_air_us: (self.sig.ppdus > 0).then(|| us(self.sig.air_ns)),
+            sig_share: (self.sig.ppdus > 0).then(|| self.sig.sig_ns as f64 / self.sig.air_ns as f64),
+            sig_b_rates: self.by_rate.iter().map(|(&(mcs, dcm), &ppdus)| SigBRate { mcs, dcm, ppdus }).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! MPDUs grouped to the PPDUs that carried them.
 
 use wire::ieee80211::{FrameControl, FrameKind, MacAddr};
-use wire::phy::{Allocation, Band, Mode};
+use wire::phy::{Allocation, Band, Mode, SigB};
 
 use crate::calibrate::{Grouping, StampMeaning};
 use crate::clock::Position;
@@ -71,6 +71,8 @@ pub struct Ppdu {
     pub mode: Mode,
     /// Units and users of the whole PPDU, where the header tells.
     pub allocation: Option<Allocation>,
+    /// HE-SIG-B, as far as the header tells it.
+    pub sig_b: SigB,
     /// Channel.
     pub frequency_mhz: Option<u16>,
     /// Every frame in it is damaged.
@@ -133,6 +135,7 @@ impl Ppdu {
             fc: FrameControl(0),
             mode: Mode::Unknown,
             allocation: None,
+            sig_b: SigB::default(),
             frequency_mhz: None,
             all_bad: true,
             mpdus: Vec::new(),
@@ -165,6 +168,7 @@ impl Ppdu {
         self.fc = frame.header.fc;
         self.mode = frame.radio.mode;
         self.allocation = frame.radio.allocation;
+        self.sig_b = frame.radio.sig_b;
     }
 
     /// The hardware stamp that all its parts have.

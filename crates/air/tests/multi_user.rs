@@ -3,7 +3,7 @@
 mod handmade;
 
 use handmade::{Address, Handmade};
-use txop_air::report::{AllocatedUnit, MultiUser, MultiUserPpdus, ResourceUnit};
+use txop_air::report::{AllocatedUnit, MultiUser, MultiUserPpdus, ResourceUnit, SigBRate};
 use wire::phy::Bandwidth;
 use wire::radiotap::HeMu;
 
@@ -272,6 +272,89 @@ fn users_of_whom_nothing_was_captured_are_counted() {
     let allocations: Vec<_> =
         row.allocations.iter().map(|it| (it.units.as_str(), it.users, it.ppdus, it.users_captured)).collect();
     assert_eq!(allocations, [("484 + 2 x 242", 3, 50, 110), ("996", 5, 10, 20)]);
+    // HE-SIG-B of three symbols of 4 us, in 424 us; in the others its MCS, and so its length, is not told.
+    assert_eq!((row.sig_timed, row.sig_us, row.sig_air_us), (Some(50), Some(50.0 * 12.0), Some(50.0 * 424.0)));
+    assert_eq!(row.sig_share, Some(12.0 / 424.0));
+    assert_eq!(row.sig_b_rates, [SigBRate { mcs: 0, dcm: Some(false), ppdus: 50 }]);
+}
+
+#[test]
+fn a_compressed_sig_b_lasts_as_long_as_its_users_need() {
+    // Five users, three in the first content channel: 52 and 31 bits, at 26 bits a symbol 4 of them.
+    let field = HeMu { sig_b_mcs: Some(0), sig_b_dcm: Some(false), ..mimo(5) };
+    let row = &sent(&[(field, &[11, 12])])[0];
+    assert_eq!((row.sig_timed, row.sig_us, row.sig_air_us), (Some(1), Some(16.0), Some(424.0)));
+    // Headers that differ in it are not believed.
+    let mut capture = Handmade::on(6_135);
+    for (to, sig_b_mcs) in [(11, Some(0)), (12, Some(1))] {
+        capture.same_instant();
+        let field = HeMu { sig_b_mcs, ..field };
+        capture.behind(signalled(2, 1_000, 7, 298, &field), 0x0208, [user(to), AP, AP], &[0; 40]);
+    }
+    let row = &capture.report().multi_user_ppdus[0];
+    assert_eq!((row.contradictory, row.sig_timed, row.sig_us, row.sig_share), (1, Some(0), None, None));
+    assert!(row.sig_b_rates.is_empty());
+}
+
+/// TSFT, channel, L-SIG, U-SIG and EHT: a downlink OFDMA PPDU of this width code with EHT-SIG of five symbols and these RU Allocation
+/// subfields, one for each 20 MHz.
+fn eht_ofdma(tsft_us: u64, width: u32, subfields: &[u16]) -> Vec<u8> {
+    let mut bytes = tsft_us.to_le_bytes().to_vec();
+    bytes.extend(6_135u16.to_le_bytes());
+    bytes.extend([0x40, 0x01]);
+    bytes.extend(2u16.to_le_bytes());
+    bytes.extend((297u16 << 4).to_le_bytes());
+    let mut item = [0u32; 11];
+    for (index, subfield) in subfields.iter().enumerate() {
+        let (word, shift) = index.checked_sub(1).map_or((1, 13), |index| (2 + index / 3, 10 * (index % 3)));
+        item[1 + word] |= (u32::from(*subfield) | 0x200) << shift;
+    }
+    item[10] = 0x80;
+    let u_sig = [0x06 | width << 15, 4 << 17, 0x003e_00c0];
+    for (kind, words) in [(33u16, u_sig.as_slice()), (34, &item)] {
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend((4 * words.len() as u16).to_le_bytes());
+        words.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    }
+    let present: u32 = 1 | 1 << 3 | 1 << 27 | 1 << 28;
+    let mut header = vec![0, 0];
+    header.extend((8 + bytes.len() as u16).to_le_bytes());
+    header.extend(present.to_le_bytes());
+    header.extend(bytes);
+    header
+}
+
+#[test]
+fn eht_ofdma_is_shared_out_as_eht_sig_says() {
+    let mut capture = Handmade::on(6_135);
+    let mut at_us = 1_000;
+    let mut ppdu = |width, subfields: &[u16], users: &[u8]| {
+        at_us += 30_000;
+        for to in users {
+            capture.same_instant();
+            capture.behind(eht_ofdma(at_us, width, subfields), 0x0208, [user(*to), AP, AP], &[0; 40]);
+        }
+        capture.pause(20);
+    };
+    // 80 MHz: 484 tones and twice 242. 160 MHz: 996 tones for two users, 484 for one, 242 for one, 20 MHz punctured.
+    for _ in 0..10 {
+        ppdu(2, &[72, 29, 64, 64], &[11, 12]);
+    }
+    for _ in 0..5 {
+        ppdu(3, &[80, 80, 30, 30, 72, 29, 64, 26], &[11]);
+    }
+    // A unit of several parts, and another width than there are subfields for.
+    ppdu(2, &[96, 96, 96, 64], &[11]);
+    ppdu(3, &[72, 29, 64, 64], &[11]);
+    let rows = capture.report().multi_user_ppdus;
+    let [row] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((row.ppdus, row.allocation_known, row.contradictory), (17, 15, 0));
+    assert_eq!((row.users, row.users_captured), (Some(10 * 3 + 5 * 4), Some(10 * 2 + 5)));
+    let allocations: Vec<_> = row.allocations.iter().map(|it| (it.units.as_str(), it.users, it.ppdus)).collect();
+    assert_eq!(allocations, [("484 + 2 x 242", 3, 10), ("996 + 484 + 242", 4, 5)]);
+    // EHT-SIG of 20 us, in 420 us.
+    assert_eq!((row.sig_timed, row.sig_us, row.sig_air_us), (Some(17), Some(17.0 * 20.0), Some(17.0 * 420.0)));
+    assert!(row.sig_b_rates.is_empty());
 }
 
 #[test]

@@ -473,6 +473,17 @@ class Airtime(Model):
     """Width of a bin, µs."""
 
 
+class SigBRate(Model):
+    """HE MU PPDUs whose HE-SIG-B was sent in the same way."""
+
+    mcs: int
+    """MCS: 0 to 5, higher ones are reserved."""
+    dcm: bool | None
+    """Dual carrier modulation; null where the header does not tell."""
+    ppdus: int
+    """PPDUs."""
+
+
 class AllocationCount(Model):
     """PPDUs that share the channel out in the same way."""
 
@@ -490,7 +501,7 @@ class AllocatedUnit(Model):
     """Resource units of one size."""
 
     tones: int
-    """Tones: 26 to 996 in HE, also the whole band (to 3984) where that is shared by MU-MIMO."""
+    """Tones: 26 to 996 in HE, to 1992 in EHT, also the whole band (to 3984) where that is shared by MU-MIMO."""
     units: int
     """Units."""
 
@@ -507,8 +518,8 @@ class MultiUserPpdus(Model):
     """Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be told. In none of the other
     counts."""
     allocation_known: int
-    """PPDUs whose header tells all units and users: HE-MU with the RU Allocation of both content channels, or
-    MU-MIMO in the whole band with its number of users."""
+    """PPDUs whose header tells all units and users: HE-MU or EHT with the RU Allocation of both content channels
+    (EHT: without units of several parts), or MU-MIMO in the whole band with its number of users."""
     contradictory: int
     """PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`."""
     units: int | None
@@ -523,6 +534,17 @@ class MultiUserPpdus(Model):
     """Units by their size, smallest first."""
     allocations: list[AllocationCount]
     """The same by allocation, most PPDUs first, 32 at most."""
+    sig_timed: int | None = None
+    """PPDUs whose duration is known (their header has the L-SIG), and how long their HE-SIG-B or EHT-SIG lasted: its
+    symbols, or for an HE-SIG-B without a common field (compressed) its MCS and number of users."""
+    sig_us: float | None = None
+    """Time of HE-SIG-B or EHT-SIG in them, µs: what it costs to say who has which unit. Null when there are none."""
+    sig_air_us: float | None = None
+    """Sum of the durations of these PPDUs, µs. Null when there are none."""
+    sig_share: float | None = None
+    """`sig_us / sig_air_us`."""
+    sig_b_rates: list[SigBRate] = Field(default_factory=list)
+    """HE MU PPDUs by the rate of their HE-SIG-B, where the header tells it."""
 
 
 class ResourceUnit(Model):

@@ -73,8 +73,8 @@ pub struct MultiUserPpdus {
     pub ppdus: u64,
     /// Parts of such PPDUs that have no stamp: which of them are one PPDU cannot be told. In none of the other counts.
     pub parts_without_stamp: u64,
-    /// PPDUs whose header tells all units and users: HE-MU with the RU Allocation of both content channels, or MU-MIMO in the
-    /// whole band with its number of users.
+    /// PPDUs whose header tells all units and users: HE-MU or EHT with the RU Allocation of both content channels (EHT: without
+    /// units of several parts), or MU-MIMO in the whole band with its number of users.
     pub allocation_known: u64,
     /// PPDUs whose headers contradict each other, or tell fewer users than were captured. Not in `allocation_known`.
     pub contradictory: u64,
@@ -90,13 +90,41 @@ pub struct MultiUserPpdus {
     pub resource_units: Vec<AllocatedUnit>,
     /// The same by allocation, most PPDUs first, 32 at most.
     pub allocations: Vec<AllocationCount>,
+    /// PPDUs whose duration is known (their header has the L-SIG), and how long their HE-SIG-B or EHT-SIG lasted: its symbols, or for an
+    /// HE-SIG-B without a common field (compressed) its MCS and number of users.
+    #[serde(default)] // older documents lack it
+    pub sig_timed: Option<u64>,
+    /// Time of HE-SIG-B or EHT-SIG in them, µs: what it costs to say who has which unit. Null when there are none.
+    #[serde(default)] // older documents lack it
+    pub sig_us: Option<f64>,
+    /// Sum of the durations of these PPDUs, µs. Null when there are none.
+    #[serde(default)] // older documents lack it
+    pub sig_air_us: Option<f64>,
+    /// `sig_us / sig_air_us`.
+    #[serde(default)] // older documents lack it
+    pub sig_share: Option<f64>,
+    /// HE MU PPDUs by the rate of their HE-SIG-B, where the header tells it.
+    #[serde(default)] // older documents lack it
+    pub sig_b_rates: Vec<SigBRate>,
+}
+
+/// HE MU PPDUs whose HE-SIG-B was sent in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SigBRate {
+    /// MCS: 0 to 5, higher ones are reserved.
+    pub mcs: u8,
+    /// Dual carrier modulation; null where the header does not tell.
+    pub dcm: Option<bool>,
+    /// PPDUs.
+    pub ppdus: u64,
 }
 
 /// Resource units of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllocatedUnit {
-    /// Tones: 26 to 996 in HE, also the whole band (to 3984) where that is shared by MU-MIMO.
+    /// Tones: 26 to 996 in HE, to 1992 in EHT, also the whole band (to 3984) where that is shared by MU-MIMO.
     pub tones: u16,
     /// Units.
     pub units: u64,

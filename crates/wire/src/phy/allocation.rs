@@ -59,17 +59,7 @@ impl Allocation {
                 all.add(tones, count);
             }
         }
-        for (tones, blocks) in [(484, 2), (996, 4)] {
-            // A width of fewer blocks has no such unit.
-            let whole = row.chunks(blocks);
-            for part in whole {
-                match part.iter().filter(|block| block.part_of == Some(tones)).count() {
-                    0 => {}
-                    all_of_it if all_of_it == blocks => all.add(tones, 1),
-                    _ => return None,
-                }
-            }
-        }
+        all.join(row)?;
         // Between the two halves of each 80 MHz there is room for one more unit, for one user.
         for (half, center) in row.chunks_exact(4).zip(center) {
             let has_room = half.iter().all(|block| block.part_of != Some(996));
@@ -85,6 +75,52 @@ impl Allocation {
             }
         }
         Some(all)
+    }
+
+    /// What the RU Allocation subfields of both EHT-SIG content channels mean together (IEEE 802.11be-2024, table 36-34), in the order of
+    /// the 20 MHz that they are of: 1, 2, 4, 8 or 16.
+    ///
+    /// `None` where one is reserved or they contradict each other, and where one has a unit of several parts (MRU), whose
+    /// values are not decoded.
+    pub fn of_eht(subfields: &[u16]) -> Option<Self> {
+        let mut all = Self::default();
+        let mut row = [Block::default(); 16];
+        let row = row.get_mut(..subfields.len())?;
+        for (block, subfield) in row.iter_mut().zip(subfields) {
+            *block = Block::of_eht(*subfield)?;
+            all.users = all.users.saturating_add(block.users);
+            for (tones, count) in Self::SIZES.into_iter().zip(block.units) {
+                all.add(tones, count);
+            }
+        }
+        for half in row.chunks_mut(8).filter(|half| half.iter().any(|block| block.part_of == Some(1992))) {
+            // Of its 80 MHz, those without user fields in this place are called a part of 996 tones.
+            let is_whole = half.len() == 8
+                && half.iter().all(|it| it.part_of == Some(1992) || (it.part_of == Some(996) && it.users == 0));
+            if !is_whole {
+                return None;
+            }
+            all.add(1992, 1);
+            half.fill(Block::default());
+        }
+        all.join(row)?;
+        Some(all)
+    }
+
+    /// Adds the units of 484 and 996 tones of which each 20 MHz is a part; `None` where parts are missing.
+    fn join(&mut self, row: &[Block]) -> Option<()> {
+        for (tones, blocks) in [(484, 2), (996, 4)] {
+            // A width of fewer blocks has no such unit.
+            let whole = row.chunks(blocks);
+            for part in whole {
+                match part.iter().filter(|block| block.part_of == Some(tones)).count() {
+                    0 => {}
+                    all_of_it if all_of_it == blocks => self.add(tones, 1),
+                    _ => return None,
+                }
+            }
+        }
+        Some(())
     }
 
     fn add(&mut self, tones: u16, count: u8) {
@@ -106,43 +142,65 @@ impl Allocation {
 }
 
 impl Block {
+    /// Units that are all here, the larger ones with `more` users than one each.
+    fn each(units: [u8; 4], more: u8) -> Option<Self> {
+        let users = units.iter().sum::<u8>() + more;
+        Some(Self { units, part_of: None, users })
+    }
+
+    fn part(tones: u16, users: u8) -> Option<Self> {
+        Some(Self { units: [0; 4], part_of: Some(tones), users })
+    }
+
     /// IEEE 802.11ax-2021, table 27-26. `None` for a reserved value.
     fn of(value: u8) -> Option<Self> {
         let low = value & 7;
-        // A quarter of 52 tones, or of two times 26.
-        let quarters = |bits: u8, count: u8| {
-            let wide = (bits & ((1 << count) - 1)).count_ones() as u8;
-            [2 * (count - wide), wide, 0, 0]
-        };
-        let plus = |mut units: [u8; 4], center: u8, of_106: u8| {
-            let [of_26, _, wide, _] = &mut units;
-            *of_26 += center;
-            *wide += of_106;
-            units
-        };
-        let each = |units: [u8; 4], more: u8| {
-            let users = units.iter().sum::<u8>() + more;
-            Some(Self { units, part_of: None, users })
-        };
-        let part_of = |tones, users| Some(Self { units: [0; 4], part_of: Some(tones), users });
         match value {
-            0..=15 => each(plus(quarters(value, 4), 1, 0), 0),
-            16..=31 => each([0, 2, 1, 0], low),
-            32..=95 => each(plus(quarters(value >> 3, 2), 1, 1), low),
-            96..=111 => each([0, 0, 2, 0], (value >> 2 & 3) + (value & 3)),
-            112 => each([0, 4, 0, 0], 0),
+            0..=15 => Self::each(quarters(value, 4, 0), 0),
+            16..=31 => Self::each([0, 2, 1, 0], low),
+            32..=95 => Self::each(quarters(value >> 3, 2, 1), low),
+            96..=111 => Self::each([0, 0, 2, 0], (value >> 2 & 3) + (value & 3)),
+            112 => Self::each([0, 4, 0, 0], 0),
             // Nothing is sent there.
             113 => Some(Self::default()),
             // The other content channel has the user fields.
-            114 => part_of(484, 0),
-            115 => part_of(996, 0),
-            128..=191 => each([1, 0, 2, 0], (value >> 3 & 7) + low),
-            192..=199 => each([0, 0, 0, 1], low),
-            200..=207 => part_of(484, low + 1),
-            208..=215 => part_of(996, low + 1),
+            114 => Self::part(484, 0),
+            115 => Self::part(996, 0),
+            128..=191 => Self::each([1, 0, 2, 0], (value >> 3 & 7) + low),
+            192..=199 => Self::each([0, 0, 0, 1], low),
+            200..=207 => Self::part(484, low + 1),
+            208..=215 => Self::part(996, low + 1),
             _ => None,
         }
     }
+    /// IEEE 802.11be-2024, table 36-34. `None` for units of several parts and for reserved values.
+    fn of_eht(value: u16) -> Option<Self> {
+        let users = (value & 7) as u8 + 1;
+        match value {
+            0..=15 => Self::each(quarters(value as u8, 4, 0), 0),
+            16..=23 => Self::each(quarters(value as u8, 2, 1), 0),
+            24 => Self::each([0, 4, 0, 0], 0),
+            25 => Self::each([1, 0, 2, 0], 0),
+            // Punctured, and not assigned.
+            26 | 27 => Some(Self::default()),
+            // The other content channel has the user fields.
+            28 => Some(Self { units: [0, 0, 0, 1], part_of: None, users: 0 }),
+            29 => Self::part(484, 0),
+            30 => Self::part(996, 0),
+            64..=71 => Self::each([0, 0, 0, 1], users - 1),
+            72..=79 => Self::part(484, users),
+            80..=87 => Self::part(996, users),
+            88..=95 => Self::part(1992, users),
+            _ => None,
+        }
+    }
+}
+
+/// The units of 20 MHz of which `count` quarters have 52 tones where a bit says so and two times 26 where not, with the 26 in the
+/// middle, and `of_106` of 106 tones.
+fn quarters(bits: u8, count: u8, of_106: u8) -> [u8; 4] {
+    let wide = (bits & ((1 << count) - 1)).count_ones() as u8;
+    [2 * (count - wide) + 1, wide, of_106, 0]
 }
 
 #[cfg(test)]
@@ -217,6 +275,46 @@ mod tests {
         assert_eq!(Allocation::of_he(Bandwidth::Mhz40, [Some([192; 4]), None], [None; 2]), None, "one channel only");
     }
 
+    /// As ns-3's EhtRu has them (src/wifi/model/eht/eht-ru.cc), and the rows of the table that it leaves out.
+    #[test]
+    fn eht() {
+        let of_eht = |subfields: &[u16]| Allocation::of_eht(subfields).map(|it| (units(&it), it.users));
+        for (value, expected, users) in [
+            (0, vec![(26, 9)], 9),
+            (1, vec![(26, 7), (52, 1)], 8),
+            (15, vec![(26, 1), (52, 4)], 5),
+            (16, vec![(26, 5), (106, 1)], 6),
+            (19, vec![(26, 1), (52, 2), (106, 1)], 4),
+            (20, vec![(26, 5), (106, 1)], 6),
+            (21, vec![(26, 3), (52, 1), (106, 1)], 5),
+            (22, vec![(26, 3), (52, 1), (106, 1)], 5),
+            (23, vec![(26, 1), (52, 2), (106, 1)], 4),
+            (24, vec![(52, 4)], 4),
+            (25, vec![(26, 1), (106, 2)], 3),
+            (26, vec![], 0),
+            (64, vec![(242, 1)], 1),
+            (71, vec![(242, 1)], 8),
+        ] {
+            assert_eq!(of_eht(&[value]), Some((expected, users)), "{value}");
+        }
+        for (subfields, expected, users) in [
+            (&[72, 29][..], (484, 1), 1),
+            (&[73, 74], (484, 1), 5),
+            (&[80, 30, 30, 30], (996, 1), 1),
+            (&[80, 80, 30, 30], (996, 1), 2),
+            (&[88, 30, 30, 30, 30, 30, 30, 30], (1992, 1), 1),
+            (&[88, 89, 30, 30, 30, 30, 30, 30, 91, 30, 30, 30, 30, 30, 30, 30], (1992, 2), 7),
+        ] {
+            assert_eq!(of_eht(subfields), Some((vec![expected], users)), "{subfields:?}");
+        }
+        assert_eq!(of_eht(&[72, 29, 64, 26]), Some((vec![(242, 1), (484, 1)], 2)), "20 MHz punctured");
+        assert_eq!((of_eht(&[72]), of_eht(&[72, 64]), of_eht(&[88, 30, 30, 30])), (None, None, None), "half a unit");
+        for not_decoded in [31, 32, 47, 48, 63, 96, 128, 303, 304, 511] {
+            assert_eq!(of_eht(&[not_decoded]), None, "{not_decoded}");
+        }
+        assert_eq!(of_eht(&[0; 17]), None);
+    }
+
     #[test]
     fn the_whole_band() {
         let all = Allocation::whole_band(Bandwidth::Mhz80, 3).expect("a width of HE");
@@ -224,6 +322,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn units_of_eht_fit(
+            count in prop::sample::select(vec![1usize, 2, 4, 8, 16]),
+            values in prop::collection::vec(prop::sample::select((0u16..=30).chain(64..96).collect::<Vec<_>>()), 16),
+        ) {
+            if let Some(all) = Allocation::of_eht(&values[..count]) {
+                let tones: u32 = all.units().map(|(tones, count)| u32::from(tones) * u32::from(count)).sum();
+                prop_assert!(tones <= 249 * count as u32, "{tones}");
+            }
+        }
+
         /// The tones of all units fit into the width, and nobody shares a unit below 106 tones.
         #[test]
         fn units_fit(

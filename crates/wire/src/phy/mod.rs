@@ -8,6 +8,7 @@ mod ldpc;
 mod mode;
 mod rate;
 mod response;
+mod sig_b;
 #[cfg(test)]
 mod testing;
 mod timing;
@@ -20,4 +21,5 @@ pub use control_len::{
 pub use duration::{ampdu_psdu_len, l_sig_duration_ns, AirDuration};
 pub use mode::{Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
 pub use response::{control_response_rate, RateSet};
+pub use sig_b::SigB;
 pub use timing::{response_gap_ns, Band, EdcaParameters, Timing};

@@ -1,7 +1,7 @@
 //! What a link header says, in one form for all link types.
 
 use crate::linktype::LinkType;
-use crate::phy::{Allocation, Mode};
+use crate::phy::{Allocation, Mode, SigB};
 
 /// Where in a PPDU a time stamp was taken, as the header *declares* it (drivers are often wrong).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,6 +80,8 @@ pub struct RadioInfo {
     pub mode: Mode,
     /// Units and users of the whole PPDU, of which this frame's is one; `None` where the header does not tell all of them.
     pub allocation: Option<Allocation>,
+    /// HE-SIG-B of an HE MU PPDU, as far as the header tells it.
+    pub sig_b: SigB,
     /// Signal at the antenna (the strongest one when there are several), dBm.
     pub signal_dbm: Option<i8>,
     /// Noise, dBm.

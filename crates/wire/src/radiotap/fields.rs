@@ -193,6 +193,7 @@ impl<'a> Fields<'a> {
             info.data_pad = flags & FLAG_DATA_PAD != 0;
         }
         info.allocation = self.modulation.allocation();
+        info.sig_b = self.modulation.sig_b();
         info.mode = self.modulation.mode(self.flags.map(|flags| flags & FLAG_SHORT_PREAMBLE != 0));
     }
 }

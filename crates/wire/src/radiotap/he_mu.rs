@@ -1,7 +1,7 @@
 //! Field 24: what HE-SIG-A and HE-SIG-B say of an HE MU PPDU as a whole.
 
 use super::bytes::le16;
-use crate::phy::{Allocation, Bandwidth};
+use crate::phy::{Allocation, Bandwidth, SigB};
 
 /// Bytes of the field.
 pub const HE_MU_BYTES: usize = 12;
@@ -124,6 +124,17 @@ impl HeMu {
         [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
+    /// HE-SIG-B, as far as the field tells it.
+    pub fn sig_b(&self) -> SigB {
+        let (mcs, dcm, count) = (self.sig_b_mcs, self.sig_b_dcm, self.symbols_or_users);
+        match (self.sig_b_compression, self.width) {
+            (Some(false), _) => SigB::told(mcs, dcm, count),
+            (Some(true), Some(Bandwidth::Mhz20)) => SigB::compressed(mcs, dcm, count, 1),
+            (Some(true), Some(_)) => SigB::compressed(mcs, dcm, count, 2),
+            _ => SigB::told(mcs, dcm, None),
+        }
+    }
+
     /// Units and users of the PPDU, where the field tells all of them.
     pub fn allocation(&self) -> Option<Allocation> {
         let width = self.width?;
@@ -173,7 +184,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
             let field = HeMu::parse(&bytes);
-            let _ = field.allocation();
+            let _ = (field.allocation(), field.sig_b());
             prop_assert_eq!(HeMu::parse(&field.emit()), field);
         }
     }
@@ -188,6 +199,11 @@ mod tests {
             ..HeMu::default()
         };
         assert_eq!(field.allocation(), Allocation::whole_band(Bandwidth::Mhz40, 4));
+        let sent = HeMu { sig_b_mcs: Some(0), sig_b_dcm: Some(false), ..field };
+        assert_eq!(sent.sig_b().symbols, Some(2), "two users in each channel: 52 bits");
+        assert_eq!(HeMu { width: Some(Bandwidth::Mhz20), ..sent }.sig_b().symbols, Some(4));
+        assert_eq!(HeMu { sig_b_compression: Some(false), ..sent }.sig_b().symbols, Some(4), "as told");
+        assert_eq!((field.sig_b().symbols, HeMu { sig_b_compression: None, ..sent }.sig_b().symbols), (None, None));
         assert_eq!(HeMu { sig_b_compression: None, ..field }.allocation(), None, "symbols or users?");
         let units = HeMu { sig_b_compression: Some(false), ..field };
         assert_eq!(units.allocation().map(|all| all.users), Some(18));

@@ -6,7 +6,7 @@
 
 use super::bytes::{byte, le16, le32};
 use super::he_mu::{he_width, HeMu};
-use crate::phy::{Allocation, Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, Vht};
+use crate::phy::{Allocation, Bandwidth, Eht, EhtFormat, GuardInterval, He, HeFormat, Ht, Mode, SigB, Vht};
 
 /// Channel flags (fields 3 and 18, same low half) that change what a bare rate means.
 const CHANNEL_S1G: u16 = 0x0007;
@@ -35,8 +35,11 @@ pub(super) struct Modulation {
     source: Source,
     mode: Mode,
     he_mu: Option<Allocation>,
+    sig_b: SigB,
     /// Users of an EHT PPDU without OFDMA.
     eht_users: Option<u8>,
+    /// What the RU Allocation subfields of EHT-SIG say, and the width that so many of them are of.
+    eht_units: Option<(Bandwidth, Allocation)>,
 }
 
 impl Modulation {
@@ -150,6 +153,9 @@ impl Modulation {
             he.bandwidth = field.width;
         }
         self.he_mu = self.he_mu.or(field.allocation());
+        if self.sig_b == SigB::default() {
+            self.sig_b = field.sig_b();
+        }
     }
 
     /// TLV 33 (common u32, value u32, mask u32): a version-0 U-SIG, which is EHT's.
@@ -209,6 +215,9 @@ impl Modulation {
         if le32(data, 0) & USER_COUNT_KNOWN != 0 {
             self.eht_users.get_or_insert((le32(data, 32) >> 17 & 0x07) as u8 + 1);
         }
+        if self.eht_units.is_none() {
+            self.eht_units = eht_units(data);
+        }
         let Some(eht) = self.eht_in_progress() else { return };
         if le32(data, 0) & GUARD_INTERVAL_KNOWN != 0 {
             eht.gi = guard_interval(le32(data, 4) >> 7);
@@ -247,8 +256,16 @@ impl Modulation {
                 let is_whole = ru_tones.is_none() || ru_tones == width.tones();
                 self.eht_users.filter(|_| is_whole).and_then(|users| Allocation::whole_band(width, users))
             }
+            Mode::Eht(Eht { format: Some(EhtFormat::Ofdma), bandwidth, .. }) => {
+                self.eht_units.filter(|(width, _)| bandwidth == Some(*width)).map(|(_, units)| units)
+            }
             _ => None,
         }
+    }
+
+    /// HE-SIG-B, when all fields have been read.
+    pub(super) fn sig_b(&self) -> SigB {
+        self.sig_b
     }
 
     /// The mode, when all fields have been read.
@@ -314,6 +331,35 @@ const fn eht_ru_tones(code: u32) -> Option<u16> {
         15 => 2988 + 484,
         _ => return None,
     })
+}
+
+/// The RU Allocation subfields of both EHT-SIG content channels, which the EHT item has in the order of the 20 MHz that they are
+/// of: the first in the second word of data, three in each word from the third on. `None` where their number is that of no
+/// width, or they do not say all units and users.
+fn eht_units(data: &[u8]) -> Option<(Bandwidth, Allocation)> {
+    const SUBFIELD: u32 = 0x01ff;
+    const KNOWN: u32 = 0x0200;
+
+    let word = |at: usize| le32(data, 4 + 4 * at);
+    let others = (2..=6).flat_map(|at| [0, 10, 20].map(|shift| word(at) >> shift));
+    let mut subfields = [0; 16];
+    let mut count = 0;
+    for (place, bits) in subfields.iter_mut().zip(std::iter::once(word(1) >> 13).chain(others)) {
+        if bits & KNOWN == 0 {
+            break;
+        }
+        *place = (bits & SUBFIELD) as u16;
+        count += 1;
+    }
+    let width = match count {
+        1 => Bandwidth::Mhz20,
+        2 => Bandwidth::Mhz40,
+        4 => Bandwidth::Mhz80,
+        8 => Bandwidth::Mhz160,
+        16 => Bandwidth::Mhz320,
+        _ => return None,
+    };
+    Some((width, Allocation::of_eht(subfields.get(..count)?)?))
 }
 
 /// GI codes of HE and EHT, in the low two bits.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txop.air.model import Aggregation, MultiUser, MultiUserPpdus
+from txop.air.model import Aggregation, MultiUser, MultiUserPpdus, SigBRate
 from txop.air.report import AirReport
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
@@ -77,16 +77,24 @@ def _wholes(rows: list[MultiUserPpdus]) -> Grid:
         Column("Not captured"),
         Column("Contradictory", rank=2),
         Column("Parts without stamp", rank=3),
+        Column("SIG", rank=1),
+        Column("SIG timed", rank=3),
+        Column("SIG-B MCS", rank=3, right=False),
         Column("Tones: units", rank=2, right=False),
         Column("Most often", rank=3, right=False),
     )
     note = (
         "HE and EHT PPDUs to several users, parts with the same hardware stamp as one. Units and users: those in the "
-        "header of the PPDUs whose allocation is known (radiotap HE-MU: HE-SIG-B, all content channels; MU-MIMO: the "
-        "number of users). Captured: users with at least one frame that is not damaged. Not captured: the others; a "
-        "unit may also be allocated and left empty."
+        "header of the PPDUs whose allocation is known (radiotap HE-MU and EHT: HE-SIG-B or EHT-SIG, all content "
+        "channels; MU-MIMO: the number of users). Captured: users with at least one frame that is not damaged. Not "
+        "captured: the others; a unit may also be allocated and left empty. SIG: time of HE-SIG-B or EHT-SIG, which "
+        "say who has which unit, by the time of the PPDUs whose header tells both (SIG timed)."
     )
     return Grid("PPDUs to several users", columns, Rows(rows, _whole), note, unit_of_rows="transmitters")
+
+
+def _sig_b(rate: SigBRate) -> str:
+    return f"{rate.mcs} DCM" if rate.dcm else f"{rate.mcs}"
 
 
 def _whole(row: MultiUserPpdus) -> tuple[Cell, ...]:
@@ -101,6 +109,9 @@ def _whole(row: MultiUserPpdus) -> tuple[Cell, ...]:
         cells.count(row.users_not_captured),
         cells.count(row.contradictory),
         cells.count(row.parts_without_stamp),
+        cells.share(row.sig_share),
+        cells.count(row.sig_timed),
+        Cell(", ".join(f"{_sig_b(rate)}: {fmt.count(rate.ppdus)}" for rate in row.sig_b_rates)),
         Cell(", ".join(f"{unit.tones}: {fmt.count(unit.units)}" for unit in row.resource_units)),
         cells.missing() if most is None else Cell(f"{most.units} ({most.users} users)"),
     )
