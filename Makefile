@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 RUST := scripts/with-rust.sh
 CARGO := $(RUST) cargo
 # In continuous integration properties are tried with the same examples every time: what fails there is the change. Elsewhere
-# they are drawn anew.
+# each run draws others.
 FIXED_SEED := $(if $(CI),PROPTEST_RNG_SEED=20261122)
 PIP_QUIET := --quiet --disable-pip-version-check --no-input
 
@@ -150,7 +150,7 @@ truth: guest-image ## the virtual RTL8188CUS beside public figures of a real one
 fuzz: $(SYSTEM) ## fuzz every parser for a few minutes in all (FUZZ_SECONDS each)
 	$(RUST) fuzz/run
 
-requirements: ## resolve requirements/*.in anew into pinned, hashed requirements/*.txt
+requirements: ## resolve requirements/*.in into new pinned, hashed requirements/*.txt
 	scripts/lock-requirements.sh
 
 clean: ## remove what was built (not the captures)

@@ -24,7 +24,7 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `ethtool` | ``ethtool -S`` |
 | `qmicli` | ``qmicli --wda-set-data-format`` |
 | `mac80211_debugfs` | mac80211's ``airtime`` |
-| `sysfs` | a dump of small files by ``grep -H .``; `usb`: the USB devices in it |
+| `usb` | USB devices from their attributes in sysfs |
 | `mmc_ios` | ``/sys/kernel/debug/mmcN/ios`` |
 
 `error` has the exception, `reading` what all of them use to take text and numbers safely.

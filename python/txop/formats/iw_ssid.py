@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 
-from txop.core.visible import visible
-
 SSID_LIMIT_OCTETS = 32
 _ESCAPE = re.compile(rb"\\x([0-9a-fA-F]{2})")
 
@@ -26,12 +24,3 @@ def unescaped_ssid(printed: str) -> bytes | None:
     raw = printed.encode("utf-8", errors="replace")
     octets = _ESCAPE.sub(lambda escape: bytes([int(escape[1], 16)]), raw)
     return octets if len(octets) <= SSID_LIMIT_OCTETS else None
-
-
-def shown_ssid(octets: bytes) -> str:
-    r"""``octets`` for people: as UTF-8 where it is that, with everything that does not print escaped.
-
-    >>> shown_ssid(b"caf\xc3\xa9 \x1b\n")
-    'café \\x1b\\n'
-    """
-    return visible(octets.decode("utf-8", errors="backslashreplace"))

@@ -1,4 +1,4 @@
-"""USB devices from the attributes in ``/sys/bus/usb/devices/*/`` (as `sysfs.parse_dump` gives them).
+"""USB devices from the attributes in ``/sys/bus/usb/devices/*/``, by path.
 
 A directory with a colon in its name (``1-1:1.0``) is an interface of the device before the colon. ``speed`` is in
 Mbit/s: 1.5, 12, 480, 5000, 10000, 20000 (``drivers/usb/core/sysfs.c``).
@@ -17,22 +17,8 @@ _LONGEST_STRING = 256
 
 
 @dataclass(frozen=True, slots=True)
-class UsbInterface:
-    """One interface of a device."""
-
-    name: str
-    """``1-1:1.0``: device, configuration, interface."""
-
-    interface_class: int | None
-    interface_subclass: int | None
-    interface_protocol: int | None
-    driver: str | None
-    """Only when the dump has ``driver`` as text; sysfs has a link there."""
-
-
-@dataclass(frozen=True, slots=True)
 class UsbDevice:
-    """One device or hub. ``None``: not in the dump."""
+    """One device or hub. ``None``: there is no such attribute."""
 
     name: str
     """``1-1.4``: bus, then ports; ``usb1`` for a root hub."""
@@ -50,37 +36,23 @@ class UsbDevice:
     bus_number: int | None
     device_number: int | None
     max_power_ma: int | None
-    interfaces: tuple[UsbInterface, ...]
 
 
 def devices(files: Mapping[str, str]) -> tuple[UsbDevice, ...]:
-    """The devices in a dump, by name."""
+    """The devices, by name."""
     directories: dict[str, dict[str, str]] = {}
     for path, value in files.items():
         name, slash, attribute = path.removeprefix(_ROOT).partition("/")
         if path.startswith(_ROOT) and slash and "/" not in attribute:
             directories.setdefault(name, {})[attribute] = value.strip()
-    return tuple(
-        _device(name, said, directories) for name, said in sorted(directories.items()) if ":" not in name and said
-    )
+    return tuple(_device(name, said) for name, said in sorted(directories.items()) if ":" not in name and said)
 
 
-def _device(name: str, said: Mapping[str, str], directories: Mapping[str, Mapping[str, str]]) -> UsbDevice:
+def _device(name: str, said: Mapping[str, str]) -> UsbDevice:
     def text(key: str) -> str | None:
         value = said.get(key, "")[:_LONGEST_STRING]
         return visible(value) if value else None
 
-    interfaces = tuple(
-        UsbInterface(
-            other,
-            _hexadecimal(of.get("bInterfaceClass")),
-            _hexadecimal(of.get("bInterfaceSubClass")),
-            _hexadecimal(of.get("bInterfaceProtocol")),
-            visible(of["driver"][:_LONGEST_STRING]) if of.get("driver") else None,
-        )
-        for other, of in sorted(directories.items())
-        if other.startswith(f"{name}:")
-    )
     return UsbDevice(
         name=name,
         vendor_id=_hexadecimal(said.get("idVendor")),
@@ -94,7 +66,6 @@ def _device(name: str, said: Mapping[str, str], directories: Mapping[str, Mappin
         bus_number=whole(said.get("busnum"), most=65_535),
         device_number=whole(said.get("devnum"), most=65_535),
         max_power_ma=whole((said.get("bMaxPower") or "").removesuffix("mA"), most=100_000),
-        interfaces=interfaces,
     )
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from txop.air.model import AckVerdict, Waterfall, WaterfallStep
+from txop.air.model import AckVerdict, Waterfall
 from txop.air.report import AirReport
 from txop.air.view.names import direction
 from txop.air.view.options import Options
 from txop.present import format as fmt
 from txop.present.format import capital
 
-NOT_A_LOSS = frozenset({"payload"})
 VERDICTS_SHOWN = 4
 QUESTIONS = {"block-ack": "Block Ack", "ack": "ACK"}
 
@@ -91,12 +90,6 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
 def _in_words(verdict: AckVerdict) -> str:
     """The sentence of a verdict, under its answer: what that says already is left out."""
     return capital(verdict.text.removeprefix("cannot be told from this capture, "))
-
-
-def losses(waterfall: Waterfall) -> list[WaterfallStep]:
-    """Everything but payload, largest first."""
-    lost = [step for step in waterfall.steps if step.cause not in NOT_A_LOSS and step.us > 0]
-    return sorted(lost, key=lambda step: -step.share)
 
 
 def timed_part(waterfall: Waterfall) -> str:
