@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from txop.arms.edits.apply import EditFailed, apply_script, edited
 from txop.arms.edits.script import MAX_BYTES, BadScript, Edit, parse_script
-from txop.arms.edits.tokens import NotC, find, tokens_of
+from txop.arms.edits.tokens import TokenError, find, tokens_of
 from txop.arms.patches import NOT_BACKWARDS, apply_patches
 
 SOURCE = """\
@@ -333,7 +333,7 @@ def test_any_text_is_tokens_or_a_reason(text: str) -> None:
     tokens, wrong_at = [], 0
     try:
         tokens = tokens_of(text)
-    except NotC as error:
+    except TokenError as error:
         wrong_at = error.offset
     assert 0 <= wrong_at <= len(text)
     assert all(text[token.start : token.end] == token.text for token in tokens)

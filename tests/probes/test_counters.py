@@ -395,7 +395,7 @@ def test_a_vanished_target_raises_and_does_not_hang(tmp_path):
 def test_every_gate_that_is_found_is_described():
     """Names of gates in the code are keys of GATES, which the documentation is made from."""
     package = Path(txop.__file__).parent
-    pattern = re.compile(r'(?:GateFinding\(|spoil\(|ArmError\(|gate=|gate = )\s*"([a-z-]+)"')
+    pattern = re.compile(r'(?:GateFinding\(|void_for\(|ArmError\(|gate=|gate = )\s*"([a-z-]+)"')
     parts = ("campaign", "measure", "measure/probes", "measure/traffic")
     used = {name for part in parts for path in (package / part).glob("*.py")
             for name in pattern.findall(path.read_text())}  # fmt: skip

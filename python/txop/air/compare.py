@@ -21,7 +21,7 @@ Scale = Literal["fraction", "percent", "relative", "events"]
 a few ``events`` by that too, but softened by :data:`_FEW`."""
 
 _FEW = 5.0
-"""One event instead of two is no halving: so many are added to both before they are compared."""
+"""Added to both counts before they are compared: one event instead of two does not show a halving."""
 
 
 @dataclass(frozen=True)

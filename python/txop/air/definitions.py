@@ -63,7 +63,7 @@ DEFINITIONS: dict[str, Definition] = {
     "ghost": Definition(
         "Ghost",
         "An address that exists only in damaged frames, or differs from a busy address in a few bits and is "
-        "never heard of in an intact exchange.",
+        "never seen in an intact exchange.",
     ),
     "distance": Definition("Distance", "Bits in which the ghost differs from its likely origin."),
     "ghost_frames": Definition(

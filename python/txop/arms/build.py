@@ -182,7 +182,7 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
         try:
             result.replace(place)
         except OSError:
-            if _finished(place, tree, cached=True) is None:  # else somebody else was quicker
+            if _finished(place, tree, cached=True) is None:  # else another process was quicker
                 shutil.rmtree(place, ignore_errors=True)
                 result.replace(place)
         failed.unlink(missing_ok=True)

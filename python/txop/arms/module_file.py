@@ -19,7 +19,7 @@ _MAX_SECTIONS = 65_536
 _MAX_ENTRIES = 100_000
 
 
-class NotAModule(ValueError):  # noqa: N818 - it is the file that is none
+class NotAModule(ValueError):  # noqa: N818 - the name says what the file is not
     """The bytes are no kernel module, or none that can be read here."""
 
 

@@ -65,7 +65,7 @@ async def _git_files(root: Path) -> list[str] | None:
 async def _git(root: Path, *arguments: str) -> bytes | None:
     if shutil.which("git") is None:
         return None
-    # safe.directory: whoever builds a tree trusts it already
+    # safe.directory: who builds a tree trusts it already
     argv = ["git", "-c", "safe.directory=*", "-C", str(root), *arguments]
     variables = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     process = await asyncio.create_subprocess_exec(

@@ -18,7 +18,7 @@ FORMAT = "txop-bus-compare"
 VERSION = 1
 
 _FEW = 5.0
-"""One event instead of two is no halving: so many are added to both counts before they are compared."""
+"""Added to both counts before they are compared: one event instead of two does not show a halving."""
 
 _CLEAR = 1.2
 """Datagrams per transfer that differ by less than this factor are not called different."""

@@ -312,7 +312,7 @@ def _modem(report: BusReport) -> Section:
         Grid("Data formats", columns, rows, note, "data formats"),
         Grid("QMI messages", heads, messages, unit_of_rows="messages"),
     ]
-    return Section("modem", 6, "What host and modem told each other", blocks)
+    return Section("modem", 6, "What host and modem agreed on", blocks)
 
 
 def _limits(protocol: str | None, datagrams: int | None, size: int | None) -> str | None:

@@ -38,7 +38,7 @@ class CommandLog:
             self._failed = True
 
     def close(self) -> None:
-        """Close the file; what is still heard afterwards is not kept."""
+        """Close the file; what comes afterwards is not kept."""
         self._failed = True
         try:
             self._file.close()

@@ -50,7 +50,7 @@ class Course:
     lost: str | None = None
     """Target that was lost."""
 
-    def spoil(self, gate: str, cause: str, target: str | None = None) -> None:
+    def void_for(self, gate: str, cause: str, target: str | None = None) -> None:
         """Void the run."""
         self.void.append(Voiding(gate=gate, cause=cause, target=target))
 
@@ -60,12 +60,12 @@ class Course:
         try:
             yield
         except ArmError as error:
-            self.spoil(error.gate, error.cause, error.target)
+            self.void_for(error.gate, error.cause, error.target)
         except TargetLost as error:
             self.lost = error.target
-            self.spoil("target-lost", error.what, error.target)
+            self.void_for("target-lost", error.what, error.target)
         except TargetError as error:
-            self.spoil("instrument-failed", error.what, error.target)
+            self.void_for("instrument-failed", error.what, error.target)
 
     async def guarded(self, step: Awaitable[None], instrument: Instrument) -> None:
         """Do a step of an instrument. Failures void the run when the instrument is essential, else they are
@@ -76,11 +76,11 @@ class Course:
         except TargetLost as error:
             self.lost = error.target
             if instrument.essential or not self.void:
-                self.spoil("target-lost", error.what, error.target)
+                self.void_for("target-lost", error.what, error.target)
         except (TargetError, TimeoutError, ValueError) as error:
             what = error.what if isinstance(error, TargetError) else f"{type(error).__name__} {error}".strip()
             if instrument.essential:
-                self.spoil("traffic-failed", f"{instrument.name}: {what}", getattr(error, "target", None))
+                self.void_for("traffic-failed", f"{instrument.name}: {what}", getattr(error, "target", None))
             else:
                 self.warnings.append(f"{instrument.name}: {what}")
         except OSError as error:

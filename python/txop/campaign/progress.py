@@ -1,4 +1,4 @@
-"""What a campaign does now, as its archive tells: for whoever looks from another terminal. Nothing is written."""
+"""What a campaign does now, from its archive: for another terminal. Nothing is written."""
 
 from __future__ import annotations
 

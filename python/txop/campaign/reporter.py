@@ -1,4 +1,4 @@
-"""Who is told how a campaign goes. The terminal, a test, a log: each is a :class:`Reporter`."""
+"""Receivers of the progress of a campaign. The terminal, a test, a log: each is a :class:`Reporter`."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def _read(instrument: Instrument, facts: RunFacts, course: Course) -> Reading:
     except Exception as error:
         what = f"its files cannot be read, by a defect of txop: {type(error).__name__}: {str(error)[:500]}"
     if instrument.essential:
-        course.spoil("instrument-failed", f"{instrument.name}: {what}")
+        course.void_for("instrument-failed", f"{instrument.name}: {what}")
     else:
         course.warnings.append(f"{instrument.name}: {what}")
     return Reading()
@@ -106,7 +106,7 @@ def _conclude(facts: RunFacts, started_at: str, seconds: float, course: Course, 
     if not course.void:
         for finding in reading.gates:
             if finding.state == "void" and (finding.gate, finding.target) not in seen:
-                course.spoil(finding.gate, finding.words, finding.target)
+                course.void_for(finding.gate, finding.words, finding.target)
     label = course.label
     file = RunFile(
         run=label.run,

@@ -30,7 +30,7 @@ class BlockState:
         return not self.finished and self.abandoned is None
 
     @property
-    def spoiled_tests(self) -> tuple[str, ...]:
+    def void_tests(self) -> tuple[str, ...]:
         """Tests of which a run is void, or missing in a block that was given up."""
         return tuple(
             test for test in self.block.tests if any(not self.ended.get((arm, test), False) for arm in self.block.arms)
@@ -186,8 +186,8 @@ class State:
         if self.repeats_begun >= max_repeats(self.plan):
             return None
         number = max(self.blocks, default=0) + 1
-        for spoiled, tests in self.unreplaced():
-            return repeat(self.plan, number, spoiled.block, tests)
+        for voided, tests in self.unreplaced():
+            return repeat(self.plan, number, voided.block, tests)
         return None
 
     def unreplaced(self) -> list[tuple[BlockState, tuple[str, ...]]]:
@@ -200,7 +200,7 @@ class State:
                 if other.block.replaces == state.block.number
                 for test in other.block.tests
             }
-            tests = tuple(test for test in state.spoiled_tests if test not in replaced)
+            tests = tuple(test for test in state.void_tests if test not in replaced)
             if tests and not state.open:
                 found.append((state, tests))
         return found

@@ -137,10 +137,10 @@ async def _go_through_phases(course: Course) -> None:
     marks.end = time.monotonic()
     jump_s = time.time() - time.monotonic() - marks.wall_minus_monotonic_s
     if abs(jump_s) > CLOCK_JUMP_S:
-        course.spoil("clock-jumped", f"the clock of this machine was set by {jump_s:+.1f} s during the run")
+        course.void_for("clock-jumped", f"the clock of this machine was set by {jump_s:+.1f} s during the run")
     before = dict(marks.uptime_minus_monotonic_s)
     await note_uptimes(context)
     await note_wall_clocks(context)
     for name, offset_s in marks.uptime_minus_monotonic_s.items():
         if before.get(name, offset_s) - offset_s > CLOCK_JUMP_S:
-            course.spoil("target-rebooted", "it started again during the run", name)
+            course.void_for("target-rebooted", "it started again during the run", name)

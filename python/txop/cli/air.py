@@ -64,7 +64,7 @@ def register(app: typer.Typer) -> None:
                     "one network, beside the others on its channel",
                 ),
                 ("txop air capture.pcapng --events", "also who joined, roamed and left when, and why"),
-                ("txop air -i mon0", "what a monitor interface hears, live; Ctrl-C ends it with the whole report"),
+                ("txop air -i mon0", "what a monitor interface receives, live; Ctrl-C ends it with the whole report"),
                 ("ssh sniffer tcpdump -i mon0 -U -w - | txop air --follow -", "the same from another machine"),
                 ("txop air a.pcapng b.pcapng c.pcapng", "more than two side by side"),
                 ("txop air capture.pcapng --key-file keys.txt", "TCP losses beside 802.11 attempts, decrypted"),
@@ -227,8 +227,8 @@ def _sources(files: list[str], interface: str | None) -> list[str]:
 
 
 def _follow(name: str, pair: Pair, part: Part, *, live: bool) -> bytes:
-    """Read a growing capture, or what an interface hears, until Ctrl-C or the end of the pipe, with a live summary on
-    stderr."""
+    """Read a growing capture, or what an interface receives, until Ctrl-C or the end of the pipe, with a live summary
+    on stderr."""
     from rich.live import Live
 
     from txop.air import analyze_json

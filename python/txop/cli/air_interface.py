@@ -1,4 +1,4 @@
-"""``txop air -i INTERFACE``: what dumpcap hears, while it hears it."""
+"""``txop air -i INTERFACE``: what dumpcap captures, while it captures."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def end_in_order() -> None:
     """Let SIGTERM and SIGHUP end this process as Ctrl-C does: files that were begun are removed, guests are ended.
 
     The exit code is 128 plus the number of the signal. A second one ends it on the spot. A signal that the parent has
-    set aside (nohup), or that somebody else listens to, stays as it is.
+    set aside (nohup), or that has another handler, stays as it is.
     """
 
     def leave(number: int, frame: object) -> NoReturn:

@@ -157,7 +157,7 @@ def _beside(text: str) -> tuple[str, list[str]]:
 
 
 def _ready(network: EmulatedNetwork, argv: list[str], at: str, *, quiet: bool) -> None:
-    """Say what is there, where somebody looks for it: in a shell, and when there is only the link."""
+    """Say what is there, where it is of use: in a shell, and when there is only the link."""
     from txop.emulate.hosts import find_host
 
     where = find_host(network.hosts, at)

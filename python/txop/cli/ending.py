@@ -1,4 +1,5 @@
-"""A command that is told to end (Ctrl-C, SIGTERM, a closed terminal) ends in order: what it holds is cleared up."""
+"""A command that gets a signal to end (Ctrl-C, SIGTERM, a closed terminal) ends in order: what it holds is cleared
+up."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ IMPATIENCE = 3
 class Ending:
     """A context in which the first SIGINT, SIGTERM or SIGHUP raises :class:`KeyboardInterrupt`.
 
-    Further ones do not disturb the clearing up, until somebody insists: timeout(1) sends two, and so does a shell whose
+    Further ones do not disturb the clearing up, until the user insists: timeout(1) sends two, and so does a shell whose
     terminal is closed. A SIGHUP that is ignored (nohup) stays so.
     """
 

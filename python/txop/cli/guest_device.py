@@ -83,8 +83,8 @@ class DeviceOptions:
         typer.Option(
             "--stations",
             metavar="DBM,...",
-            help="With --device mt7610u: it is the access point, with hostapd, of so many stations; the signal on the "
-            "link to each.",
+            help="With --device mt7610u: it is the access point, with hostapd, of this many stations; the signal on "
+            "the link to each.",
         ),
     ] = None
     width: Annotated[int, typer.Option("--width", metavar="20|40", help="Of the access point's channel, in MHz.")] = 20

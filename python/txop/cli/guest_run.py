@@ -221,7 +221,7 @@ def _perturbation(seed: int, chip: Chip | None) -> dict[str, object]:
 
 
 MAX_SAID_BYTES = 1 << 20
-"""Of the end of each output, in the JSON document."""
+"""Most bytes of an output that the JSON document has: its end."""
 
 _TIMED_OUT = 124
 """What timeout(1) ends with."""

@@ -85,7 +85,7 @@ class TrialOptions:
 
         computer = self._computer(limit_s)
         given = self.module or []
-        given_modules(given)  # what is wrong with them is told before anything is made that takes long
+        given_modules(given)  # errors in them are reported before anything slow is made
         made, built_for = image.image()
         modules = ending.run(modules_of_each(DEVICE, self.drivers, given, made, built_for, note), at_once=True)
         return Place(made, computer, wall_limit_s, modules)

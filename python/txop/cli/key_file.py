@@ -17,7 +17,7 @@ KeyFileOption = Annotated[
 ]
 
 DOCUMENTED = "see docs/air-decryption.md for what a key file holds"
-"""What to do about a key file that is none."""
+"""What to do about a file that is not a key file."""
 
 
 def check_key_file(path: Path | None) -> None:

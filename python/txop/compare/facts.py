@@ -27,7 +27,7 @@ def origin_warnings(origin: Origin) -> list[str]:
 
 
 def family_warnings(figures: Sequence[ComparedFigure], confidence: float, family: int) -> list[str]:
-    """Said when so many primary comparisons of so few blocks can never give a verdict."""
+    """Warning where the number of primary comparisons is too large for the blocks to ever give a verdict."""
     rows = [
         row
         for figure in figures

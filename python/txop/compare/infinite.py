@@ -23,7 +23,7 @@ from txop.stats.comparison import Comparison
 from txop.stats.verdict import SKEWED, compare_paired, compare_unpaired
 
 _FAR = 1e3
-"""On the scale of differences a stand-in is so many times as far as everything finite."""
+"""How much farther out a stand-in lies than everything finite, as a factor on the scale of differences."""
 
 _FAR_LOG = 150.0
 """On the scale of ratios: logarithm of how far a stand-in is. The method takes values up to e^230."""

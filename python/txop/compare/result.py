@@ -326,7 +326,7 @@ class DesignFacts(Record):
 
 
 class RemarkFacts(Record):
-    """What somebody noted (``txop note``)."""
+    """Remarks of people (``txop note``)."""
 
     at: str
     text: str

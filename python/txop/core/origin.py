@@ -28,4 +28,4 @@ NOT_RADIO = (
     "a modelled air. Each transfer and each interrupt passes the virtual USB host, where an interrupt is three "
     "switches between threads; on real hardware it costs far less."
 )
-"""Of figures from guests."""
+"""Warning beside figures from guests."""

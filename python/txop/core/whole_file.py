@@ -44,7 +44,7 @@ def replacement(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_file(target: Path, *, newline: str | None = None) -> Iterator[IO[str]]:
-    """``target`` opened for writing UTF-8 text, with what :func:`replacement` promises."""
+    """``target`` opened for writing UTF-8 text, with the guarantees of :func:`replacement`."""
     with replacement(target) as written, written.open("w", encoding="utf-8", newline=newline) as out:
         yield out
 

@@ -12,7 +12,7 @@ from txop.emulate.error import EmulationError
 INTERFACE = "link0"
 """Name of the interface in every namespace."""
 FIRST_ADDRESS = IPv4Address("10.80.208.1")
-"""Of host 0, the server behind the access point or modem; host 1 has the next one, and so on."""
+"""The address of host 0, the server behind the access point or modem; host 1 has the next one, and so on."""
 PREFIX_LENGTH = 20
 MOST_HOSTS = 256
 """Each is a namespace and a few processes."""

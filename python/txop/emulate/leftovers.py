@@ -2,7 +2,7 @@
 
 Namespaces and devices go with the last process that is in them or holds them open. What an emulation starts itself ends
 with it (see :mod:`txop.process.held`); what a program in it starts and leaves behind (``iperf3 -s -D``) has the mark
-too, and is ended by whoever is left: txop, or when that was killed, the emulator process, or when both were, ``txop
+too, and is ended by what is left: txop, or when that was killed, the emulator process, or when both were, ``txop
 emulate --cleanup``.
 """
 
@@ -19,7 +19,7 @@ VARIABLE = "TXOP_EMULATION"
 """Holds the number and the start of the process that made the emulation, and which of its emulations it is."""
 _PROC = Path("/proc")
 _START_TIME_FIELD = 19
-"""Of ``/proc/PID/stat``, behind the name of the program (proc(5): field 22)."""
+"""The field of ``/proc/PID/stat``, counted behind the name of the program (proc(5): field 22)."""
 _LONGEST_ENVIRONMENT = 4 << 20
 
 

@@ -41,7 +41,7 @@ class Done:
     status: EmulationStatus
     hosts: tuple[Host, ...]
     exit_code: int
-    """Of the program in the foreground."""
+    """The status with which the program in the foreground ended."""
 
 
 def carry_out(wanted: Wanted, ready: Callable[[EmulatedNetwork], None]) -> Done:

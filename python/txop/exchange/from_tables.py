@@ -44,7 +44,7 @@ def read_ttcp(data: bytes, told: Direction) -> FileReading:
             run.put("dut_context_switches", own, source)
             run.put("peer_context_switches", other, source)
             reading.runs.append(run)
-    reading.notes.append("the length of a transfer is not told; context switches are those of a whole transfer")
+    reading.notes.append("the length of a transfer is not given; context switches are those of a whole transfer")
     for line in found.pings:
         reading.problems.append(
             (line.line, "ping's minimum, mean, maximum and deviation have no place in a run: txop compares percentiles")

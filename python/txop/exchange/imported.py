@@ -1,4 +1,4 @@
-"""What a reader of somebody else's file gives: runs with figures, and what could not be read."""
+"""What a reader of a foreign file gives: runs with figures, and what could not be read."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class CannotImport(UserError):  # noqa: N818 - the cause is in the files
 
 @dataclass(frozen=True)
 class Direction:
-    """What the files themselves do not say, and whoever imports them does."""
+    """What the files do not say and the user does."""
 
     dut: Literal["client", "server"] = "client"
     """End of the traffic that is the device under test."""
     way: Way | None = None
-    """Of pasted text that does not say which end sent; of a ttcp table, see ``device``."""
+    """The direction of pasted text that does not give it; for a ttcp table see ``device``."""
     device: str | None = None
     """Name of the device under test in a table of transfers between named machines."""
 
@@ -50,7 +50,7 @@ class TestKey:
 
 @dataclass
 class ImportedRun:
-    """One run of somebody else's."""
+    """One imported run."""
 
     test: TestKey
     line: int | None = None

@@ -209,7 +209,7 @@ def _plan(
 ) -> str:
     """The text of a plan that says what was imported; nothing in it can be run."""
     lines = [
-        "# Made by txop import: somebody else's figures. It tells what they are of, and cannot be run.",
+        "# Made by txop import: figures that others measured. It describes them and is not for running.",
         "version = 1",
         f"title = {_quoted(title, 500)}",
         f"description = {_quoted('Imported: measured elsewhere, by others, in an order that is not known.', 500)}",

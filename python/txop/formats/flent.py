@@ -62,7 +62,7 @@ class FlentData:
     """One data file."""
 
     version: int
-    """Of the format, as the file says."""
+    """The version of the format, from the file."""
     name: str
     """Name of the flent test."""
     title: str

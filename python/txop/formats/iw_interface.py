@@ -200,7 +200,7 @@ def parse_link(data: str | bytes) -> Link | None:
     signal = _SIGNAL.search(fields.get("signal", ""))
     frequency = fields.get("freq", "").split()
     if len(head["address"].split(":")) != 6:
-        raise FormatError(f"{what}: a BSSID that is none; {quoted_start(text)}")
+        raise FormatError(f"{what}: an invalid BSSID; {quoted_start(text)}")
     return Link(
         interface=head["interface"],
         bssid=head["address"],

@@ -21,7 +21,7 @@ _PER_QUEUE = re.compile(r"(?P<queue>VO|VI|BE|BK): (?P<us>-?[0-9]{1,20}) us")
 
 @dataclass(frozen=True, slots=True)
 class Airtime:
-    """``airtime``: since association, or since somebody wrote to the file."""
+    """``airtime``: since association, or since the file was written to."""
 
     rx_us: int
     tx_us: int

@@ -21,7 +21,7 @@ VARIABLE = "TXOP_VUSB"
 DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u")
 """Wireless chips."""
 ACCESS_POINT_DEVICES = ("mt7610u",)
-"""Of these, those that can be the access point themselves."""
+"""Devices that can be the access point themselves."""
 STATIONS_MAX = 16
 """Stations of such an access point, at most (crates/vusb, run.rs)."""
 SIGNALS_DBM = (-100, -10)
@@ -65,7 +65,7 @@ class Chip:
     device: str = "rtl8188cus"
     driver: str = "rtl8192cu"
     parameters: tuple[str, ...] = ()
-    """Of the driver, as ``NAME=VALUE``."""
+    """Parameters of the driver's module, as ``NAME=VALUE``."""
     security: str = "wpa2"
     width_mhz: int = 20
     """20 or 40, of the access point; the driver may use less (rtl8xxxu without ``ht40_2g=1``)."""
@@ -75,13 +75,13 @@ class Chip:
     ap: str = "hostapd"
     """One of :data:`ACCESS_POINTS`."""
     stations: tuple[int, ...] = ()
-    """The chip is the access point, with hostapd, of so many stations: the signal on the link to each, dBm."""
+    """The chip is the access point, with hostapd, of this many stations: the signal on the link to each, dBm."""
     air: str | None = None
     """Name of the capture of the air to leave, in :data:`OUT`."""
     usb: str | None = None
     """Name of the capture of the bus to leave there."""
     usb_snap_bytes: int | None = None
-    """Of the data of each URB that are kept in it."""
+    """Bytes of each URB's data that the capture keeps."""
     trace: str | None = None
     """Name of the trace to leave there: what the driver does, one JSON object per line."""
     faults: Path | None = None

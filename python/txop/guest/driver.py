@@ -123,7 +123,7 @@ async def build_driver(
 
 
 def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bool:
-    """Whether a driver would come from the cache, as far as can be told without fetching anything.
+    """Whether a driver would come from the cache, as far as is known without fetching anything.
 
     A folder of one's own counts as not built. Raises :class:`OSError` for a patch that cannot be read.
     """

@@ -1,4 +1,4 @@
-"""What the host of a network function is told to make of it: settings that its driver and the network stack take."""
+"""What the host of a network function sets up: settings that its driver and the network stack take."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FunctionHost:
     sysfs: Mapping[str, int] = field(default_factory=dict)
     """Settings of the function's interface, by their file below its folder of sysfs."""
     queue_discipline: str | None = None
-    """Of the function's interface; ``None``: what the kernel takes by itself."""
+    """Queue discipline of the function's interface; ``None``: the kernel's default."""
     queue_packets: int | None = None
     """Its length (``txqueuelen``)."""
 

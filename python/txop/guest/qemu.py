@@ -29,7 +29,7 @@ MACHINE = "pc-i440fx-7.2"
 """A versioned machine, so that another QEMU is the same computer (QEMU, docs/system/i386/pc.rst)."""
 
 CLOCK_START = "2026-01-01T00:00:00"
-"""Of an exact guest's own clock."""
+"""The date at which an exact guest's clock begins."""
 
 RECORD = f"rr=record,rrfile={os.devnull}"
 """Option of ``-icount`` in exact mode: QEMU's main loop then waits until all instructions of the processor are counted.
@@ -40,7 +40,7 @@ softmmu/icount.c, icount_start_warp_timer; replay/replay-internal.c, replay_mute
 """
 
 MAX_SHIFT = 10
-"""Of ``-icount shift``: one instruction takes 2^shift ns."""
+"""Largest value of ``-icount shift``: one instruction takes 2^shift ns."""
 
 
 class Mode(StrEnum):
@@ -62,7 +62,7 @@ class Computer:
     """In exact mode: one instruction takes 2^shift ns."""
     kvm: bool = False
     seed: int = 0
-    """Of what differs between samples."""
+    """Seeds what differs between samples."""
     limit_s: int = 300
     """The command is ended after that time of the guest."""
     shell: bool = False
@@ -72,7 +72,7 @@ class Computer:
 
     @property
     def instructions_per_second(self) -> int | None:
-        """Of the virtual CPU in exact mode; ``None``: not fixed."""
+        """Speed of the virtual CPU in exact mode; ``None``: not fixed."""
         return 1_000_000_000 >> self.shift if self.mode is Mode.EXACT else None
 
 
@@ -127,7 +127,7 @@ def qemu_version() -> str:
 
 @lru_cache(maxsize=16)
 def _version(path: Path, _changed_ns: int, _size: int) -> str:
-    """Asked once of each program: it is told before every guest."""
+    """Asked once of each program; every guest reports it."""
     said = subprocess.run([path, "--version"], capture_output=True, timeout=ANSWER_S, check=False).stdout
     rows = said.decode("utf-8", "replace").splitlines()
     return rows[0][:200] if rows else "unknown"
@@ -163,7 +163,7 @@ def parse_version(said: str) -> tuple[int, int] | None:
 ANSWER_S = 120.0
 """For QEMU to say its version, or to make an empty virtual machine, on a machine with a lot of other work."""
 KVM_TRIAL = ("-accel", "kvm", "-cpu", "host", "-nodefaults", "-display", "none", "-S", "-monitor", "stdio")
-"""Of QEMU: makes an empty virtual machine with KVM, and waits for ``quit`` on its input."""
+"""Arguments with which QEMU makes an empty virtual machine with KVM and waits for ``quit`` on its input."""
 _KVM = Path("/dev/kvm")
 KVM_PVM = Path("/sys/module/kvm_pvm")
 """Module of KVM without the processor's help. It interprets early kernel code, and does not know all instructions."""
@@ -233,7 +233,7 @@ def complaint(said: str) -> str | None:
 
 
 def shift_of(mips: int) -> int:
-    """The ``-icount`` shift of a virtual CPU with so many million instructions a second. Raises :class:`GuestError`.
+    """The ``-icount`` shift of a virtual CPU with this many million instructions a second. Raises :class:`GuestError`.
 
     >>> shift_of(1000), shift_of(500), shift_of(125)
     (0, 1, 3)

@@ -14,10 +14,10 @@ from txop.guest_image.error import GuestError
 
 MAX_EVENTS_BYTES = 1 << 20
 MAX_FILES_BYTES = 1 << 30
-"""Of all that a guest hands out."""
+"""Limit of all files that a guest hands out."""
 MAX_FILES = 4096
 MAX_PIECE_BYTES = 1 << 20
-"""Of a header (extended headers have any length that they say)."""
+"""Limit of a header: extended headers state their own length."""
 
 _EVENT = re.compile(r"(stage|end) (\d{1,9}\.\d{1,6}) (.{1,400})")
 
@@ -34,7 +34,7 @@ class Event:
 
     @property
     def status(self) -> int | None:
-        """Of the ``end``: how the command ended."""
+        """Status with which the command ended; ``None`` in records other than ``end``."""
         return int(self.words) if self.kind == "end" and re.fullmatch(r"\d{1,3}", self.words) else None
 
 

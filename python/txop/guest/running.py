@@ -36,7 +36,7 @@ INITRAMFS = "initramfs"
 FILES = "files"
 """Folder of what a guest handed out."""
 MAX_CONSOLE_BYTES = 64 << 20
-"""Of the console, and of each output: a guest that says more is ended."""
+"""Limit of the console and of each output; a guest that writes more is ended."""
 
 _LIMITS = {
     **dict.fromkeys(("console", "stdout", "stderr"), MAX_CONSOLE_BYTES),
@@ -232,7 +232,7 @@ class _Watch:
 
     @property
     def more(self) -> bool:
-        """Whether output is left to be told of."""
+        """Whether output is left to report."""
         return any(self._size(name) > self._seen[name] for name in ("stdout", "stderr"))
 
     def _new(self, name: str) -> bytes:

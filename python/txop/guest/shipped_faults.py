@@ -11,7 +11,7 @@ from txop.guest_image.error import GuestError
 
 SUFFIX = ".toml"
 MOST_BYTES = 1 << 20
-"""Of a script."""
+"""Largest script."""
 NONE = "none"
 """The control: no faults at all. Its name is no name of a script."""
 

@@ -31,7 +31,8 @@ def sha256_of(path: Path) -> str:
 def new_folder(place: Path) -> Iterator[Path]:
     """A folder to fill; it becomes ``place`` when the block ends well, and is gone when it does not.
 
-    What earlier processes that were killed left beside it is removed. When somebody else was quicker, theirs stays.
+    What earlier processes that were killed left beside it is removed. When another process was quicker, its result
+    stays.
     """
     place.parent.mkdir(parents=True, exist_ok=True)
     for old in place.parent.glob(".*.*.part"):
@@ -50,7 +51,7 @@ def new_folder(place: Path) -> Iterator[Path]:
 
 
 def remove_folder(place: Path) -> None:
-    """Remove a folder, so that somebody who looks at the same time finds all of it or nothing."""
+    """Remove a folder, so that a process that looks at the same time finds all of it or nothing."""
     gone = place.parent / f".{place.name}.{os.getpid()}.part"
     with suppress(OSError):
         place.rename(gone)

@@ -16,7 +16,7 @@ _MAX_ENTRIES = 65_536
 _MAX_NAME = 4096
 
 
-class NotElf(ValueError):  # noqa: N818 - it is the file that is none
+class NotElf(ValueError):  # noqa: N818 - the name says what the file is not
     """The bytes are no ELF file, or a damaged one."""
 
 

@@ -7,7 +7,7 @@
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
-#   LAB_STATIONS  the chip is the access point instead, of so many stations on simulated radios: the signal in dBm on the
+#   LAB_STATIONS  the chip is the access point instead, of this many stations on simulated radios: the signal in dBm on the
 #   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
@@ -111,7 +111,7 @@ load() {
 
 plug() {
     load
-    # the residual loss that the seed of this guest brings, unless somebody says otherwise
+    # the residual loss that the seed of this guest brings, unless set otherwise
     case " $options " in *" --loss"[" ="]*) ;; *) options="$options --loss ${TXOP_LOSS:-0}" ;; esac
     # shellcheck disable=SC2086
     chip --ap "$ap" --ssid "$NAME" --tap ap0 --channel "$channel" --seed "${TXOP_SEED:-0}" $options
@@ -144,7 +144,7 @@ capture_limit() { # captures stay in memory until the guest ends: some of it is 
     echo --capture-limit $(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) * 614 / captures))
 }
 
-alive() { # 1, and why, when the virtual device has ended though nobody told it to
+alive() { # 1, and why, when the virtual device has ended by itself
     [ -s "$run/vusb.status" ] || return 0
     read -r ended <"$run/vusb.status"
     [ "$ended" != 0 ] || return 0
@@ -177,7 +177,7 @@ serve() {
     ip -n ap addr add "$PEER_ADDRESS/24" dev ap0
 }
 
-wpa_conf() { # wpa_conf NAME: what a supplicant is told; NAME is that of the folder by which it is asked
+wpa_conf() { # wpa_conf NAME: the settings of a supplicant; NAME is that of the folder by which it is asked
     printf 'ctrl_interface=%s/%s\nnetwork={\n ssid="%s"\n' "$run" "$1" "$NAME"
     # a script may hide the network of the built-in access point, or take it to another channel
     if [ "$ap" = builtin ]; then
@@ -392,7 +392,7 @@ negotiate() { # negotiate DATAGRAMS BYTES: QMAP both ways, with these of a trans
     stage "the data path is negotiated"
 }
 
-modem() { # the driver is told by hand what transfers carry; QMAP takes an interface on top: rmnet where it is there
+modem() { # the driver is set by hand to what transfers carry; QMAP takes an interface on top: rmnet where it is there
     settings=/sys/class/net/$interface/qmi
     # shellcheck disable=SC2086
     [ -z "${LAB_NEGOTIATE:-}" ] || negotiate $LAB_NEGOTIATE
@@ -441,7 +441,7 @@ down() {
     for pid in "$run"/wpa*.pid "$run/hostapd.pid" "$run/vusb.pid"; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
-    # the chip writes its files when it is told to end
+    # the chip writes its files when it gets the signal to end
     wait_for 10 gone "$(cat "$run/vusb.pid" 2>/dev/null)"
     full=$(grep -h '^txop-vusb: the capture of the' "$out/vusb.log") && stage "${full#txop-vusb: }"
     rm -rf "$run"

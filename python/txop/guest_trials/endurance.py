@@ -29,7 +29,7 @@ _CYCLE = re.compile(r"cycle (\d{1,9}) of (\d{1,9})")
 
 
 def cycles_limit_s(cycles: int) -> int:
-    """What so many cycles may take at most, by the guest's clock."""
+    """What this number of cycles may take at most, by the guest's clock."""
     return min(_CYCLE_LIMIT_S * cycles + 300, 10_000_000)
 
 
@@ -52,7 +52,7 @@ class Endured:
     """Cycles."""
     trial: Trial
     done: int
-    """Cycles that came to their end: associated again. Of a guest that went down: those that it had told of."""
+    """Cycles that came to their end: associated again. Of a guest that went down: those that it had reported."""
     with_traffic: int | None
     """Cycles in which packets went in the half second before; ``None``: the guest went down and left no facts."""
     recoveries_s: dict[int, float]
@@ -160,7 +160,7 @@ def cycle_settings(way: Way, cycles: int, pause_s: float = 0.0, recover_s: float
 async def run_endurance(
     what: Endurance, place: Place, folder: Path, *, jobs: int = 1, progress: Callable[[str], None] = lambda _: None
 ) -> list[Endured]:
-    """Do it, so many guests at a time. ``folder``: for what the guests hand out. Raises :class:`GuestError`."""
+    """Run it, with this many guests at a time. ``folder``: for what the guests hand out. Raises :class:`GuestError`."""
     slots = asyncio.Semaphore(jobs)
 
     async def one(driver: str, way: Way) -> Endured:

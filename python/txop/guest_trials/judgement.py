@@ -54,7 +54,7 @@ class Observed:
     failure: str | None = None
     """Why the guest did not end as it should."""
     turned_off: bool = False
-    """It ended before it was told to."""
+    """It ended by itself."""
     void: bool = False
     """What failed was this machine or the laboratory, and not the driver."""
 
@@ -128,7 +128,7 @@ def _decide(
     if while_watched.serious:
         return Verdict.RECOVERS, None, "only the kernel log shows it"
     if struck is None:
-        return Verdict.NOT_TOLD, None, "traffic went on, and nobody told whether the fault happened"
+        return Verdict.NOT_TOLD, None, "traffic went on, and nothing shows whether the fault happened"
     return Verdict.UNAFFECTED, None, "traffic went on"
 
 

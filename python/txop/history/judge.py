@@ -48,7 +48,7 @@ class Finding:
     low_percent: float | None = None
     high_percent: float | None = None
     p: float | None = None
-    """Of the comparison, where there is one; no correction for several conclusions of a document."""
+    """p-value of the comparison, where there is one; no correction for several conclusions of a document."""
 
 
 def findings(document: Document) -> list[Finding]:

@@ -27,7 +27,7 @@ class Figure(_Table):
     what: Text
     low: Finite
     high: Finite | None = None
-    """Of a range."""
+    """Upper end of a range."""
     unit: Text
     kind: Literal["said", "set-up", "goal", "question", "guess", "capability"]
     about: bool = False
@@ -40,7 +40,7 @@ class Transfers(_Table):
     group: Text
     way: Way
     line: Line
-    """Of the first row."""
+    """Line of the first row."""
     sender_1000b_s: Annotated[list[Positive], Most]
     sender_switches: Annotated[list[Positive], Most]
     receiver_1000b_s: Annotated[list[Positive], Most]

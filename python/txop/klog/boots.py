@@ -8,7 +8,7 @@ from txop.klog.record import Kind, Record
 from txop.klog.report import Boot, Gap, Moment
 
 MAX_BOOTS = 256
-"""Boots that are told apart; what comes after belongs to the last."""
+"""Most boots that are kept apart; what comes after belongs to the last."""
 
 MAX_GAPS = 64
 """Gaps that are listed; the others are only counted."""
@@ -19,7 +19,7 @@ _CLOCK_SLACK_S = 1.0
 """The monotonic clock may step back so far within a boot: CPUs stamp their records before they queue them."""
 
 _START_LINES = 8
-"""The first messages of a boot are so few before ``Linux version``."""
+"""At most this many messages of a boot come before ``Linux version``."""
 
 _KERNEL_VERSION = re.compile(r"Linux version (\S{1,128})")
 _SUPPRESSED = re.compile(r"(?:(?P<what>[\w.-]{1,64}): )?(?P<n>\d{1,9}) (?:callbacks|messages|output lines) suppressed")

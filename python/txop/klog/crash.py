@@ -10,7 +10,7 @@ MAX_FRAMES = 8
 """Frames that are kept."""
 
 _MAX_LINES = 250
-"""A report that has not ended after so many lines is taken as ended."""
+"""A report that has not ended after this many lines is taken as ended."""
 
 _MAX_SECONDS = 20.0
 

@@ -8,7 +8,7 @@ from txop.klog.forms import LineParser
 from txop.klog.record import Kind, Record
 
 _TORN = 3
-"""Of so many last lines at least one is whole."""
+"""Among this many last lines at least one is whole."""
 
 Same = tuple[object, ...]
 """Lines with equal keys are the same record."""

@@ -47,7 +47,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]{0,16}[A-Za-z]")
 _QUOTED = re.compile(r"(?:[>|] ?){1,8}(?=[\[<\d{A-Z]|\w+ *:)")  # quoted in a mail
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\ufffd]|\\x[0-9a-f]{2}")
 _JUNK_SHARE = 8
-"""A bare line is junk when more than one character in so many does not belong into text."""
+"""A bare line is junk when more than one character in this many does not belong in text."""
 
 _STAMP = r"\[ {0,8}(?P<time>\d{1,12}\.\d{1,9})(?: {0,2}<[ \d.]{0,30}>| {1,30})?\]"
 _CALLER = r"(?: ?\[ {0,8}[TC]\d{1,10}\])?"

@@ -1,4 +1,4 @@
-"""One message of a kernel log, and how a line that is none is called."""
+"""One message of a kernel log, and what a line that is not a message is called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Kind(Enum):
     MARK = "mark"
     """A line of the reading tool itself: ``-- Boot ... --``, or a property of a /dev/kmsg record."""
     REPEAT = "repeat"
-    """``last message repeated 3 times``: the line before, so many times more."""
+    """``last message repeated 3 times``: the line before, repeated as often."""
     EMPTY = "empty"
     """Nothing but white space."""
     JUNK = "junk"

@@ -144,7 +144,7 @@ class Lines(Model):
     not_understood: int = 0
     """Lines that are not text."""
     cut: int = 0
-    """Of all: lines too long to be kept whole."""
+    """Lines that were too long to be kept whole."""
 
 
 class FormCount(Model):

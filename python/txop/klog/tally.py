@@ -10,7 +10,7 @@ from txop.klog.report import SEVERITIES, BootCount, Fault, Moment, Value
 from txop.klog.rule_files import Rule
 
 MAX_FAULTS = 2000
-"""Different faults that are told apart."""
+"""Most different faults that are kept apart."""
 
 MAX_EXAMPLES = 3
 MAX_VALUES = 6

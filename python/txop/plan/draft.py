@@ -32,7 +32,7 @@ class DraftArm:
 
 @dataclass(frozen=True)
 class Answers:
-    """What somebody said about a new plan."""
+    """The answers for a new plan."""
 
     title: str
     dut: Machine

@@ -56,7 +56,7 @@ class ModemSpec(_Table):
     tx_aggregation: TxAggregation | None = None
     """Limits of rmnet, or of a patched qmi_wwan with ``qmimux``; default: none, a transfer for every datagram."""
     queue_discipline: Literal["pfifo_fast", "fq_codel"] | None = None
-    """Of wwan0, below the multiplexer; default: what the kernel takes by itself (Debian's: ``fq_codel``), as
+    """Queue discipline of wwan0, below the multiplexer; default: the kernel's (Debian's: ``fq_codel``), as
     ``qdisc.txt`` of a run says."""
     queue_packets: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """Length of the queue of wwan0 (``txqueuelen``), which ``pfifo_fast`` obeys; default: 1000 packets, the kernel's

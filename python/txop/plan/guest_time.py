@@ -1,9 +1,9 @@
 """How long a run in a guest takes by this machine's clock: from runs done here, else from a first guess.
 
 A guest's second is not one of this machine's: an idle one passes in a moment when instructions are counted, a busy one
-takes several. So what a run costs is told by two figures that every run leaves: the time until the association, and how
-many seconds the rest took for each of the guest's. They are kept in ``txop/guest-times.json`` of the user's state
-folder; damage costs its contents and nothing else.
+takes several. So what a run costs follows from two figures that every run leaves: the time until the association,
+and how many seconds the rest took for each of the guest's. They are kept in ``txop/guest-times.json`` of the user's
+state folder; damage costs its contents and nothing else.
 """
 
 from __future__ import annotations

@@ -275,11 +275,11 @@ class GuestVariant(Strict):
     reverse: bool = False
     """Take the arm's patches back instead of applying them; not possible with edit scripts."""
     security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
-    """Of the access point; with the built-in one it is open where nothing else is said."""
+    """Security of the access point; with the built-in one the default is open."""
     channel: Annotated[int, Field(ge=1, le=13)] = 6
-    """Of the 2.4 GHz band."""
+    """Channel in the 2.4 GHz band."""
     width_mhz: Literal[20, 40] = 20
-    """Of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``."""
+    """Width of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``."""
     ap: Literal["hostapd", "builtin"] = "hostapd"
     """The access point; the built-in one is open, for faults and exact control."""
     faults: str | None = None
@@ -307,7 +307,7 @@ class GuestSpec(GuestVariant):
     mips: Literal[1000, 500, 250, 125, 62, 31] = 500
     """In exact mode: million instructions a second."""
     memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
-    """Of the guest."""
+    """Memory of the guest, MiB."""
     check_exact: Literal["none", "first", "all"] = "first"
     """In exact mode: runs that are done twice with the same seed, and are void when the second leaves other bytes:
     none, one of every arm (the first test that is not a trial, in the first block and in repeats of void ones), all."""
@@ -580,7 +580,7 @@ class Design(Strict):
     blocks: Annotated[int, Field(ge=1, le=MAX_BLOCKS)] = 10
     """Every block holds every arm once, in random order."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
-    """Of the random order: the same plan with the same seed runs in the same order."""
+    """Seed of the random order: the same plan with the same seed runs in the same order."""
     baseline: Name | None = None
     """Arm that the others are compared with; default: the first."""
     warm_up_s: Seconds = 5.0
@@ -594,7 +594,7 @@ class Design(Strict):
     margins: dict[MetricName, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     """Smallest effect that matters, in percent or in the metric's unit; see docs/metrics.md for the defaults."""
     confidence: Annotated[float, Field(ge=0.5, lt=1)] = 0.95
-    """Of the intervals."""
+    """Confidence of the intervals."""
     reload: Literal["run", "arm"] = "run"
     """Load the arm afresh for every run, or once for all its tests in a block."""
     max_repeats: Annotated[int, Field(ge=0, le=1000)] | None = None
@@ -617,7 +617,7 @@ class Collect(Strict):
     max_capture_mb: Annotated[float, Field(gt=0, le=100_000)] = 200.0
     """A capture that grows beyond this many 10^6 bytes is stopped; before the window's end, it has no figures."""
     snap_bytes: Annotated[int, Field(ge=64, le=262_144)] = 256
-    """Of each frame that are kept."""
+    """Bytes of each frame that are kept."""
     kernel_log: bool = True
     """What the kernel of the device under test logs during each run."""
     counters_interval_s: Annotated[float, Field(ge=0.2, le=60)] = 1.0

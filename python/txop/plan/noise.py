@@ -108,8 +108,8 @@ def recall(plan: Plan, *, store: Path | None = None) -> dict[str, Noise]:
 
 
 def smallest_effect(noise: Noise, metric: Metric, *, blocks: int, confidence: float) -> float | None:
-    """Effect that a campaign of so many blocks shows in 4 of 5 cases: in percent for a metric compared by ratio, else
-    in its unit. ``None`` when so many blocks can never show one, or no table has the confidence."""
+    """Effect that a campaign of this many blocks shows in 4 of 5 cases: in percent for a metric compared by ratio, else
+    in its unit. ``None`` when they can never show one, or no table has the confidence."""
     from txop.stats.power import smallest_detectable_effect
 
     effect = smallest_detectable_effect(blocks, noise.sd_d, confidence=confidence)

@@ -116,7 +116,7 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
 
 
 def comparisons(plan: Plan, primary: int) -> int:
-    """Comparisons that are judged together when there are so many primary figures."""
+    """Comparisons that are judged together when there are this many primary figures."""
     return primary * (len(plan.arm) - 1 + len(changes_of(plan).beside(plan.baseline)))
 
 

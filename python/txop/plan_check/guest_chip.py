@@ -1,4 +1,4 @@
-"""The virtual chip of a plan's guest: one place for whoever checks a plan and whoever carries it out."""
+"""The virtual chip of a plan's guest: one place for checking a plan and for carrying it out."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def hazards(loaded: LoadedPlan) -> Found:
 
 def fewest_blocks(confidence: float, comparisons: int = 1) -> int:
     """Blocks that can show anything at all: with fewer, even an arm that wins in every block proves nothing, since that
-    happens by chance with probability 2 / 2^n. ``comparisons``: so many are judged together (Holm), and the clearest of
-    them has to be that much clearer.
+    happens by chance with probability 2 / 2^n. ``comparisons``: how many are judged together (Holm), and the clearest
+    of them has to be that much clearer.
 
     >>> fewest_blocks(0.95), fewest_blocks(0.95, 20)
     (6, 10)

@@ -21,7 +21,7 @@ from txop.plan.old_links import SEED, old_keys
 from txop.simulate.error import ScenarioError
 
 MAX_WRONG = 20
-"""So many wrong keys of a link are told; each is taken out to find the next."""
+"""How many wrong keys of a link are reported; each is taken out to find the next."""
 
 Found = Iterator[tuple[Path, str, str | None]]
 

@@ -1,6 +1,6 @@
 """What a section is made of. Plain data; the terminal and the HTML page each draw it in their own way.
 
-All text here is as it came from the capture; whoever draws it makes it safe.
+All text here is as it came from the capture; what draws it makes it safe.
 """
 
 from __future__ import annotations

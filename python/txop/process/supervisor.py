@@ -13,7 +13,7 @@ and bash are tested). A command that detaches itself (``hostapd -B``, ``iperf3 -
 
 The program text travels through standard input too, as one line, so that a login shell which is not POSIX (csh, fish)
 only ever sees :data:`LOADER`, and sudo's log stays readable. What a shell prints before the command
-(``.bashrc``, a message of the day) is told from its output by a marker line with a random token, on both streams.
+(``.bashrc``, a message of the day) is separated from its output by a marker line with a random token, on both streams.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ ORIGINS: dict[Origin, str] = {
     Origin.GUEST_FAST: "real drivers on virtual chips, in the host's time",
     Origin.EMULATED: "real packets of the host's own network stack through a modelled link, in real time",
     Origin.SIMULATED: "a model in virtual time",
-    Origin.IMPORTED: "somebody else's figures, taken from a document or a file",
+    Origin.IMPORTED: "figures of others, taken from a document or a file",
 }
 """What an origin means, in words."""
 

@@ -51,4 +51,4 @@ def _modem(counters: ModemCounters, seconds: float) -> Iterator[tuple[str, str]]
     if counters.crashes:
         yield "Crashes", f"{counters.crashes}: it was fed beyond the limits it had named"
     if counters.device_blocked_ns:
-        yield "Held up", f"{_share(counters.device_blocked_ns, seconds)} of the time it had no room for an URB"
+        yield "Held up", f"{_share(counters.device_blocked_ns, seconds)} of the time it had no room for a URB"

@@ -88,7 +88,7 @@ CONSTRUCTORS: dict[str, Constructor] = {
     "guest": _guest,
 }
 """By the ``kind`` of a target's table. What must be running before a target can be made is given to
-:func:`make_targets` instead, by whoever runs it."""
+:func:`make_targets` instead, by what runs it."""
 
 
 def make_targets(plan: model.Plan, listener: Listener, constructors: dict[str, Constructor] | None = None) -> Targets:

@@ -98,7 +98,7 @@ class SshTarget(ShellTarget):
 
     async def _one_more(self, full: Sequence[list[asyncssh.SSHClientConnection]]) -> list[asyncssh.SSHClientConnection]:
         async with self._opening:
-            for chain in self._chains:  # somebody else may have opened it meanwhile
+            for chain in self._chains:  # another task may have opened it meanwhile
                 if chain not in full:
                     return chain
             chain = await open_connection(self._name, self._where)

@@ -12,7 +12,7 @@ from txop.present.blocks import Block, Cell, Column, Grid, Lines, Rows
 
 
 def devices(report: AirReport, options: Options) -> list[Block]:
-    """A table of the devices with more than one known link, and what can't be told of others."""
+    """A table of the devices with more than one known link, and what is not known of others."""
     shown = [
         device
         for device in report.multi_link_devices

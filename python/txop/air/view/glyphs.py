@@ -1,4 +1,4 @@
-"""A glyph for each cause of the waterfall, the same on the terminal and the page: causes can be told without colour."""
+"""A glyph for each cause of the waterfall, the same on the terminal and the page: causes differ without colour, too."""
 
 from __future__ import annotations
 

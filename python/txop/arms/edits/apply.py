@@ -6,9 +6,9 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.arms.edits.places import NoPlace, Span, definitions, statement
+from txop.arms.edits.places import PlaceError, Span, definitions, statement
 from txop.arms.edits.script import Edit, EditScript
-from txop.arms.edits.tokens import NotC, Token, find, line_of, partners, tokens_of
+from txop.arms.edits.tokens import Token, TokenError, find, line_of, partners, tokens_of
 from txop.core.visible import visible
 
 MAX_SOURCE_BYTES = 4 << 20
@@ -60,7 +60,7 @@ def edited(source: str, edit: Edit, where: str) -> tuple[str, list[int]]:
     """
     try:
         tokens = tokens_of(source)
-    except NotC as error:
+    except TokenError as error:
         raise EditFailed(f"{where}, line {line_of(source, error.offset)}: {error}") from None
     partner = partners(tokens)
     scope, name = _scope(tokens, partner, edit, where)
@@ -78,7 +78,7 @@ def edited(source: str, edit: Edit, where: str) -> tuple[str, list[int]]:
         try:
             span = scope if edit.whole == "definition" else match
             span = statement(tokens, partner, match, scope) if edit.whole == "statement" else span
-        except NoPlace as error:
+        except PlaceError as error:
             line = line_of(source, tokens[at].start)
             raise EditFailed(f"{here}, line {line}: `{_short(edit.wanted)}`: {error}") from None
         if not spans or span.start >= spans[-1].end:  # two matches in one statement are one edit of it

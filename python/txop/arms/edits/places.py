@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from txop.arms.edits.tokens import OPEN, Token
 
 
-class NoPlace(Exception):  # noqa: N818 - there is no such place
+class PlaceError(Exception):
     """A place that cannot be found, in words."""
 
 
@@ -76,23 +76,23 @@ def statement(tokens: Sequence[Token], partner: Sequence[int], match: Span, scop
     ``if (a) x(); else y();`` stands for all of it. In ``if (a) { x(); }`` it stands for ``x();``.
 
     Raises:
-        NoPlace: The match is in no braces, or crosses statements or a preprocessor line.
+        PlaceError: The match is in no braces, or crosses statements or a preprocessor line.
     """
     opening = _enclosing(tokens, partner, match, scope)
     if opening is None:
-        raise NoPlace("it is in no braces, so it has no statement around it")
+        raise PlaceError("it is in no braces, so it has no statement around it")
     is_list = _is_list(tokens, opening, scope)
     at, end = opening + 1, partner[opening]
     while at < end:
         after = _entry_end(tokens, partner, at, end) if is_list else _statement_end(tokens, partner, at, end)
         if at <= match.start < after:
             if match.end > after:
-                raise NoPlace("it reaches over more than one statement")
+                raise PlaceError("it reaches over more than one statement")
             if any(token.kind == "directive" for token in tokens[at:after]):
-                raise NoPlace("a preprocessor line cuts the statement around it")
+                raise PlaceError("a preprocessor line cuts the statement around it")
             return Span(at, after)
         at = after
-    raise NoPlace("there is no statement around it")
+    raise PlaceError("there is no statement around it")
 
 
 def _enclosing(tokens: Sequence[Token], partner: Sequence[int], match: Span, scope: Span) -> int | None:

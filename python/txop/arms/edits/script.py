@@ -1,4 +1,4 @@
-"""The form of an edit script, and reading it. It is data of somebody else: bounded, and every key is checked."""
+"""The form of an edit script, and reading it. It comes from outside: it is bounded, and every key is checked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, field_validator, model_validator
 
-from txop.arms.edits.tokens import NotC, Token, left_open, tokens_of
+from txop.arms.edits.tokens import Token, TokenError, left_open, tokens_of
 from txop.core.visible import visible
 from txop.plan.locate import TooDeep, nearest, places, shown
 
@@ -190,7 +190,7 @@ def _check_path(name: str) -> None:
 def _code(text: str, key: str) -> list[Token]:
     try:
         tokens = tokens_of(f"{text.strip()} end")
-    except NotC as error:
+    except TokenError as error:
         raise ValueError(f"{key}: {error}") from None
     if any(token.kind == "directive" for token in tokens):
         raise ValueError(f"{key}: a preprocessor line cannot be edited")

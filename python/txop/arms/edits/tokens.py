@@ -24,7 +24,7 @@ class Token:
         return self.start + len(self.text)
 
 
-class NotC(Exception):  # noqa: N818 - it is not C
+class TokenError(Exception):
     """Text that cannot be split into tokens. ``offset``: index of the character where it ends being C."""
 
     def __init__(self, what: str, offset: int) -> None:
@@ -57,7 +57,7 @@ def tokens_of(source: str) -> list[Token]:
     ['a', '->', 'b', '+=', '1', ';']
 
     Raises:
-        NotC: An unfinished comment or string, or a character that C does not have.
+        TokenError: An unfinished comment or string, or a character that C does not have.
     """
     found: list[Token] = []
     at, fresh = 0, True
@@ -71,7 +71,7 @@ def tokens_of(source: str) -> list[Token]:
         match = _PIECE.match(source, at)
         if match is None:
             what = "a comment" if source.startswith("/*", at) else "a string" if source[at] in "\"'" else None
-            raise NotC(f"{what} does not end" if what else f"{source[at]!r} is not part of C", at)
+            raise TokenError(f"{what} does not end" if what else f"{source[at]!r} is not part of C", at)
         kind = match.lastgroup or ""
         if kind == "space":
             fresh = fresh or ("\n" in match[0] and not match[0].startswith("\\"))

@@ -30,7 +30,7 @@ def unpack(package: Path, target: Path, wanted: Callable[[str], bool] = lambda _
     Ordinary files, folders and symbolic links only; owners and special permissions are left out.
 
     Args:
-        package: The ``.deb``; whoever calls has checked its hash.
+        package: The ``.deb``; the caller has checked its hash.
         target: A folder that is there.
         wanted: Which files, by their name in the folder (``usr/sbin/iw``).
 

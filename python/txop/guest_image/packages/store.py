@@ -16,7 +16,7 @@ from txop.guest_image.packages.deb import unpack
 from txop.guest_image.packages.lock import Lock, LockedPackage
 
 MANY = 3
-"""From so many packages on, they are fetched at once."""
+"""From this number of packages on, they are fetched at once."""
 
 MAX_LINKS = 40
 """Symbolic links followed on the way to a file (as path_resolution(7))."""

@@ -13,7 +13,7 @@ memory() { # memory NUMBER: what is in use once nothing waits to be freed
     awk -v n="$1" '{ sub(":", "", $1); print n "\t" $1 "\t" $2 }' /proc/meminfo >>"$out/memory"
 }
 
-# The log of so many cycles is longer than the kernel keeps. A reader that is overtaken is told so by an error, and goes on
+# The log of all cycles is longer than the kernel keeps. A reader that is overtaken gets an error, and goes on
 # where the log begins by then; what it missed shows in the numbers of the messages.
 while :; do cat; sleep 0.1; done </dev/kmsg >"$out/kmsg" 2>/dev/null &
 laboratory

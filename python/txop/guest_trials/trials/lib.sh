@@ -43,7 +43,7 @@ within() {
     return 124
 }
 
-interface() { # where the driver's interface is: dut, root (made anew), or nowhere
+interface() { # where the driver's interface is: dut, root (just made), or nowhere
     if ip -n dut link show dev wlan0 >/dev/null 2>&1; then
         echo dut
     elif ls -d /sys/class/net/*/phy80211 >/dev/null 2>&1; then
@@ -61,7 +61,7 @@ answers() { # three of five echo requests come back
     [ "${got:-0}" -ge 3 ]
 }
 
-chip_ended() { # whether txop-vusb has come to its end: then nothing here is told of the driver
+chip_ended() { # whether txop-vusb has come to its end: then nothing here shows anything of the driver
     vusb=$(cat "$run/vusb.pid" 2>/dev/null) && [ -n "$vusb" ] && ended "$vusb" || return 1
     fact no-chip "$(grep . "$out/vusb.log" | tail -n 1 | cut -c 1-300)"
 }

@@ -197,7 +197,7 @@ def _possible(grown: Growth, bytes_per_s: float, width_mhz: float | None) -> Gat
 
 
 def _airtime_share(grown: Growth) -> float | None:
-    """Of the time; a collision counts once."""
+    """Share of the time that was busy; a collision counts once."""
     busy_ns = grown.get("device.air.busy_ns")
     return None if busy_ns is None else busy_ns / 1e9 / grown.seconds
 
@@ -262,4 +262,4 @@ def _flatten(value: object, path: str, into: dict[str, int], depth: int = 0) -> 
 
 
 MAX_DEPTH = 8
-"""Of the counters' document."""
+"""Deepest nesting of the counters' document."""

@@ -21,12 +21,12 @@ from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.plan.model import GuestSpec, ModuleCycleTest
 
 FOLDER = "guest"
-"""Of a run: what its guest handed out."""
+"""Folder of a run with what its guest handed out."""
 WAYS = {"module": Way.RELOAD, "device": Way.REPLUG}
 """By ``take`` of a module-cycle test."""
 SOURCE = "trial in the guest"
 KERNEL_LOG = "kernel log"
-FEW = f"growth is told from {LEAST_CYCLES} cycles on, after the first fifth"
+FEW = f"growth is judged from {LEAST_CYCLES} cycles on, after the first fifth"
 GONE = "the guest went down"
 MAX_TOLD = 8
 MAX_LINES_KEPT = 5

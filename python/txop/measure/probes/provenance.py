@@ -97,7 +97,7 @@ class _Facts:
         return self._answers.get(name, NOT_ASKED)
 
     def _text(self, name: str) -> str | None:
-        """Of a question that succeeded."""
+        """The answer to a question that succeeded."""
         answer = self._get(name)
         return (answer.text.strip()[:MAX_TEXT] or None) if answer.ok else None
 
@@ -189,7 +189,7 @@ class _Facts:
             }
 
     def regulatory_domain(self) -> None:
-        """Of the whole machine, the first that iw names."""
+        """Record the regulatory domain of the machine: the first that iw names."""
         answer = self._get("regulatory_domain")
         match = re.search(r"^country (\S{2}):", answer.text, re.MULTILINE) if answer.ok else None
         if match:

@@ -23,11 +23,11 @@ from pathlib import Path
 from txop.measure.instrument import RunFacts
 
 MAX_SAMPLES_BYTES = 512 * 1024 * 1024
-"""Of a sampler's file."""
+"""Largest file of a sampler."""
 MAX_SAMPLES = 20_000
 """In one run: a soak of days is sampled less often."""
 MAX_SAMPLE_CHARACTERS = 4 << 20
-"""Of one sample; what is beyond is left out."""
+"""Longest sample; the rest is left out."""
 
 _SCRIPT = (
     'n=$1 pause=$2; shift 2; sleep "$pause" 2>/dev/null || pause=1; '

@@ -23,7 +23,7 @@ from txop.present.report_parts import Window
 from txop.present.window import records
 
 MAX_COUNTERS_BYTES = 1 << 20
-"""Of the counters of a chip."""
+"""Largest file of a chip's counters."""
 CLOCK_FILE = "chip.json"
 """Counters of the chip; they tell its clock."""
 WORST_CLOCK_SHARE = 0.05
@@ -109,7 +109,7 @@ def not_of_window(facts: RunFacts, name: str, window: Window, where: CaptureWind
 
 
 def _over(facts: RunFacts, name: str) -> str | None:
-    """Why a capture was over before it was told to end, else ``None``."""
+    """Why a capture ended before it was stopped, else ``None``."""
     full = f"it reached its limit of {facts.plan.collect.max_capture_mb:g} MB (collect.max_capture_mb)"
     if (about := _table(facts.folder / ABOUT.format(name))) is not None:
         if about.get("full") is True:

@@ -53,7 +53,7 @@ class Look:
     surveyed: SurveyChannel | None = None
     """The channel in use."""
     airtime_us: dict[str, int] = field(default_factory=dict)
-    """Of debugfs, by address of the station: both directions."""
+    """Airtime from debugfs, both directions, by address of the station."""
     problem: str | None = None
     """Why there is no interface."""
 
@@ -350,7 +350,7 @@ def _station_lost(looks: Sequence[Look]) -> str | None:
 
 
 def _peer_lost(looks: Sequence[Look]) -> str | None:
-    """Of an access point: whether a station with part of the traffic left or came back."""
+    """At an access point: whether a station with part of the traffic left or came back."""
     moved: dict[str, int] = {}
     for before, after in pairwise(looks):
         for address, peer in after.peers.items():

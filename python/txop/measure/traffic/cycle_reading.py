@@ -112,7 +112,7 @@ def _throughput(facts: RunFacts, segments: list[dict[str, Any]], reading: Readin
 
 
 def _intervals(folder: Path, number: int, reading: Reading) -> tuple[Interval, ...] | None:
-    """Of the receiver, else of the sender; ``None`` when neither left a report."""
+    """Intervals of the receiver, else of the sender; ``None`` when neither left a report."""
     client, server = segment_files(number)
     for name in (server, client):
         try:

@@ -52,7 +52,7 @@ def end_file(flow: Flow) -> str:
 
 
 _SHORT = ((10.0, 0.2), (60.0, 0.5))
-"""Flows of up to so many seconds, and the time between their reports."""
+"""Flows of up to this many seconds, and the time between their reports."""
 
 
 def how_it_failed(ran: Ran) -> str | None:
@@ -241,7 +241,7 @@ async def iperf3_of(target: Target) -> str:
 
 
 async def ensure_free(target: Target, ports: set[int]) -> None:
-    """Raise :class:`TargetError` when somebody else listens on one of the ports: our clients would talk to them."""
+    """Raise :class:`TargetError` when another program listens on one of the ports: our clients would talk to it."""
     taken = ports & await _listened(target)
     if taken:
         shown = ", ".join(map(str, sorted(taken)))

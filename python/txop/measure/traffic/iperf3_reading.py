@@ -43,7 +43,7 @@ class FlowReading:
     received_intervals: tuple[Interval, ...]
     sent_intervals: tuple[Interval, ...]
     streams_mbit_s: tuple[float, ...] = ()
-    """Of several connections within the flow, each as received."""
+    """Rate of each connection within the flow, as received."""
     problem: str | None = None
     """Why there are no figures."""
     notes: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
     placed = place(stamped, first, interval_s, [step for _, step in clock_steps(facts, station)])
     for reply in usable:
         sent = placed.sent_s.get(reply.sequence, (reply.sequence - first) * interval_s)
-        if reply.sequence not in placed.spoiled:
+        if reply.sequence not in placed.under_step:
             probes.append((sent, reply.rtt_ms))
         known.append((reply.sequence, sent))
     known.sort()
@@ -105,8 +105,8 @@ def _told(reading: Reading, placed: Placed, station: str) -> None:
         return
     words = ", ".join(f"{step_s:+.1f} s" for _, step_s in placed.steps[:5])
     said = f"the clock of {station} was set by {words} during the run; its probes are placed by their numbers"
-    if placed.spoiled:
-        said += f", and {len(placed.spoiled)} under way at the time left out"
+    if placed.under_step:
+        said += f", and {len(placed.under_step)} under way at the time left out"
     reading.warnings.append(f"ping: {said}")
     if max(abs(step_s) for _, step_s in placed.steps) > CLOCK_JUMP_S:
         reading.gates.append(GateFinding("clock-jumped", "void", f"the clock of {station} was set by {words}", station))

@@ -2,7 +2,7 @@
 
 A probe is placed by its stamp relative to the one before, except across a step of the clock: there it is placed by its
 sequence number and the interval. A clock that is set back shows by itself, as no probe is sent early; one that is set
-forward looks like a pause of the sender, and is told from it by the kernel (:mod:`txop.measure.probes.clock_steps`).
+forward looks like a pause of the sender, and the kernel tells which it is (:mod:`txop.measure.probes.clock_steps`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Placed:
     """By sequence, from the first probe of all."""
     steps: tuple[tuple[float, float], ...]
     """When (on the same scale), and by how many seconds the clock was set."""
-    spoiled: frozenset[int]
+    under_step: frozenset[int]
     """Probes under way at a step, whose round trip is taken with both clocks."""
 
 
@@ -52,7 +52,7 @@ def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps
     """
     sent: dict[int, float] = {}
     steps: list[tuple[float, float]] = []
-    spoiled: set[int] = set()
+    under_step: set[int] = set()
     left = list(kernel_steps)
     for before, probe in zip([None, *probes], probes, strict=False):
         if before is None:
@@ -66,13 +66,13 @@ def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps
                 left.remove(told)
             sent[probe.sequence] = sent[before.sequence] + due_s
             steps.append((sent[probe.sequence], round(late_s, 3)))
-            spoiled |= {each.sequence for each in (before, probe) if _spoiled(each, late_s)}
+            under_step |= {each.sequence for each in (before, probe) if _under_step(each, late_s)}
         else:
             sent[probe.sequence] = sent[before.sequence] + due_s + late_s
-    return Placed(sent, tuple(steps), frozenset(spoiled))
+    return Placed(sent, tuple(steps), frozenset(under_step))
 
 
-def _spoiled(probe: Stamped, step_s: float) -> bool:
+def _under_step(probe: Stamped, step_s: float) -> bool:
     """Whether the step is in the probe's round trip: it is as long as a step forward, or 0, as iputils says of a clock
     that went back."""
     return probe.rtt_ms == 0 if step_s < 0 else probe.rtt_ms / 1e3 > 0.5 * step_s

@@ -1,7 +1,8 @@
 """What goes with a verdict on throughput: figures of the air and bus captures of the measured window, joined.
 
-A fact is told when it moved in the direction that would explain the verdict, by its margin or more, and when the ranges
-of the two arms' runs do not overlap. It goes with the verdict; that it is the cause is for the reader to judge.
+A fact is reported when it moved in the direction that would explain the verdict, by its margin or more, and when
+the ranges of the two arms' runs do not overlap. It goes with the verdict; that it is the cause is for the reader to
+judge.
 """
 
 from __future__ import annotations
@@ -156,7 +157,7 @@ def _time(archive: Archive, result: CompareResult, test: str, arm: str, against:
     found = []
     for cause in _COSTS:
         if cause not in new.each or cause not in old.each:
-            continue  # a share that was not told is not 0
+            continue  # a share that is not known is not 0
         change = new.shares[cause] - old.shares[cause]
         if change * way <= -_LEAST_SHARE and _apart(new.each[cause], old.each[cause]):
             said = f"{share(new.shares[cause])} instead of {share(old.shares[cause])} of the air time (means)"

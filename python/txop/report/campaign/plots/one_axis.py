@@ -15,7 +15,7 @@ from txop.report.campaign.plots.time import SERIES, Phases, median_of, named, wi
 
 _WIDTH, _HEIGHT = FULL, 105
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [10, 4], [4, 1], [3, 5])
-"""A dash for each arm, so that lines can be told apart without colour."""
+"""A dash for each arm, so that lines differ without colour, too."""
 
 
 @unchecked
