@@ -9,6 +9,7 @@ import pytest
 
 from txop.cli import console, doctor
 from txop.guest.qemu import TESTED_QEMU
+from txop.machine import capabilities
 from txop.machine.capabilities import CAPABILITIES, Diagnosis, Finding, diagnose, first_version
 from txop.machine.distribution import Distribution, PackageManager
 from txop.machine.probe import LocalMachine, Machine, Ran
@@ -140,6 +141,13 @@ def test_the_core_is_not_ready_without_any_of_its_modules(module):
     assert [f.detail for f in broken] == [f"cannot import {module}"]
     assert broken[0].fix == "make setup"
     assert "not ready" in doctor.summary(diagnosis)
+
+
+def test_what_takes_a_clone_is_not_advised_without_one(monkeypatch, tmp_path):
+    assert finding(diagnose(BARE), "rust").fix == "make setup"
+    monkeypatch.setattr(capabilities, "CLONE", tmp_path)
+    assert finding(diagnose(BARE), "rust").fix is None
+    assert finding(diagnose(BARE), "iw").fix is not None
 
 
 def test_ubuntu_browser_is_a_snap_and_its_stand_in_is_not_a_browser():

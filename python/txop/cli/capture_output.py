@@ -42,7 +42,7 @@ def own_document() -> Iterator[None]:
     except FormatError as error:
         raise UserError(
             f"the compiled part of txop does not belong to this version of its Python part ({error})",
-            what_to_do="run: make setup",
+            what_to_do="install txop again; in a clone: make setup",
         ) from error
 
 

@@ -197,7 +197,7 @@ def find_chips() -> Path:
     if not path.is_file():
         raise MissingForGuest(
             f"{named} is not a file" if named else f"there is no {PROGRAM}, which is the virtual chips",
-            what_to_do=f"in a source tree: make setup (on another processor than x86-64, with a Rust toolchain from "
+            what_to_do=f"in a clone: make setup (on another processor than x86-64, with a Rust toolchain from "
             f"rustup); or name the program, as built on an x86-64 machine, in {VARIABLE}",
         )
     try:

@@ -16,6 +16,12 @@ from txop.machine.probe import Machine
 MINIMUM_RUST = (1, 85)
 """Oldest Rust toolchain that builds txop."""
 
+SET_UP = "make setup"
+"""What brings anything that txop itself consists of, in a clone."""
+
+CLONE = Path(__file__).parents[3]
+"""The clone that this module is of; an installed package has none, and no Makefile there."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -54,7 +60,7 @@ class Finding:
     present: bool
     detail: str
     fix: str | None
-    """Command that brings it; ``None`` when present, or when none is known for this distribution."""
+    """Command that brings it; ``None`` when present, or when none is known for this distribution or without a clone."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,8 @@ def _fix_command(capability: Capability, answer: Answer, distribution: Distribut
     fix = answer.fix or capability.fix
     if isinstance(fix, Packages):
         return fix.install_command(distribution, as_root=as_root)
+    if fix == SET_UP and not (CLONE / "Makefile").is_file():
+        return None
     return fix if as_root or not capability.fix_needs_root else f"sudo {fix}"
 
 
@@ -283,11 +291,11 @@ def _rust(machine: Machine) -> Answer:
 CAPABILITIES: tuple[Capability, ...] = (
     Capability(
         "read-captures", "Read and analyse captures", "txop air, txop demo",
-        _modules("txop._native", "polars"), "make setup", fix_needs_root=False, core=True,
+        _modules("txop._native", "polars"), SET_UP, fix_needs_root=False, core=True,
     ),
     Capability(
         "reports", "HTML reports with plots", "--html, txop demo",
-        _modules("altair", "vl_convert", "jinja2"), "make setup", fix_needs_root=False, core=True,
+        _modules("altair", "vl_convert", "jinja2"), SET_UP, fix_needs_root=False, core=True,
     ),
     Capability(
         "live-capture", "Capture the air or the bus", "making captures to analyse",
@@ -348,7 +356,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "virtual-chips", "Virtual chips", "txop guest --device: chips that real drivers drive",
-        _virtual_chips, "make setup", fix_needs_root=False,
+        _virtual_chips, SET_UP, fix_needs_root=False,
     ),
     Capability(
         "kvm", "Virtual machines with KVM", "guests in fast mode at full speed; exact mode does not use it",
@@ -365,7 +373,7 @@ CAPABILITIES: tuple[Capability, ...] = (
     ),
     Capability(
         "rust", "Rust toolchain", "make setup: building txop",
-        _rust, "make setup", fix_needs_root=False,
+        _rust, SET_UP, fix_needs_root=False,
     ),
 )  # fmt: skip
 """Every capability, in the order of ``txop doctor``: first what every user needs, last what developers need."""
