@@ -22,9 +22,10 @@ TEST_TOOLS := $(VENV)/.stamp-test-tools
 GUEST_TOOLS := $(VENV)/.stamp-guest-tools
 CHIPS := $(VENV)/.stamp-chips
 DOCS_TOOLS := $(VENV)/.stamp-docs-tools
+DIST_TOOLS := $(VENV)/.stamp-dist-tools
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image guest-locks demo man docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
+.PHONY: help setup guest-tools guest-image guest-locks demo man wheel dist release-check docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -71,6 +72,10 @@ $(DOCS_TOOLS): requirements/documentation.txt $(PACKAGES)
 	@$(BIN)/pip install $(PIP_QUIET) --require-hashes -r requirements/documentation.txt
 	@touch $@
 
+$(DIST_TOOLS): requirements/distribution.txt $(PACKAGES)
+	@$(BIN)/pip install $(PIP_QUIET) --require-hashes -r requirements/distribution.txt
+	@touch $@
+
 guest-tools: $(GUEST_TOOLS) ## install QEMU and what drivers are built with, for txop guest
 
 # Tests that start a guest say themselves what became of them where there is no image.
@@ -84,6 +89,16 @@ man: setup ## write man pages and shell completions, for a package: build/man, b
 	@$(BIN)/txop man build/man
 	@mkdir -p build/completion
 	@for shell in bash zsh fish; do $(BIN)/txop completion $$shell > build/completion/txop.$$shell; done
+
+wheel: $(DIST_TOOLS) ## build the last commit as a wheel that needs no Rust: dist/txop-*.whl
+	@$(BIN)/python scripts/distribution.py --wheel-only
+
+dist: $(DIST_TOOLS) ## build what is published: the sources, the wheel and their sums, the same bytes everywhere
+	@rm -rf dist
+	@$(BIN)/python scripts/distribution.py
+
+release-check: ## whether the commit is ready to be released: make release-check TAG=v1.2.3
+	@scripts/check-release.sh "$(TAG)"
 
 # The archive keeps a package for months; what has gone from it still comes from the dated archive, more slowly.
 guest-locks: setup $(GUEST_TOOLS) ## pin what Debian's archive has now, in the shipped locks of guests' images
@@ -107,7 +122,7 @@ test-rust: $(SYSTEM) $(RUN_TOOLS) $(TEST_TOOLS)
 test-python: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
 	$(BIN)/pytest -m "not slow"
 
-test-slow: guest-image $(RUN_TOOLS) $(TEST_TOOLS)
+test-slow: guest-image $(DIST_TOOLS) $(RUN_TOOLS) $(TEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --profile slow-tests -- --include-ignored
 	$(BIN)/pytest -m slow
 
@@ -154,6 +169,6 @@ requirements: ## resolve requirements/*.in into new pinned, hashed requirements/
 	scripts/lock-requirements.sh
 
 clean: ## remove what was built (not the captures)
-	rm -rf $(VENV) target build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) target build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf python/txop/_native*.so python/txop/guest/bin
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +

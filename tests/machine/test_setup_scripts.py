@@ -172,7 +172,7 @@ def test_the_chips_target_is_added_to_the_toolchain_that_builds_them(tmp_path):
 def test_lint_without_its_toolchain_says_so_and_fails(tmp_path):
     folder = toolchain(tmp_path / "bin", "1.0.0", "fmt", "clippy")
     program(folder, "rustup", "echo no network >&2; exit 1")
-    pinned = (REPOSITORY / ".ci" / "lint-rust-version").read_text(encoding="utf-8").strip()
+    pinned = (REPOSITORY / ".ci" / "rust-version").read_text(encoding="utf-8").strip()
     ran = run("lint-rust.sh", home=tmp_path, path=folder)
     assert ran.returncode == 3
     assert f"NOT LINTED: Rust is linted and formatted with version {pinned} only" in ran.stderr

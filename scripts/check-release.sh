@@ -1,0 +1,21 @@
+#!/bin/sh
+# check-release.sh TAG: whether the commit is ready to be released under the tag, v and the version. Changes nothing.
+set -eu
+cd "$(dirname "$0")/.."
+tag=${1:?the tag, such as v1.2.3}
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+wrong=0
+complain() {
+    echo "$1" >&2
+    wrong=1
+}
+[ "$tag" = "v$version" ] || complain "The tag is $tag, but Cargo.toml says version $version."
+grep -q "^## \[$version\] - [0-9]\{4\}-[0-9][0-9]-[0-9][0-9]$" CHANGELOG.md ||
+    complain "CHANGELOG.md has no heading '## [$version] - YYYY-MM-DD'."
+unreleased=$(sed -n '/^## \[Unreleased\]/,/^## \[[0-9]/p' CHANGELOG.md | grep -c '^\* ' || true)
+[ "$unreleased" -eq 0 ] || complain "CHANGELOG.md has items under [Unreleased] ($unreleased): they belong under [$version]."
+grep -q "^name = \"txop-python\"$" Cargo.lock && grep -A1 '^name = "txop-python"$' Cargo.lock | grep -q "^version = \"$version\"$" ||
+    complain "Cargo.lock has another version of txop: run cargo update --workspace."
+[ -z "$(git status --porcelain)" ] || complain "The tree has changes that are not committed."
+[ "$wrong" -eq 0 ] && echo "Ready to be released as $tag"
+exit "$wrong"
