@@ -9,6 +9,7 @@ replaced), certificates, and settings of pip and cargo, and starts no services. 
   scripts/fresh_systems.py --release trixie --user root     # one of them
   scripts/fresh_systems.py --release noble --sources noble.sources --user tester    # Ubuntu 24.04
   scripts/fresh_systems.py --skip test                      # without `make test`, which takes longest
+  scripts/fresh_systems.py --wheel dist/txop-*.whl          # what somebody does who installs a wheel instead
 
 Exit codes: 0 everything ended well; 1 something did not; 2 wrong use; 3 something is missing here; 130 interrupted.
 """
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,6 +55,25 @@ STEPS = {
     "guest-after-clean": f"make guest-image && {GUEST}",
 }
 """What a newcomer types, in order. `demo-again` includes what the demo measures; `setup-again` is the set-up alone."""
+
+WHEEL_FOLDER = "/srv/wheel"
+TXOP = "~/.local/bin/txop"
+WHEEL_STEPS = {
+    "packages": "apt-get update && apt-get install -y --no-install-recommends pipx",
+    "no-rust": "! command -v cargo && ! command -v rustc && ! command -v cc && ! command -v git",
+    "install": f"pipx install {WHEEL_FOLDER}/*.whl",
+    "version": f"{TXOP} --version",
+    "doctor": f"{TXOP} doctor",
+    "simulate": f"{TXOP} simulate two-stations --pcap air.pcapng",
+    "air": f"{TXOP} air air.pcapng",
+    "page": f"{TXOP} air air.pcapng --html air.html && test -s air.html",
+    "history": f"{TXOP} history",
+    "chips": "$(find ~/.local -name txop-vusb) --help",
+    "man": "grep SYNOPSIS \"$(find ~/.local -path '*/share/man/man1/txop-air.1' | head -n 1)\"",
+    "completion": "test -n \"$(find ~/.local -path '*/share/bash-completion/completions/txop')\"",
+    "uninstall": f"pipx uninstall txop && test ! -e {TXOP}",
+}
+"""What somebody types who was given a wheel, on a system without Rust, a compiler or a clone."""
 
 PASSED_ON = re.compile(
     r"(PIP_(?!FIND_LINKS|CACHE|TARGET|PREFIX)|CARGO_(REGISTR|HTTP|NET|SOURCE)|RUSTUP_(DIST|UPDATE)|(?i:\w+_proxy$))"
@@ -106,6 +127,8 @@ class System:
     bare_packages: int = 0
     sources: Path | None = None
     """APT sources instead of this machine's."""
+    wheel: Path | None = None
+    """What is installed there, in place of a clone."""
 
     @property
     def home(self) -> str:
@@ -187,9 +210,14 @@ def make_system(system: System, scratch: Path) -> None:
     policy = system.root / "usr/sbin/policy-rc.d"
     policy.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
     policy.chmod(0o755)
-    bundle = str(system.root) + BUNDLE
-    git = ["git", "-C", str(REPOSITORY), "-c", f"safe.directory={REPOSITORY}"]
-    subprocess.run([*git, "bundle", "create", "--quiet", bundle, "HEAD"], check=True)
+    if system.wheel is not None:
+        folder = Path(f"{system.root}{WHEEL_FOLDER}")
+        folder.mkdir()
+        shutil.copy(system.wheel, folder)
+    else:
+        bundle = str(system.root) + BUNDLE
+        git = ["git", "-C", str(REPOSITORY), "-c", f"safe.directory={REPOSITORY}"]
+        subprocess.run([*git, "bundle", "create", "--quiet", bundle, "HEAD"], check=True)
     if system.user != "root":
         prepare(system, "apt-get -q update && apt-get -q install -y sudo", scratch / "sudo.log")
         prepare(system, f"useradd --create-home --shell /bin/bash {system.user}", scratch / "user.log")
@@ -307,7 +335,8 @@ def bring_certificates(system: System) -> None:
 def try_steps(system: System, logs: Path, skipped: set[str]) -> bool:
     """Do the steps in order; the steps after one that failed are tried all the same, except without a clone."""
     well = True
-    for number, (name, command) in enumerate(STEPS.items(), start=1):
+    steps = STEPS if system.wheel is None else WHEEL_STEPS
+    for number, (name, command) in enumerate(steps.items(), start=1):
         if any(name == each or name.startswith(f"{each}-") for each in skipped):
             continue
         if name == "packages" and system.user != "root":
@@ -341,11 +370,11 @@ def remove(root: Path) -> None:
     subprocess.run(["rm", "-rf", "--one-file-system", str(root)], check=False)
 
 
-def table(systems: list[dict[str, Any]]) -> str:
+def table(systems: list[dict[str, Any]], names: Iterable[str] = STEPS) -> str:
     """A Markdown table: a row for each step, a column for each system, wall time and CPU time in it."""
     heads = [f"{RELEASES[each['release']]}, {'root' if each['user'] == 'root' else 'user'}" for each in systems]
     rows = ["| step | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
-    for name in STEPS:
+    for name in names:
         cells = []
         for each in systems:
             step = next((step for step in each["steps"] if step["name"] == name), None)
@@ -385,24 +414,26 @@ def main() -> int:
     )
     parser.add_argument("--user", action="append", choices=USERS, help="default: both")
     parser.add_argument(
-        "--skip", action="append", default=[], metavar="STEP", choices=list(STEPS), help="leave out a step"
+        "--skip", action="append", default=[], metavar="STEP", choices=[*STEPS, *WHEEL_STEPS], help="leave out a step"
     )
     parser.add_argument(
         "--folder", type=Path, help="where to make the systems, 10 GB each (default: a temporary folder)"
     )
+    parser.add_argument("--wheel", type=Path, help="install this with pipx, rather than try a clone")
     parser.add_argument("--keep", action="store_true", help="leave the folders there")
     options = parser.parse_args()
     check_machine()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    results = RESULTS if options.wheel is None else RESULTS / "wheel"
+    results.mkdir(parents=True, exist_ok=True)
     records: list[dict[str, Any]] = []
     well = True
     for release in options.release or USUAL:
         for user in options.user or USERS:
             scratch = Path(tempfile.mkdtemp(prefix=f"txop-fresh-{release}-", dir=options.folder))
-            system = System(release, user, scratch / "root", sources=options.sources)
-            logs = RESULTS / f"{release}-{user}"
+            system = System(release, user, scratch / "root", sources=options.sources, wheel=options.wheel)
+            logs = results / f"{release}-{user}"
             shutil.rmtree(logs, ignore_errors=True)
             logs.mkdir()
             try:
@@ -414,11 +445,12 @@ def main() -> int:
                 if not options.keep:
                     remove(scratch)
             record = asdict(system)
-            del record["root"], record["sources"]
+            del record["root"], record["sources"], record["wheel"]
             records.append(record)
             (logs / "result.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    (RESULTS / "table.md").write_text(table(records), encoding="utf-8")
-    print(f"\n{table(records)}\nWritten to {RESULTS / 'table.md'}, with a log of each step beside it")
+    text = table(records, STEPS if options.wheel is None else WHEEL_STEPS)
+    (results / "table.md").write_text(text, encoding="utf-8")
+    print(f"\n{text}\nWritten to {results / 'table.md'}, with a log of each step beside it")
     return 0 if well else 1
 
 
