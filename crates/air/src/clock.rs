@@ -40,7 +40,7 @@ struct Anchor {
 }
 
 impl Anchor {
-    /// Position of the next stamp, and whether the clock jumped. `period`: after so many ns the counter begins again.
+    /// Position of the next stamp, and whether the clock jumped. `period`: after this many ns the counter begins again.
     fn advance(&mut self, raw_ns: i64, period: Option<i64>, capture: Option<i64>) -> (i64, bool) {
         let mut delta = raw_ns.wrapping_sub(self.raw_ns);
         if let Some(period) = period {

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The beginning of an EAPOL-Key packet with this Key Information and so many bytes of Key Data.
+    /// The beginning of an EAPOL-Key packet with this Key Information and this many bytes of Key Data.
     fn key(information: u16, data_len: u8) -> Vec<u8> {
         let mut packet = vec![2, 3, 0, 95 + data_len, 2];
         packet.extend(information.to_be_bytes());

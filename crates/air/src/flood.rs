@@ -16,7 +16,7 @@ const SECOND_NS: i64 = 1_000_000_000;
 const PER_SECOND: u64 = 64;
 /// Frames of a kind below which nothing is called a flood.
 const MIN_FRAMES: u64 = 100;
-/// Frames of one second that are counted; more are at least so many.
+/// Frames of one second that are counted; more count as at least this many.
 const MAX_LATELY: usize = 65_536;
 /// Addresses told apart.
 const MAX_ADDRESSES: usize = 64;

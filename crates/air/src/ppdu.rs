@@ -398,7 +398,7 @@ impl Assembler {
         ppdu.frequency_mhz = frame.radio.frequency_mhz;
         ppdu.all_bad = true;
         if !frame.usable() {
-            // Of a usable one `add` takes note.
+            // `add` takes note of a usable one.
             ppdu.describe(frame);
         }
         ppdu.psdu_len = 0;

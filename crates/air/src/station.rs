@@ -231,7 +231,7 @@ pub struct Station {
     pub beacon_span_ns: (i64, i64),
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons and probe responses.
     pub as_ap: u64,
-    /// Responses (ACK, Block Ack, CTS) attributed to this address: somebody was there.
+    /// Responses (ACK, Block Ack, CTS) attributed to this address: a station was there.
     pub responses: u64,
     /// Power management bit.
     pub pm_frames: u64,

@@ -26,7 +26,7 @@ use crate::station::{Station, Stations};
 pub const DISORDER_NS: i64 = 10_000_000;
 /// Interfaces with a capture clock of their own; further ones share the last.
 const MAX_CLOCKS: usize = 64;
-/// A channel with less than one frame in so many is a neighbour's.
+/// A channel with less than one frame in this many is a neighbour's.
 const CHANNEL_SHARE: u64 = 50;
 
 /// What the reader knows of the file.

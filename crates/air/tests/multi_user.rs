@@ -124,7 +124,7 @@ fn eht_to_one_user_has_a_duration_without_l_sig() {
     let report = downlink(&[(100, eht(0, Some(1), None))]).report();
     let ap = report.stations.iter().find(|station| station.address == "02:00:00:00:00:01").expect("the access point");
     assert_eq!(ap.airtime_us, Some(7_200.0));
-    // Of several users only the L-SIG tells the longest: not available.
+    // With several users only the L-SIG has the longest: not available.
     let report = downlink(&[(100, eht(0, Some(0), Some(2)))]).report();
     let ap = report.stations.iter().find(|station| station.address == "02:00:00:00:00:01").expect("the access point");
     assert_eq!(ap.airtime_us, None);
@@ -232,7 +232,7 @@ fn shared_out() -> HeMu {
     }
 }
 
-/// The whole band for so many users.
+/// The whole band for this many users.
 fn mimo(users: u8) -> HeMu {
     HeMu {
         sig_b_compression: Some(true),
@@ -258,7 +258,7 @@ fn sent(ppdus: &[(HeMu, &[u8])]) -> Vec<MultiUserPpdus> {
 
 #[test]
 fn users_of_whom_nothing_was_captured_are_counted() {
-    // Of 30 PPDUs everybody, of 20 one user only, of 10 two users of five in the whole band.
+    // All users of 30 PPDUs, one user only of 20, two users of five in the whole band of 10.
     let mut ppdus = vec![(shared_out(), [11, 12, 13].as_slice()); 30];
     ppdus.extend(vec![(shared_out(), [12].as_slice()); 20]);
     ppdus.extend(vec![(mimo(5), [11, 13].as_slice()); 10]);

@@ -5,7 +5,7 @@ use crate::report::{AgreedDirection, DataFormat, Device, Limit, Report, Verdict}
 
 /// Transfers below which keeping to a limit is no news.
 const ENOUGH: u64 = 20;
-/// One transfer in so many is few.
+/// One transfer in this many is few.
 const FEW: u64 = 20;
 
 fn figure(number: u64) -> String {

@@ -1,4 +1,4 @@
-//! A file that still grows: its end is not the end, until somebody says stop.
+//! A file that still grows: its end is not the end until reading is stopped.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -27,7 +27,7 @@ pub(crate) struct Broken {
     /// Offset of the record or block that is broken.
     pub offset: u64,
     pub message: String,
-    /// The input ended too early, which is no damage if somebody stopped it on purpose.
+    /// The input ended too early, which is not damage when it was stopped on purpose.
     pub cut_off: bool,
 }
 

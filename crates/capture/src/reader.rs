@@ -203,7 +203,7 @@ impl Reader {
         }
     }
 
-    /// Ends the reading; a record that is cut off because somebody stopped following is no damage.
+    /// Ends the reading; a record that is cut off because following was stopped is not damage.
     #[cold]
     fn broken(&mut self, broken: Broken) -> Option<Damage> {
         self.finished = true;

@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(ssids(&keys), expected);
         assert_eq!(keys.pmks[2].key[..4], [0x01, 0x23, 0x45, 0x67]);
         assert_eq!(keys.pmks[2].key, keys.pmks[4].key);
-        // Of "Induction" and "Coherer", as wpa_passphrase and Wireshark's generator give it.
+        // The PMK of "Induction" and "Coherer", as wpa_passphrase and Wireshark's generator give it.
         assert_eq!(keys.pmks[0].key[..4], [0xa2, 0x88, 0xfc, 0xf0]);
     }
 

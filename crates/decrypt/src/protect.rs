@@ -244,7 +244,7 @@ mod tests {
             prop_assert!(opener.open(&header, &body, &mut opened));
             prop_assert_eq!(&opened, &clear);
             prop_assert!(!opener.open(&header, &body[..body.len() - 1], &mut opened));
-            // Of the security header only the packet number counts.
+            // Only the packet number of the security header counts.
             let index = Some(flip.index(body.len())).filter(|index| !(2..4).contains(index)).unwrap_or(0);
             body[index] ^= 1;
             prop_assert!(!opener.open(&header, &body, &mut opened) && opened.is_empty());

@@ -87,7 +87,7 @@ pub struct Exchange {
     pub payload_bits: f64,
     /// When nobody else sends, µs.
     pub success_us: f64,
-    /// When somebody else sends too, µs.
+    /// When another station sends too, µs.
     pub collision_us: f64,
     /// A slot, µs.
     pub slot_us: f64,

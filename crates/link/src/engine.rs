@@ -65,7 +65,7 @@ pub trait Sink<P> {
         false
     }
 
-    /// An URB was submitted or has completed. In the order of their times.
+    /// A URB was submitted or has completed. In the order of their times.
     fn bus(&mut self, _urb: &Urb<'_>) {}
 }
 

@@ -63,7 +63,7 @@ impl<T: Copy> Scoreboard<T> {
         true
     }
 
-    /// Where the bitmap of a Block Ack with so many bits begins: with the first number missing before the PPDU came, or with
+    /// Where the bitmap of a Block Ack with this many bits begins: with the first number missing before the PPDU came, or with
     /// the lowest in it (or of the request) if that is before; but it never ends before the highest that has arrived.
     pub fn window_start(&self, first_missing: Seq, lowest: Seq, bits: u16) -> Seq {
         let wanted = if lowest.is_before(first_missing) { lowest } else { first_missing };

@@ -19,7 +19,7 @@ pub struct Parameters {
     pub cw_min: u32,
     /// Largest contention window.
     pub cw_max: u32,
-    /// After so many failures in a row the window is the smallest again.
+    /// After this many failures in a row the window is the smallest again.
     pub retry_limit: u32,
 }
 

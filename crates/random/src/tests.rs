@@ -73,7 +73,7 @@ fn sources_have_nothing_to_do_with_each_other() {
             }
         }
     }
-    // Of so many normal numbers the mean square is 1 +- sqrt(2 / pairs); none of a million is beyond 6.5.
+    // The mean square of this many normal numbers is 1 +- sqrt(2 / pairs); none of a million is beyond 6.5.
     let mean = squares / f64::from(pairs);
     assert!((mean - 1.0).abs() < 5.0 * (2.0 / f64::from(pairs)).sqrt(), "{mean} of {pairs}");
     assert!(largest < 6.5, "{largest} of {pairs}");

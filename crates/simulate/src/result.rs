@@ -153,7 +153,7 @@ pub struct Drop {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AirResult {
-    /// Share of the time that somebody sent.
+    /// Share of the time in which a station sent.
     pub busy_share: f64,
     /// Share of the time for beacons.
     pub broadcast_share: f64,
@@ -227,7 +227,7 @@ pub struct EndpointResult {
     pub errors_per_s: f64,
     /// Rate, Mbit/s.
     pub mbit_s: f64,
-    /// Bytes of an URB, on average.
+    /// Bytes of a URB, on average.
     pub mean_bytes: Option<f64>,
     /// From submission to completion, on average, ms.
     pub mean_ms: Option<f64>,

@@ -31,7 +31,7 @@ const ACK_TIMEOUT_NS: u64 = 60_000;
 /// Management frames are sent at most this often.
 const MANAGEMENT_TRIES: u32 = 8;
 /// Flows end this long before the scene does.
-const LAST_ORDERS_NS: u64 = 20_000_000;
+const SETTLE_NS: u64 = 20_000_000;
 
 /// A node's access to the medium.
 struct Node {
@@ -131,7 +131,7 @@ impl<'a, W: Write> Engine<'a, W> {
             on_air: Vec::new(),
         };
         for sender in &mut engine.senders {
-            sender.stop_ns = end_ns.saturating_sub(LAST_ORDERS_NS);
+            sender.stop_ns = end_ns.saturating_sub(SETTLE_NS);
         }
         Ok(engine)
     }
@@ -199,7 +199,7 @@ impl<'a, W: Write> Engine<'a, W> {
             }
         }
         let joined = index == 0 || self.joins.get(index - 1).is_some_and(Join::is_done);
-        if joined && node.doze_ns < self.end_ns.saturating_sub(LAST_ORDERS_NS) {
+        if joined && node.doze_ns < self.end_ns.saturating_sub(SETTLE_NS) {
             offer(node.doze_ns, Job::Doze);
         }
         // Flows take turns.

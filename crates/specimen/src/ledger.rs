@@ -18,7 +18,7 @@ struct Fate {
     acked: bool,
     /// Left out, and not sent again since.
     open: bool,
-    /// Left out and then sent again, so many times.
+    /// Left out and then sent again, this many times.
     resent: u32,
 }
 

@@ -98,7 +98,7 @@ pub struct DeviceArgs {
     /// The access point.
     #[arg(long, value_enum, default_value = "hostapd")]
     pub ap: ApKind,
-    /// The chip is the access point of so many stations: the signal in dBm on the link to each, which are radios 0, 1, ... of
+    /// The chip is the access point of this many stations: the signal in dBm on the link to each, which are radios 0, 1, ... of
     /// mac80211_hwsim in this kernel. MT7610U only; in place of --ap and --signal.
     #[arg(
         long,
@@ -144,7 +144,7 @@ pub struct DeviceArgs {
     /// Probability that an MPDU gets lost, on top of the noise.
     #[arg(long, value_name = "0..1", default_value_t = 0.0, value_parser = probability)]
     pub loss: f64,
-    /// A third station on the channel sends so many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
+    /// A third station on the channel sends this many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
     #[arg(long, value_name = "MBIT_S", value_parser = neighbour)]
     pub neighbour: Option<f64>,
     /// Shortest time between two answers of the interrupt endpoint, us (RTL8188CUS and RTL8723AU; default: 125).

@@ -81,7 +81,7 @@ pub enum Effect {
     Noise(Option<i8>),
     /// With this probability a Block Ack of the device comes before it has the MPDU, from now on.
     LateBlockAck(f64),
-    /// Pulled out, and plugged in again after so many milliseconds.
+    /// Pulled out, and plugged in again after this many milliseconds.
     Unplug(u64),
 }
 

@@ -25,7 +25,7 @@ pub fn settings(epoch_ns: i64, limit_bytes: Option<u64>) -> CaptureSettings {
 
 /// Gets every URB.
 pub trait Observer {
-    /// An URB was submitted or has ended.
+    /// A URB was submitted or has ended.
     fn urb(&mut self, urb: &Urb<'_>);
 
     /// The run ends.

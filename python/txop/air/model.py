@@ -525,7 +525,7 @@ class MultiUserPpdus(Model):
     units: int | None
     """Resource units in `allocation_known`; null when there are none."""
     users: int | None
-    """User fields in them. A unit can be allocated and left empty, so there are at most so many users."""
+    """User fields in them. A unit can be allocated and left empty, so this is the most users there can be."""
     users_captured: int | None
     """Users of them of whom a frame was captured that is not known to be damaged."""
     users_not_captured: int | None

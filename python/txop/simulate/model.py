@@ -67,7 +67,7 @@ class EndpointResult(Model):
     mbit_s: float
     """Rate, Mbit/s."""
     mean_bytes: float | None
-    """Bytes of an URB, on average."""
+    """Bytes of a URB, on average."""
     mean_ms: float | None
     """From submission to completion, on average, ms."""
     most_in_flight: int
@@ -120,7 +120,7 @@ class AirResult(Model):
     """The air of one run."""
 
     busy_share: float
-    """Share of the time that somebody sent."""
+    """Share of the time in which a station sent."""
     broadcast_share: float
     """Share of the time for beacons."""
     ppdus_collided: int

@@ -80,7 +80,7 @@ pub struct MultiUserPpdus {
     pub contradictory: u64,
     /// Resource units in `allocation_known`; null when there are none.
     pub units: Option<u64>,
-    /// User fields in them. A unit can be allocated and left empty, so there are at most so many users.
+    /// User fields in them. A unit can be allocated and left empty, so this is the most users there can be.
     pub users: Option<u64>,
     /// Users of them of whom a frame was captured that is not known to be damaged.
     pub users_captured: Option<u64>,

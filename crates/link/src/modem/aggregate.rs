@@ -41,7 +41,7 @@ pub(crate) struct Slot<P> {
     pub(crate) is_copied: bool,
 }
 
-/// What becomes an URB.
+/// What becomes a URB.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame<P> {
     pub(crate) slots: Vec<Slot<P>>,

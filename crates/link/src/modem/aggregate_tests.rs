@@ -123,7 +123,7 @@ fn cdc_ncm_counts_pads_and_waits() {
     bench.push(0, 1_500);
     bench.until(1_200);
     assert_eq!(bench.out(), [(1, 186 + 1_514, TxReason::Timeout)]);
-    // From the third datagram on the count is not set anew: after three expiries from the second it goes.
+    // From the third datagram on the count is not set again: after three expiries from the second it goes.
     (0..10).for_each(|n| bench.push(2_000 + n * 130, 52));
     bench.until(3_199);
     assert_eq!(bench.out(), []);

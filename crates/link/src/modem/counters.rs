@@ -125,7 +125,7 @@ impl WayCounters {
         self.datagrams_per_urb[datagrams] += 1;
     }
 
-    /// Packets in an URB, on average; `None`: there was no URB.
+    /// Packets in a URB, on average; `None`: there was no URB.
     pub fn mean_datagrams_per_urb(&self) -> Option<f64> {
         (self.urbs > 0).then(|| self.datagrams as f64 / self.urbs as f64)
     }

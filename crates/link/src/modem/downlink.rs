@@ -41,7 +41,7 @@ impl<P: Packet> Downlink<P> {
         &self.encoding
     }
 
-    /// Whether a packet fits into an URB at all.
+    /// Whether a packet fits into a URB at all.
     pub(crate) fn can_carry(&self, size: usize) -> bool {
         self.encoding.single(size) <= self.max_bytes
     }
@@ -72,7 +72,7 @@ impl<P: Packet> Downlink<P> {
         }
     }
 
-    /// From when on an URB can go; `None`: nothing is there.
+    /// From when on a URB can go; `None`: nothing is there.
     pub(crate) fn ready_ns(&self) -> Option<u64> {
         let &(arrived_ns, _) = self.waiting.front()?;
         Some(if self.is_full { arrived_ns } else { arrived_ns + self.hold_ns })

@@ -300,7 +300,7 @@ impl<P: Packet> ModemLink<P> {
         sink.dropped(at_ns, from, &packet, cause);
     }
 
-    /// As [`Self::lose`], for what has not become an URB, or not to the end.
+    /// As [`Self::lose`], for what has not become a URB, or not to the end.
     pub(super) fn lose_frame(&mut self, at_ns: u64, frame: Frame<P>, cause: DropCause, sink: &mut impl Sink<P>) {
         for slot in frame.slots {
             if !slot.is_copied {

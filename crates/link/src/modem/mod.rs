@@ -8,12 +8,12 @@
 //! host 1 <- host CPU <- bus <- IN URBs <- [aggregation by the modem] <- delay, grant <- [FIFO of the cell] <- host 0
 //! ```
 //!
-//! The modem's processor is what the link is about: it takes a time for each uplink URB, so pure ACKs, one in an URB, can use
+//! The modem's processor is what the link is about: it takes a time for each uplink URB, so pure ACKs, one in a URB, can use
 //! it up; aggregation gives it back.
 //!
 //! # When a packet's buffer is freed
 //!
-//! TCP small queues count what the driver holds. An URB of one packet holds it until it completes. rmnet copies the first
+//! TCP small queues count what the driver holds. A URB of one packet holds it until it completes. rmnet copies the first
 //! packet of an aggregate and holds the others until the aggregate's URB completes (rmnet_map_tx_aggregate); cdc_ncm and the
 //! qmi_wwan patch copy every packet, so TCP is told at once that it is gone.
 

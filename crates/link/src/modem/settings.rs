@@ -82,7 +82,7 @@ impl Framing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum QmapAggregation {
-    /// Nobody: one packet in an URB, as in mainline qmi_wwan and in rmnet as it comes.
+    /// Nobody: one packet in a URB, as in mainline qmi_wwan and in rmnet as it comes.
     #[default]
     None,
     /// rmnet (`ethtool -C tx-aggr-...`, Linux 6.3).
@@ -106,7 +106,7 @@ pub struct DriverSettings {
     pub max_datagrams: u32,
     /// Bytes of an uplink URB at most, for QMAP aggregation (`tx-aggr-max-bytes`) and NTBs (`tx_max`).
     pub max_bytes: u32,
-    /// Time after which an URB goes as it is, µs (`tx-aggr-time-usecs`, `tx_timer_usecs`). 0 for NTBs: no aggregation. The
+    /// Time after which a URB goes as it is, µs (`tx-aggr-time-usecs`, `tx_timer_usecs`). 0 for NTBs: no aggregation. The
     /// patch of qmi_wwan has 400 and no key for it.
     pub timer_us: u32,
     /// What waits above the URBs at most (the interface's FIFO queue): packets, or aggregates where these are made above it.
@@ -240,7 +240,7 @@ impl UsbSettings {
         self.rx_urbs.unwrap_or_else(|| self.by_memory(self.rx_urb_bytes)) as usize
     }
 
-    /// usbnet's rule. At least one, so that an URB larger than the memory still moves.
+    /// usbnet's rule. At least one, so that a URB larger than the memory still moves.
     fn by_memory(&self, urb_bytes: u32) -> u32 {
         match self.speed {
             Speed::Full => 4,

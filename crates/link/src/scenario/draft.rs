@@ -65,7 +65,7 @@ impl Draft {
     /// key of that name in the link's table.
     ///
     /// # Errors
-    /// A key that no place can be found for, a value that is none.
+    /// A key that no place can be found for, a value that is invalid.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
         let place = Place { source: format!("{key}={value}").into(), line: 0 };
         let refuse = |what: String| Problem::of_source(place.clone(), what);

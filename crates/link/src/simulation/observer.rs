@@ -21,7 +21,7 @@ pub trait Observer {
         false
     }
 
-    /// An URB was submitted or has completed.
+    /// A URB was submitted or has completed.
     fn bus(&mut self, _urb: &Urb<'_>) {}
 
     /// A host hands a packet down.

@@ -116,7 +116,7 @@ impl FlowSettings {
         self.name.clone().unwrap_or_else(|| format!("{kind} {}>{}", self.from, self.to))
     }
 
-    /// Checks it for a link with so many hosts.
+    /// Checks it for a link with this many hosts.
     ///
     /// # Errors
     /// Names the key (`key.name`) of a setting that is out of its range.

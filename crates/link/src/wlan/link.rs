@@ -174,7 +174,7 @@ impl<P: Packet + 'static> WlanLink<P> {
                 next = (ns, what);
             }
         };
-        // Of those that are due at once the first.
+        // The first of those that are due at once.
         if let Some(&Reverse((ns, radio))) = self.hosts.peek() {
             before(ns, Next::Host(radio));
         }

@@ -129,7 +129,7 @@ impl<P: Packet + 'static> WlanLink<P> {
             fits
         };
         originator.take_again(fits, &mut sequences);
-        // What the queues are told is what mac80211 would reckon, packet by packet.
+        // The queues get what mac80211 would estimate, packet by packet.
         let first = self.phy.rate(chain.rate(0));
         let (reference_us, streams) = (1_024.0 * 8_000.0 / f64::from(first.kbit_s), first.streams);
         let mut estimated_us = 0;

@@ -153,7 +153,7 @@ fn check_records(settings: &ModemSettings, seen: &Seen) -> Result<(), TestCaseEr
         match record.event {
             EventKind::Submission => prop_assert!(open.insert(record.id, is_in).is_none()),
             EventKind::Completion => prop_assert_eq!(open.remove(&record.id), Some(is_in)),
-            EventKind::SubmissionError => prop_assert!(false, "no modem refuses an URB"),
+            EventKind::SubmissionError => prop_assert!(false, "no modem refuses a URB"),
         }
         let out = open.values().filter(|is_in| !**is_in).count();
         prop_assert!(out <= settings.usb.tx_urbs() && open.len() - out <= settings.usb.rx_urbs());

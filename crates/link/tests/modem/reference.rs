@@ -1,6 +1,6 @@
 //! TX alone, RX alone and both at once, against what was measured: on an LTE cat. 4 modem ("qmi_wwan qmap tx aggregation
 //! patch": TX alone over 45 Mbit/s, RX alone about 120, both at once a huge drop of TX, regular with aggregation), and with
-//! the real qmi_wwan and rmnet drivers of Linux 6.12 in a guest with a virtual modem of the same figures (190 µs for an URB,
+//! the real qmi_wwan and rmnet drivers of Linux 6.12 in a guest with a virtual modem of the same figures (190 µs for a URB,
 //! 50 and 150 Mbit/s, 5 ms each way, 300 packets downlink), under instruction-counted time.
 //!
 //! How many ACKs there are is the traffic's affair: one for 11 segments as that guest sends them, one for two as a gateway
@@ -19,7 +19,7 @@ fn run(settings: &ModemSettings, flows: &[FlowSettings]) -> (Vec<f64>, ModemCoun
     let goodput = result.flows.iter().map(|flow| flow.goodput_mbit_s).collect();
     let counters = link.counters().clone();
     let mean = counters.uplink.mean_datagrams_per_urb();
-    println!("{:?} {goodput:.1?}, {mean:.2?} packets in an URB", settings.driver.aggregation);
+    println!("{:?} {goodput:.1?}, {mean:.2?} packets in a URB", settings.driver.aggregation);
     (goodput, counters)
 }
 
@@ -68,7 +68,7 @@ fn alone() {
     within(run(&with, &[down(2)]).0[0], 143.0, 3.0);
 }
 
-/// Guest: 42.7 up and 142 down; 39.9 and 139 with aggregation, at 5.02 packets in an URB.
+/// Guest: 42.7 up and 142 down; 39.9 and 139 with aggregation, at 5.02 packets in a URB.
 #[test]
 fn both_with_few_acks() {
     let (goodput, _) = run(&cat_4(QmapAggregation::None), &[up(), down(11)]);
@@ -91,7 +91,7 @@ fn both_with_an_ack_for_two() {
     assert!(busy(&counters) < 0.3, "{}", busy(&counters));
 }
 
-/// Guest: 2.25 up and 62 down; 40.1 and 131 with aggregation, at 11.68 packets in an URB and a processor that is busy for 24 %.
+/// Guest: 2.25 up and 62 down; 40.1 and 131 with aggregation, at 11.68 packets in a URB and a processor that is busy for 24 %.
 #[test]
 fn both_with_an_ack_for_each() {
     let (goodput, _) = run(&cat_4(QmapAggregation::None), &[up(), down(1)]);

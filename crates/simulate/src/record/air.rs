@@ -51,7 +51,7 @@ pub(crate) struct Air {
     pub(crate) stations: Vec<[Direction; 2]>,
     /// Beacons and other frames for everybody, ns.
     pub(crate) broadcast_ns: u64,
-    /// Times that somebody sent while somebody else did.
+    /// Times that a station sent while another did.
     pub(crate) collided_ppdus: u64,
     /// Somebody sent, ns: overlaps count once.
     pub(crate) busy_ns: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Air {
 }
 
 impl Air {
-    /// For so many stations; the time series goes to `end_ns`.
+    /// For this many stations; the time series goes to `end_ns`.
     pub(crate) fn new(stations: usize, end_ns: u64, interval_ns: u64) -> Self {
         let interval_ns = interval_ns.max(1);
         let intervals = usize::try_from(end_ns.div_ceil(interval_ns)).unwrap_or(0);

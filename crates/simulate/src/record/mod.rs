@@ -22,7 +22,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// For so many hosts. `begin_ns` to `end_ns` counts; the time series begins at 0.
+    /// For this many hosts. `begin_ns` to `end_ns` counts; the time series begins at 0.
     pub(crate) fn new(hosts: usize, window_ns: (u64, u64), interval_ns: u64, taps: Taps) -> Self {
         let (begin_ns, end_ns) = window_ns;
         Self {

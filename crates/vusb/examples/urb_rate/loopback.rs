@@ -37,7 +37,7 @@ impl Bus for Stream {
         let mut header = [0; HEADER];
         self.stream.read_exact(&mut header).expect("the device answers");
         let Some(Completion::Submit { sequence, status: 0, actual }) = Completion::parse(&header) else {
-            panic!("an URB that has failed")
+            panic!("a URB that has failed")
         };
         assert_eq!(actual as usize, LEN);
         if is_in {

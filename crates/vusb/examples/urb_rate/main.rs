@@ -17,7 +17,7 @@ use vusb::session::UrbCounters;
 
 use device::Bulk;
 
-/// Bytes of an URB: a full-sized frame.
+/// Bytes of a URB: a full-sized frame.
 const LEN: usize = 1_500;
 /// URBs under way: one, what a driver has for sending, what it has for receiving.
 const DEPTHS: [usize; 3] = [1, 8, 32];
@@ -26,21 +26,21 @@ const WARM_UP: Duration = Duration::from_millis(200);
 
 /// A way to the device: keeps URBs under way.
 trait Bus {
-    /// Hands an URB in.
+    /// Hands a URB in.
     fn submit(&mut self, is_in: bool, slot: usize);
 
     /// Waits for one that is done.
     fn reap(&mut self, is_in: bool) -> usize;
 }
 
-/// URBs a second, with so many under way.
+/// URBs a second, with this many under way.
 fn measure(bus: &mut impl Bus, is_in: bool, depth: usize, time: Duration) -> f64 {
     for slot in 0..depth {
         bus.submit(is_in, slot);
     }
     let mut rate = |time: Duration| {
         let (started, mut done) = (Instant::now(), 0u64);
-        // The clock may cost as much as an URB: it is asked once for a batch.
+        // The clock may cost as much as a URB: it is asked once for a batch.
         while done % 64 != 0 || started.elapsed() < time {
             let slot = bus.reap(is_in);
             bus.submit(is_in, slot);

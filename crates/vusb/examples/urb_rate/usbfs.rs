@@ -37,7 +37,7 @@ const CLAIM: u64 = 0x8000_550f | (size_of::<u32>() as u64) << 16;
 
 #[expect(unsafe_code, reason = "usbfs is ioctls, for which no crate in use has a safe form")]
 fn request<T>(file: &File, request: u64, argument: *mut T) -> io::Result<()> {
-    // SAFETY: the requests above read and write what their argument points to, which outlives the call; what an URB points to
+    // SAFETY: the requests above read and write what their argument points to, which outlives the call; what a URB points to
     // lives as long as `Usbfs`, which keeps it until the kernel has given the URB back.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), request as _, argument) };
     if done < 0 {
@@ -65,7 +65,7 @@ impl Bus for Usbfs {
     fn reap(&mut self, _is_in: bool) -> usize {
         let mut urb: *mut Urb = std::ptr::null_mut();
         request(&self.file, REAP, &raw mut urb).expect("URBs come back");
-        let slot = self.urbs.iter().position(|own| std::ptr::eq(own, urb)).expect("an URB of ours");
+        let slot = self.urbs.iter().position(|own| std::ptr::eq(own, urb)).expect("a URB of ours");
         let Urb { status, actual_length, .. } = self.urbs[slot];
         assert_eq!((status, actual_length), (0, LEN as i32));
         slot

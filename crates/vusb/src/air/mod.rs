@@ -93,7 +93,7 @@ pub trait Station {
         0
     }
 
-    /// After so many failures in a row the contention window starts again: dot11ShortRetryLimit.
+    /// After this many failures in a row the contention window starts again: dot11ShortRetryLimit.
     fn retry_limit(&self) -> u32 {
         7
     }

@@ -33,7 +33,7 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// Offers so many Mbit/s of 1500-byte packets.
+    /// Offers this many Mbit/s of 1500-byte packets.
     pub fn new(mbit_s: f64) -> Self {
         let interval_ns = (PACKET_BYTES as f64 * 8_000.0 / mbit_s.clamp(0.001, 1_000.0)) as u64;
         Self { interval_ns, next_ns: 0, waiting: 0, since_ns: 0, sequence: 0, attempts: 0, tuned: None }

@@ -43,7 +43,7 @@ pub(super) struct Downlink {
 }
 
 impl Downlink {
-    /// With room for so many datagrams.
+    /// With room for this many datagrams.
     pub(super) const fn new(room: usize) -> Self {
         Self { queue: VecDeque::new(), room, wanted: false }
     }
@@ -63,7 +63,7 @@ impl Downlink {
     }
 
     /// The host asks at `now_ns`: the datagrams of the next transfer, none when it has to wait. `empty` is the length of a
-    /// transfer without datagrams, `grow` what becomes of its length with a datagram of so many bytes.
+    /// transfer without datagrams, `grow` what becomes of its length with a datagram of this many bytes.
     pub(super) fn take(
         &mut self,
         now_ns: u64,

@@ -19,7 +19,7 @@ const PPDU_NS: u64 = 5_484_000;
 pub struct Queued {
     /// Without frame check sequence.
     pub mpdu: Vec<u8>,
-    /// Modes to try, each so many times, in this order.
+    /// Modes to try, each this many times, in this order.
     pub modes: Vec<(Mode, u8)>,
     /// What goes before it.
     pub protection: Protection,

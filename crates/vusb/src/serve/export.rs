@@ -28,7 +28,7 @@ pub struct Export {
 #[derive(Debug)]
 struct Client {
     stream: OwnedFd,
-    /// Its address; `None`: somebody else made the connection.
+    /// Its address; `None`: the connection was made elsewhere.
     peer: Option<SocketAddr>,
     bytes: [u8; REQUEST + BUS_ID],
     len: usize,
@@ -63,7 +63,7 @@ impl Export {
         self.listener.as_ref()?.local_addr().ok()
     }
 
-    /// One connection that somebody else made. It has all the time in the world.
+    /// One connection that was made elsewhere. It has no time limit.
     pub fn inherited(stream: OwnedFd) -> Self {
         Self { listener: None, clients: vec![Client::new(stream, None, u64::MAX)] }
     }

@@ -30,7 +30,7 @@ const URB_LENGTH_MAX: u32 = 1 << 24;
 const PENDING_MAX: usize = 16_384;
 /// Bytes of OUT data that a host may have pending.
 const PENDING_BYTES_MAX: usize = 64 << 20;
-/// While so many bytes wait for the host, the device is asked for no more.
+/// While this many bytes wait for the host, the device is asked for no more.
 const OUTPUT_MAX: usize = 8 << 20;
 /// Isochronous packets of one URB, as in the kernel's usbip_common.h (USBIP_MAX_ISO_PACKETS).
 const ISO_PACKETS_MAX: u32 = 1024;
@@ -42,10 +42,10 @@ pub enum SessionError {
     #[error("{0}")]
     Protocol(UsbipError),
     /// A transfer of more bytes than any driver uses.
-    #[error("an URB of {0} bytes: at most {URB_LENGTH_MAX} are accepted")]
+    #[error("a URB of {0} bytes: at most {URB_LENGTH_MAX} are accepted")]
     TooLong(u32),
     /// More isochronous packets than the protocol allows.
-    #[error("an URB of {0} isochronous packets: at most {ISO_PACKETS_MAX} are allowed")]
+    #[error("a URB of {0} isochronous packets: at most {ISO_PACKETS_MAX} are allowed")]
     TooManyIsoPackets(u32),
     /// The host queues without bound.
     #[error("{0} URBs are pending: at most {PENDING_MAX} are accepted, with {PENDING_BYTES_MAX} bytes of data")]

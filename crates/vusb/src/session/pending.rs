@@ -84,7 +84,7 @@ impl InPipe {
         self.sent = None;
     }
 
-    /// Sends packets of the staged transfer into the first URB. An URB ends with a short packet, when it is full, or when
+    /// Sends packets of the staged transfer into the first URB. A URB ends with a short packet, when it is full, or when
     /// a packet does not fit (babble: USB 2.0, 8.7.4; what does not fit is lost). `None`: it has room for more.
     pub(super) fn fill(&mut self, packet: usize) -> Option<(Urb, i32)> {
         let packet = packet.max(1);

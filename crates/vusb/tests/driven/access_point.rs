@@ -194,7 +194,7 @@ fn a_far_station_loses_what_is_too_fast_for_it() {
     assert!(rates.iter().all(|&rate| rate < Some(39_000)), "it was tried at lower rates: {rates:?}");
 }
 
-/// Writes a beacon's template, and has it sent each so many sixteenths of a TU.
+/// Writes a beacon's template, and has it sent each this many sixteenths of a TU.
 fn begin_beacons(host: &mut Host<Mt7610u>, interval: u32) {
     let mut beacon = vec![0x80, 0, 0, 0];
     beacon.extend([0xff; 6]);

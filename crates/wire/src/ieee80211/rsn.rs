@@ -261,7 +261,7 @@ impl Rsn {
     }
 }
 
-/// The first `len` bytes, which `rest` then lacks; `None`, and `rest` as it was, when there are not so many.
+/// The first `len` bytes, which `rest` then lacks; `None`, and `rest` as it was, when there are not that many.
 fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let (head, tail) = rest.split_at_checked(len)?;
     *rest = tail;

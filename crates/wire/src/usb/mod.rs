@@ -3,7 +3,7 @@
 //! | module | format | source of the layout |
 //! | --- | --- | --- |
 //! | [`usbmon`] | link types 189 and 220 | Linux Documentation/usb/usbmon.rst, tcpdump.org's LINKTYPE registry |
-//! | [`urb`] | an event of an URB, before it is a record | Linux Documentation/usb/usbmon.rst |
+//! | [`urb`] | an event of a URB, before it is a record | Linux Documentation/usb/usbmon.rst |
 //! | [`usbmon_text`] | `cat /sys/kernel/debug/usb/usbmon/1u` | Linux Documentation/usb/usbmon.rst |
 //! | [`usbpcap`] | link type 249 | desowin.org/usbpcap, capture format specification |
 //! | [`descriptors`] | device and configuration descriptors | USB 2.0, 9.6 |

@@ -7,7 +7,7 @@ use super::{EndpointAddress, TransferType};
 /// `-EINPROGRESS`, which submissions have as their status.
 pub const IN_PROGRESS: i32 = -115;
 
-/// One event of an URB, before it is a record of a capture.
+/// One event of a URB, before it is a record of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Urb<'a> {
     /// When, on the clock of who shows it.

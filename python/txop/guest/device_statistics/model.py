@@ -106,8 +106,8 @@ class ModemSettings(Model):
     """Datagrams from the host wait for the radio at most so long; while they would wait longer no transfer is taken,
     us."""
     downlink_queue: int
-    """Datagrams for the host that wait at most, those on their way included; the wired end is not read while so many
-    do."""
+    """Datagrams for the host that wait at most, those on their way included; the wired end is not read while this
+    many do."""
     to_host: Aggregation
     """How it packs datagrams for the host, in QMAP."""
     limit_from_host: TransferLimit | None = None

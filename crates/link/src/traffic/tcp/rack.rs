@@ -3,7 +3,7 @@
 use super::rtt::RttEstimator;
 use super::scoreboard::{Delivered, Scoreboard};
 
-/// RFC 5681's duplicate ACKs: so many SACKed segments, and no reordering is waited for while none was seen.
+/// RFC 5681's duplicate ACKs: this many SACKed segments, and no reordering is waited for while none was seen.
 const DUPLICATES: u32 = 3;
 /// Most quarters of the least RTT that are waited.
 const MOST_QUARTERS: u32 = 255;

@@ -21,7 +21,7 @@ pub(crate) struct DeliveryRate {
     delivered: u64,
     delivered_ns: u64,
     first_sent_ns: u64,
-    /// The flow was limited by its application until so many have been delivered.
+    /// The flow was limited by its application until this many have been delivered.
     app_limited_until: Option<u64>,
 }
 

@@ -43,13 +43,13 @@ pub struct TcpSettings {
     pub small_queues: bool,
     /// Segments are paced. Left out: BBR's are.
     pub pacing: Option<bool>,
-    /// An ACK for so many segments (RFC 5681, 4.2: at least for every second).
+    /// An ACK for this many segments (RFC 5681, 4.2: at least for every second).
     pub ack_every: u16,
     /// An ACK is sent after so long at the latest, ms. Linux' least is 40.
     pub ack_delay_ms: f64,
     /// So many of the first segments are acknowledged at once, one by one (Linux' quick ACKs).
     pub quick_acks: u16,
-    /// Segments that arrive together are acknowledged as one, up to so many (generic receive offload). 1: each for itself.
+    /// Segments that arrive together are acknowledged as one, up to this many (generic receive offload). 1: each for itself.
     pub receive_offload: u16,
     /// ECN is used (RFC 3168).
     pub ecn: bool,

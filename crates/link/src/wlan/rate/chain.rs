@@ -17,7 +17,7 @@ impl Chain {
         Self { stages: [(rate, 1); 4], len: 1, probe: false }
     }
 
-    /// These rates with so many attempts each, four at most.
+    /// These rates with this many attempts each, four at most.
     pub(crate) fn of(given: &[(RateId, u8)], probe: bool) -> Self {
         let mut stages = [(0, 0); 4];
         let len = given.len().min(stages.len());

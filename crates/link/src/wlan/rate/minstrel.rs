@@ -1,5 +1,5 @@
 //! Rate control in the manner of minstrel_ht (Linux 6.12, `net/mac80211/rc80211_minstrel_ht.c`; constants from there and
-//! from its header): what got through at each rate is averaged, the rates are ranked by the throughput they promise, and a
+//! from its header): what got through at each rate is averaged, the rates are ranked by their expected throughput, and a
 //! few MPDUs try out others.
 
 use crate::wlan::phy::RateId;
@@ -65,7 +65,7 @@ impl Statistics {
         self.average.map_or(0.0, |[last, _]| last)
     }
 
-    /// Packets per ns that it promises.
+    /// Expected packets per ns.
     fn throughput(&self, overhead_ns: f64, ampdu_len: f64) -> f64 {
         let probability = self.probability();
         if probability < 0.1 {

@@ -36,7 +36,7 @@ fn below(memory: &Memory, rate: Rate) -> Rate {
     }
 }
 
-/// RTS or CTS before a PPDU of so many bytes.
+/// RTS or CTS before a PPDU of this many bytes.
 pub(super) fn protection(memory: &Memory, rate: Rate, wide: bool, psdu_len: usize) -> Protection {
     let register = match (rate.is_ht(), rate.is_ofdm()) {
         (true, _) if wide => reg::MM40_PROT_CFG,

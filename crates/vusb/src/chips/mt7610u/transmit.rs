@@ -323,7 +323,7 @@ fn rate_of(memory: &Memory, queued: &Queued, wide: bool) -> Rate {
     }
 }
 
-/// Retries of a frame of so many bytes.
+/// Retries of a frame of this many bytes.
 fn retry_limit(memory: &Memory, len: usize) -> u8 {
     let value = memory.word(reg::TX_RETRY_CFG);
     if len > (value >> 16 & 0x0fff) as usize {
@@ -333,7 +333,7 @@ fn retry_limit(memory: &Memory, len: usize) -> u8 {
     }
 }
 
-/// Retries of frames that are sent without RTS; after so many failures the contention window starts again.
+/// Retries of frames that are sent without RTS; after this many failures the contention window starts again.
 pub(super) fn short_retry_limit(memory: &Memory) -> u8 {
     memory.word(reg::TX_RETRY_CFG) as u8
 }

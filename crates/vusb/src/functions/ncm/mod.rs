@@ -20,7 +20,7 @@ use descriptors::{identity, link_notifications, ntb_parameters, ALIGN, FROM_HOST
 pub use settings::{NcmSettings, Posing};
 pub use statistics::{BlockFormat, NcmCounters, NcmDirection, NcmStatistics};
 
-/// Frames that wait for the host at most; the wired end is not read while so many do.
+/// Frames that wait for the host at most; the wired end is not read while this many do.
 const QUEUE: usize = 1_000;
 /// Reported speed, both ways.
 const SPEED_BIT_S: u32 = 480_000_000;

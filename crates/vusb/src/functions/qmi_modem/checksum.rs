@@ -58,7 +58,7 @@ pub(super) fn fill(packet: &mut [u8]) -> bool {
     let Some(place) = packet.get_mut(field..field + 2) else { return false };
     place.fill(0);
     let check = checksum(pseudo, packet.get(start..end).unwrap_or_default());
-    // Of UDP, 0 means that there is none (RFC 768).
+    // In UDP, 0 means that there is none (RFC 768).
     let check = if is_udp && check == 0 { 0xffff } else { check };
     if let Some(place) = packet.get_mut(field..field + 2) {
         place.copy_from_slice(&check.to_be_bytes());

@@ -48,7 +48,7 @@ pub struct ModemSettings {
     pub delay_us: u64,
     /// Datagrams from the host wait for the radio at most so long; while they would wait longer no transfer is taken, us.
     pub uplink_buffer_us: u64,
-    /// Datagrams for the host that wait at most, those on their way included; the wired end is not read while so many do.
+    /// Datagrams for the host that wait at most, those on their way included; the wired end is not read while this many do.
     pub downlink_queue: usize,
     /// How it packs datagrams for the host, in QMAP.
     pub to_host: Aggregation,

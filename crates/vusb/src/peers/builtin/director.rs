@@ -15,7 +15,7 @@ pub(super) enum Verdict {
     NoAck,
     /// Acknowledged, nothing more.
     Ignore,
-    /// The answer comes later by so many nanoseconds.
+    /// The answer comes later by this many nanoseconds.
     Delay(u64),
     /// The answer is no, with this status or a usual one.
     Refuse(Option<u16>),
@@ -23,7 +23,7 @@ pub(super) enum Verdict {
     Cut(usize),
     /// No Block Ack.
     NoBlockAck,
-    /// A Block Ack so many nanoseconds late.
+    /// A Block Ack this many nanoseconds late.
     LateBlockAck(u64),
 }
 

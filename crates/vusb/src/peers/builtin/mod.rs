@@ -36,7 +36,7 @@ pub use settings::{BuiltinSettings, More, Network};
 use sleep::Sleep;
 
 const BEACON_INTERVAL_NS: u64 = BEACON_INTERVAL_TU as u64 * 1_024_000;
-/// Frames that wait at most; the TAP is not read while so many do.
+/// Frames that wait at most; the TAP is not read while this many do.
 const QUEUE_MAX: usize = 128;
 /// Its address: locally administered, "txop".
 const ADDRESS: MacAddr = MacAddr([0x02, 0x74, 0x78, 0x6f, 0x70, 0x00]);
