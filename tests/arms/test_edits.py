@@ -162,7 +162,7 @@ whole = "statement"
         ('with = "6"', "", r"line 5, edit\[0\]: replace needs with"),
         ('replace = "24"', 'replace = "24"\ndelete = "1"', "give one of .* not delete and replace"),
         ('with = "6"', 'with = "(6"', "brackets would no longer match"),
-        ('with = "6"', 'with = "6 // more"', "a comment // cannot be its end"),
+        ('with = "6"', 'with = "6 // more"', "a comment // is not a valid end"),
         ('with = "6"', 'with = "6 /* more"', "a comment does not end"),
         ('with = "6"', "with = '\"6'", "a string does not end"),
         ('with = "6"', 'with = """6\n#include </etc/passwd>"""', "a preprocessor line cannot be edited"),

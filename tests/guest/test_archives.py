@@ -79,7 +79,7 @@ def test_the_cpio_program_reads_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", ".", "a\0b", "a/../../b"])
 def test_names_that_lead_out_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="cannot be a name"):
+    with pytest.raises(ValueError, match="not a valid name"):
         Cpio().add_file(name, b"")
 
 

@@ -194,7 +194,7 @@ def test_a_far_block_is_marked_and_kept() -> None:
 
 def test_identical_runs_are_no_replicates() -> None:
     c = compare_paired([100.0] * 10, [110.0] * 10, scale="difference", better="higher", margin=3)
-    assert any("no independent replicates" in warning for warning in c.warnings)
+    assert any("not independent replicates" in warning for warning in c.warnings)
     assert (c.sd_d, c.smallest_detectable_effect, c.drift) == (0.0, None, None)
 
 

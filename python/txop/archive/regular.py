@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """An ordinary file, for reading. Raises :class:`OSError`, also for what is no ordinary file."""
+    """An ordinary file, for reading. Raises :class:`OSError`, also for what is not an ordinary file."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

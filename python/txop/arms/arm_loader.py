@@ -148,7 +148,7 @@ class LoadedArm:
         return self._session
 
     async def unload(self) -> list[str]:
-        """Undo every step in reverse order; what could not be undone, in words. Nothing to undo is no error.
+        """Undo every step in reverse order; what could not be undone, in words. Nothing to undo is not an error.
 
         Raises:
             TargetLost: nothing more can be done until it is back; then call again.

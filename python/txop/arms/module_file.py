@@ -20,7 +20,7 @@ _MAX_ENTRIES = 100_000
 
 
 class NotAModule(ValueError):  # noqa: N818 - the name says what the file is not
-    """The bytes are no kernel module, or none that can be read here."""
+    """The bytes are not a kernel module, or not one that can be read here."""
 
 
 @dataclass(frozen=True)

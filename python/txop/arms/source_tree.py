@@ -57,7 +57,7 @@ class SourceTree:
 
 
 async def _git_files(root: Path) -> list[str] | None:
-    """What git knows of the tree; ``None`` when it is no work tree of git."""
+    """What git knows of the tree; ``None`` when it is not a work tree of git."""
     out = await _git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     return None if out is None else [os.fsdecode(name) for name in set(out.split(b"\0")) if name]
 

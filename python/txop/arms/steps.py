@@ -125,7 +125,7 @@ class Step(ABC):
         """Do it. Raises :class:`StepFailed`, or another :class:`~txop.targets.contract.TargetError`."""
 
     async def undo(self, session: Session) -> None:
-        """Undo it, also when :meth:`do` got only half way; nothing to undo is no error."""
+        """Undo it, also when :meth:`do` got only half way; nothing to undo is not an error."""
         del session
 
 

@@ -1,5 +1,5 @@
 """Whether the arm that is loaded is the one that should be: source hash, build-id, version, parameters, the driver
-behind the interface, the queue discipline, free commands. What a target cannot say is noted, and is no problem."""
+behind the interface, the queue discipline, free commands. What a target cannot say is noted, and is not a problem."""
 
 from __future__ import annotations
 

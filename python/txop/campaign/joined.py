@@ -38,7 +38,7 @@ def _total(reading: Reading, busy: float | None, window_s: float | None, moved: 
 
 
 def _within_noise(busy: float, low: float | None, high: float | None) -> str | None:
-    """Why ``busy`` cores above idle are no figure; ``None`` when the interval lies above 0."""
+    """Why ``busy`` cores above idle are not a figure; ``None`` when the interval lies above 0."""
     ends = f"{low:+.3f} to {high:+.3f}, 95 %" if low is not None and high is not None else "no interval"
     if busy > 0 and (low is None or low > 0):
         return None

@@ -145,8 +145,8 @@ class MachineLaboratory(StepByStep):
         return "here"
 
     async def recover(self, target: str) -> bool:
-        """Connect again, for as long as the target may take to settle: a switch that was away for a moment is no reason
-        to cut anybody's power. Then the reset hook, then the power-cycle hook, as far as the plan has them."""
+        """Connect again, for as long as the target may take to settle: a switch that was away for a moment is not a
+        reason to cut anybody's power. Then the reset hook, then the power-cycle hook, as far as the plan has them."""
         hooks = self._plan.target[target].hooks
         try:
             await _connect_again(self.targets.by_name[target], hooks.settle_s)

@@ -90,7 +90,7 @@ def _ended_by_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def check_interface(interface: str) -> None:
-    """Refuse what is no monitor interface, before anything is started. Raises :class:`UserError`."""
+    """Refuse what is not a monitor interface, before anything is started. Raises :class:`UserError`."""
     known = [name for _, name in socket.if_nameindex()]
     if interface not in known:
         raise UserError(f'unknown network interface "{interface}"', what_to_do=did_you_mean(interface, known))

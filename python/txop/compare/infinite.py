@@ -8,8 +8,8 @@ differences. So an infinite figure can stand in it as a very large one, and what
 * an estimate or an end of an interval that lies among the stand-ins is infinite; as a ratio, finite over infinite is
   -100 %.
 
-What is no matter of ranks (the standard deviation, the smallest detectable effect, the blocks needed) is not available
-then. No run is left out for it.
+What does not follow from ranks (the standard deviation, the smallest detectable effect, the blocks needed) is not
+available then. No run is left out for it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def compare_values(
 
 
 def without_spread(comparison: Comparison, warnings: Sequence[str] = ()) -> Comparison:
-    """``comparison`` without what is no matter of ranks."""
+    """``comparison`` without what does not follow from ranks."""
     return replace(
         comparison,
         sd_d=None,

@@ -371,7 +371,7 @@ def _finished_row(figure: str, row: _Draft) -> Row:
 
 
 def _below_noise(excluded: Sequence[str]) -> list[str]:
-    """Said where runs are missing because their figure was too small to be seen: the others are no fair sample."""
+    """Said where runs are missing because their figure was too small to be seen: the others are not a fair sample."""
     count = sum(BELOW_NOISE in text for text in excluded)
     if not count:
         return []

@@ -62,7 +62,7 @@ def tables(data: str | bytes) -> Iterator[WikiTable]:
 
 
 def row_cells(line: str) -> list[str] | None:
-    """The cells of a line; ``None`` where it is no row of a table.
+    """The cells of a line; ``None`` where it is not a row of a table.
 
     >>> row_cells("| a | [[http://x|text]] |  |")
     ['a', '[[http://x|text]]', '']

@@ -102,7 +102,7 @@ def parse(data: str | bytes) -> FlentData:
 def _data(said: Mapping[str, Any]) -> FlentData:
     version = 1 if said.get("version") is None else whole(said["version"], least=1)
     if version is None:
-        raise FormatError(f"{_WHAT} whose version is no number")
+        raise FormatError(f"{_WHAT} whose version is not a number")
     if version > NEWEST_VERSION:
         raise FormatError(
             f"{_WHAT} of version {version}: its units and meaning are not known here, those of versions 1 to "

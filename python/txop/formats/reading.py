@@ -1,6 +1,6 @@
 """How every parser of this package takes text and numbers from outside: bounded, finite, or refused.
 
-A number that cannot be right (not finite, negative where nothing negative exists, beyond 64 bits) is ``None``, as is
+An impossible number (not finite, negative where nothing negative exists, beyond 64 bits) is ``None``, as is
 one that is absent; text that is too long or not text is a `FormatError`.
 """
 

@@ -36,7 +36,7 @@ def number(text: str) -> float:
     """The number that ``text`` is.
 
     A comma is read as what it can only be: thousands in ``1,234.5`` and ``1,234,567``, a decimal comma in ``17,2``.
-    ``1,234`` could be either and is refused, as is anything else that is no number.
+    ``1,234`` could be either and is refused, as is anything else that is not a number.
 
     >>> number("17,2"), number("1,234.5"), number("8.29")
     (17.2, 1234.5, 8.29)

@@ -94,7 +94,7 @@ class Chip:
     """What is made of a network function."""
 
     def __post_init__(self) -> None:
-        """Raise :class:`GuestError` for what cannot be."""
+        """Raise :class:`GuestError` for invalid settings."""
         if self.device not in (*DEVICES, *FUNCTIONS):
             raise GuestError(f"there is no virtual device {self.device!r}: {', '.join((*DEVICES, *FUNCTIONS))}")
         if self.device in FUNCTIONS and self.air is not None:
@@ -111,7 +111,7 @@ class Chip:
         if self.stations:
             self._check_stations()
         if self.width_mhz not in (20, 40):
-            raise GuestError(f"{self.width_mhz} MHz is no width of a channel here: 20 or 40")
+            raise GuestError(f"{self.width_mhz} MHz is not a width of a channel here: 20 or 40")
         if not 1 <= self.channel <= 13:
             raise GuestError(f"{self.channel} is not a channel of the 2.4 GHz band: 1 to 13")
         if self.faults is not None and not self.faults.is_file():
@@ -132,7 +132,7 @@ class Chip:
             raise GuestError(f"{len(self.stations)} stations are too many", what_to_do=f"{STATIONS_MAX} at most")
         if odd := [signal for signal in self.stations if not SIGNALS_DBM[0] <= signal <= SIGNALS_DBM[1]]:
             raise GuestError(
-                f"{odd[0]} dBm is no signal of a station", what_to_do=f"{SIGNALS_DBM[0]} to {SIGNALS_DBM[1]} dBm"
+                f"{odd[0]} dBm is not a signal of a station", what_to_do=f"{SIGNALS_DBM[0]} to {SIGNALS_DBM[1]} dBm"
             )
 
     def variables(self) -> Mapping[str, str]:

@@ -95,7 +95,7 @@ def unpack_files(packed: Path, folder: Path) -> list[str]:
 
 
 def safe_name(name: str) -> str | None:
-    """A name below a folder; ``None`` for one that leads out of it, or is no name.
+    """A name below a folder; ``None`` for one that leads out of it, or is not a name.
 
     >>> safe_name("./a/b"), safe_name("../x"), safe_name("/etc/passwd"), safe_name(".")
     ('a/b', None, None, None)

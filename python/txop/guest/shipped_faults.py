@@ -13,7 +13,7 @@ SUFFIX = ".toml"
 MOST_BYTES = 1 << 20
 """Largest script."""
 NONE = "none"
-"""The control: no faults at all. Its name is no name of a script."""
+"""The control: no faults at all. No script has its name."""
 
 
 @dataclass(frozen=True)

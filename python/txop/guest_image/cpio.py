@@ -47,7 +47,7 @@ class Cpio:
     def _add(self, name: str, mode: int, data: bytes, device: tuple[int, int] = (0, 0)) -> None:
         clean = posixpath.normpath(name)
         if clean.startswith(("/", "..")) or clean == "." or "\0" in clean or not clean.isprintable():
-            raise ValueError(f"{name!r} cannot be a name in an archive")
+            raise ValueError(f"{name!r} is not a valid name in an archive")
         if len(data) > MAX_MEMBER_BYTES:
             raise ValueError(f"{name} is too large for an archive")
         above = posixpath.dirname(clean)

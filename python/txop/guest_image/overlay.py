@@ -70,7 +70,7 @@ def given_modules(paths: Sequence[Path]) -> dict[str, tuple[Path, KernelModule]]
     """Module files by the names that the modules have, whatever the files are called.
 
     Raises:
-        GuestError: One is no module, or two of them have one name.
+        GuestError: One is not a module, or two of them have one name.
     """
     given: dict[str, tuple[Path, KernelModule]] = {}
     for path in paths:

@@ -78,7 +78,7 @@ def trouble(lines: list[KernelLine], usual: frozenset[str] = frozenset()) -> Tro
 
 
 _TELLING = 5
-"""Ranks from here on are no warnings."""
+"""Ranks from here on are not warnings."""
 
 
 def _rank(line: KernelLine) -> int | None:

@@ -50,7 +50,7 @@ def explain(errors: Iterable[ErrorDetails], raw: Any) -> list[tuple[Path, str, s
 
 
 def _path(error: ErrorDetails, raw: Any) -> Path:
-    """The location within the document: pydantic also names union members, which are no keys of it."""
+    """The location within the document: pydantic also names union members, which are not keys of it."""
     path: list[str | int] = []
     value = raw
     location = list(error["loc"])

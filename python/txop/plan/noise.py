@@ -58,7 +58,7 @@ def testbed(plan: Plan) -> str:
 
 
 def test_key(plan: Plan, test: Test) -> str:
-    """Fingerprint of what a test measures; its name is no part of it."""
+    """Fingerprint of what a test measures; its name is not part of it."""
     definition = test.model_dump(mode="json", exclude={"name", "warm_up_s"})
     return _digest({"test": definition, "warm_up_s": plan.warm_up_s(test), "reload": plan.design.reload})
 
@@ -68,9 +68,9 @@ def remember(plan: Plan, figures: Mapping[str, Noise], *, store: Path | None = N
 
     Args:
         plan: The campaign's plan.
-        figures: By ``TEST.METRIC``. Figures of unknown tests, and those whose noise is no finite number or comes from
-            fewer than two blocks, are left out. Noise of one arm against itself is only replaced by the same.
-        store: The file; default: in the state folder.
+        figures: By ``TEST.METRIC``. Figures of unknown tests, and those whose noise is not a finite number or comes
+        from fewer than two blocks, are left out. Noise of one arm against itself is only replaced by the same. store:
+        The file; default: in the state folder.
 
     Raises:
         OSError: the file cannot be written.

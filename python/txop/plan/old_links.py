@@ -42,7 +42,7 @@ def rewritten(tables: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name, keys in moved.items():
         before = found.get(name, {})
-        if keys and isinstance(before, dict):  # what is no table is nothing that a link can have
+        if keys and isinstance(before, dict):  # a link has no settings that are not a table
             found[name] = {**before, **keys}
     return found
 

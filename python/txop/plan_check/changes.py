@@ -4,8 +4,8 @@ An arm is read as a set of changes: each patch of its list, each module paramete
 arms whose sets differ in one place say what that change does, given all that both have. The names and titles of arms
 play no part in it, nor does what only prepares or verifies a load (``remove``, ``blacklist``, ``depends``, ``verify``).
 
-What carries a patch differs with it and is no change of its own: the module file or the source tree and, on an emulated
-link, the keys of the link.
+What carries a patch differs with it and is not a change of its own: the module file or the source tree and, on an
+emulated link, the keys of the link.
 """
 
 from __future__ import annotations

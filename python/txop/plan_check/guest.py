@@ -1,4 +1,4 @@
-"""What cannot be in a guest of a plan: found before the first one is booted."""
+"""What is invalid in a guest of a plan: found before the first one is booted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Place = Callable[..., Path]
 
 
 def wrong_chips(loaded: LoadedPlan) -> Found:
-    """Chips, parameters and drivers of arms that cannot be."""
+    """Invalid chips, parameters and drivers of arms."""
     for arm, spec, place in _specs(loaded):
         if spec.is_function:
             yield from _function(arm, spec, place)
@@ -85,7 +85,7 @@ UPLINK_PATCH = "txop:qmi_wwan/uplink-aggregation.toml"
 
 
 def wrong_guests(loaded: LoadedPlan) -> Found:
-    """Kernels, sources and fault scripts of arms that cannot be. Files that are not there are left to
+    """Invalid kernels, sources and fault scripts of arms. Files that are not there are left to
     :mod:`txop.plan_check.files`."""
     for _, spec, place in _specs(loaded):
         key = "kernel" if spec.lock is None else "lock"

@@ -23,7 +23,7 @@ def check(name: str, *, settings: Settings = ()) -> dict[str, Any]:
     """Check the scenario ``name`` (a file, or one that is shipped); returns every setting, defaults filled in.
 
     Raises:
-        ScenarioError: it cannot be.
+        ScenarioError: it is invalid.
 
     >>> check("two-stations")["wlan"]["dut"]["mcs"]
     7
@@ -64,7 +64,7 @@ def simulate(
         progress: Told how far it is; what it raises ends the simulation.
 
     Raises:
-        ScenarioError: the scenario, a setting or a sweep cannot be.
+        ScenarioError: the scenario, a setting or a sweep is invalid.
         OSError: a capture cannot be written.
     """
     return _run(

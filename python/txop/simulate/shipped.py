@@ -96,7 +96,7 @@ class Bases:
 
 
 def _ensure_ordinary(file: Path) -> None:
-    """Raise ``ValueError`` for what is there and is no file."""
+    """Raise ``ValueError`` for what is there and is not a file."""
     try:
         if file.exists() and not file.is_file():
             raise ValueError("not an ordinary file")

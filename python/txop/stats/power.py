@@ -21,7 +21,7 @@ def smallest_detectable_effect(n: int, sd: float, *, confidence: float = 0.95) -
     """Effect that ``n`` pairs show in 4 of 5 campaigns when their differences have standard deviation ``sd``; in its
     unit.
 
-    ``None`` when ``n`` pairs can never show anything, when ``sd`` is 0 (then the runs are no independent replicates),
+    ``None`` when ``n`` pairs can never show anything, when ``sd`` is 0 (then the runs are not independent replicates),
     and for a confidence other than 0.90, 0.95 and 0.99.
 
     Raises:

@@ -13,7 +13,7 @@ from txop.stats.steady import MAX_SAMPLES, effective_sample_size
 
 MIN_SAMPLES = 6
 SHARE = 0.1
-"""Share of the mean: a smaller difference between the first third of a window and its last is no ramp."""
+"""Share of the mean: a smaller difference between the first third of a window and its last is not a ramp."""
 STANDARD_ERRORS = 4.0
 """Standard errors of that difference; a difference of fewer can come from correlated noise."""
 TREND_P = 0.01

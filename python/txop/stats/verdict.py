@@ -74,7 +74,7 @@ def compare_paired(
     sd = float(np.std(d / size, ddof=1)) * size if n > 1 else None
     if sd is not None and sd <= ROUNDING * size:
         sd = 0.0
-        warnings.append("all blocks differ by exactly the same amount: these runs are no independent replicates")
+        warnings.append("all blocks differ by exactly the same amount: these runs are not independent replicates")
     found = drift(d) if sd else None
     if found and found.p <= DRIFT_P:
         warnings.append(

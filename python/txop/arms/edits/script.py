@@ -195,7 +195,7 @@ def _code(text: str, key: str) -> list[Token]:
     if any(token.kind == "directive" for token in tokens):
         raise ValueError(f"{key}: a preprocessor line cannot be edited")
     if not tokens or tokens.pop().text != "end":
-        raise ValueError(f"{key}: a comment // cannot be its end")
+        raise ValueError(f"{key}: a comment // is not a valid end")
     return tokens
 
 

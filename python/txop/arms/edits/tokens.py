@@ -1,4 +1,4 @@
-"""C source as tokens with their places. Comments and white space are no tokens, a preprocessor line is one."""
+"""C source as tokens with their places. Comments and white space are not tokens, a preprocessor line is one."""
 
 from __future__ import annotations
 

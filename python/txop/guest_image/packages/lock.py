@@ -50,7 +50,7 @@ class LockedPackage:
     role: str
 
     def __post_init__(self) -> None:
-        """Raise :class:`ValueError` for what cannot be a package."""
+        """Raise :class:`ValueError` for what is not a valid package."""
         for value, pattern, what in (
             (self.name, _NAME, "package name"),
             (self.version, _VERSION, "version"),

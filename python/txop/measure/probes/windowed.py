@@ -103,7 +103,7 @@ def not_of_window(facts: RunFacts, name: str, window: Window, where: CaptureWind
     last_s, end_s = window.capture_last_unix_s, where.to_ns / 1e9
     if last_s is None or last_s >= end_s:
         return None
-    # A channel may be silent at the end of a window; only a capture that was over is no account of the silence.
+    # A channel may be silent at the end of a window; only a capture that was over does not show the silence.
     over = _over(facts, name)
     return None if over is None else f"the capture ends {end_s - last_s:.3g} s before the window: {over}"
 
