@@ -77,7 +77,7 @@ def test_a_key_file_that_others_can_read_is_told(capture: Path, key_file: Path) 
     ("text", "said"),
     [
         (f"psk home {SECRET} more", "line 1: there is more than the key"),
-        (f"\n{SECRET}\n", "line 2: a line begins with psk or pmk"),
+        (f"\n{SECRET}\n", "line 2: a line begins with psk, pmk or wep"),
         (f"pmk {SECRET}", "line 1: a PMK has 64, 96 or 128"),
         ("# none\n", "line 2: there is no key in the file"),
     ],
@@ -105,10 +105,13 @@ def test_a_real_capture_is_decrypted(key_file: Path) -> None:
     report = air.analyze(COHERER, key_file=key_file)
     assert report.decryption is not None
     assert report.traffic is not None
-    assert (report.decryption.decrypted, report.decryption.protected) == (203, 279)
+    assert (report.decryption.decrypted, report.decryption.protected) == (276, 279)
     assert report.decryption.pairs[0].state == "keys"
-    assert report.decryption.groups[0].cipher_not_supported == 76
-    assert [message.message for message in report.traffic.dhcp] == ["REQUEST", "ACK"]
+    assert report.decryption.groups[0].decrypted == 73, "TKIP"
+    # The access point relays the broadcast request to the group, with TKIP.
+    assert [message.message for message in report.traffic.dhcp] == ["REQUEST", "ACK", "REQUEST"]
+    first, _, relayed = report.traffic.dhcp
+    assert (first.ra, relayed.ra) == (relayed.ta, "ff:ff:ff:ff:ff:ff")
     assert "Induction" not in report.model_dump_json().replace("wpa-Induction.pcap", "")
     for name in ("decrypted_pairs", "decrypted_groups", "packet_flows", "dhcp"):
         assert len(report.table(name)) > 0

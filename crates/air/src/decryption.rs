@@ -1,7 +1,7 @@
 //! What the keys given made of the protected frames, for the report.
 
 use decrypt::{Counts, Pair, Sessions, State};
-use wire::ieee80211::{display_ssid, MacAddr};
+use wire::ieee80211::{display_ssid, Cipher, MacAddr};
 
 use crate::report::{DecryptedGroup, DecryptedPair, Decryption, ProtectedMpdus};
 use crate::sentence::{sentence, Figure, Sentence};
@@ -70,6 +70,7 @@ fn row(pair: &Pair, ssid: Option<String>) -> DecryptedPair {
             State::PmkNeeded => "pmk-needed",
             State::UnsupportedAkm => "unsupported-akm",
             State::UnsupportedCipher => "unsupported-cipher",
+            State::NoWepKey => "no-wep-key",
             State::TooMany => "too-many-handshakes",
         }
         .to_owned(),
@@ -88,7 +89,6 @@ fn mpdus(counts: &Counts) -> ProtectedMpdus {
         decrypted: counts.decrypted,
         no_key: counts.no_key + counts.no_group_key,
         other_key: counts.other_key,
-        cipher_not_supported: counts.cipher,
         cut: counts.cut,
     }
 }
@@ -99,7 +99,7 @@ fn said(pair: &Pair, ssid: Option<String>) -> Option<Sentence> {
     let of = counts.protected;
     let messages = pair.messages();
     let named = ssid.map_or_else(|| "a network whose name was not heard".to_owned(), |ssid| format!("{ssid:?}"));
-    let said = match [counts.no_key, counts.other_key, counts.cipher, counts.cut].into_iter().max()? {
+    let said = match [counts.no_key, counts.other_key, counts.cut].into_iter().max()? {
         0 => return None,
         most if most == counts.no_key => {
             let why = match pair.state() {
@@ -128,17 +128,18 @@ fn said(pair: &Pair, ssid: Option<String>) -> Option<Sentence> {
                     Some(cipher) => format!("{} is not decrypted here", cipher.name()),
                     None => "the cipher in message 2 could not be read".to_owned(),
                 },
+                State::NoWepKey => format!("they have WEP, and the key file has no WEP key for {named}"),
                 State::TooMany => "there were too many handshakes to try".to_owned(),
             };
             sentence!("{left} of {of} not decrypted: {why}", left = Figure::count(most, of), of = Figure::total(of); why = why)
         }
-        most if most == counts.other_key => sentence!(
-            "{left} of {of} not decrypted: keys are known, and they fit none of these: another session's, whose handshake was missed, or damaged",
+        most if most == counts.other_key && pair.cipher() == Some(Cipher::Wep) => sentence!(
+            "{left} of {of} not decrypted: they have WEP, and no WEP key given fits them (the integrity check value did not match), or they are damaged",
             left = Figure::count(most, of),
             of = Figure::total(of)
         ),
-        most if most == counts.cipher => sentence!(
-            "{left} of {of} not decrypted: TKIP and WEP are not decrypted here",
+        most if most == counts.other_key => sentence!(
+            "{left} of {of} not decrypted: keys are known, and they fit none of these: another session's, whose handshake was missed, or damaged",
             left = Figure::count(most, of),
             of = Figure::total(of)
         ),
@@ -156,7 +157,6 @@ fn said_of_group(sender: MacAddr, counts: &Counts) -> Option<Sentence> {
     let causes = [
         (counts.no_group_key, "no group key of the sender was known when they came"),
         (counts.other_key, "no group key known fits them"),
-        (counts.cipher, "TKIP and WEP are not decrypted here"),
         (counts.cut, "the snap length cut them"),
     ];
     let (most, why) = causes.into_iter().max_by_key(|(frames, _)| *frames).filter(|(frames, _)| *frames > 0)?;

@@ -278,3 +278,13 @@ fn what_cannot_be_decrypted_has_its_reason() {
     assert_eq!(state("psk Elsewhere Induction").unwrap().0, "no-key-for-network");
     assert_eq!(state("psk Coherer Induction").unwrap().0, "keys");
 }
+
+/// CCMP between pairs, TKIP for groups.
+#[test]
+fn both_ciphers_of_a_mixed_network_are_decrypted() {
+    let Some(report) = coherer("psk Coherer Induction", None) else { return };
+    let decryption = report.decryption.unwrap();
+    assert_eq!((decryption.decrypted, decryption.protected), (276, 279));
+    let group = &decryption.groups[0].mpdus;
+    assert_eq!((group.protected, group.decrypted, group.no_key, group.other_key), (76, 73, 3, 0));
+}

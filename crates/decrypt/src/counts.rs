@@ -9,8 +9,6 @@ pub enum Undecrypted {
     OtherKey,
     /// Group-addressed, and no group key of its sender was known.
     NoGroupKey,
-    /// TKIP or WEP.
-    Cipher,
     /// The capture has not all of it.
     Cut,
     /// There was no room for another pair of stations.
@@ -32,8 +30,6 @@ pub struct Counts {
     pub other_key: u64,
     /// No group key known when it came.
     pub no_group_key: u64,
-    /// TKIP or WEP.
-    pub cipher: u64,
     /// Cut by the snap length.
     pub cut: u64,
     /// No room for the pair.
@@ -51,7 +47,6 @@ impl Counts {
             Err(Undecrypted::NoKey) => self.no_key += 1,
             Err(Undecrypted::OtherKey) => self.other_key += 1,
             Err(Undecrypted::NoGroupKey) => self.no_group_key += 1,
-            Err(Undecrypted::Cipher) => self.cipher += 1,
             Err(Undecrypted::Cut) => self.cut += 1,
             Err(Undecrypted::TooMany) => self.too_many += 1,
         }

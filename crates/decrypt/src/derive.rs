@@ -3,16 +3,21 @@
 use aes::Aes128;
 use cmac::Cmac;
 use hmac::{Hmac, Mac};
+use md5::Md5;
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
-use wire::ieee80211::eapol::EapolKey;
+use wire::ieee80211::eapol::{EapolKey, DESCRIPTOR_WPA};
 use wire::ieee80211::rsn::akm;
 use wire::ieee80211::{Cipher, MacAddr, SuiteSet};
 use zeroize::Zeroizing;
 
+use crate::stream;
+
 /// Rounds of PBKDF2 (J.4.1).
 const ITERATIONS: u32 = 4096;
 const LABEL: &[u8] = b"Pairwise key expansion";
+/// Descriptor version of HMAC-MD5 and RC4, which TKIP has.
+const VERSION_MD5: u8 = 1;
 /// Descriptor version of HMAC-SHA-1 and AES key wrap.
 const VERSION_SHA1: u8 = 2;
 /// Descriptor version of AES-CMAC and AES key wrap.
@@ -63,6 +68,7 @@ enum Hash {
 /// The code that an EAPOL-Key frame is authenticated with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MicCode {
+    HmacMd5,
     HmacSha1,
     AesCmac,
     HmacSha256,
@@ -121,7 +127,7 @@ impl Akm {
     }
 
     /// How its keys are derived from a PMK of `pmk_len` bytes, with descriptors of `version`; `None` when they are not: another
-    /// length or version, TKIP's descriptors, fast transition, FILS.
+    /// length or version, fast transition, FILS.
     pub(crate) fn scheme(self, pmk_len: usize, version: u8) -> Option<Scheme> {
         let by_length = || {
             Some(match pmk_len {
@@ -133,6 +139,7 @@ impl Akm {
         };
         let usual = |hash, mic| Some(Scheme { hash, mic, kck_len: 16, kek_len: 16 });
         match (self, version, pmk_len) {
+            (Self::Dot1x | Self::Psk, VERSION_MD5, 32) => usual(Hash::Sha1, MicCode::HmacMd5),
             (Self::Dot1x | Self::Psk, VERSION_SHA1, 32) => usual(Hash::Sha1, MicCode::HmacSha1),
             (Self::Dot1xSha256 | Self::PskSha256, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
             (Self::Sae, 0, 32) => usual(Hash::Sha256, MicCode::AesCmac),
@@ -177,8 +184,9 @@ pub(crate) struct Ptk {
 pub(crate) const fn key_len(cipher: Cipher) -> Option<usize> {
     match cipher {
         Cipher::Ccmp128 | Cipher::Gcmp128 => Some(16),
-        Cipher::Ccmp256 | Cipher::Gcmp256 => Some(32),
-        Cipher::Wep | Cipher::Tkip => None,
+        // TKIP: the key of the MPDUs, and one of Michael for each direction.
+        Cipher::Ccmp256 | Cipher::Gcmp256 | Cipher::Tkip => Some(32),
+        Cipher::Wep => None,
     }
 }
 
@@ -231,6 +239,7 @@ impl Ptk {
             return false;
         }
         match self.scheme.mic {
+            MicCode::HmacMd5 => is_right::<Hmac<Md5>>(self.kck(), key),
             MicCode::HmacSha1 => is_right::<Hmac<Sha1>>(self.kck(), key),
             MicCode::AesCmac => is_right::<Cmac<Aes128>>(self.kck(), key),
             MicCode::HmacSha256 => is_right::<Hmac<Sha256>>(self.kck(), key),
@@ -242,8 +251,16 @@ impl Ptk {
     /// Key Data of a frame that [`Ptk::authenticates`] found right; `None` when it is not
     /// encrypted or cannot be unwrapped.
     pub(crate) fn unwrap(&self, key: &EapolKey<'_>) -> Option<Zeroizing<Vec<u8>>> {
-        if !key.information.encrypted() {
+        // Descriptors of WPA do not have the bit, and their group keys are encrypted all the same.
+        let is_wpa_group = key.descriptor == DESCRIPTOR_WPA && !key.information.pairwise();
+        if !key.information.encrypted() && !is_wpa_group {
             return None;
+        }
+        if self.scheme.mic == MicCode::HmacMd5 {
+            let seed = Zeroizing::new([key.iv.as_slice(), self.kek()].concat());
+            let mut clear = Zeroizing::new(key.data.to_vec());
+            stream::key_data(&seed, &mut clear)?;
+            return Some(clear);
         }
         let clear = match self.kek().len() {
             16 => aes_kw::KekAes128::try_from(self.kek()).ok()?.unwrap_vec(key.data),
@@ -294,6 +311,7 @@ impl Ptk {
             code.finalize().into_bytes().to_vec()
         }
         let mut mic = match self.scheme.mic {
+            MicCode::HmacMd5 => code::<Hmac<Md5>>(self.kck(), key),
             MicCode::HmacSha1 => code::<Hmac<Sha1>>(self.kck(), key),
             MicCode::AesCmac => code::<Cmac<Aes128>>(self.kck(), key),
             MicCode::HmacSha256 => code::<Hmac<Sha256>>(self.kck(), key),
@@ -306,6 +324,11 @@ impl Ptk {
 
     /// Key Data as it is sent.
     pub(crate) fn wrap(&self, data: &[u8]) -> Vec<u8> {
+        if self.scheme.mic == MicCode::HmacMd5 {
+            let mut data = data.to_vec();
+            stream::key_data(&[&[0; 16], self.kek()].concat(), &mut data).unwrap();
+            return data;
+        }
         match self.kek().len() {
             16 => aes_kw::KekAes128::try_from(self.kek()).unwrap().wrap_vec(data).unwrap(),
             _ => aes_kw::KekAes256::try_from(self.kek()).unwrap().wrap_vec(data).unwrap(),
@@ -352,7 +375,8 @@ mod tests {
         }
         assert_eq!(Akm::of(set(1 << 2 | 1 << 8)), None);
         assert_eq!(Akm::of(SuiteSet { bits: 4, unknown: true }), None);
-        assert!(!Akm::Psk.is_known(1), "TKIP's descriptors");
+        assert!(Akm::Psk.is_known(1), "TKIP's descriptors");
+        assert!(!Akm::Sae.is_known(1));
         assert!(!Akm::Other(4).is_known(2));
     }
 }

@@ -3,9 +3,12 @@
 use zeroize::Zeroizing;
 
 use crate::derive;
+use crate::wep::{WepKey, KEY_LENS};
 
 /// Keys that are read; further ones are an error.
 const MAX_KEYS: usize = 256;
+/// WEP keys that are read: each costs time with every frame that none fits.
+const MAX_WEP_KEYS: usize = 16;
 /// Bytes of a key file; more are an error.
 const MAX_BYTES: usize = 1 << 20;
 /// Bytes of an SSID.
@@ -26,11 +29,11 @@ pub struct KeyFileError {
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Neither `psk` nor `pmk`.
-    #[error("a line begins with psk or pmk, or with # for a comment")]
+    /// Neither `psk` nor `pmk` nor `wep`.
+    #[error("a line begins with psk, pmk or wep, or with # for a comment")]
     Kind,
     /// Words missing.
-    #[error("psk is followed by an SSID and a passphrase, pmk by hexadecimal digits")]
+    #[error("psk is followed by an SSID and a passphrase, pmk and wep by hexadecimal digits")]
     Missing,
     /// Words too many.
     #[error("there is more than the key; an SSID or passphrase with blanks goes in double quotes")]
@@ -50,6 +53,12 @@ pub enum Problem {
     /// Not a PMK.
     #[error("a PMK has 64, 96 or 128 hexadecimal digits")]
     Pmk,
+    /// Not a WEP key.
+    #[error("a WEP key has 10 or 26 hexadecimal digits")]
+    Wep,
+    /// Too many WEP keys.
+    #[error("a key file has 16 WEP keys at the most")]
+    TooManyWep,
     /// Too large a file.
     #[error("a key file has 1 MiB and 256 keys at the most")]
     TooLong,
@@ -72,11 +81,12 @@ pub(crate) struct Pmk {
 #[derive(Default)]
 pub struct Keys {
     pub(crate) pmks: Vec<Pmk>,
+    pub(crate) weps: Vec<WepKey>,
 }
 
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Keys({})", self.pmks.len())
+        write!(f, "Keys({})", self.len())
     }
 }
 
@@ -85,7 +95,8 @@ impl Keys {
     ///
     /// - `psk SSID PASSPHRASE`: a passphrase of 8 to 63 characters, or the PSK itself as 64 hexadecimal digits;
     /// - `pmk DIGITS`: a PMK as 64, 96 or 128 hexadecimal digits, tried on every network (enterprise, SAE, OWE);
-    /// - `pmk DIGITS SSID`: the same, tried on that network only.
+    /// - `pmk DIGITS SSID`: the same, tried on that network only;
+    /// - `wep DIGITS` and `wep DIGITS SSID`: a WEP key as 10 or 26 hexadecimal digits, likewise.
     ///
     /// What holds blanks goes in double quotes, in which `\"`, `\\` and `\xHH` stand for a double quote, a backslash and any
     /// byte. Empty lines and those that begin with `#` are left out. Every passphrase costs some milliseconds.
@@ -104,17 +115,18 @@ impl Keys {
             last = index + 1;
             let words = words(line).map_err(at)?;
             let Some((kind, rest)) = words.split_first() else { continue };
-            if keys.pmks.len() >= MAX_KEYS {
+            if keys.len() >= MAX_KEYS {
                 return Err(at(Problem::TooLong));
             }
-            let pmk = match kind.as_slice() {
-                b"psk" => psk(rest),
-                b"pmk" => pmk(rest),
-                _ => Err(Problem::Kind),
-            };
-            keys.pmks.push(pmk.map_err(at)?);
+            match kind.as_slice() {
+                b"psk" => keys.pmks.push(psk(rest).map_err(at)?),
+                b"pmk" => keys.pmks.push(pmk(rest).map_err(at)?),
+                b"wep" if keys.weps.len() >= MAX_WEP_KEYS => return Err(at(Problem::TooManyWep)),
+                b"wep" => keys.weps.push(wep(rest).map_err(at)?),
+                _ => return Err(at(Problem::Kind)),
+            }
         }
-        if keys.pmks.is_empty() {
+        if keys.is_empty() {
             return Err(KeyFileError { line: last, problem: Problem::Empty });
         }
         Ok(keys)
@@ -122,12 +134,12 @@ impl Keys {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.pmks.len()
+        self.pmks.len() + self.weps.len()
     }
 
     /// There is none.
     pub fn is_empty(&self) -> bool {
-        self.pmks.is_empty()
+        self.len() == 0
     }
 }
 
@@ -148,13 +160,24 @@ fn psk(words: &[Word]) -> Result<Pmk, Problem> {
     Ok(Pmk { ssid: Some(ssid), key, is_of_passphrase: true })
 }
 
+/// Digits, and the network that they are of where one is named.
+fn digits_of(words: &[Word]) -> Result<(&Word, Option<Vec<u8>>), Problem> {
+    match words {
+        [digits] => Ok((digits, None)),
+        [digits, ssid] => Ok((digits, Some(ssid_of(ssid)?))),
+        [] => Err(Problem::Missing),
+        _ => Err(Problem::TooMuch),
+    }
+}
+
+fn wep(words: &[Word]) -> Result<WepKey, Problem> {
+    let (digits, ssid) = digits_of(words)?;
+    let key = hex(digits).filter(|key| KEY_LENS.contains(&key.len())).ok_or(Problem::Wep)?;
+    Ok(WepKey { ssid, key })
+}
+
 fn pmk(words: &[Word]) -> Result<Pmk, Problem> {
-    let (digits, ssid) = match words {
-        [digits] => (digits, None),
-        [digits, ssid] => (digits, Some(ssid_of(ssid)?)),
-        [] => return Err(Problem::Missing),
-        _ => return Err(Problem::TooMuch),
-    };
+    let (digits, ssid) = digits_of(words)?;
     let key = hex(digits).filter(|key| PMK_LENS.contains(&key.len())).ok_or(Problem::Pmk)?;
     Ok(Pmk { ssid, key, is_of_passphrase: false })
 }
@@ -264,7 +287,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         assert_eq!(problem(""), (1, Problem::Empty));
         assert_eq!(problem("# nothing\n\n"), (3, Problem::Empty));
-        assert_eq!(problem("\nwep 0123456789"), (2, Problem::Kind));
+        assert_eq!(problem("\nwpa 0123456789"), (2, Problem::Kind));
         assert_eq!(problem("psk home"), (1, Problem::Missing));
         assert_eq!(problem("psk my home secret123"), (1, Problem::TooMuch));
         assert_eq!(problem("psk home \"secret123"), (1, Problem::Quote));
@@ -275,6 +298,9 @@ mod tests {
         assert_eq!(problem(&format!("psk home {}", "g".repeat(64))), (1, Problem::Passphrase));
         assert_eq!(problem("pmk 0123"), (1, Problem::Pmk));
         assert_eq!(problem(&format!("pmk {}", "0".repeat(65))), (1, Problem::Pmk));
+        assert_eq!((problem("wep 01234567"), problem("wep")), ((1, Problem::Wep), (1, Problem::Missing)));
+        assert_eq!(problem(&"wep 0123456789\n".repeat(17)), (17, Problem::TooManyWep));
+        assert_eq!(Keys::parse(b"wep 0123456789 old\nwep 000102030405060708090a0b0c").unwrap().len(), 2);
         let many = format!("pmk {}\n", "0".repeat(64)).repeat(MAX_KEYS + 1);
         assert_eq!(problem(&many), (MAX_KEYS + 1, Problem::TooLong));
     }
@@ -301,7 +327,7 @@ mod tests {
     proptest! {
         #[test]
         fn errors_repeat_nothing_of_the_file(secret in "[a-z]{12}[0-9]{4}") {
-            for text in [format!("{secret} x"), format!("psk {secret}"), format!("pmk {secret}"), format!("psk x \"{secret}")] {
+            for text in [format!("{secret} x"), format!("psk {secret}"), format!("pmk {secret}"), format!("wep {secret}"), format!("psk x \"{secret}")] {
                 let error = Keys::parse(text.as_bytes()).unwrap_err();
                 let said = format!("{error} {error:?}");
                 prop_assert!(!said.contains(&secret));

@@ -10,6 +10,8 @@ mod protect;
 mod sessions;
 #[cfg(test)]
 mod staged;
+mod stream;
+mod wep;
 
 pub use counts::{Counts, Undecrypted};
 pub use derive::Akm;

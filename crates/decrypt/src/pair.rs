@@ -34,8 +34,10 @@ pub enum State {
     PmkNeeded,
     /// A key management that is not supported (fast transition, FILS, ...) or could not be read.
     UnsupportedAkm,
-    /// A cipher that is not supported (TKIP, WEP) or could not be read.
+    /// A cipher that is not supported in a handshake (WEP) or could not be read.
     UnsupportedCipher,
+    /// Its frames have WEP, and the key file has no WEP key for the network.
+    NoWepKey,
     /// More handshakes were tried than a capture can have in earnest.
     TooMany,
 }
@@ -85,7 +87,6 @@ impl std::fmt::Debug for Pair {
 /// A group key that a handshake delivered.
 pub(crate) struct Delivered {
     pub(crate) authenticator: MacAddr,
-    pub(crate) cipher: Option<Cipher>,
     pub(crate) key: Option<TemporalKey>,
 }
 
@@ -320,9 +321,24 @@ impl Pair {
             return None;
         }
         let clear = proved.ptk.unwrap(key)?;
-        let group = eapol::group_key(&clear)?;
-        let temporal = proved.group.and_then(|cipher| TemporalKey::new(cipher, group.key));
-        Some(Delivered { authenticator: self.ends.0, cipher: proved.group, key: temporal })
+        // WPA sends the bare key, RSN wraps it in an element.
+        let group = match key.descriptor {
+            eapol::DESCRIPTOR_WPA => clear.as_slice(),
+            _ => eapol::group_key(&clear)?.key,
+        };
+        let temporal = proved.group.and_then(|cipher| TemporalKey::new(cipher, group));
+        Some(Delivered { authenticator: self.ends.0, key: temporal })
+    }
+
+    /// Takes note of what became of an MPDU with WEP.
+    pub(crate) fn wep(&mut self, outcome: Result<bool, Undecrypted>) {
+        self.cipher = self.cipher.or(Some(Cipher::Wep));
+        self.state = match (outcome, self.state) {
+            (Ok(_), _) | (_, State::Keys) => State::Keys,
+            (Err(Undecrypted::OtherKey), State::NoHandshake | State::NoWepKey) => State::WrongKey,
+            (Err(Undecrypted::NoKey), State::NoHandshake) => State::NoWepKey,
+            (Err(_), known) => known,
+        };
     }
 
     /// Opens the body of an MPDU between the two into `clear`.

@@ -1,4 +1,4 @@
-//! CCMP and GCMP (12.5.3, 12.5.5): what of a header is authenticated, the nonce, and the opening of an MPDU.
+//! CCMP, GCMP and TKIP (12.5.3, 12.5.5, 12.5.2): what of a header is authenticated, the nonce, and the opening of an MPDU.
 
 use aes::{Aes128, Aes256};
 use aes_gcm::{Aes128Gcm, Aes256Gcm};
@@ -6,11 +6,13 @@ use ccm::aead::generic_array::GenericArray;
 use ccm::aead::{AeadInPlace, KeyInit};
 use ccm::consts::{U13, U16, U8};
 use ccm::Ccm;
+use wire::ieee80211::tkip::{self, michael, KeyMixer};
 use wire::ieee80211::{Cipher, Header};
 
 use zeroize::Zeroizing;
 
 use crate::derive::key_len;
+use crate::stream;
 
 /// Bytes of a CCMP or GCMP header.
 const SECURITY_HEADER_LEN: usize = 8;
@@ -31,6 +33,7 @@ enum Opener {
     Ccmp256(Ccm<Aes256, U16, U13>),
     Gcmp128(Aes128Gcm),
     Gcmp256(Aes256Gcm),
+    Tkip,
 }
 
 /// A temporal or group key.
@@ -96,7 +99,8 @@ impl TemporalKey {
             Cipher::Ccmp256 => Opener::Ccmp256(Ccm::new_from_slice(key).ok()?),
             Cipher::Gcmp128 => Opener::Gcmp128(Aes128Gcm::new_from_slice(key).ok()?),
             Cipher::Gcmp256 => Opener::Gcmp256(Aes256Gcm::new_from_slice(key).ok()?),
-            Cipher::Wep | Cipher::Tkip => return None,
+            Cipher::Tkip => Opener::Tkip,
+            Cipher::Wep => return None,
         };
         Some(Self { opener: Box::new(opener), cipher, key: Zeroizing::new(key.to_vec()), highest: [0; COUNTERS] })
     }
@@ -118,6 +122,9 @@ impl TemporalKey {
     }
 
     fn try_open(&self, header: &Header, body: &[u8], clear: &mut Vec<u8>, amsdu_bit: bool) -> Option<()> {
+        if matches!(*self.opener, Opener::Tkip) {
+            return self.try_open_tkip(header, body, clear);
+        }
         let (_, pn) = packet_number(body)?;
         let sender = header.addr2?.0;
         let (data, tag) = body.split_at_checked(body.len().checked_sub(self.cipher.trailer_len())?)?;
@@ -139,14 +146,41 @@ impl TemporalKey {
             Opener::Ccmp256(key) => key.decrypt_in_place_detached(ccmp, aad, clear, GenericArray::from_slice(tag)),
             Opener::Gcmp128(key) => key.decrypt_in_place_detached(gcmp, aad, clear, GenericArray::from_slice(tag)),
             Opener::Gcmp256(key) => key.decrypt_in_place_detached(gcmp, aad, clear, GenericArray::from_slice(tag)),
+            Opener::Tkip => return None,
         }
         .ok()
+    }
+
+    /// The integrity check value of every MPDU, and Michael's code of those that are a whole MSDU. Of one in fragments the code is behind
+    /// the last, and stays there unchecked.
+    fn try_open_tkip(&self, header: &Header, body: &[u8], clear: &mut Vec<u8>) -> Option<()> {
+        let (temporal, michael_keys) = self.key.split_first_chunk::<16>()?;
+        let (from_authenticator, to_authenticator) = michael_keys.split_first_chunk::<{ tkip::MIC_LEN }>()?;
+        let seed = KeyMixer::new(*temporal).mpdu_key(header.addr2?.0, tkip::counter(body)?);
+        clear.clear();
+        clear.extend_from_slice(body.get(tkip::HEADER_LEN..)?);
+        stream::open(&seed, clear)?;
+        if header.fragment != Some(0) || header.fc.more_fragments() {
+            return Some(());
+        }
+        let key = if header.fc.from_ds() { from_authenticator } else { to_authenticator.first_chunk()? };
+        let (msdu, code) = clear.split_last_chunk::<{ tkip::MIC_LEN }>()?;
+        let priority = header.qos.map_or(0, |qos| qos.tid());
+        if michael(*key, header.destination()?.0, header.source()?.0, priority, msdu) != *code {
+            return None;
+        }
+        clear.truncate(clear.len() - tkip::MIC_LEN);
+        Some(())
     }
 
     /// Takes note of the packet number of an MPDU that was opened; `true` when it is not higher than all before it under the
     /// same TID although the MPDU is no retry: a replay, or a file in disorder.
     pub(crate) fn is_behind(&mut self, header: &Header, body: &[u8]) -> bool {
-        let Some((number, _)) = packet_number(body) else { return false };
+        let number = match self.cipher {
+            Cipher::Tkip => tkip::counter(body).map(|(upper, lower)| u64::from(upper) << 16 | u64::from(lower)),
+            _ => packet_number(body).map(|(number, _)| number),
+        };
+        let Some(number) = number else { return false };
         let counter = header.qos.map_or(COUNTERS - 1, |qos| usize::from(qos.tid()));
         let Some(highest) = self.highest.get_mut(counter) else { return false };
         let behind = number <= *highest && !header.fc.retry();
@@ -164,6 +198,16 @@ pub(crate) mod sealing {
     /// Encrypts `clear` as the body of a frame with `header`, under packet number `pn`.
     pub(crate) fn seal(cipher: Cipher, key: &[u8], header: &Header, pn: u64, clear: &[u8]) -> Vec<u8> {
         let [_, _, pn5, pn4, pn3, pn2, pn1, pn0] = pn.to_be_bytes();
+        if cipher == Cipher::Tkip {
+            let head = [pn1, (pn1 | 0x20) & 0x7f, pn0, 0x20, pn2, pn3, pn4, pn5];
+            let at = if header.fc.from_ds() { 16 } else { 24 };
+            let (to, from) = (header.destination().unwrap().0, header.source().unwrap().0);
+            let priority = header.qos.map_or(0, |qos| qos.tid());
+            let code = michael(key[at..at + 8].try_into().unwrap(), to, from, priority, clear);
+            let seed = KeyMixer::new(key[..16].try_into().unwrap())
+                .mpdu_key(header.addr2.unwrap().0, tkip::counter(&head).unwrap());
+            return [&head[..], &stream::seal(&seed, &[clear, &code].concat())].concat();
+        }
         let mut nonce = vec![header.qos.map_or(0, |qos| qos.tid())];
         nonce.extend(header.addr2.unwrap().0);
         nonce.extend([pn5, pn4, pn3, pn2, pn1, pn0]);
@@ -176,6 +220,7 @@ pub(crate) mod sealing {
             Opener::Ccmp256(key) => key.encrypt_in_place_detached(ccmp, aad, &mut data).unwrap().to_vec(),
             Opener::Gcmp128(key) => key.encrypt_in_place_detached(gcmp, aad, &mut data).unwrap().to_vec(),
             Opener::Gcmp256(key) => key.encrypt_in_place_detached(gcmp, aad, &mut data).unwrap().to_vec(),
+            Opener::Tkip => return Vec::new(),
         };
         [&[pn0, pn1, 0, 0x20, pn2, pn3, pn4, pn5], &data[..], &tag].concat()
     }
@@ -186,7 +231,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const CIPHERS: [Cipher; 4] = [Cipher::Ccmp128, Cipher::Ccmp256, Cipher::Gcmp128, Cipher::Gcmp256];
+    const CIPHERS: [Cipher; 5] = [Cipher::Ccmp128, Cipher::Ccmp256, Cipher::Gcmp128, Cipher::Gcmp256, Cipher::Tkip];
 
     fn hex(text: &str) -> Vec<u8> {
         let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -233,7 +278,9 @@ mod tests {
                 mpdu.extend(&addresses[18..]);
             }
             if is_qos {
-                mpdu.extend(qos);
+                // There are no A-MSDUs with TKIP (12.5.2.1).
+                let kept = if cipher == Cipher::Tkip { 0x7f } else { 0xff };
+                mpdu.extend([qos[0] & kept, qos[1]]);
             }
             let header = Header::parse(&mpdu, false).unwrap();
             let mut body = sealing::seal(cipher, &key, &header, pn, &clear);
@@ -245,7 +292,8 @@ mod tests {
             prop_assert_eq!(&opened, &clear);
             prop_assert!(!opener.open(&header, &body[..body.len() - 1], &mut opened));
             // Only the packet number of the security header counts.
-            let index = Some(flip.index(body.len())).filter(|index| !(2..4).contains(index)).unwrap_or(0);
+            let not_counted = if cipher == Cipher::Tkip { [1, 3] } else { [2, 3] };
+            let index = Some(flip.index(body.len())).filter(|index| !not_counted.contains(index)).unwrap_or(0);
             body[index] ^= 1;
             prop_assert!(!opener.open(&header, &body, &mut opened) && opened.is_empty());
         }

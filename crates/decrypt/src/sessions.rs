@@ -27,7 +27,6 @@ const BUDGET: u64 = 1 << 19;
 #[derive(Default)]
 struct Group {
     keys: VecDeque<TemporalKey>,
-    cipher: Option<Cipher>,
     counts: Counts,
 }
 
@@ -41,6 +40,8 @@ pub struct Sessions {
     budget: u64,
     counts_frames: bool,
     clear: Vec<u8>,
+    /// The WEP key that fitted last, by its place.
+    latest_wep: usize,
 }
 
 impl std::fmt::Debug for Sessions {
@@ -67,6 +68,7 @@ impl Sessions {
             budget: BUDGET,
             counts_frames: true,
             clear: Vec::new(),
+            latest_wep: 0,
         }
     }
 
@@ -122,7 +124,6 @@ impl Sessions {
             }
         }
         let group = self.groups.entry(address).or_default();
-        group.cipher = delivered.cipher;
         if let Some(key) = delivered.key.filter(|key| !group.keys.iter().any(|known| known.is_same(key))) {
             group.keys.push_front(key);
             group.keys.truncate(MAX_GROUP_KEYS);
@@ -152,18 +153,22 @@ impl Sessions {
     pub fn decrypt(&mut self, header: &Header, body: Option<&[u8]>) -> Result<&[u8], Undecrypted> {
         let mut clear = std::mem::take(&mut self.clear);
         let counts = self.counts_frames;
+        let wep = body
+            .filter(|body| Cipher::guess(body) == Some(Cipher::Wep))
+            .map(|body| self.open_wep(header, body, &mut clear));
         let outcome = if header.addr1.is_group() {
-            self.open_group(header, body, &mut clear)
+            self.open_group(header, body, wep, &mut clear)
         } else {
             match self.pair(header) {
                 Some(pair) => {
                     let outcome = match body {
                         None => Err(Undecrypted::Cut),
-                        Some(body) => match (Cipher::guess(body), pair.cipher()) {
-                            (Some(Cipher::Wep), _) | (Some(Cipher::Tkip), None) | (_, Some(Cipher::Tkip)) => {
-                                Err(Undecrypted::Cipher)
+                        Some(body) => match wep {
+                            Some(outcome) => {
+                                pair.wep(outcome);
+                                outcome
                             }
-                            _ => pair.open(header, body, &mut clear),
+                            None => pair.open(header, body, &mut clear),
                         },
                     };
                     if counts {
@@ -181,7 +186,35 @@ impl Sessions {
         outcome.map(|_| self.clear.as_slice())
     }
 
-    fn open_group(&mut self, header: &Header, body: Option<&[u8]>, clear: &mut Vec<u8>) -> Result<bool, Undecrypted> {
+    /// Tries the WEP keys given for the network, the one that fitted last first.
+    fn open_wep(&mut self, header: &Header, body: &[u8], clear: &mut Vec<u8>) -> Result<bool, Undecrypted> {
+        let ssid = header.bssid().and_then(|bssid| self.ssid(bssid));
+        let fits = |of: Option<&[u8]>| of.zip(ssid).is_none_or(|(of, is)| of == is);
+        let count = self.keys.weps.len();
+        let order = (0..count).map(|index| (self.latest_wep + index) % count);
+        let mut candidates = order
+            .filter_map(|at| self.keys.weps.get(at).map(|key| (at, key)))
+            .filter(|(_, key)| fits(key.ssid.as_deref()))
+            .peekable();
+        if candidates.peek().is_none() {
+            return Err(if header.addr1.is_group() { Undecrypted::NoGroupKey } else { Undecrypted::NoKey });
+        }
+        match candidates.find(|(_, key)| key.open(body, clear)).map(|(at, _)| at) {
+            Some(at) => {
+                self.latest_wep = at;
+                Ok(false)
+            }
+            None => Err(Undecrypted::OtherKey),
+        }
+    }
+
+    fn open_group(
+        &mut self,
+        header: &Header,
+        body: Option<&[u8]>,
+        wep: Option<Result<bool, Undecrypted>>,
+        clear: &mut Vec<u8>,
+    ) -> Result<bool, Undecrypted> {
         let sender = header.addr2.unwrap_or(MacAddr::ZERO).as_u64();
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&sender) {
             return Err(Undecrypted::TooMany);
@@ -189,12 +222,7 @@ impl Sessions {
         let group = self.groups.entry(sender).or_default();
         let outcome = match body {
             None => Err(Undecrypted::Cut),
-            Some(body) => match (Cipher::guess(body), group.cipher) {
-                (Some(Cipher::Wep), _) | (Some(Cipher::Tkip), None) | (_, Some(Cipher::Tkip | Cipher::Wep)) => {
-                    Err(Undecrypted::Cipher)
-                }
-                _ => group.open(header, body, clear),
-            },
+            Some(body) => wep.unwrap_or_else(|| group.open(header, body, clear)),
         };
         if self.counts_frames {
             group.counts.add(outcome);

@@ -162,8 +162,8 @@ fn what_is_missing_is_told_apart() {
     let sessions = stage.seen(&[1, 2, 3, 4], "psk other \"good passphrase\"");
     assert_eq!(only(&sessions).state(), State::NoKeyForNetwork);
 
-    let tkip = Stage { cipher_suite: 2, ..psk_stage("good passphrase") };
-    assert_eq!(only(&tkip.seen(&[1, 2], KEYS)).state(), State::UnsupportedCipher);
+    let wep = Stage { cipher_suite: 1, ..psk_stage("good passphrase") };
+    assert_eq!(only(&wep.seen(&[1, 2], KEYS)).state(), State::UnsupportedCipher);
     let fast_transition = Stage { suite: 4, ..psk_stage("good passphrase") };
     assert_eq!(only(&fast_transition.seen(&[1, 2], KEYS)).state(), State::UnsupportedAkm);
 }
@@ -210,6 +210,8 @@ fn every_key_management_with_its_pmk() {
     let stages = [
         sae(),
         Stage { akm: Akm::Dot1x, suite: 1, version: 2, ..sae() },
+        Stage { akm: Akm::Dot1x, suite: 1, version: 1, ..wide(Cipher::Tkip, 2, sae()) },
+        Stage { akm: Akm::Dot1x, suite: 1, version: 2, ..wide(Cipher::Tkip, 2, sae()) },
         Stage { akm: Akm::Dot1xSha256, suite: 5, version: 3, ..sae() },
         Stage { akm: Akm::PskSha256, suite: 6, version: 3, ..sae() },
         Stage { akm: Akm::SuiteB, suite: 11, ..wide(Cipher::Gcmp128, 8, sae()) },
@@ -226,6 +228,27 @@ fn every_key_management_with_its_pmk() {
         assert_eq!(stage.data(&mut sessions).unwrap(), b"packet", "{:?}", stage.akm);
         assert_eq!(stage.group_data(&mut sessions).unwrap(), b"to all", "{:?}", stage.akm);
     }
+}
+
+#[test]
+fn wep_keys_are_tried_on_their_networks() {
+    let header = header(0x41, AP, STATION);
+    let key = [1, 2, 3, 4, 5];
+    let body = [&[7, 8, 9, 0][..], &crate::stream::seal(&[&[7, 8, 9], &key[..]].concat(), b"packet")].concat();
+    let after = |keys: &str| {
+        let mut sessions = Sessions::new(Arc::new(Keys::parse(keys.as_bytes()).unwrap()));
+        sessions.network(AP, b"stage");
+        let clear = sessions.decrypt(&header, Some(&body)).map(<[u8]>::to_vec);
+        (clear, only(&sessions).state())
+    };
+    for keys in
+        ["wep 0102030405", "wep 0102030405 stage", "wep 0102030406\nwep 000102030405060708090a0b0c\nwep 0102030405"]
+    {
+        assert_eq!(after(keys), (Ok(b"packet".to_vec()), State::Keys), "{keys}");
+    }
+    assert_eq!(after("wep 0102030406"), (Err(Undecrypted::OtherKey), State::WrongKey));
+    assert_eq!(after("wep 0102030405 other"), (Err(Undecrypted::NoKey), State::NoWepKey));
+    assert_eq!(after(KEYS), (Err(Undecrypted::NoKey), State::NoWepKey));
 }
 
 #[test]

@@ -185,9 +185,8 @@ class DecryptedGroup(Model):
     no_key: int
     """No key of the pair, or group key of the sender, was known when they came; the `state` of a pair says why."""
     other_key: int
-    """Keys were known, and their MIC matches under none: of another session, or damaged."""
-    cipher_not_supported: int
-    """TKIP or WEP."""
+    """Keys were known, and their MIC (WEP: integrity check value) matches under none: of another session or network,
+    or damaged."""
     cut: int
     """Cut by the snap length."""
 
@@ -203,7 +202,7 @@ class DecryptedPair(Model):
     """Name of the network, where it was heard; bytes that are no text are shown as `\\xNN`."""
     state: str
     """How far it came: `keys`, `no-handshake`, `incomplete-handshake`, `wrong-key`, `no-key-for-network`,
-    `pmk-needed`, `unsupported-akm`, `unsupported-cipher`, `too-many-handshakes`."""
+    `pmk-needed`, `unsupported-akm`, `unsupported-cipher`, `no-wep-key`, `too-many-handshakes`."""
     akm: str | None
     """Key management that the station chose; null without message 2."""
     cipher: str | None
@@ -221,9 +220,8 @@ class DecryptedPair(Model):
     no_key: int
     """No key of the pair, or group key of the sender, was known when they came; the `state` of a pair says why."""
     other_key: int
-    """Keys were known, and their MIC matches under none: of another session, or damaged."""
-    cipher_not_supported: int
-    """TKIP or WEP."""
+    """Keys were known, and their MIC (WEP: integrity check value) matches under none: of another session or network,
+    or damaged."""
     cut: int
     """Cut by the snap length."""
 
@@ -236,7 +234,7 @@ class Decryption(Model):
     protected: int
     """Protected data MPDUs (with a good or unknown FCS; retries count each)."""
     decrypted: int
-    """Those decrypted: their MIC matches."""
+    """Those decrypted: their MIC matches (WEP, and TKIP in fragments: their integrity check value)."""
     packet_number_not_above: int
     """Those decrypted whose packet number is not above all before it, and that are no retries: replays, or a file in
     disorder."""

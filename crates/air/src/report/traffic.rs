@@ -12,7 +12,7 @@ pub struct Decryption {
     pub keys: u64,
     /// Protected data MPDUs (with a good or unknown FCS; retries count each).
     pub protected: u64,
-    /// Those decrypted: their MIC matches.
+    /// Those decrypted: their MIC matches (WEP, and TKIP in fragments: their integrity check value).
     pub decrypted: u64,
     /// Those decrypted whose packet number is not above all before it, and that are no retries: replays, or a file in disorder.
     pub packet_number_not_above: u64,
@@ -35,7 +35,7 @@ pub struct DecryptedPair {
     /// Name of the network, where it was heard; bytes that are no text are shown as `\xNN`.
     pub ssid: Option<String>,
     /// How far it came: `keys`, `no-handshake`, `incomplete-handshake`, `wrong-key`, `no-key-for-network`, `pmk-needed`,
-    /// `unsupported-akm`, `unsupported-cipher`, `too-many-handshakes`.
+    /// `unsupported-akm`, `unsupported-cipher`, `no-wep-key`, `too-many-handshakes`.
     pub state: String,
     /// Key management that the station chose; `None` without message 2.
     pub akm: Option<String>,
@@ -75,10 +75,8 @@ pub struct ProtectedMpdus {
     pub decrypted: u64,
     /// No key of the pair, or group key of the sender, was known when they came; the `state` of a pair says why.
     pub no_key: u64,
-    /// Keys were known, and their MIC matches under none: of another session, or damaged.
+    /// Keys were known, and their MIC (WEP: integrity check value) matches under none: of another session or network, or damaged.
     pub other_key: u64,
-    /// TKIP or WEP.
-    pub cipher_not_supported: u64,
     /// Cut by the snap length.
     pub cut: u64,
 }

@@ -128,6 +128,8 @@ pub struct EapolKey<'a> {
     pub replay_counter: u64,
     /// Key Nonce.
     pub nonce: [u8; 32],
+    /// EAPOL-Key IV: of Key Data that RC4 encrypts.
+    pub iv: [u8; 16],
     /// Key MIC.
     pub mic: &'a [u8],
     /// Key Data.
@@ -154,6 +156,7 @@ impl<'a> EapolKey<'a> {
             information: KeyInformation(u16::from_be_bytes(*packet.get(5..)?.first_chunk()?)),
             replay_counter: u64::from_be_bytes(*packet.get(9..)?.first_chunk()?),
             nonce: *packet.get(17..)?.first_chunk()?,
+            iv: *packet.get(49..)?.first_chunk()?,
             mic,
             data,
         })

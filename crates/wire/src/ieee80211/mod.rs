@@ -19,6 +19,7 @@ pub mod management;
 pub mod rsn;
 pub mod sequence;
 pub mod ssid;
+pub mod tkip;
 pub mod wmm;
 
 mod compressed;
