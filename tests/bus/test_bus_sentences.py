@@ -94,8 +94,26 @@ CORPUS = (
     Golden(
         "usb/liquidctl_Corsair_H150i_Elite_RGB_corsair_h150_elite.pcap",
         "10040376f6239cc4c3f3e13558aa6e0b8479868837f5fd92d2d2e1e84a42969c",
-        ("1.4: human interface device", "2.1: hub", "1.2: hub"),
-        ("unknown", *NETWORK),
+        (
+            "1.4: human interface device",
+            "2.1: hub",
+            "1.2: hub",
+            "At least 18252 of 36588 records repeat another that is at most 50 µs away",
+            "2 completions have no submission in the capture: requests from before the capture",
+        ),
+        ("unknown", ": records were dropped while capturing", "lower bounds", *NETWORK),
+    ),
+    Golden(
+        "usb/liquidctl_Corsair_H100i_RGB_Platinum_02_-_generic_capture_-_TikiTDO_h100i_usb_dump.txt",
+        "b7fffafd019fb44b72c60ccebac09fe5689cb2268ec59fd92c300e1a69ba60e7",
+        ("1.1: hub", "12 completions have no submission in the capture, and 10 submissions no completion"),
+        ("plug the device in", "plug it in", "repeat another"),
+    ),
+    Golden(
+        "usb/f196_usbmon_036.mon",
+        "d81c665dc4238feb54f9f0c245f00bece7682829d4f97b909a987e70abd48dba",
+        ("1.36: human interface device", "The enumeration of the device is not in the capture"),
+        ("before the capture, so", "nothing known in its transfers"),
     ),
     Golden(
         "generated/D_qmi_wwan_usbmon.pcap",
@@ -141,9 +159,10 @@ def by_hash() -> dict[str, Path]:
 
 
 def said(report: BusReport) -> str:
-    """All sentences: what each device is, by what, and every verdict with its evidence."""
+    """All sentences: what each device is, by what, every verdict with its evidence, and every limit."""
     lines = [f"{d.name}: {d.kind_name}; {'; '.join(d.evidence)}" for d in report.devices]
     lines += [f"{verdict.text} {'; '.join(verdict.evidence)}" for verdict in report.verdicts]
+    lines += [limit.text for limit in report.summary.limits]
     return "\n".join(lines)
 
 

@@ -79,7 +79,7 @@ def test_what_was_agreed_on_is_told_with_its_figures(tmp_path: Path, link_type: 
         "QMAP to the host, at most 16 datagrams and 8,192 bytes in a transfer."
     )
     assert texts["uplink-within-agreed"] == (
-        f"All 30 uplink {unit}s keep to what was agreed on, 16 datagrams and 8,192 bytes: the most in one is "
+        f"All 30 uplink {unit}s stay within the agreed 16 datagrams and 8,192 bytes: the most in one is "
         "8 datagrams, 352 bytes."
     )
     assert "downlink-within-agreed" in texts

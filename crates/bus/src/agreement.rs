@@ -134,7 +134,7 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
             found.push(verdict(&format!("{name}-within-agreed"), "neutral", device, text, evidence(format)));
         } else if transfers >= ENOUGH && way.most_bytes.is_some() {
             let text = format!(
-                "All {} {name} {unit}s keep to what was agreed on, {limits}: the most in one is {seen}.",
+                "All {} {name} {unit}s stay within the agreed {limits}: the most in one is {seen}.",
                 figure(transfers)
             );
             found.push(verdict(&format!("{name}-within-agreed"), "good", device, text, evidence(format)));

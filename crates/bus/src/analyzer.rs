@@ -10,6 +10,7 @@ use wire::usb::usbmon::EventKind;
 use wire::usb::TransferType;
 
 use crate::class::{classify, Class};
+use crate::copies::Copies;
 use crate::device::Device;
 use crate::endpoint::{Endpoint, Key};
 use crate::event::{Event, Status};
@@ -69,6 +70,7 @@ pub struct Analyzer {
     /// Descriptors read at address 0, by bus.
     unaddressed: BTreeMap<u16, wire::usb::descriptors::Device>,
     requests: Requests,
+    copies: Copies,
 }
 
 impl Analyzer {
@@ -84,6 +86,10 @@ impl Analyzer {
     pub fn push(&mut self, event: &Event<'_>) {
         self.time(event.time_us);
         self.summary.records += 1;
+        if self.copies.is_copy(event) {
+            self.summary.copies += 1;
+            return;
+        }
         if let Some(layer) = self.summary.layers.get_mut(match event.status {
             Status::Usbd(_) => 1,
             _ => 0,
@@ -103,6 +109,9 @@ impl Analyzer {
     /// Takes the next event, which lies outside the window.
     pub fn push_outside(&mut self, event: &Event<'_>, place: Place) {
         self.has_window = true;
+        if self.copies.is_copy(event) {
+            return;
+        }
         let key =
             Key { bus: event.bus, device: event.device, address: event.endpoint.0 & 0x8f, transfer: event.transfer };
         let is_after = place != Place::Before;

@@ -99,6 +99,11 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     add(device.firmware_writes, "vendor requests 30 that write firmware");
     let requests = if device.ntb_requests == 1 { "request for NTB parameters" } else { "requests for NTB parameters" };
     add(device.ntb_requests, requests);
+    // Where descriptors name the class, requests of it are no news.
+    if device.interfaces.is_empty() {
+        add(device.port_requests, "requests about ports, which hubs alone take");
+        add(device.hid_requests, "requests that set or ask for a HID report");
+    }
 
     let qmi_vendor = ids.is_some_and(|(vendor, _)| QUALCOMM_MODEM_VENDORS.contains(&vendor));
     let mut class = |kind, name, by| Class { kind, name, by, evidence: std::mem::take(&mut evidence) };
@@ -153,6 +158,12 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     if may_be_network && count(Framing::RawIp) >= ENOUGH {
         return class("raw-ip", "network device with one IP packet per transfer", "content");
     }
+    if device.interfaces.is_empty() && device.port_requests >= ENOUGH {
+        return class("hub", "hub", "content");
+    }
+    if device.interfaces.is_empty() && device.hid_requests >= ENOUGH {
+        return class("hid", "human interface device", "content");
+    }
     if !device.interfaces.is_empty() || ids.is_some() {
         let hub = device.descriptor.is_some_and(|d| d.class.0 == 9);
         let name = if vendor_interface {
@@ -189,6 +200,20 @@ mod tests {
         assert_eq!(own.name, "of the vendor's own class: its descriptors do not say what it is");
         let eem = classify(&with((2, 0x0c, 7)), &[]);
         assert_eq!(eem.name, "unknown: network devices and others have interfaces of its classes");
+    }
+
+    #[test]
+    fn requests_alone_name_a_hub_and_a_hid() {
+        let with = |port_requests, hid_requests| {
+            let mut device = Device::default();
+            (device.port_requests, device.hid_requests) = (port_requests, hid_requests);
+            classify(&device, &[])
+        };
+        let hub = with(5, 0);
+        assert_eq!((hub.kind, hub.by), ("hub", "content"));
+        assert_eq!(hub.evidence, ["5 requests about ports, which hubs alone take"]);
+        assert_eq!((with(0, 4).kind, with(0, 4).by), ("hid", "content"));
+        assert_eq!(with(0, 3).kind, "unknown");
     }
 
     #[test]

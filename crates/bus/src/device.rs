@@ -42,6 +42,10 @@ pub struct Device {
     /// Vendor requests that carry firmware as Atheros chips take it.
     pub firmware_writes: u64,
     pub ntb_requests: u64,
+    /// Requests about ports, which hubs alone take.
+    pub port_requests: u64,
+    /// Reports set and asked for.
+    pub hid_requests: u64,
 }
 
 impl Device {
@@ -55,6 +59,9 @@ impl Device {
             (0x40 | 0xc0, realtek::REGISTER_REQUEST) if setup.index == 0 => self.register_requests += 1,
             (0x40, 0x30) => self.firmware_writes += 1,
             (0xa1, 0x80..=0x88) => self.ntb_requests += 1,
+            (0x23, 1 | 3) | (0xa3, 0) => self.port_requests += 1,
+            (0x21, 9) => self.hid_requests += 1,
+            (0xa1, 1) if setup.value != 0 => self.hid_requests += 1,
             _ => {}
         }
     }

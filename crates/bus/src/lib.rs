@@ -6,6 +6,7 @@ mod agreement;
 mod analyzer;
 mod class;
 mod conclusion;
+mod copies;
 mod device;
 mod endpoint;
 pub mod event;

@@ -53,6 +53,9 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
         ),
         None => {}
     }
+    if totals.copies > 0 {
+        add("copies", copies(totals.copies, totals.records));
+    }
     if totals.unmatched + totals.lost_completions > 0 {
         add("unmatched", unmatched(totals.unmatched, totals.lost_completions));
     }
@@ -69,18 +72,20 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
                 .to_owned(),
         );
     }
-    let without = report.devices.iter().filter(|device| device.vendor_id.is_none()).count();
+    // A hub says nothing of drivers, and a root hub cannot be plugged in.
+    let without = report.devices.iter().filter(|device| device.vendor_id.is_none() && device.kind != "hub").count();
     if without > 0 {
         add(
             "no-descriptors",
             if report.devices.len() == 1 {
-                "The device was enumerated before the capture, so its descriptors are not known: plug it in while capturing."
+                "The enumeration of the device is not in the capture, so its descriptors are not known: plug it in while \
+                 capturing."
                     .to_owned()
             } else {
-                let (were, their) = if without == 1 { ("was", "its") } else { ("were", "their") };
+                let (their, them) = if without == 1 { ("its", "it") } else { ("their", "them") };
                 format!(
-                    "{without} of {} devices {were} enumerated before the capture, so {their} descriptors are not known: \
-                     plug the device in while capturing.",
+                    "The enumeration of {without} of {} devices is not in the capture, so {their} descriptors are not known: \
+                     plug {them} in while capturing.",
                     report.devices.len()
                 )
             },
@@ -101,6 +106,15 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
     found
 }
 
+/// Records that are in the file twice.
+fn copies(copies: u64, records: u64) -> String {
+    let repeat = if copies == 1 { "repeats" } else { "repeat" };
+    format!(
+        "At least {copies} of {records} records {repeat} another that is at most 50 µs away, as where usbmon0 and a bus's own \
+         interface are captured together: these count once."
+    )
+}
+
 /// Completions without their submission, and submissions whose identifier came back without a completion.
 fn unmatched(completions: u64, lost: u64) -> String {
     let (are, have) = if completions == 1 { ("completion", "has") } else { ("completions", "have") };
@@ -108,7 +122,7 @@ fn unmatched(completions: u64, lost: u64) -> String {
     if lost == 0 {
         return format!(
             "{without}: requests from before the capture, or dropped records. Turnarounds, requests under way and rates of \
-             transfers are weaker for it; counts of completions and bytes are not."
+             transfers are weaker for it; the completions and their bytes are counted all the same."
         );
     }
     let (sent, whose) = if lost == 1 { ("submission", "its") } else { ("submissions", "their") };

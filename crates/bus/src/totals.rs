@@ -12,6 +12,8 @@ pub(crate) struct Totals {
     pub last_us: i64,
     pub latest_us: i64,
     pub backward_steps: u64,
+    /// Records of events that were counted already.
+    pub copies: u64,
     pub submissions: u64,
     pub completions: u64,
     pub submission_errors: u64,

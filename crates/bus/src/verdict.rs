@@ -234,7 +234,9 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
         "Blocks are missing by their sequence numbers. The capture itself lost records, so they may just not be in it."
             .to_owned()
     } else {
-        "Blocks are missing by their sequence numbers: lost between host and device.".to_owned()
+        "Blocks are missing by their sequence numbers, although the capture has both ends of nearly all requests: their \
+         sender skipped the numbers, or they were lost on the way."
+            .to_owned()
     };
     let tone = if faulty == 0 && lossy { "neutral" } else { "bad" };
     Some(verdict(if faulty > 0 { "framing-faults" } else { "missing-blocks" }, tone, device, text, evidence))
@@ -276,6 +278,12 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
                 status.meaning
             ));
         }
+    }
+    let others = endpoints.iter().map(|endpoint| endpoint.errors).sum::<u64>().saturating_sub(count);
+    if others > 0 {
+        evidence.push(format!(
+            "{others} more did not succeed, which is no fault: a stall that says no to a request, or a device that left"
+        ));
     }
     (count > 0).then(|| {
         let s = if device.completions == 1 { "" } else { "s" };

@@ -58,21 +58,21 @@ def _summary(report: BusReport) -> Section:
     ]
     if summary.unmatched_completions or summary.lost_completions or summary.unfinished:
         odd = (
-            f"{fmt.count(summary.unmatched_completions)} completions without submission, "
-            f"{fmt.count(summary.lost_completions)} submissions without completion, "
+            f"{fmt.many(summary.unmatched_completions, 'completion')} without submission, "
+            f"{fmt.many(summary.lost_completions, 'submission')} without completion, "
             f"{fmt.count(summary.unfinished)} under way at the end"
         )
         facts.append(Fact("Not paired", odd))
     if summary.other_requests:
         facts.append(Fact("Requests without data", fmt.count(summary.other_requests)))
     if summary.clock_wraps:
-        facts.append(Fact("Clock restarted", f"{fmt.count(summary.clock_wraps)} times, undone here"))
+        facts.append(Fact("Clock restarted", f"{fmt.many(summary.clock_wraps, 'time')}, undone here"))
     if summary.dropped_by_capture:
         facts.append(Fact("Dropped while capturing", fmt.count(summary.dropped_by_capture), tone="bad"))
     if summary.not_usb:
-        facts.append(Fact("Not USB", f"{fmt.count(summary.not_usb)} records"))
+        facts.append(Fact("Not USB", fmt.many(summary.not_usb, "record")))
     if summary.unreadable:
-        facts.append(Fact("Unreadable", f"{fmt.count(summary.unreadable)} records", tone="bad"))
+        facts.append(Fact("Unreadable", fmt.many(summary.unreadable, "record"), tone="bad"))
     if summary.damage is not None:
         where = f"at byte {fmt.count(summary.damage.offset)}: {summary.damage.message}"
         facts.append(Fact("Damage", where, tone="bad"))

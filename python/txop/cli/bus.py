@@ -232,9 +232,8 @@ def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:
             warning = f"{place}. The report covers what came before."
             code = ExitCode.PARTIAL
         elif summary.unreadable:
-            warning = (
-                f"{report.path}: {summary.unreadable:,} records could not be read ({summary.unreadable_examples[0]})."
-            )
+            records = "1 record" if summary.unreadable == 1 else f"{summary.unreadable:,} records"
+            warning = f"{report.path}: {records} could not be read ({summary.unreadable_examples[0]})."
             code = ExitCode.PARTIAL
         if warning is not None:
             console.stderr().print(console.safe_text(f"Warning: {warning}", "yellow"), soft_wrap=True)

@@ -16,6 +16,15 @@ def count(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else f"{value:,.0f}"
 
 
+def many(value: int, what: str) -> str:
+    """A count of things that have a regular plural.
+
+    >>> many(1, "frame"), many(4000, "frame")
+    ('1 frame', '4,000 frames')
+    """
+    return f"{count(value)} {what}{'' if value == 1 else 's'}"
+
+
 def number(value: float | None, digits: int = 1) -> str:
     """A number with a fixed number of decimals: ``11.2``."""
     return NOT_AVAILABLE if value is None else f"{value:,.{digits}f}"

@@ -1,0 +1,63 @@
+//! Captures in which usbmon0 tells again what the interface of a bus told.
+
+use std::io::Cursor;
+
+use txop_bus::report::Report;
+use txop_bus::{analyze_read, Options};
+
+fn read(lines: &[String]) -> Report {
+    let text = lines.join("\n") + "\n";
+    analyze_read(Cursor::new(text.into_bytes()), None, "test".to_owned(), &Options::default(), &mut ())
+        .expect("a report")
+}
+
+/// A request of an interrupt endpoint, under way from `at` µs for 990 µs.
+fn ends(at: u64) -> [(u64, String); 2] {
+    [(at, "S Ii:1:005:1 -115:1 8 <".to_owned()), (at + 990, "C Ii:1:005:1 0:1 8 = 01020304 05060708".to_owned())]
+}
+
+/// `order`: which of S, its copy s, C and its copy c comes when. Copies are stamped 1 µs later.
+fn capture(order: &str) -> Report {
+    let mut lines = Vec::new();
+    for n in 0..100 {
+        let [submission, completion] = ends(1_000 * n + 10);
+        for letter in order.chars() {
+            let (at, what) = if letter.eq_ignore_ascii_case(&'s') { &submission } else { &completion };
+            lines.push(format!("ffff8800 {} {what}", at + u64::from(letter.is_lowercase())));
+        }
+    }
+    read(&lines)
+}
+
+#[test]
+fn every_event_counts_once_in_whatever_order_its_copy_comes() {
+    for order in ["SsCc", "SCsc", "sScC", "scSC"] {
+        let report = capture(order);
+        let summary = &report.summary;
+        assert_eq!((summary.submissions, summary.completions), (100, 100), "{order}");
+        assert_eq!((summary.unmatched_completions, summary.lost_completions), (0, 0), "{order}");
+        let endpoint = &report.endpoints[0];
+        assert_eq!((endpoint.bytes, endpoint.in_flight_max), (800, 1), "{order}");
+        let said: Vec<&str> = summary.limits.iter().map(|limit| limit.text.as_str()).collect();
+        let copies = "At least 200 of 400 records repeat another that is at most 50 µs away";
+        assert!(said.iter().any(|text| text.starts_with(copies)), "{order}: {said:?}");
+        assert!(!said.iter().any(|text| text.contains("dropped while capturing")), "{order}: {said:?}");
+    }
+}
+
+#[test]
+fn requests_that_follow_each_other_at_once_are_no_copies() {
+    // A root hub answers in 1 µs, and the same identifier asks the same again.
+    let lines: Vec<String> = (0..50)
+        .flat_map(|n| {
+            let at = 100 + 2 * n;
+            [
+                format!("ffff8800 {at} S Ci:1:001:0 s a3 00 0000 0001 0004 4 <"),
+                format!("ffff8800 {} C Ci:1:001:0 0 4 = 00010000", at + 1),
+            ]
+        })
+        .collect();
+    let report = read(&lines);
+    assert_eq!((report.summary.submissions, report.summary.completions), (50, 50));
+    assert!(report.summary.limits.iter().all(|limit| limit.code != "copies"));
+}
