@@ -18,7 +18,7 @@ from txop.air.page.plots import waterfall
 from txop.air.view import Facts, Grid, sections
 from txop.air.view.glyphs import GLYPH_OF_CAUSE, glyph
 from txop.air.view.headline import headline
-from txop.cli.air_headline import bar
+from txop.cli.air_headline import bar, keys
 from txop.present.plot import INK, theme_colors
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -193,6 +193,26 @@ def test_a_phy_rate_of_some_mpdus_says_of_how_many(document):
     assert "the duration of 9 is known" in page(report)
     del fall["mpdus_timed"]
     assert "whose duration is known" not in headline(AirReport.parse(json.dumps(document))).flows[0].sentence
+
+
+def test_one_frame_is_no_throughput(document):
+    fall = document["waterfalls"][0]
+    fall.update(mpdus=1, observed_us=48.0)
+    said = headline(AirReport.parse(json.dumps(document))).flows[0].sentence
+    assert said == "1 data MPDU in 48 µs: too few for a throughput."
+
+
+def test_every_sign_of_a_bar_has_a_key(report):
+    """A share too small for a key of its own may still be at the middle of a cell."""
+    fall = report.waterfalls[0]
+    rest, small = fall.steps[0], fall.steps[3]
+    steps = [small.model_copy(update={"share": 0.004}), rest.model_copy(update={"share": 0.996})]
+    narrow = fall.model_copy(update={"steps": steps})
+    for width in (100, 130, 200):
+        drawn = set(bar(narrow, width).plain)
+        assert drawn <= {key.plain[0] for key in keys(narrow, width)}, width
+    assert glyph(small.cause) in bar(narrow, 200).plain
+    assert len(keys(narrow, 100)) == 1
 
 
 def test_the_last_bar_of_the_waterfall_is_the_row_of_the_table(report):

@@ -226,6 +226,9 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
     } else if field * 2 > received {
         text.push(format!("{field} of {received} received frames carry radiotap's timestamp field"));
         ClockSource::StampField
+    } else if all == 0 {
+        text.push("no frame was received from the air, so there is no time stamp of a reception".to_owned());
+        ClockSource::Capture
     } else {
         text.push(agreed(format!(
             "only {} of {} received frames carry a hardware time stamp: the capture clock is used, which is \
@@ -265,7 +268,10 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         ));
         "not-a-ppdu-id"
     } else {
-        text.push(format!("{with_reference} frames carry an A-MPDU reference that can identify their PPDU"));
+        text.push(match with_reference {
+            1 => "1 frame carries an A-MPDU reference that can identify its PPDU".to_owned(),
+            _ => format!("{with_reference} frames carry an A-MPDU reference that can identify their PPDU"),
+        });
         "ppdu-id"
     };
     let grouping = if reference == "ppdu-id" {

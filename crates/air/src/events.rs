@@ -264,7 +264,7 @@ impl Row {
             Says::Nothing | Says::From(_) => (None, None),
             Says::Hidden => (None, Some("encrypted".to_owned())),
             Says::Authentication(algorithm, transaction, status) => {
-                let algorithm = match algorithm {
+                let algorithm_name = match algorithm {
                     0 => "open".to_owned(),
                     1 => "shared key".to_owned(),
                     2 => "FT".to_owned(),
@@ -272,8 +272,11 @@ impl Row {
                     4..=6 => "FILS".to_owned(),
                     other => format!("algorithm {other}"),
                 };
-                let text = format!("{algorithm}, message {transaction}: {}", StatusCode::from(status).text());
-                (Some(status), Some(text))
+                let message = format!("{algorithm_name}, message {transaction}");
+                if is_request(algorithm, transaction) {
+                    return (None, Some(message));
+                }
+                (Some(status), Some(format!("{message}: {}", StatusCode::from(status).text())))
             }
             Says::Status(status) => (Some(status), Some(StatusCode::from(status).text().to_owned())),
             Says::Reason(reason) => (Some(reason), Some(ReasonCode::from(reason).text().to_owned())),
@@ -284,6 +287,12 @@ impl Row {
             }
         }
     }
+}
+
+/// Whether an authentication frame asks rather than answers: its status is reserved (802.11-2020, table 9-41). Both ends of
+/// SAE answer.
+const fn is_request(algorithm: u16, transaction: u16) -> bool {
+    matches!(algorithm, 0..=2 | 4..=6) && transaction % 2 == 1
 }
 
 fn of_management(kind: FrameKind, management: &Management) -> Option<(Kind, Says)> {

@@ -233,10 +233,12 @@ impl Matcher {
         }
     }
 
-    /// Without a way to group MPDUs, the next MPDU of the same traffic class most likely rode in the same A-MPDU.
+    /// Without a way to group MPDUs, the next MPDU of the same traffic class most likely rode in the same A-MPDU, unless its
+    /// format has none.
     fn looks_aggregated(&self, pending: &Pending, next: &Ppdu) -> bool {
         let first = next.mpdus.first();
         !self.grouped
+            && (pending.mode.can_aggregate() || pending.mode == Mode::Unknown)
             && pending.tid.is_some()
             && next.ta == Some(pending.ta)
             && next.ra == pending.ra

@@ -160,7 +160,11 @@ pub fn untimely(known: &Known<'_>) -> Option<Limit> {
 pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     let n = known.counts.frames();
     if n == 0 {
-        return Vec::new();
+        let sentence = sentence!(
+            "{n} 802.11 frames are in what was counted: nothing of the air can be told",
+            n = Figure::total(n)
+        );
+        return vec![Limit::new("no-frames", sentence, &["all sections"])];
     }
     let mut limits: Vec<Limit> = untimely.into_iter().collect();
     clock(known, &mut limits);
@@ -324,6 +328,12 @@ fn rates(known: &Known<'_>, limits: &mut Vec<Limit>) {
                 aggregatable = Figure::count(0, n),
                 n = Figure::total(n)
             )
+        } else if rated == 0 {
+            sentence!(
+                "{status} of {n} frames have an A-MPDU status, and the format of none is known: MPDUs cannot be grouped to PPDUs",
+                status = Figure::count(status, n),
+                n = Figure::total(n)
+            )
         } else if aggregatable == 0 {
             sentence!(
                 "{status} of {n} frames have an A-MPDU status, and {aggregatable} of the {rated} whose format is known can carry an \
@@ -464,7 +474,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             "away",
             sentence!(
                 "not even beacons were heard for {share} of the time, where {beacons} were heard at other times: the sniffer did not \
-                 listen, or the access point was away",
+                 listen, the access point was away, or frames were filtered out",
                 share = Figure::share(share(silent_ns), medium.beacons(), 0),
                 beacons = Figure::total(medium.beacons())
             ),

@@ -27,6 +27,9 @@ const BUSY_BIN_NS: i64 = 10_000_000;
 
 /// Not even a beacon for this long, where beacons come: the sniffer was not listening.
 const SILENCE_NS: i64 = 250_000_000;
+/// The same in tenths of the shortest beacon interval, where that makes more.
+const SILENCE_TENTHS: i64 = 25;
+const TU_NS: i64 = 1_024_000;
 /// Beacons from which their absence says something.
 const MIN_BEACONS: u64 = 10;
 /// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.
@@ -136,6 +139,8 @@ pub struct Medium {
     phys: [Phy; 8],
     busy: Series<BusySum>,
     beacons: u64,
+    /// The shortest interval of beacons heard, ns.
+    interval_ns: Option<i64>,
     held: Option<Held>,
     turn: Option<Turn>,
     /// Causes of the whole duration of the turn, when it carries data.
@@ -171,6 +176,7 @@ impl Medium {
             phys: Default::default(),
             busy: Series::new(BUSY_BIN_NS),
             beacons: 0,
+            interval_ns: None,
             held: None,
             turn: None,
             full: SpentNs::default(),
@@ -180,6 +186,17 @@ impl Medium {
     /// The receiver was on another channel: the time until the next PPDU is not observed.
     pub fn away(&mut self) {
         self.was_away = true;
+    }
+
+    /// Not even a beacon for longer than this: the sniffer was not listening.
+    fn silence_ns(&self) -> i64 {
+        self.interval_ns.map_or(SILENCE_NS, |interval_ns| SILENCE_NS.max(interval_ns * SILENCE_TENTHS / 10))
+    }
+
+    /// Takes note of the interval of a beacon, in TU.
+    pub fn beacon_interval(&mut self, tu: u16) {
+        let interval_ns = i64::from(tu) * TU_NS;
+        self.interval_ns = Some(self.interval_ns.map_or(interval_ns, |shortest| shortest.min(interval_ns)));
     }
 
     /// Is it known already that the receiver went away?
@@ -230,7 +247,7 @@ impl Medium {
             self.observed_ns -= silence;
             self.unobserved_ns += silence;
         }
-        let is_silence = !std::mem::take(&mut self.was_heard) && gap > SILENCE_NS;
+        let is_silence = !std::mem::take(&mut self.was_heard) && gap > self.silence_ns();
         if hopped || (is_silence && self.beacons >= MIN_BEACONS) {
             self.unobserved_ns += gap;
             self.hopped_ns += if hopped { gap } else { 0 };

@@ -308,7 +308,7 @@ fn remedy(
         ),
         _ => sentence!(
             "{seconds} s in pauses in which not even beacons were heard, where they come at other times: the sniffer did not listen, \
-             or the access point was away",
+             the access point was away, or frames were filtered out",
             seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.mpdus, 2)
         ),
     }

@@ -109,3 +109,20 @@ fn between_the_first_rows_and_the_latest_rows_are_left_out() {
     assert_eq!(events.rows[999].start_us, 999.0 * 2e6);
     assert_eq!(events.rows[1_000].start_us, 4_000.0 * 2e6);
 }
+
+#[test]
+fn a_request_to_authenticate_has_no_status() {
+    let authentication = |to, from, algorithm: u8, transaction: u8, status: u8| {
+        management(0xb0, to, from, AP, &[algorithm, 0, transaction, 0, status, 0])
+    };
+    // Open: what message 1 has in place of a status is reserved. Of SAE both ends say how it went.
+    let events = events([
+        (0, authentication(AP, STATION, 0, 1, 2)),
+        (2 * MS, authentication(STATION, AP, 0, 2, 0)),
+        (4 * MS, authentication(AP, STATION, 3, 1, 126)),
+    ]);
+    let rows = of_kind(&events, "authentication");
+    let said: Vec<_> = rows.iter().map(|row| (row.code, row.text.as_deref().unwrap_or_default())).collect();
+    assert_eq!(said[..2], [(None, "open, message 1"), (Some(0), "open, message 2: successful")]);
+    assert!(said[2].0 == Some(126) && said[2].1.starts_with("SAE, message 1: "), "{said:?}");
+}

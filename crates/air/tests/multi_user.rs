@@ -2,7 +2,7 @@
 
 mod handmade;
 
-use handmade::{Address, Handmade};
+use handmade::{signalled, Address, Handmade};
 use txop_air::report::{AllocatedUnit, MultiUser, MultiUserPpdus, ResourceUnit, SigBRate};
 use wire::phy::Bandwidth;
 use wire::radiotap::HeMu;
@@ -134,26 +134,6 @@ fn eht_to_one_user_has_a_duration_without_l_sig() {
 fn stamped(format: u16, tsft_us: u64, unit: u16, l_sig: u16) -> Vec<u8> {
     let width_only = HeMu { width: Some(Bandwidth::Mhz80), ..HeMu::default() };
     signalled(format, tsft_us, unit, l_sig, &width_only)
-}
-
-/// The same with this HE-MU field.
-fn signalled(format: u16, tsft_us: u64, unit: u16, l_sig: u16, he_mu: &HeMu) -> Vec<u8> {
-    let mut bytes = tsft_us.to_le_bytes().to_vec();
-    bytes.extend(6_135u16.to_le_bytes());
-    bytes.extend([0x40, 0x01]);
-    // 80 MHz: in HE-MU's flags2 of a downlink PPDU, in data6 of a trigger-based one.
-    let data6 = if format == 3 { 1 | 0x0020 | 2 << 6 } else { 1 };
-    let he = [0x4020 | format, 0x0002, 0, 0, unit, data6];
-    he.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-    bytes.extend(he_mu.emit());
-    bytes.extend(2u16.to_le_bytes());
-    bytes.extend((l_sig << 4).to_le_bytes());
-    let present: u32 = 1 | 1 << 3 | 1 << 23 | 1 << 24 | 1 << 27;
-    let mut header = vec![0, 0];
-    header.extend((8 + bytes.len() as u16).to_le_bytes());
-    header.extend(present.to_le_bytes());
-    header.extend(bytes);
-    header
 }
 
 fn user(number: u8) -> Address {

@@ -114,3 +114,32 @@ fn a_block_ack_of_a_reserved_kind_has_a_row() {
     assert_eq!((log.frames, log.rows.len()), (1, 1));
     assert_eq!((log.rows[0].number, log.rows[0].tid, log.rows[0].acknowledged), (4, None, None));
 }
+
+#[test]
+fn qos_frames_in_a_format_without_ampdus_are_ppdus_of_their_own() {
+    let mut capture = Handmade::on(2_412);
+    for _ in 0..40 {
+        capture.frame(0x0188, [AP, STATION, AP], &[0; 60]);
+    }
+    let exchanges = capture.report().exchanges;
+    let data = &exchanges[0].data;
+    assert_eq!(
+        (data.ppdus, data.answered, data.missing_not_resent),
+        (39, 0, 39),
+        "the last may be answered behind the end"
+    );
+}
+
+#[test]
+fn beacons_that_come_seldom_leave_no_silence_between_them() {
+    let mut capture = Handmade::on(2_412);
+    let body = |tu: u16| [&[0; 8][..], &tu.to_le_bytes(), &[1, 0, 0, 1, b'a']].concat();
+    for _ in 0..20 {
+        capture.frame(0x0080, [handmade::BROADCAST, AP, AP], &body(1_000));
+        capture.pause(1_014);
+    }
+    data(&mut capture);
+    let report = capture.report();
+    assert_eq!(step_s(&report, "unobserved"), 0.0);
+    assert!(limits(&report).iter().all(|(code, _)| *code != "away"));
+}

@@ -32,7 +32,7 @@ _STYLE = {
     "idle_queued": "bright_yellow",
 }
 _SHOWN = 0.005
-"""Smallest share that gets a key under the bar."""
+"""Smallest share that gets a key under the bar, also where no cell is its own."""
 
 
 def print_headline(out: Console, head: Headline) -> None:
@@ -44,8 +44,9 @@ def print_headline(out: Console, head: Headline) -> None:
         out.print()
         out.print(safe_text(flow.title, "bold"))
         out.print(safe_text(flow.sentence))
-        out.print(bar(flow.waterfall, min(out.width, 100)))
-        out.print(_keys(flow.waterfall))
+        width = min(out.width, 100)
+        out.print(bar(flow.waterfall, width))
+        out.print(Columns(keys(flow.waterfall, width), padding=(0, 2, 0, 0)))
         if number == 0:
             out.print(bullets(flow.advice))
     for verdict in head.verdicts:
@@ -58,11 +59,20 @@ def print_headline(out: Console, head: Headline) -> None:
         if verdict.evidence:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
     if head.more_verdicts:
-        out.print(safe_text(f"and {head.more_verdicts} more answers in section 4.", "dim"))
+        out.print(safe_text(f"and {fmt.many(head.more_verdicts, 'more answer')} in section 4.", "dim"))
 
 
 def bar(fall: Waterfall, width: int) -> Text:
     """The shares of ``fall`` as one bar of ``width`` cells; every cell belongs to the cause at its middle."""
+    text = Text()
+    for chosen, run in groupby(_cells(fall, width)):
+        fill, style = _look(fall.steps[chosen])
+        text.append(fill * len(list(run)), style)
+    return text
+
+
+def _cells(fall: Waterfall, width: int) -> list[int]:
+    """The step that each cell of the bar belongs to."""
     cells = []
     for cell in range(width):
         at, total, chosen = (cell + 0.5) / width, 0.0, 0
@@ -73,11 +83,7 @@ def bar(fall: Waterfall, width: int) -> Text:
             if at < total:
                 break
         cells.append(chosen)
-    text = Text()
-    for chosen, run in groupby(cells):
-        fill, style = _look(fall.steps[chosen])
-        text.append(fill * len(list(run)), style)
-    return text
+    return cells
 
 
 def _look(step: WaterfallStep) -> tuple[str, str]:
@@ -85,11 +91,13 @@ def _look(step: WaterfallStep) -> tuple[str, str]:
     return glyph(step.cause), style
 
 
-def _keys(fall: Waterfall) -> Columns:
-    shown = [step for step in fall.steps if step.share >= _SHOWN]
-    keys = []
+def keys(fall: Waterfall, width: int) -> list[Text]:
+    """What the glyphs of the bar of ``width`` cells mean, largest share first."""
+    in_bar = set(_cells(fall, width))
+    shown = [step for index, step in enumerate(fall.steps) if step.share >= _SHOWN or index in in_bar]
+    meanings = []
     for step in sorted(shown, key=lambda step: -step.share):
         key = Text(no_wrap=True)
         key.append(*_look(step))
-        keys.append(key.append_text(safe_text(f" {capital(step.label)} {fmt.share(step.share)}")))
-    return Columns(keys, padding=(0, 2, 0, 0))
+        meanings.append(key.append_text(safe_text(f" {capital(step.label)} {fmt.share(step.share)}")))
+    return meanings

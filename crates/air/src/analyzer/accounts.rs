@@ -198,6 +198,10 @@ impl Accounts {
         if is_main {
             self.listener.ppdu(ppdu, role);
             self.allocations.ppdu(ppdu);
+            let claim = ppdu.ta.filter(|_| role == Role::Beacon).and_then(|ta| self.claims.ap(ta));
+            if let Some(tu) = claim.and_then(|claim| claim.interval_tu) {
+                self.medium.beacon_interval(tu);
+            }
         }
         let is_chosen = self.selection.bssid.is_some() && role != Role::Damaged && {
             let of = match role {

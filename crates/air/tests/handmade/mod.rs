@@ -109,3 +109,24 @@ impl Handmade {
 pub fn element(id: u8, data: &[u8]) -> Vec<u8> {
     [&[id, data.len() as u8], data].concat()
 }
+
+/// TSFT, channel, HE, HE-MU and L-SIG of an HE PPDU of 80 MHz in 6 GHz: its format, this unit (code of data5), L-SIG LENGTH
+/// and HE-MU field.
+pub fn signalled(format: u16, tsft_us: u64, unit: u16, l_sig: u16, he_mu: &wire::radiotap::HeMu) -> Vec<u8> {
+    let mut bytes = tsft_us.to_le_bytes().to_vec();
+    bytes.extend(6_135u16.to_le_bytes());
+    bytes.extend([0x40, 0x01]);
+    // 80 MHz: in HE-MU's flags2 of a downlink PPDU, in data6 of a trigger-based one.
+    let data6 = if format == 3 { 1 | 0x0020 | 2 << 6 } else { 1 };
+    let he = [0x4020 | format, 0x0002, 0, 0, unit, data6];
+    he.iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+    bytes.extend(he_mu.emit());
+    bytes.extend(2u16.to_le_bytes());
+    bytes.extend((l_sig << 4).to_le_bytes());
+    let present: u32 = 1 | 1 << 3 | 1 << 23 | 1 << 24 | 1 << 27;
+    let mut header = vec![0, 0];
+    header.extend((8 + bytes.len() as u16).to_le_bytes());
+    header.extend(present.to_le_bytes());
+    header.extend(bytes);
+    header
+}

@@ -12,6 +12,8 @@ from txop.present import format as fmt
 from txop.present.format import capital
 
 VERDICTS_SHOWN = 4
+THROUGHPUT_FROM = 2
+"""MPDUs: one alone lasts as long as it lasts, which is no rate of anything."""
 QUESTIONS = {"block-ack": "Block Ack", "ack": "ACK"}
 
 ANSWER_TONE = {
@@ -101,14 +103,18 @@ def timed_part(waterfall: Waterfall) -> str:
 
 
 def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
+    title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
+    advice = tuple(capital(line.text) for line in waterfall.advice)
+    sent = f"{fmt.many(waterfall.mpdus, 'data MPDU')} in {fmt.duration_us(waterfall.observed_us)}"
+    if waterfall.mpdus < THROUGHPUT_FROM:
+        return Flow(title, f"{sent}: too few for a throughput.", advice, waterfall)
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
     sentence = (
         f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at a mean PHY rate of "
         f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}{timed_part(waterfall)}: {fmt.share(part)} of it. "
-        f"{fmt.count(waterfall.mpdus)} data MPDUs in {fmt.duration_us(waterfall.observed_us)}."
+        f"{sent}."
     )
-    title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
-    return Flow(title, sentence, tuple(capital(line.text) for line in waterfall.advice), waterfall)
+    return Flow(title, sentence, advice, waterfall)
 
 
 def _why_not(report: AirReport, station: str | None) -> str:
