@@ -142,8 +142,8 @@ mod tests {
             length: 8_192,
             data: &[7; 8_192],
         };
-        for at_ns in 0..20 {
-            file.urb(&Urb { at_ns, ..urb });
+        for id in 1..=20 {
+            file.urb(&Urb { id, ..urb });
         }
         file.finish().unwrap();
         assert!(std::fs::metadata(&path).unwrap().len() <= 65_536);
