@@ -75,9 +75,12 @@ def test_a_wheel_with_what_is_not_of_txop_is_refused(distribution, tmp_path, nam
 
 
 def test_a_wheel_that_names_a_folder_of_the_machine_is_refused(distribution, tmp_path):
-    contents = WHOLE | {"txop/_native.abi3.so": b"\x7fELF\0/home/builder/crates/air/src/lib.rs\0"}
-    with pytest.raises(distribution.NotAsItHasToBeError, match=r"_native.* names a folder .*/home/builder/crates"):
-        distribution.check_wheel(wheel_of(contents, tmp_path / "a.whl"), (Path("/home/builder"),))
+    for named in ("\0/home/a builder/crates/air", "file:///home/a%20builder/crates/air"):
+        contents = WHOLE | {"txop/_native.abi3.so": f"\x7fELF{named}".encode()}
+        with pytest.raises(
+            distribution.NotAsItHasToBeError, match=r"_native.* names a folder .*/home/a.*builder/crates"
+        ):
+            distribution.check_wheel(wheel_of(contents, tmp_path / "a.whl"), (Path("/home/a builder"),))
 
 
 def test_chips_that_cannot_be_executed_are_refused(distribution, tmp_path):
@@ -87,13 +90,13 @@ def test_chips_that_cannot_be_executed_are_refused(distribution, tmp_path):
 
 def test_what_is_rewritten_names_no_folder_and_its_record_is_right(distribution, tmp_path):
     bill = f"{STEM}.dist-info/sboms/txop.json"
-    data = b'{"ref": "path+file:///srv/build/crates/air#txop-air"}'
+    data = b'{"ref": "path+file:///srv/a%20build/crates/air#txop-air"}'
     record = "".join(f"{name},sha256=old,{len(data)}\n" for name in (*WHOLE, bill))
     contents = dict(reversed(WHOLE.items())) | {
         bill: data,
         f"{STEM}.dist-info/RECORD": f"{record}{STEM}.dist-info/RECORD,,\n".encode(),
     }
-    made = distribution.rewritten(wheel_of(contents, tmp_path / "a.whl"), Path("/srv/build"))
+    made = distribution.rewritten(wheel_of(contents, tmp_path / "a.whl"), Path("/srv/a build"))
     with zipfile.ZipFile(made) as archive:
         assert archive.namelist() == sorted(contents)
         assert archive.getinfo("txop/guest/bin/txop-vusb").external_attr >> 16 & 0o777 == 0o755
