@@ -157,11 +157,14 @@ def build(script: Path, folder: Path, *options: str) -> subprocess.CompletedProc
 def test_two_folders_make_the_same_bytes(tmp_path):
     if importlib.util.find_spec("ziglang") is None:
         pytest.skip("NOT BUILT: the tools of make dist are not in this environment")
+    # One clone for both: the repository may get a commit while the first is built.
+    commit = tmp_path / "commit"
+    subprocess.run(["git", "clone", "--quiet", "--shared", str(REPOSITORY), str(commit)], check=True)
     made = []
     for name in ("one", "another folder"):
         folder = tmp_path / name
         clone = folder / "clone"
-        subprocess.run(["git", "clone", "--quiet", "--shared", str(REPOSITORY), str(clone)], check=True)
+        subprocess.run(["git", "clone", "--quiet", str(commit), str(clone)], check=True)
         build(clone / "scripts" / "distribution.py", folder)
         made.append({file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in (folder / "dist").iterdir()})
         shutil.rmtree(folder / "work")
