@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.dataclasses import dataclass
 
 from txop.archive.text import storable
 from txop.core.origin import Origin
@@ -19,7 +20,8 @@ class _Record(BaseModel):
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
-class Value(_Record):
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid", ser_json_inf_nan="null"))
+class Value:
     """A figure of a run. ``value`` is ``None`` when it is not available, and ``reason`` then says why."""
 
     value: Finite | None
@@ -72,35 +74,38 @@ class RunFile(_Record):
     test: str
     origin: Origin
     state: Literal["valid", "void"]
-    void: list[Voiding] = []
+    void: list[Voiding] = Field(default_factory=list)
     started_at: str
     """ISO 8601, UTC."""
     seconds: float
     """From the load to the unload."""
     window_s: float | None = None
     """Length of the measured window, warm-up left out."""
-    metrics: dict[str, Value] = {}
-    warnings: list[str] = []
+    metrics: dict[str, Value] = Field(default_factory=dict)
+    warnings: list[str] = Field(default_factory=list)
     """What a reader must know and does not void the run."""
-    gates: dict[str, str] = {}
+    gates: dict[str, str] = Field(default_factory=dict)
     """Every gate, and what it found: ``ok``, ``void``, or ``not available: REASON``."""
-    faults: list[Fault] = []
-    verified: dict[str, Any] = {}
+    faults: list[Fault] = Field(default_factory=list)
+    verified: dict[str, Any] = Field(default_factory=dict)
     """What was found loaded: driver, srcversion, build_id, parameters."""
-    provenance: dict[str, dict[str, Any]] = {}
+    provenance: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Per target: what may differ from run to run (link, rate, addresses of the access point)."""
     air: dict[str, Any] | None = None
     """Digest of ``txop air`` on the run's capture, if there was one."""
     bus: dict[str, Any] | None = None
     """Digest of ``txop bus`` on the run's USB capture, if there was one."""
-    files: dict[str, str] = {}
+    files: dict[str, str] = Field(default_factory=dict)
     """Raw files of the run's folder, and what each one is."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _storable(cls, data: Any) -> Any:
-        """Causes and warnings quote tools, whose words must not keep the run from being stored."""
-        return storable(data)
+    def of_words(cls, **fields: Any) -> RunFile:
+        """A run whose causes and warnings quote tools, whose words must not keep it from being stored.
+
+        Raises:
+            pydantic.ValidationError: as the constructor does.
+        """
+        return cls.model_validate(storable(fields))
 
 
 class SeriesFile(_Record):
@@ -109,6 +114,6 @@ class SeriesFile(_Record):
 
     format: Literal["txop-series"] = "txop-series"
     version: Literal[1] = 1
-    series: dict[str, list[tuple[float, float | None]]] = {}
+    series: dict[str, list[tuple[float, float | None]]] = Field(default_factory=dict)
     """By metric-like name (``throughput_mbit_s``, ``rtt_ms``, ``cpu_busy_percent``): time and value; a ``null`` value
     is a probe that was lost."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,6 +26,8 @@ def storable(value: Any) -> Any:
         return {storable(key): storable(each) for key, each in value.items()}
     if isinstance(value, BaseModel):
         return storable(dict(value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: storable(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, list | tuple):
         return [storable(each) for each in value]
     return value

@@ -108,7 +108,7 @@ def _conclude(facts: RunFacts, started_at: str, seconds: float, course: Course, 
             if finding.state == "void" and (finding.gate, finding.target) not in seen:
                 course.void_for(finding.gate, finding.words, finding.target)
     label = course.label
-    file = RunFile(
+    file = RunFile.of_words(
         run=label.run,
         block=label.block,
         replaces=label.replaces,

@@ -66,7 +66,7 @@ def compare_values(
         ValueError: as :func:`~txop.stats.verdict.compare_paired` does, infinities apart.
     """
     everything = [*baseline, *arm]
-    endless = sum(math.isinf(value) for value in everything)
+    endless = sum(map(math.isinf, everything))
     limit, low_limit, warnings = math.inf, -math.inf, []
     if endless:
         finite = [value for value in everything if math.isfinite(value)]

@@ -7,6 +7,7 @@ flag beside them, because JSON has no infinity.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -91,7 +92,8 @@ class MetricFacts(Record):
     definition: str
 
 
-class Point(Record):
+@dataclass(frozen=True, slots=True)
+class Point:
     """The figure of one run that counts."""
 
     block: int
@@ -119,7 +121,8 @@ class ArmValues(Record):
     """In the order of blocks."""
 
 
-class Pair(Record):
+@dataclass(frozen=True, slots=True)
+class Pair:
     """The two runs of one block, compared."""
 
     block: int

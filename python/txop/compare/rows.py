@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from txop.archive.counting import Counting, figure_value
 from txop.archive.run_file import RunFile
@@ -38,9 +39,23 @@ _MOST_EXCLUDED = 100
 """So many blocks that lack a figure are listed per row."""
 
 
+@dataclass(frozen=True)
+class _Pairs:
+    """The runs of two arms, by block."""
+
+    blocks: list[tuple[int, RunFile | None, RunFile | None]]
+    """Blocks in which either has a run, ascending."""
+    excluded: list[str]
+    """Blocks that hold no valid pair, with the reason."""
+    names: frozenset[str]
+    """Names of these runs."""
+    whole: bool
+    """The two arms have no other run, void or repeated."""
+
+
 @dataclass
 class TestSet:
-    """A test and its runs."""
+    """A test and its runs. What all its figures have in common is found once."""
 
     test: Test
     runs: list[RunFile]
@@ -49,6 +64,61 @@ class TestSet:
     """These and the void and repeated ones."""
     count: Counting | None = None
     """Tells which runs of two arms form pairs; ``None``: all runs that share a block."""
+    _pairs: dict[tuple[str, str], _Pairs] = field(default_factory=dict, init=False, repr=False)
+
+    def column(self, key: str) -> Mapping[str, float]:
+        """The figure by name of the run, of the runs that have it; ``math.inf`` when it is beyond every number."""
+        return self._columns.get(key, {})
+
+    def of(self, arm: str, column: Mapping[str, float]) -> list[tuple[RunFile, float]]:
+        """The runs of an arm that count and have the figure."""
+        return [(run, column[run.run]) for run in self._counting.get(arm, ()) if run.run in column]
+
+    def in_blocks(self, arm: str, column: Mapping[str, float]) -> dict[int, RunFile]:
+        """The runs of an arm that have the figure, by block, void ones and repeats as well."""
+        return {run.block: run for run in self._everything.get(arm, ()) if run.run in column}
+
+    def pairs(self, baseline: str, arm: str) -> _Pairs:
+        """The runs of two arms by block."""
+        if (baseline, arm) not in self._pairs:
+            self._pairs[baseline, arm] = self._pair(baseline, arm)
+        return self._pairs[baseline, arm]
+
+    def _pair(self, baseline: str, arm: str) -> _Pairs:
+        if self.count is None:
+            x, y = ({run.block: run for run in self._counting.get(who, ())} for who in (baseline, arm))
+            excluded: list[str] = []
+        else:
+            found = self.count.pairing(baseline, arm)
+            x, y = {a.block: a for a, _ in found.pairs}, {b.block: b for _, b in found.pairs}
+            excluded = list(found.without)
+        names = frozenset(run.run for side in (x, y) for run in side.values())
+        whole = all(run.run in names for who in (baseline, arm) for run in self._everything.get(who, ()))
+        blocks = [(block, x.get(block), y.get(block)) for block in sorted(x.keys() | y.keys())]
+        return _Pairs(blocks, excluded, names, whole)
+
+    @cached_property
+    def _columns(self) -> dict[str, dict[str, float]]:
+        columns: dict[str, dict[str, float]] = {}
+        for run in self.all:
+            for key in run.metrics:
+                value = figure_value(run, key)
+                if value is not None:
+                    columns.setdefault(key, {})[run.run] = value
+        return columns
+
+    @cached_property
+    def present(self) -> set[str]:
+        """Arms that have a run."""
+        return set(self._everything)
+
+    @cached_property
+    def _counting(self) -> dict[str, list[RunFile]]:
+        return _by_arm(self.runs)
+
+    @cached_property
+    def _everything(self) -> dict[str, list[RunFile]]:
+        return _by_arm(self.all)
 
 
 @dataclass
@@ -139,8 +209,9 @@ def _figure(
 ) -> _FigureDraft | None:
     metric = metric_of(plan, tests.test, key)
     name = f"{tests.test.name}.{key}"
-    values = {arm: _by_run([run for run in tests.runs if run.arm == arm], key) for arm in arms}
-    present = {run.arm for run in tests.all}
+    column = tests.column(key)
+    values = {arm: tests.of(arm, column) for arm in arms}
+    present = tests.present
     without = [arm for arm in arms if not values[arm] and arm in present]
     if len(without) == len([arm for arm in arms if arm in present]):
         missing.append(NotAvailable(figure=name, arm=None, reason=_reason(tests.all, key)))
@@ -149,7 +220,7 @@ def _figure(
         NotAvailable(figure=name, arm=arm, reason=_reason([r for r in tests.all if r.arm == arm], key))
         for arm in without
     ]
-    sources = sorted({run.metrics[key].source for run in tests.runs if figure_value(run, key) is not None})
+    sources = sorted({run.metrics[key].source for run in tests.runs if run.run in column})
     draft = _FigureDraft(name, tests.test, metric, primary, sources, [_arm_values(arm, values[arm]) for arm in arms])
     wanted = [(None, arm, baseline) for arm in arms if arm != baseline]
     for pair, arm, against in [*wanted, *((pair, pair.arm, pair.against) for pair in beside)]:
@@ -175,32 +246,33 @@ class _NoPairs(ValueError):  # noqa: N818 - found and reported
 
 
 def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, arm: str, *, paired: bool) -> _Draft:
+    column = tests.column(key)
+    blocks: list[int] = []
     excluded: list[str] = []
-    x: dict[int, RunFile] = {}
-    y: dict[int, RunFile] = {}
     if paired:
-        x, y, excluded = _by_block(tests, baseline, arm)
-        blocks = []
-        for block in sorted(x.keys() | y.keys()):
-            lacking = [
-                f"{who}: {_reason([side[block]], key)}" if block in side else f"{who}: no run"
-                for who, side in ((baseline, x), (arm, y))
-                if block not in side or figure_value(side[block], key) is None
-            ]
-            if lacking:
-                excluded.append(f"block {block}: {'; '.join(lacking)}")
-            else:
+        pairs = tests.pairs(baseline, arm)
+        excluded += pairs.excluded
+        before, after = [], []
+        for block, *sides in pairs.blocks:
+            one, other = [None if run is None else column.get(run.run) for run in sides]
+            if one is not None and other is not None:
                 blocks.append(block)
-        before = [_known(x[block], key) for block in blocks]
-        after = [_known(y[block], key) for block in blocks]
+                before.append(one)
+                after.append(other)
+                continue
+            lacking = [
+                f"{who}: {'no run' if run is None else _reason([run], key)}"
+                for who, run, value in zip((baseline, arm), sides, (one, other), strict=True)
+                if value is None
+            ]
+            excluded.append(f"block {block}: {'; '.join(lacking)}")
     else:
-        blocks = []
-        before = [v for _, v in _by_run([r for r in tests.runs if r.arm == baseline], key)]
-        after = [v for _, v in _by_run([r for r in tests.runs if r.arm == arm], key)]
+        before = [value for _, value in tests.of(baseline, column)]
+        after = [value for _, value in tests.of(arm, column)]
         excluded += [
             f"{run.run}: {_reason([run], key)}"
             for run in tests.runs
-            if run.arm in (baseline, arm) and figure_value(run, key) is None
+            if run.arm in (baseline, arm) and run.run not in column
         ]
     if not before or not after:
         raise _NoPairs
@@ -213,19 +285,10 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         judged,
         blocks,
         excluded,
-        _with_voided(tests, key, (x, y), (baseline, arm), run_compare) if paired else None,
+        _with_voided(tests, column, (baseline, arm), run_compare) if paired else None,
         (_median(before), _median(after)),
         paired,
     )
-
-
-def _by_block(tests: TestSet, baseline: str, arm: str) -> tuple[dict[int, RunFile], dict[int, RunFile], list[str]]:
-    """The runs of two arms by block, and the blocks that hold no valid pair, with the reason."""
-    if tests.count is None:
-        x, y = ({run.block: run for run in tests.runs if run.arm == who} for who in (baseline, arm))
-        return x, y, []
-    found = tests.count.pairing(baseline, arm)
-    return {a.block: a for a, _ in found.pairs}, {b.block: b for _, b in found.pairs}, list(found.without)
 
 
 def _difference_unit(metric: Metric) -> str:
@@ -254,22 +317,19 @@ def _comparer(plan: Plan, metric: Metric, baseline: str, arm: str) -> _Comparer:
 
 
 def _with_voided(
-    tests: TestSet,
-    key: str,
-    counted: tuple[Mapping[int, RunFile], Mapping[int, RunFile]],
-    arms: tuple[str, str],
-    run_compare: _Comparer,
+    tests: TestSet, column: Mapping[str, float], arms: tuple[str, str], run_compare: _Comparer
 ) -> Estimate | None:
     """The comparison over every block in which both arms have the figure, void or not; ``None`` if that is the same."""
-    x, y = (
-        {run.block: run for run in tests.all if run.arm == arm and figure_value(run, key) is not None} for arm in arms
-    )
+    pairs = tests.pairs(*arms)
+    if pairs.whole:
+        return None
+    x, y = (tests.in_blocks(arm, column) for arm in arms)
     blocks = sorted(x.keys() & y.keys())
-    mine = {run.run for side in counted for run in side.values()}
+    mine = pairs.names
     if all(x[block].run in mine and y[block].run in mine for block in blocks):
         return None
     try:
-        judged = run_compare([_known(x[b], key) for b in blocks], [_known(y[b], key) for b in blocks], True)
+        judged = run_compare([column[x[b].run] for b in blocks], [column[y[b].run] for b in blocks], True)
     except ValueError:
         return None
     return _estimate(judged)
@@ -428,14 +488,11 @@ def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
     )
 
 
-def _by_run(runs: Sequence[RunFile], key: str) -> list[tuple[RunFile, float]]:
-    return [(run, value) for run in runs if (value := figure_value(run, key)) is not None]
-
-
-def _known(run: RunFile, key: str) -> float:
-    value = figure_value(run, key)
-    assert value is not None, "asked before"
-    return value
+def _by_arm(runs: Sequence[RunFile]) -> dict[str, list[RunFile]]:
+    found: dict[str, list[RunFile]] = {}
+    for run in runs:
+        found.setdefault(run.arm, []).append(run)
+    return found
 
 
 def _median(values: Sequence[float]) -> float:

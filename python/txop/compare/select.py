@@ -71,7 +71,7 @@ def metric_of(plan: Plan, test: Test, key: str) -> Metric:
 
 def metric_keys(runs: Iterable[RunFile]) -> list[str]:
     """The metrics that any of the runs has, available or not: known ones in the order of the list, then others."""
-    found = {key for run in runs for key in run.metrics if _METRIC_KEY.fullmatch(key)}
+    found = {key for key in set().union(*(run.metrics for run in runs)) if _METRIC_KEY.fullmatch(key)}
     return [key for key in METRICS if key in found] + sorted(found - METRICS.keys())
 
 

@@ -277,7 +277,7 @@ def _fill(beside: Path, text: str, placed: Sequence[_Placed], sources: Sequence[
             (folder / "series.json").write_text(
                 SeriesFile(series=run.series).model_dump_json() + "\n", encoding="utf-8"
             )
-        made = RunFile(
+        made = RunFile.of_words(
             run=name,
             block=each.block,
             position=position,

@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -17,16 +18,22 @@ def marker(module: str) -> str:
 
 
 def field_tables(module: str, names: Sequence[str] = ()) -> str:
-    """Markdown tables of the models in ``module``, in its order: all of them, or those named."""
+    """Markdown tables of the models and data classes in ``module``, in its order: all of them, or those named."""
     loaded = importlib.import_module(module)
     tree = ast.parse(Path(str(loaded.__file__)).read_text(encoding="utf-8"))
     parts = []
     for node in tree.body:
         item = getattr(loaded, node.name) if isinstance(node, ast.ClassDef) else None
-        wanted = isinstance(item, type) and issubclass(item, BaseModel) and bool(item.model_fields)
-        if isinstance(node, ast.ClassDef) and wanted and (node.name in names or not names):
+        if isinstance(node, ast.ClassDef) and _has_fields(item) and (node.name in names or not names):
             parts.append(_table(node))
     return "\n".join(parts)
+
+
+def _has_fields(item: object) -> bool:
+    """Whether it is a record of a format: a model, or a data class where there are too many for models."""
+    if not isinstance(item, type):
+        return False
+    return bool(item.model_fields) if issubclass(item, BaseModel) else is_dataclass(item)
 
 
 def renew(path: Path, module: str, reference: Callable[[], str]) -> None:

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from txop.stats import normal
 from txop.stats.limits import EXACT_PAIRS, MAX_BLOCKS
 from txop.stats.samples import ROUNDING, Floats, finite, midranks, significance_level
+from txop.stats.walsh import WalshAverages
 
 MANY_PAIRS = (
     f"more than {EXACT_PAIRS} pairs: p-value and interval by the normal approximation, with continuity and tie "
@@ -65,7 +66,7 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
     d = finite(differences, "differences", at_most=MAX_BLOCKS)
     alpha = significance_level(confidence)
     n = d.size
-    walsh = walsh_averages(d)
+    walsh = WalshAverages(d)
     many = n > EXACT_PAIRS
     cdf = None if many else null_cdf(n)
     k = normal.signed_ranks(n).tail_count(alpha) if cdf is None else tail_count(cdf, alpha)
@@ -74,7 +75,7 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
         low, high = -np.inf, np.inf
         warnings.append(f"{n} {'pair' if n == 1 else 'pairs'} can never give p <= {alpha:.3g}, so there is no interval")
     else:
-        low, high = walsh[k - 1], walsh[-k]
+        low, high = walsh.at(k - 1), walsh.at(walsh.count - k)
     rounding = ROUNDING * float(np.abs(d).max())
     left = d[np.abs(d) > rounding]
     ranks = midranks(np.abs(left), tolerance=rounding)
@@ -85,12 +86,12 @@ def signed_rank(differences: ArrayLike, *, confidence: float = 0.95) -> SignedRa
     if cdf is None:
         p = normal.tied_signed_ranks(ranks).two_sided_p(float(ranks[left > 0].sum()))
     elif left.size == n and np.unique(ranks).size == n:
-        p = two_sided_p(cdf, int(np.count_nonzero(walsh < 0)))
+        p = two_sided_p(cdf, walsh.negative())
     else:
         p = two_sided_p(*_tied(ranks, left > 0)) if left.size else 1.0
     return SignedRank(
         n=n,
-        estimate=float(np.median(walsh)),
+        estimate=walsh.median(),
         low=float(low),
         high=float(high),
         confidence=confidence,
@@ -110,21 +111,6 @@ def _tied(ranks: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, int]:
         longer[weight:] += mass
         mass = longer / 2
     return np.cumsum(mass), int(doubled[positive].sum())
-
-
-def walsh_averages(d: Floats) -> Floats:
-    """All (d_i + d_j)/2 with i <= j, ascending; those that are 0 up to rounding are exactly 0."""
-    halves = d / 2
-    first, second = _pairs(d.size)
-    walsh: Floats = halves[first] + halves[second]
-    walsh[np.abs(walsh) <= ROUNDING * np.abs(d).max()] = 0.0
-    walsh.sort()
-    return walsh
-
-
-@lru_cache(maxsize=64)
-def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(n)
 
 
 @lru_cache(maxsize=64)
