@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,7 @@ def archive(make_trace, tmp_path) -> Path:
         shutil.copy(trace, path.parent / "usb.pcap")
         reading = read(path.parent)
         run = json.loads(path.read_text())
-        run["metrics"] |= {key: value.model_dump(mode="json") for key, value in reading.metrics.items()}
+        run["metrics"] |= {key: asdict(value) for key, value in reading.metrics.items()}
         run["bus"] = reading.bus
         run["bus"]["verdicts"].append("<b>bold</b>")
         run["files"] = run.get("files", {}) | reading.files

@@ -53,7 +53,7 @@ def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: p
             "the chip is the access point",
         ),
         ({"device": "mt7610u", "stations": (-45,) * 17}, "17 stations are too many"),
-        ({"device": "mt7610u", "stations": (-45, 20)}, "20 dBm is no signal"),
+        ({"device": "mt7610u", "stations": (-45, 20)}, "20 dBm is not a signal"),
         ({"device": "mt7610u", "security": "wpa2-tkip"}, "no cipher for wpa2-tkip"),
     ],
 )
