@@ -9,6 +9,7 @@ use wire::ieee80211::MacAddr;
 use wire::phy::{Band, Bandwidth, Mode};
 
 use crate::exchange::Role;
+use crate::hearing::TU_NS;
 use crate::link::{LastSent, Links, SpentNs};
 use crate::micros::us;
 use crate::ppdu::Ppdu;
@@ -29,7 +30,6 @@ const BUSY_BIN_NS: i64 = 10_000_000;
 const SILENCE_NS: i64 = 250_000_000;
 /// The same in tenths of the shortest beacon interval, where that makes more.
 const SILENCE_TENTHS: i64 = 25;
-const TU_NS: i64 = 1_024_000;
 /// Beacons from which their absence says something.
 const MIN_BEACONS: u64 = 10;
 /// Longer than this no driver sits on an MPDU that it has to repeat; the sender had other reasons.

@@ -1,5 +1,7 @@
 //! What a frame and a PPDU add to the counters.
 
+use std::sync::Arc;
+
 use capture::Place;
 use wire::ieee80211::{FixedFields, FrameKind, MacAddr, Management};
 
@@ -57,8 +59,7 @@ impl Accounts {
             _ => None,
         };
         if let (Some(management), true) = (management, frame.usable()) {
-            self.claims.management(frame, management);
-            self.devices.management(frame, management);
+            self.announced(frame, management, is_main);
             self.floods.frame(frame, at_ns);
             self.usage(frame, management);
             self.agreement(frame, management);
@@ -82,8 +83,7 @@ impl Accounts {
         if !frame.usable() {
             return;
         }
-        self.claims.management(frame, management);
-        self.devices.management(frame, management);
+        self.announced(frame, management, place == Place::Before);
         if let (Place::Before, Some(ta), FixedFields::Action(Action::AddbaResponse(response))) =
             (place, frame.ta(), &management.fixed)
         {
@@ -91,6 +91,17 @@ impl Accounts {
                 let p = response.parameters;
                 self.flows.agreed_before(frame.header.receiver(), ta, p.tid, p.buffer_size, p.amsdu_supported);
             }
+        }
+    }
+
+    /// What a management frame says of its sender. `on_medium`: the accounts of the medium are of where it was heard.
+    fn announced(&mut self, frame: &Frame, management: &Arc<Management>, on_medium: bool) {
+        self.claims.management(frame, management);
+        self.devices.management(frame, management);
+        if let (true, FrameKind::Beacon, FixedFields::Beacon { interval_tu: tu @ 1.., .. }) =
+            (on_medium, frame.header.kind(), management.fixed)
+        {
+            self.medium.beacon_interval(tu);
         }
     }
 
@@ -198,10 +209,6 @@ impl Accounts {
         if is_main {
             self.listener.ppdu(ppdu, role);
             self.allocations.ppdu(ppdu);
-            let claim = ppdu.ta.filter(|_| role == Role::Beacon).and_then(|ta| self.claims.ap(ta));
-            if let Some(tu) = claim.and_then(|claim| claim.interval_tu) {
-                self.medium.beacon_interval(tu);
-            }
         }
         let is_chosen = self.selection.bssid.is_some() && role != Role::Damaged && {
             let of = match role {
