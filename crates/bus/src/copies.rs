@@ -1,5 +1,5 @@
-//! Records that are in a capture twice: usbmon0 sees every bus, so together with a bus's own interface it tells all of it
-//! again, a few µs off.
+//! Records that are in a capture twice: usbmon0 sees every bus, so captured together with a bus's own interface it repeats all
+//! records of that bus, a few µs off.
 
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
@@ -10,10 +10,10 @@ use crate::event::{Event, Status};
 /// Records looked back.
 const BACK: usize = 8;
 /// Stamps of the two differ by at most this, µs.
-const APART_US: i64 = 50;
+pub(crate) const APART_US: u64 = 50;
 
-/// What two records of one event have in common, and when it was.
-#[derive(Clone, Copy, Debug)]
+/// What two records of one event have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Brief {
     id: u64,
     kind: EventKind,
@@ -21,31 +21,19 @@ struct Brief {
     status: Status,
     length: Option<u32>,
     setup: Option<Setup>,
-    time_us: i64,
-}
-
-impl Brief {
-    fn is_of_the_same(&self, other: &Self) -> bool {
-        self.id == other.id
-            && self.kind == other.kind
-            && self.at == other.at
-            && self.status == other.status
-            && self.length == other.length
-            && self.setup == other.setup
-            && (self.time_us - other.time_us).abs() <= APART_US
-    }
 }
 
 /// The latest records that are no copies.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    recent: [Option<Brief>; BACK],
+    /// With their times, µs.
+    recent: [Option<(Brief, i64)>; BACK],
     next: usize,
 }
 
 impl Copies {
-    /// Takes the next record; whether it tells of an event that one before it told of. A request is submitted and completed
-    /// by turns: between two submissions of one identifier lies a completion, unless they are the same one.
+    /// Takes the next record; whether an earlier one is of the same event. A request is submitted and completed by turns:
+    /// between two submissions of one identifier lies a completion, unless they are the same one.
     pub fn is_copy(&mut self, event: &Event<'_>) -> bool {
         // Windows gives injected requests no identifiers, and a log without a clock tells no distance.
         let Some(time_us) = event.time_us.filter(|_| !matches!(event.status, Status::Usbd(_))) else { return false };
@@ -56,20 +44,19 @@ impl Copies {
             status: event.status,
             length: event.length,
             setup: event.setup,
-            time_us,
         };
         let latest_first = (1..=BACK).filter_map(|back| *self.recent.get((self.next + BACK - back) % BACK)?);
-        for other in latest_first {
-            if other.is_of_the_same(&brief) {
+        for (other, at_us) in latest_first {
+            if other == brief && at_us.abs_diff(time_us) <= APART_US {
                 return true;
             }
             let is_turn = other.id == brief.id && other.kind != brief.kind;
-            if is_turn && other.time_us <= brief.time_us {
+            if is_turn && at_us <= time_us {
                 break;
             }
         }
         if let Some(place) = self.recent.get_mut(self.next) {
-            *place = Some(brief);
+            *place = Some((brief, time_us));
         }
         self.next = (self.next + 1) % BACK;
         false

@@ -1,5 +1,6 @@
 //! What the capture cannot tell, and why.
 
+use crate::copies::APART_US;
 use crate::report::{Limit, Report};
 use crate::totals::{Source, Totals};
 
@@ -110,7 +111,7 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
 fn copies(copies: u64, records: u64) -> String {
     let repeat = if copies == 1 { "repeats" } else { "repeat" };
     format!(
-        "At least {copies} of {records} records {repeat} another that is at most 50 µs away, as where usbmon0 and a bus's own \
+        "At least {copies} of {records} records {repeat} another that is at most {APART_US} µs away, as where usbmon0 and a bus's own \
          interface are captured together: these count once."
     )
 }
