@@ -33,12 +33,12 @@ enum Opener {
     Ccmp256(Ccm<Aes256, U16, U13>),
     Gcmp128(Aes128Gcm),
     Gcmp256(Aes256Gcm),
-    Tkip,
 }
 
 /// A temporal or group key.
 pub(crate) struct TemporalKey {
-    opener: Box<Opener>,
+    /// `None`: TKIP, whose key differs from MPDU to MPDU.
+    opener: Option<Box<Opener>>,
     cipher: Cipher,
     key: Zeroizing<Vec<u8>>,
     /// Highest packet number so far.
@@ -99,10 +99,14 @@ impl TemporalKey {
             Cipher::Ccmp256 => Opener::Ccmp256(Ccm::new_from_slice(key).ok()?),
             Cipher::Gcmp128 => Opener::Gcmp128(Aes128Gcm::new_from_slice(key).ok()?),
             Cipher::Gcmp256 => Opener::Gcmp256(Aes256Gcm::new_from_slice(key).ok()?),
-            Cipher::Tkip => Opener::Tkip,
+            Cipher::Tkip => return Some(Self::with(None, cipher, key)),
             Cipher::Wep => return None,
         };
-        Some(Self { opener: Box::new(opener), cipher, key: Zeroizing::new(key.to_vec()), highest: [0; COUNTERS] })
+        Some(Self::with(Some(Box::new(opener)), cipher, key))
+    }
+
+    fn with(opener: Option<Box<Opener>>, cipher: Cipher, key: &[u8]) -> Self {
+        Self { opener, cipher, key: Zeroizing::new(key.to_vec()), highest: [0; COUNTERS] }
     }
 
     /// Both are one key: a handshake delivers the same group key to every station, and again when a message is repeated.
@@ -122,9 +126,7 @@ impl TemporalKey {
     }
 
     fn try_open(&self, header: &Header, body: &[u8], clear: &mut Vec<u8>, amsdu_bit: bool) -> Option<()> {
-        if matches!(*self.opener, Opener::Tkip) {
-            return self.try_open_tkip(header, body, clear);
-        }
+        let Some(opener) = &self.opener else { return self.try_open_tkip(header, body, clear) };
         let (_, pn) = packet_number(body)?;
         let sender = header.addr2?.0;
         let (data, tag) = body.split_at_checked(body.len().checked_sub(self.cipher.trailer_len())?)?;
@@ -141,12 +143,11 @@ impl TemporalKey {
         let ccmp = GenericArray::from_slice(&nonce);
         let gcmp = GenericArray::from_slice(nonce.get(1..)?);
         let aad = aad.bytes();
-        match &*self.opener {
+        match &**opener {
             Opener::Ccmp128(key) => key.decrypt_in_place_detached(ccmp, aad, clear, GenericArray::from_slice(tag)),
             Opener::Ccmp256(key) => key.decrypt_in_place_detached(ccmp, aad, clear, GenericArray::from_slice(tag)),
             Opener::Gcmp128(key) => key.decrypt_in_place_detached(gcmp, aad, clear, GenericArray::from_slice(tag)),
             Opener::Gcmp256(key) => key.decrypt_in_place_detached(gcmp, aad, clear, GenericArray::from_slice(tag)),
-            Opener::Tkip => return None,
         }
         .ok()
     }
@@ -215,12 +216,11 @@ pub(crate) mod sealing {
         let aad = Aad::new(header, false);
         let (aad, ccmp, gcmp) = (aad.bytes(), GenericArray::from_slice(&nonce), GenericArray::from_slice(&nonce[1..]));
         let key = TemporalKey::new(cipher, key).unwrap();
-        let tag = match &*key.opener {
+        let tag = match key.opener.as_deref().unwrap() {
             Opener::Ccmp128(key) => key.encrypt_in_place_detached(ccmp, aad, &mut data).unwrap().to_vec(),
             Opener::Ccmp256(key) => key.encrypt_in_place_detached(ccmp, aad, &mut data).unwrap().to_vec(),
             Opener::Gcmp128(key) => key.encrypt_in_place_detached(gcmp, aad, &mut data).unwrap().to_vec(),
             Opener::Gcmp256(key) => key.encrypt_in_place_detached(gcmp, aad, &mut data).unwrap().to_vec(),
-            Opener::Tkip => return Vec::new(),
         };
         [&[pn0, pn1, 0, 0x20, pn2, pn3, pn4, pn5], &data[..], &tag].concat()
     }
