@@ -173,6 +173,7 @@ impl Block {
             _ => None,
         }
     }
+
     /// IEEE 802.11be-2024, table 36-34. `None` for units of several parts and for reserved values.
     fn of_eht(value: u16) -> Option<Self> {
         let users = (value & 7) as u8 + 1;

@@ -23,7 +23,7 @@ impl SigB {
     pub const SYMBOL_NS: u32 = 4_000;
 
     /// With a common field: the header tells the symbols.
-    pub fn told(mcs: Option<u8>, dcm: Option<bool>, symbols: Option<u8>) -> Self {
+    pub fn with_symbols(mcs: Option<u8>, dcm: Option<bool>, symbols: Option<u8>) -> Self {
         Self { mcs, dcm, symbols: symbols.filter(|symbols| (1..=MAX_SYMBOLS).contains(symbols)) }
     }
 
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn symbols_that_the_header_tells() {
-        assert_eq!(SigB::told(Some(0), Some(false), Some(7)).duration_ns(), Some(28_000));
-        assert_eq!(SigB::told(Some(0), None, Some(16)).duration_ns(), None, "16 or more");
-        assert_eq!(SigB::told(None, None, None).duration_ns(), None);
+        assert_eq!(SigB::with_symbols(Some(0), Some(false), Some(7)).duration_ns(), Some(28_000));
+        assert_eq!(SigB::with_symbols(Some(0), None, Some(16)).duration_ns(), None, "16 or more");
+        assert_eq!(SigB::with_symbols(None, None, None).duration_ns(), None);
     }
 
     /// Two users are 52 bits, one is 31.

@@ -128,10 +128,10 @@ impl HeMu {
     pub fn sig_b(&self) -> SigB {
         let (mcs, dcm, count) = (self.sig_b_mcs, self.sig_b_dcm, self.symbols_or_users);
         match (self.sig_b_compression, self.width) {
-            (Some(false), _) => SigB::told(mcs, dcm, count),
+            (Some(false), _) => SigB::with_symbols(mcs, dcm, count),
             (Some(true), Some(Bandwidth::Mhz20)) => SigB::compressed(mcs, dcm, count, 1),
             (Some(true), Some(_)) => SigB::compressed(mcs, dcm, count, 2),
-            _ => SigB::told(mcs, dcm, None),
+            _ => SigB::with_symbols(mcs, dcm, None),
         }
     }
 
