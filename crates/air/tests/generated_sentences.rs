@@ -3,10 +3,8 @@
 
 mod handmade;
 
-use handmade::{element, signalled, Address, Handmade, BROADCAST};
+use handmade::{element, shared_out, signalled, Address, Handmade, BROADCAST};
 use serde_json::Value;
-use wire::phy::Bandwidth;
-use wire::radiotap::HeMu;
 
 const AP: Address = [2, 0, 0, 0, 0, 1];
 
@@ -45,20 +43,10 @@ fn beacons(capture: &mut Handmade, bssid: Address, elements: &[u8]) {
 /// 60 PPDUs of 484, 242 and 242 of the tones of 80 MHz, of which one user was captured.
 #[test]
 fn users_that_were_not_captured_are_not_called_unanswered() {
-    let allocation = HeMu {
-        sig_b_mcs: Some(0),
-        sig_b_dcm: Some(false),
-        sig_b_compression: Some(false),
-        symbols_or_users: Some(3),
-        width: Some(Bandwidth::Mhz80),
-        puncturing: Some(0),
-        channels: [Some([200, 192, 0, 0]), Some([114, 192, 0, 0])],
-        center: [Some(false), None],
-    };
     let mut capture = Handmade::on(6_135);
     for ppdu in 0..60 {
         capture.behind(
-            signalled(2, 1_000 + 10_000 * ppdu, 7, 298, &allocation),
+            signalled(2, 1_000 + 10_000 * ppdu, 7, 298, &shared_out()),
             0x0288,
             [[2, 0, 0, 0, 0, 12], AP, AP],
             &[0; 42],

@@ -2,7 +2,7 @@
 
 mod handmade;
 
-use handmade::{signalled, Address, Handmade};
+use handmade::{shared_out, signalled, Address, Handmade};
 use txop_air::report::{AllocatedUnit, MultiUser, MultiUserPpdus, ResourceUnit, SigBRate};
 use wire::phy::Bandwidth;
 use wire::radiotap::HeMu;
@@ -196,20 +196,6 @@ fn a_trigger_based_ppdu_of_several_users_counts_once() {
 fn without_l_sig_there_is_no_share_of_the_band() {
     let row = only(&downlink(&[(3, he_mu(8, 2))]));
     assert_eq!((row.ppdus_timed, row.ppdus_air_us, row.band_share, row.ppdus_joint), (Some(0), None, None, Some(0)));
-}
-
-/// 80 MHz: 484 tones for one user, then 242 and 242; the unit in the middle is empty.
-fn shared_out() -> HeMu {
-    HeMu {
-        sig_b_mcs: Some(0),
-        sig_b_dcm: Some(false),
-        sig_b_compression: Some(false),
-        symbols_or_users: Some(3),
-        width: Some(Bandwidth::Mhz80),
-        puncturing: Some(0),
-        channels: [Some([200, 192, 0, 0]), Some([114, 192, 0, 0])],
-        center: [Some(false), None],
-    }
 }
 
 /// The whole band for this many users.

@@ -110,6 +110,20 @@ pub fn element(id: u8, data: &[u8]) -> Vec<u8> {
     [&[id, data.len() as u8], data].concat()
 }
 
+/// 80 MHz: 484 tones for one user, then 242 and 242; the unit in the middle is empty.
+pub fn shared_out() -> wire::radiotap::HeMu {
+    wire::radiotap::HeMu {
+        sig_b_mcs: Some(0),
+        sig_b_dcm: Some(false),
+        sig_b_compression: Some(false),
+        symbols_or_users: Some(3),
+        width: Some(wire::phy::Bandwidth::Mhz80),
+        puncturing: Some(0),
+        channels: [Some([200, 192, 0, 0]), Some([114, 192, 0, 0])],
+        center: [Some(false), None],
+    }
+}
+
 /// TSFT, channel, HE, HE-MU and L-SIG of an HE PPDU of 80 MHz in 6 GHz: its format, this unit (code of data5), L-SIG LENGTH
 /// and HE-MU field.
 pub fn signalled(format: u16, tsft_us: u64, unit: u16, l_sig: u16, he_mu: &wire::radiotap::HeMu) -> Vec<u8> {
