@@ -8,7 +8,7 @@ share their runs where they can. Neither choice looks at a figure.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
@@ -41,7 +41,6 @@ class Counting:
     """By block; figures that were imported share none."""
     replaces: dict[int, int]
     """Blocks that repeat another one."""
-    _pairings: dict[tuple[str, str], Pairing] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def runs(self) -> list[RunFile]:
@@ -76,11 +75,6 @@ class Counting:
 
     def pairing(self, first: str, second: str) -> Pairing:
         """The blocks in which both arms have a valid run."""
-        if (first, second) not in self._pairings:
-            self._pairings[first, second] = self._pair(first, second)
-        return self._pairings[first, second]
-
-    def _pair(self, first: str, second: str) -> Pairing:
         pairs, without = [], []
         for block in sorted({*self._attempts, *(self._original(run.block) for run in self.void)}):
             attempts = self._attempts.get(block, [])
