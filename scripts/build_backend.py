@@ -1,6 +1,6 @@
 """Builds wheels of these sources for pip and other front ends (PEP 517): maturin, and before it the virtual chips.
 
-maturin builds the native module only; without this a wheel that somebody builds of the published sources would lack the
+maturin builds the native module only; without this a wheel built from the published sources would lack the
 program that runs in guests.
 """
 

@@ -9,7 +9,7 @@ replaced), certificates, and settings of pip and cargo, and starts no services. 
   scripts/fresh_systems.py --release trixie --user root     # one of them
   scripts/fresh_systems.py --release noble --sources noble.sources --user tester    # Ubuntu 24.04
   scripts/fresh_systems.py --skip test                      # without `make test`, which takes longest
-  scripts/fresh_systems.py --wheel dist/txop-*.whl          # what somebody does who installs a wheel instead
+  scripts/fresh_systems.py --wheel dist/txop-*.whl          # install a wheel instead
 
 Exit codes: 0 everything ended well; 1 something did not; 2 wrong use; 3 something is missing here; 130 interrupted.
 """
@@ -73,7 +73,7 @@ WHEEL_STEPS = {
     "completion": "test -n \"$(find ~/.local -path '*/share/bash-completion/completions/txop')\"",
     "uninstall": f"pipx uninstall txop && test ! -e {TXOP}",
 }
-"""What somebody types who was given a wheel, on a system without Rust, a compiler or a clone."""
+"""What is typed to install and try a wheel, on a system without Rust, a compiler or a clone."""
 
 PASSED_ON = re.compile(
     r"(PIP_(?!FIND_LINKS|CACHE|TARGET|PREFIX)|CARGO_(REGISTR|HTTP|NET|SOURCE)|RUSTUP_(DIST|UPDATE)|(?i:\w+_proxy$))"
