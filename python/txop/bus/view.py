@@ -58,21 +58,21 @@ def _summary(report: BusReport) -> Section:
     ]
     if summary.unmatched_completions or summary.lost_completions or summary.unfinished:
         odd = (
-            f"{fmt.many(summary.unmatched_completions, 'completion')} without submission, "
-            f"{fmt.many(summary.lost_completions, 'submission')} without completion, "
+            f"{fmt.plural(summary.unmatched_completions, 'completion')} without submission, "
+            f"{fmt.plural(summary.lost_completions, 'submission')} without completion, "
             f"{fmt.count(summary.unfinished)} under way at the end"
         )
         facts.append(Fact("Not paired", odd))
     if summary.other_requests:
         facts.append(Fact("Requests without data", fmt.count(summary.other_requests)))
     if summary.clock_wraps:
-        facts.append(Fact("Clock restarted", f"{fmt.many(summary.clock_wraps, 'time')}, undone here"))
+        facts.append(Fact("Clock restarted", f"{fmt.plural(summary.clock_wraps, 'time')}, undone here"))
     if summary.dropped_by_capture:
         facts.append(Fact("Dropped while capturing", fmt.count(summary.dropped_by_capture), tone="bad"))
     if summary.not_usb:
-        facts.append(Fact("Not USB", fmt.many(summary.not_usb, "record")))
+        facts.append(Fact("Not USB", fmt.plural(summary.not_usb, "record")))
     if summary.unreadable:
-        facts.append(Fact("Unreadable", fmt.many(summary.unreadable, "record"), tone="bad"))
+        facts.append(Fact("Unreadable", fmt.plural(summary.unreadable, "record"), tone="bad"))
     if summary.damage is not None:
         where = f"at byte {fmt.count(summary.damage.offset)}: {summary.damage.message}"
         facts.append(Fact("Damage", where, tone="bad"))

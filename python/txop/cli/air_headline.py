@@ -59,7 +59,7 @@ def print_headline(out: Console, head: Headline) -> None:
         if verdict.evidence:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
     if head.more_verdicts:
-        out.print(safe_text(f"and {fmt.many(head.more_verdicts, 'more answer')} in section 4.", "dim"))
+        out.print(safe_text(f"and {fmt.plural(head.more_verdicts, 'more answer')} in section 4.", "dim"))
 
 
 def bar(fall: Waterfall, width: int) -> Text:

@@ -15,6 +15,7 @@ from txop.cli.examples import epilog
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
+from txop.present.format import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -232,7 +233,7 @@ def _warn(reports: Sequence[BusReport | Outline]) -> ExitCode:
             warning = f"{place}. The report covers what came before."
             code = ExitCode.PARTIAL
         elif summary.unreadable:
-            records = "1 record" if summary.unreadable == 1 else f"{summary.unreadable:,} records"
+            records = plural(summary.unreadable, "record")
             warning = f"{report.path}: {records} could not be read ({summary.unreadable_examples[0]})."
             code = ExitCode.PARTIAL
         if warning is not None:

@@ -302,7 +302,7 @@ def _verdict(row: Row) -> str:
 
 def _run_warnings(result: CompareResult, *, each: bool) -> list[str]:
     """Warnings of runs; those that differ in their numbers only are one line, unless ``each`` is wanted."""
-    from txop.report.answer.wording import plural
+    from txop.present.format import plural
 
     alike: dict[str, list[tuple[str, str]]] = {}
     for run in result.run_warnings:

@@ -161,7 +161,7 @@ def _say(output: Path, made: Written, sources: list[Source], problems: list[str]
             }
         )
         return
-    from txop.report.answer.wording import plural
+    from txop.present.format import plural
 
     out = console.stdout()
     formats = ", ".join(dict.fromkeys(source.reading.format for source in sources))

@@ -84,7 +84,7 @@ def _follow(root: Path, read: Archive, now: Progress) -> Progress:
 def view(read: Archive, now: Progress) -> RenderableType:
     """A screen of it."""
     from txop.cli.campaign_live import duration
-    from txop.report.answer.wording import plural
+    from txop.present.format import plural
 
     lines: list[RenderableType] = [safe_text(now.title, "bold")]
     doing = [
@@ -127,7 +127,7 @@ def _left(now: Progress) -> str:
 
 
 def _end(now: Progress) -> list[str]:
-    from txop.report.answer.wording import plural
+    from txop.present.format import plural
 
     counts = f"{now.valid} valid and {now.void} void runs, {plural(len(now.faults), 'kind')} of faults"
     if now.doing == "imported":

@@ -16,13 +16,13 @@ def count(value: float | None) -> str:
     return NOT_AVAILABLE if value is None else f"{value:,.0f}"
 
 
-def many(value: int, what: str) -> str:
-    """A count of things that have a regular plural.
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """A count of things; ``many`` where the plural is irregular.
 
-    >>> many(1, "frame"), many(4000, "frame")
-    ('1 frame', '4,000 frames')
+    >>> plural(1, "run"), plural(1200, "run")
+    ('1 run', '1,200 runs')
     """
-    return f"{count(value)} {what}{'' if value == 1 else 's'}"
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def number(value: float | None, digits: int = 1) -> str:

@@ -105,7 +105,7 @@ def timed_part(waterfall: Waterfall) -> str:
 def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
     title = f"{waterfall.direction.capitalize()}, {direction(report, waterfall.ta, waterfall.ra)}"
     advice = tuple(capital(line.text) for line in waterfall.advice)
-    sent = f"{fmt.many(waterfall.mpdus, 'data MPDU')} in {fmt.duration_us(waterfall.observed_us)}"
+    sent = f"{fmt.plural(waterfall.mpdus, 'data MPDU')} in {fmt.duration_us(waterfall.observed_us)}"
     if waterfall.mpdus < THROUGHPUT_FROM:
         return Flow(title, f"{sent}: too few for a throughput.", advice, waterfall)
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None

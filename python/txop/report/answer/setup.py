@@ -9,7 +9,7 @@ from datetime import datetime
 from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.core.origin import Origin
-from txop.report.answer.wording import plural
+from txop.present.format import plural
 from txop.report.facts import flattened
 
 _TARGET_FACTS = ("hardware", "machine", "kernel", "distribution", "processor")

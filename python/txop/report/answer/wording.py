@@ -66,15 +66,6 @@ def heading(figure: ComparedFigure) -> str:
     return words.label(figure) + unit(figure.metric)
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    """``1 run``, ``2 runs``.
-
-    >>> plural(1, "run"), plural(1200, "run")
-    ('1 run', '1,200 runs')
-    """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def listed(items: Iterable[str], most: int = 8) -> str:
     """The first few, and how many more there are."""
     everything = list(items)

@@ -10,7 +10,8 @@ from txop.compare.result import ComparedFigure, CompareResult, Row
 from txop.core.metrics import describe
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
-from txop.report.answer.wording import TONES, listed, median, plural, unit, value, verdict
+from txop.present.format import plural
+from txop.report.answer.wording import TONES, listed, median, unit, value, verdict
 from txop.report.campaign.pieces import Piece
 from txop.stats.limits import MAX_BLOCKS
 

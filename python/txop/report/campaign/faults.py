@@ -9,7 +9,8 @@ from txop.archive.run_file import Fault, RunFile
 from txop.compare import words
 from txop.compare.result import CompareResult, Row
 from txop.present.blocks import Cell, Column, Grid, Lines
-from txop.report.answer.wording import listed, plural
+from txop.present.format import plural
+from txop.report.answer.wording import listed
 from txop.report.campaign.effects import primary
 from txop.report.campaign.pieces import Code, Fold, Paragraph, Piece
 

@@ -11,12 +11,12 @@ from txop.compare import words
 from txop.compare.result import CompareResult, PatchFacts
 from txop.present.blocks import Cell, Column, Fact, Facts, Grid, Lines
 from txop.present.chapters import Picture
-from txop.present.format import NOT_AVAILABLE
+from txop.present.format import NOT_AVAILABLE, plural
 from txop.report.answer.because import Because, because
 from txop.report.answer.scorecard import Score, Scorecard, scorecard
 from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
-from txop.report.answer.wording import SIGNS, TONES, numbers, plural
+from txop.report.answer.wording import SIGNS, TONES, numbers
 from txop.report.campaign.pieces import Piece, Tone
 from txop.report.facts import ORIGINS
 

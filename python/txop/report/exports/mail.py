@@ -17,12 +17,13 @@ from txop.archive.reader import Archive
 from txop.compare.result import CompareResult
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
+from txop.present.format import plural
 from txop.report import facts
 from txop.report.answer.because import because
 from txop.report.answer.scorecard import origin_note, scorecard
 from txop.report.answer.setup import meta, targets
 from txop.report.answer.verdicts import Line, verdicts
-from txop.report.answer.wording import listed, plural
+from txop.report.answer.wording import listed
 from txop.report.exports.mail_table import table
 
 WIDTH = 76

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from txop.present.format import plural
 from txop.report.answer.scorecard import Score, Scorecard
-from txop.report.answer.wording import plural
 
 _GAP = "  "
 _NARROWEST = 12

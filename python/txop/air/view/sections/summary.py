@@ -63,13 +63,13 @@ def _facts(report: AirReport) -> list[Fact]:
         Fact("Snap length", _snap(report)),
     ]
     if summary.own_transmissions:
-        facts.append(Fact("Sent by the capturing machine", fmt.many(summary.own_transmissions, "frame")))
+        facts.append(Fact("Sent by the capturing machine", fmt.plural(summary.own_transmissions, "frame")))
     if summary.dropped_by_capture:
-        facts.append(Fact("Dropped while capturing", fmt.many(summary.dropped_by_capture, "frame"), tone="bad"))
+        facts.append(Fact("Dropped while capturing", fmt.plural(summary.dropped_by_capture, "frame"), tone="bad"))
     if summary.not_wlan:
-        facts.append(Fact("Not 802.11", fmt.many(summary.not_wlan, "record")))
+        facts.append(Fact("Not 802.11", fmt.plural(summary.not_wlan, "record")))
     if summary.unreadable:
-        facts.append(Fact("Unreadable", fmt.many(summary.unreadable, "record"), tone="bad"))
+        facts.append(Fact("Unreadable", fmt.plural(summary.unreadable, "record"), tone="bad"))
     if summary.damage is not None:
         facts.append(
             Fact("Damage", f"at byte {fmt.count(summary.damage.offset)}: {summary.damage.message}", tone="bad")
@@ -92,7 +92,7 @@ def span(report: AirReport) -> str:
 
 def _channels(report: AirReport) -> str:
     shown = [
-        f"{c.channel if c.channel is not None else '?'} ({c.frequency_mhz} MHz): {fmt.many(c.frames, 'frame')}"
+        f"{c.channel if c.channel is not None else '?'} ({c.frequency_mhz} MHz): {fmt.plural(c.frames, 'frame')}"
         for c in report.summary.channels[:6]
     ]
     more = len(report.summary.channels) - len(shown)

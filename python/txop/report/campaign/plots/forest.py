@@ -13,8 +13,9 @@ from txop.compare import words
 from txop.compare.result import ComparedFigure, Row
 from txop.core.visible import visible
 from txop.present.chapters import Drawing
+from txop.present.format import plural
 from txop.present.plot import INK
-from txop.report.answer.wording import SIGNS, plural
+from txop.report.answer.wording import SIGNS
 from txop.report.campaign.plots.drawing import Rows, Tables, ink_color, unchecked, x_at
 
 _WIDTH = 560

@@ -11,8 +11,8 @@ import numpy as np
 
 from txop.archive.window import inside
 from txop.present.chapters import Drawing
+from txop.present.format import plural
 from txop.present.plot import INK
-from txop.report.answer.wording import plural
 from txop.report.campaign.plots.drawing import HALF, Rows, Tables, arm_color, spaced, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.stats.spread import cdf_band, quantile_shifts

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from txop.present.chapters import Drawing
+from txop.present.format import plural
 from txop.present.plot import INK
-from txop.report.answer.wording import plural
 from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, unchecked
 from txop.report.campaign.plots.samples import RunSeries
 from txop.report.campaign.plots.time import SERIES, Phases, median_of, named, wide

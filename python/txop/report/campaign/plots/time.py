@@ -11,8 +11,8 @@ import altair as alt
 
 from txop.core.metrics import describe
 from txop.present.chapters import Drawing
+from txop.present.format import plural
 from txop.present.plot import INK
-from txop.report.answer.wording import plural
 from txop.report.campaign.plots.drawing import FULL, Rows, Tables, arm_color, spaced, unchecked, y_at
 from txop.report.campaign.plots.samples import Points, RunSeries, thinned
 
