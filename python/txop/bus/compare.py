@@ -27,7 +27,7 @@ _NETWORK = ("qmap", "raw-ip", "ntb16", "ntb32", "rndis", "ethernet", "realtek")
 
 
 @dataclass(frozen=True)
-class Figure:
+class KeyFigure:
     """One figure of a capture; ``matters``: 0 to 1, what a total change of it means for throughput and delay."""
 
     key: str
@@ -94,7 +94,7 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
         {figure.key: figure for figure in key_figures(report, device)}
         for report, device in zip(reports, devices, strict=True)
     ]
-    names: dict[str, Figure] = {}
+    names: dict[str, KeyFigure] = {}
     for found in figures:
         for key, figure in found.items():
             names.setdefault(key, figure)
@@ -125,7 +125,7 @@ def main_device(report: BusReport) -> Device | None:
     return None
 
 
-def key_figures(report: BusReport, device: Device | None) -> Iterator[Figure]:
+def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]:
     """The figures of ``device`` that a comparison shows. Figures that a layer does not record are left out."""
     if device is None:
         return
@@ -136,44 +136,48 @@ def key_figures(report: BusReport, device: Device | None) -> Iterator[Figure]:
             yield from _bulk(way, bulk, _main_traffic(report, bulk))
     for e in endpoints:
         if (e.transfer, e.direction) == ("interrupt", "in"):
-            yield Figure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
+            yield KeyFigure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
                          "requests/s", 0.4, e.per_s)  # fmt: skip
             break
     for direction, word in (("out", "to the device"), ("in", "to the host")):
         control = [e for e in endpoints if (e.transfer, e.direction) == ("control", direction)]
         done = sum(e.completions for e in control)
         label = f"Control transfers {word}"
-        yield Figure(f"control.{direction}.completions", label, "requests", 0.5, float(done))
-        yield Figure(
+        yield KeyFigure(f"control.{direction}.completions", label, "requests", 0.5, float(done))
+        yield KeyFigure(
             f"control.{direction}.bytes", f"{label}, bytes", "bytes", 0.3, float(sum(e.bytes for e in control))
         )
         sizes = [e.size_bytes.median for e in control if e.size_bytes is not None]
-        yield Figure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
+        yield KeyFigure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
     if report.summary.layer != "urb-log":
         errors = float(sum(e.errors for e in endpoints))
-        yield Figure("errors", "Requests that ended with an error", "events", 0.8, errors)
+        yield KeyFigure("errors", "Requests that ended with an error", "events", 0.8, errors)
     for row in report.requests:
         if row.device == device.name:
             name = f" ({row.name})" if row.name else ""
-            yield Figure(f"requests.{row.code}", f"Control request {row.code}{name}", "events", 0.2, float(row.count))
+            yield KeyFigure(
+                f"requests.{row.code}", f"Control request {row.code}{name}", "events", 0.2, float(row.count)
+            )
 
 
-def _bulk(way: str, e: Endpoint, traffic: Traffic | None) -> Iterator[Figure]:
+def _bulk(way: str, e: Endpoint, traffic: Traffic | None) -> Iterator[KeyFigure]:
     word = way.capitalize()
     if traffic is not None:
-        yield Figure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer", "datagrams", 1.0,
+        yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer", "datagrams", 1.0,
                      traffic.at_least_per_transfer)  # fmt: skip
         if way == "uplink":
-            yield Figure("uplink.ack_only", "Uplink transfers that carry only TCP acknowledgements", "fraction", 0.9,
+            yield KeyFigure("uplink.ack_only", "Uplink transfers that carry only TCP acknowledgements", "fraction", 0.9,
                          traffic.ack_only_share)  # fmt: skip
-        yield Figure(f"{way}.padding", f"{word}, padding", "fraction", 0.5, traffic.padding_share)
-    yield Figure(f"{way}.per_s", f"{word}, transfers per second", "requests/s", 0.9, e.per_s)
-    yield Figure(f"{way}.peak_per_s", f"{word}, transfers in the busiest second", "requests/s", 0.8, e.peak_per_s)
-    yield Figure(f"{way}.mbit_s", f"{word}, throughput", "Mbit/s", 0.9, e.mbit_s)
-    yield Figure(f"{way}.size", f"{word}, median transfer", "bytes", 0.7, e.size_bytes.median if e.size_bytes else None)
-    yield Figure(f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4,
+        yield KeyFigure(f"{way}.padding", f"{word}, padding", "fraction", 0.5, traffic.padding_share)
+    yield KeyFigure(f"{way}.per_s", f"{word}, transfers per second", "requests/s", 0.9, e.per_s)
+    yield KeyFigure(f"{way}.peak_per_s", f"{word}, transfers in the busiest second", "requests/s", 0.8, e.peak_per_s)
+    yield KeyFigure(f"{way}.mbit_s", f"{word}, throughput", "Mbit/s", 0.9, e.mbit_s)
+    yield KeyFigure(
+        f"{way}.size", f"{word}, median transfer", "bytes", 0.7, e.size_bytes.median if e.size_bytes else None
+    )
+    yield KeyFigure(f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4,
                  e.turnaround_us.median if e.turnaround_us else None)  # fmt: skip
-    yield Figure(f"{way}.in_flight", f"{word}, requests under way at most", "requests", 0.6, float(e.in_flight_max))
+    yield KeyFigure(f"{way}.in_flight", f"{word}, requests under way at most", "requests", 0.6, float(e.in_flight_max))
 
 
 def _main_bulk(report: BusReport, device: Device, direction: str) -> Endpoint | None:
@@ -187,7 +191,7 @@ def _main_traffic(report: BusReport, e: Endpoint) -> Traffic | None:
     return max(rows, key=lambda t: t.bytes, default=None)
 
 
-def _difference(figure: Figure, values: list[float | None]) -> Difference:
+def _difference(figure: KeyFigure, values: list[float | None]) -> Difference:
     first, second = values
     difference = weight = None
     if first is not None and second is not None:

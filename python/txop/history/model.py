@@ -20,7 +20,7 @@ OneOrRange = Positive | Annotated[list[Positive], Field(min_length=2, max_length
 Most = Field(min_length=1, max_length=1000)
 
 
-class Figure(_Table):
+class PublishedFigure(_Table):
     """A figure of the text."""
 
     line: Line
@@ -202,7 +202,7 @@ class Document(_Table):
     date: Text = ""
     source: Text
     about: Text
-    figure: list[Figure] = []
+    figure: list[PublishedFigure] = []
     transfers: list[Transfers] = []
     pings: list[Pings] = []
     run: list[Run] = []
