@@ -250,7 +250,7 @@ def a_pipe_in_place_of(path):
     [
         (lambda layout: layout.plan.unlink(), "plan.toml cannot be read: No such file"),
         (lambda layout: layout.plan.write_text("a = " + "[" * 100_000), "plan.toml cannot be read"),
-        (lambda layout: a_pipe_in_place_of(layout.plan), "no ordinary file"),
+        (lambda layout: a_pipe_in_place_of(layout.plan), "not a regular file"),
         (lambda layout: layout.identity.write_text("[" * 60_000), "not an archive"),
         (lambda layout: layout.identity.write_text('{"format": "txop-archive", "version": 99}'), "newer txop"),
         (lambda layout: layout.plan.write_text('title = "x"'), "cannot be read: target"),
@@ -275,7 +275,7 @@ def test_a_pipe_in_place_of_a_file_holds_nobody_up(bench):
         path.unlink()
         os.mkfifo(path)
     archive = read_archive(bench.layout.root)
-    assert archive.damage == ["runs/001-old-tx/run.json: is no ordinary file"]
+    assert archive.damage == ["runs/001-old-tx/run.json: not a regular file"]
     for run in archive.runs:
         archive.series(run)
     assert len(archive.damage) == 2

@@ -68,7 +68,7 @@ def test_good_plans_have_neither_problems_nor_warnings(parse, good):
             'kind = "latency"',
             'kind = "command"\ncommand = "x"\nparser = "regex"\npattern = "("',
             "test[1].pattern",
-            "no regular expression",
+            "invalid regular expression",
         ),
         (
             'kind = "latency"',

@@ -86,5 +86,5 @@ def test_bad_input_is_refused(bad: float) -> None:
         smallest_detectable_effect(10, bad)
     with pytest.raises(ValueError, match="finite"):
         blocks_needed(bad, 1.0)
-    with pytest.raises(ValueError, match="no campaign"):
+    with pytest.raises(ValueError, match="at least 1 block"):
         smallest_detectable_effect(0, 1.0)

@@ -157,7 +157,7 @@ def test_nothing_was_done(tmp_path):
     assert set(values(reading).values()) == {None}
     note(tmp_path, {"no_iperf3": True}, cycle(1))
     reading = read_cycles(facts_of(make_plan(TEST.format(1, 10)), tmp_path))
-    assert reading.metrics["throughput_mbit_s"].reason == "there is no iperf3 on both ends"
+    assert reading.metrics["throughput_mbit_s"].reason == "iperf3 is not available on both ends"
     assert not gate_states(reading)
 
 

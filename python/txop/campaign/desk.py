@@ -218,7 +218,7 @@ async def _clock(target: Target, plan: Plan) -> list[Row]:
         return []
     clock = await wall_clock(target)
     if clock is None:
-        return [Row(target.name, "clock", "not asked", "neither date nor adjtimex tells the time to the second")]
+        return [Row(target.name, "clock", "not asked", "neither date nor adjtimex gives the time to the second")]
     off_s = clock.wall_minus_monotonic_s - (time.time() - time.monotonic())
     found = f"{off_s:+.3f} s from this machine's, ± {clock.uncertainty_s:.3f} s"
     if abs(off_s) > CLOCK_S + clock.uncertainty_s:

@@ -231,5 +231,5 @@ def _last_words(path: Path) -> str:
         rows = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
         rows = []
-    first = next((row for row in rows if row.startswith("txop-lab:")), rows[-1] if rows else "it said nothing")
+    first = next((row for row in rows if row.startswith("txop-lab:")), rows[-1] if rows else "no output")
     return first[:300]

@@ -59,7 +59,7 @@ async def carry_out_trial(
         raise TargetError("dut", seen.failure or "the guest was ended")
     gone = seen.facts.find("no-chip")
     if gone is not None:
-        raise TargetError("dut", f"the virtual chip has ended: {gone.words or 'it said nothing'}")
+        raise TargetError("dut", f"the virtual chip has ended: {gone.words or 'no output'}")
     if seen.void:
         raise ArmError("arm-load-failed", _why(results, seen.facts))
     driver = seen.facts.words("driver")

@@ -56,9 +56,9 @@ def export(
     """Write the runs of an archive as data files of other tools."""
     if format_name not in _FORMATS:
         to_do = did_you_mean(format_name, _FORMATS)
-        raise UserError(f"there is no format {format_name}", where="--format", what_to_do=to_do)
+        raise UserError(f"unknown format {format_name}", where="--format", what_to_do=to_do)
     if output.exists() and not output.is_dir():
-        raise UserError("is no folder", where=str(output), what_to_do="give --output the name of a folder")
+        raise UserError("not a folder", where=str(output), what_to_do="give --output the name of a folder")
     from txop.archive.reader import read_archive
     from txop.exchange.flent_export import export as export_flent
 

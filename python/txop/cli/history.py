@@ -86,7 +86,7 @@ def _chosen(names: list[str] | None) -> dict[str, Document]:
         else:
             close = nearest(name, known)
             to_do = f'did you mean "{close}"?' if close else f"choose from {', '.join(known)}, or name a file"
-            raise UserError(f"there is no document {name}", what_to_do=to_do)
+            raise UserError(f"unknown document {name}", what_to_do=to_do)
     return found
 
 

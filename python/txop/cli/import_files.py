@@ -106,10 +106,10 @@ def _told(dut: str, direction: str | None, device: str | None) -> Direction:
     from txop.exchange.imported import Direction
 
     if dut not in _ENDS:
-        raise UserError(f"there is no end {dut}", where="--dut", what_to_do=did_you_mean(dut, _ENDS))
+        raise UserError(f"unknown end {dut}", where="--dut", what_to_do=did_you_mean(dut, _ENDS))
     if direction is not None and direction not in _WAYS:
         raise UserError(
-            f"there is no direction {direction}", where="--direction", what_to_do=did_you_mean(direction, _WAYS)
+            f"unknown direction {direction}", where="--direction", what_to_do=did_you_mean(direction, _WAYS)
         )
     way = None if direction is None else "tx" if direction == "tx" else "rx"
     return Direction("client" if dut == "client" else "server", way, device)  # type: ignore[arg-type]

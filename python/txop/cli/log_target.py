@@ -57,7 +57,7 @@ async def _dmesg(target: Target) -> bytes:
     try:
         ran = await target.run(["dmesg"], timeout_s=TIMEOUT_S, root=True)
         if not ran.ok:
-            said = (ran.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            said = (ran.stderr.strip().splitlines() or ["no output"])[-1]
             raise TargetError(target.name, f"dmesg ended with {ran.status}: {said}")
         return ran.stdout_bytes
     finally:

@@ -164,7 +164,9 @@ def _check_stdout(format_name: str, *, json: bool, open_page: bool) -> None:
     if json:
         raise UserError("--json and --output - both write to stdout", what_to_do="give --output a file")
     if open_page:
-        raise UserError("what goes to stdout cannot be opened", where="--open", what_to_do="give --output a file")
+        raise UserError(
+            "a page written to stdout cannot be opened in a browser", where="--open", what_to_do="give --output a file"
+        )
 
 
 def _print(archive: Archive, result: CompareResult, format_name: str) -> None:

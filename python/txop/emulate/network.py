@@ -154,7 +154,7 @@ class EmulatedNetwork:
             emulator.close_input()
             text = await emulator.line(_STATUS_S)
             if text is None:
-                raise EmulationError(f"the emulator failed: {await emulator.complaint() or 'it said nothing'}")
+                raise EmulationError(f"the emulator failed: {await emulator.complaint() or 'no output'}")
         finally:
             await emulator.stop()
         try:
@@ -212,7 +212,7 @@ class EmulatedNetwork:
             if await emulator.line(_READY_S) != "ready":
                 emulator.close_input()
                 said = await emulator.complaint()
-                raise EmulationError(f"the emulator did not start: {said or 'it said nothing'}")
+                raise EmulationError(f"the emulator did not start: {said or 'no output'}")
             turn = asyncio.Semaphore(_AT_ONCE)
             await asyncio.gather(*(self._configure(host, turn) for host in self.hosts))
         except BaseException:

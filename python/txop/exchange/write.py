@@ -96,7 +96,7 @@ def write_archive(root: Path, title: str, sources: Sequence[Source], problems: S
     tests: dict[str, TestKey] = {}
     placed, left_out = _place(sources, arms, tests)
     if not placed:
-        raise CannotImport("there is no run in the files", what_to_do="see above for what could not be read")
+        raise CannotImport("the files contain no run", what_to_do="see above for what could not be read")
     text = _plan(title, arms, tests, placed, sources, [*problems, *left_out])
     try:
         Plan.model_validate(tomllib.loads(text), strict=True)

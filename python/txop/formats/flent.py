@@ -127,7 +127,7 @@ def _data(said: Mapping[str, Any]) -> FlentData:
         for each in names
     )
     if dropped[0]:
-        notes.append(f"{dropped[0]} raw value(s) are no numbers or have no time; they are left out")
+        notes.append(f"{dropped[0]} raw value(s) are not numbers or have no time; they are left out")
     if "FAKE" in notes:
         notes.remove("FAKE")
         notes.append("the file has no raw values: its samples are those that flent drew onto a grid")

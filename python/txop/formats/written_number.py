@@ -54,7 +54,7 @@ def number(text: str) -> float:
             raise NotANumber(f'"{visible(stripped)}" may be {whole}{rest} or {whole}.{rest}')
     found = real(plain, least=-1e18)
     if found is None:
-        raise NotANumber(f'"{visible(stripped[:40])}" is no number' if stripped else "the cell is empty")
+        raise NotANumber(f'"{visible(stripped[:40])}" is not a number' if stripped else "the cell is empty")
     return found
 
 
@@ -69,7 +69,7 @@ def written(text: str) -> Written:
     stripped = text.strip()[:200]
     found = _RANGE.fullmatch(stripped)
     if found is None:
-        raise NotANumber(f'"{visible(stripped[:40])}" is no number' if stripped else "the cell is empty")
+        raise NotANumber(f'"{visible(stripped[:40])}" is not a number' if stripped else "the cell is empty")
     low = number(found["low"])
     high = low if found["high"] is None else number(found["high"])
     if high < low:

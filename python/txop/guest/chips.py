@@ -96,7 +96,7 @@ class Chip:
     def __post_init__(self) -> None:
         """Raise :class:`GuestError` for invalid settings."""
         if self.device not in (*DEVICES, *FUNCTIONS):
-            raise GuestError(f"there is no virtual device {self.device!r}: {', '.join((*DEVICES, *FUNCTIONS))}")
+            raise GuestError(f"unknown virtual device {self.device!r}: {', '.join((*DEVICES, *FUNCTIONS))}")
         if self.device in FUNCTIONS and self.air is not None:
             raise GuestError(f"{self.device} has no air that could be captured")
         if self.security not in SECURITIES:

@@ -336,7 +336,7 @@ def _outcome(work: Path, results: Path, seconds: float, problem: _Problem | None
                 names = unpack_files(work / "files", results / FILES)
             return Ended(status, tuple(events), tuple(names), seconds)
         last = events[-1].words if events else "nothing: it did not boot"
-        words = f"it turned itself off before it handed out its results; the last it said was {last!r}"
+        words = f"it powered off before it delivered its results; its last message was {last!r}"
         problem = _Problem(words, Cause.OFF)
     console = _last_of(work / "console", MAX_CONSOLE_BYTES)
     raise GuestFailed(f"the guest failed: {problem.words}", excerpt(console), cause=problem.cause)

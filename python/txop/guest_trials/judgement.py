@@ -109,7 +109,7 @@ def _decide(
     if seen.void:
         return Verdict.NOT_TOLD, None, seen.failure or "it was ended"
     if (gone := facts.find("no-chip")) is not None:
-        return Verdict.NOT_TOLD, None, f"the virtual chip has ended: {gone.words or 'it said nothing'}"
+        return Verdict.NOT_TOLD, None, f"the virtual chip has ended: {gone.words or 'no output'}"
     if facts.find("done") is None:
         return Verdict.HANGS, None, "the trial did not come to its end"
     if said.keys & WARNS:

@@ -181,7 +181,7 @@ def _pattern(path: Path, text: str) -> Found:
     try:
         pattern = re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        yield path, f"is no regular expression: {error}", None
+        yield path, f"invalid regular expression: {error}", None
         return
     if not pattern.groupindex:
         yield path, "has no named group, so it gives no figure", "name what it matches: (?P<boot_s>[0-9.]+)"

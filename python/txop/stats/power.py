@@ -28,7 +28,7 @@ def smallest_detectable_effect(n: int, sd: float, *, confidence: float = 0.95) -
         ValueError: ``n`` below 1, ``sd`` negative or not finite, or a confidence outside 0 to 1.
     """
     if n < 1:
-        raise ValueError(f"there is no campaign of {n} blocks")
+        raise ValueError(f"a campaign needs at least 1 block, not {n}")
     _check(sd, "sd")
     multiple = _multiple(n, confidence)
     return None if multiple is None or sd == 0 else multiple * sd

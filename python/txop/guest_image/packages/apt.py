@@ -137,7 +137,7 @@ class Apt:
             raise
         got = next(iter(set(folder.glob("*.deb")) - before), None)
         if got is None:
-            raise GuestError(f"apt-get said it fetched {what}, but the file is missing")
+            raise GuestError(f"apt-get reported that it fetched {what}, but the file is missing")
         if sha256_of(got) != package.sha256:
             got.unlink()
             raise GuestError(

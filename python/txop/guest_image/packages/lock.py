@@ -58,7 +58,7 @@ class LockedPackage:
             (self.sha256, _SHA256, "SHA-256"),
         ):
             if not pattern.fullmatch(str(value)):
-                raise ValueError(f"{value!r} is no {what}")
+                raise ValueError(f"invalid {what} {value!r}")
         if type(self.size_bytes) is not int or self.size_bytes <= 0:
             raise ValueError(f"{self.size_bytes!r} is not a size in bytes")
         if self.role not in ROLES:

@@ -36,11 +36,11 @@ FORMAT_FILE = "qmi-format.txt"
 """What qmicli said of the data path that it negotiated."""
 
 FILES = {
-    FORMAT_FILE: "what qmicli said of the data path that it negotiated with the modem",
+    FORMAT_FILE: "output of qmicli: the data path negotiated with the modem",
     TOTAL_FILE: "counters of the virtual chip, of the whole run",
     WINDOW_FILE: "counters of the virtual chip at the start of the window",
     END_FILE: "counters of the virtual chip at the end of the window",
-    **{name: f"what `{' '.join(argv)}` said after the window" for name, argv in (LOOKS | FUNCTION_LOOKS).items()},
+    **{name: f"output of `{' '.join(argv)}` after the window" for name, argv in (LOOKS | FUNCTION_LOOKS).items()},
     "vusb.log": "log of the virtual chip",
     "hostapd.log": "log of the access point",
     "wpa_supplicant.log": "log of wpa_supplicant",

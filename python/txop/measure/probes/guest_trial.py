@@ -44,7 +44,7 @@ _FILES = {
     "vusb.log": "log of the virtual chip",
     "hostapd.log": "log of the access point",
     "wpa_supplicant.log": "log of wpa_supplicant",
-    "steps.log": "what the steps of the trial said",
+    "steps.log": "output of the steps of the trial",
 }
 
 
@@ -117,7 +117,12 @@ def _fault(reading: Reading, trial: Trial, *, struck: bool) -> None:
     silence = judgement.silence_s
     reading.put("silence_s", silence, SOURCE, None if silence is not None else _no_silence(trial))
     count = judgement.struck if struck else 0
-    reading.put("struck", count, "counters of the virtual chip", None if count is not None else "nobody could tell")
+    reading.put(
+        "struck",
+        count,
+        "counters of the virtual chip",
+        None if count is not None else "the virtual chip reported no count",
+    )
     report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in trial.seen.lines)
     _kernel(reading, report)
     stuck = [f"does not end: {fact.words}" for fact in facts.all("stuck")]

@@ -167,7 +167,7 @@ def read_capture(facts: RunFacts, name: str, what: str) -> Reading:
     if isinstance(file, str) and "/" not in file and (facts.folder / file).is_file():
         reading.files[file] = what
         if (facts.folder / MESSAGES.format(name)).is_file():
-            reading.files[MESSAGES.format(name)] = f"what the capturing tool said of the {what}"
+            reading.files[MESSAGES.format(name)] = f"messages of the capture tool about the {what}"
     for note in about.get("notes") or []:
         reading.warnings.append(f"{what}: {visible(str(note)[:300])}")
     if problem:

@@ -78,7 +78,7 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
     if not reason and len(known) < 2:
         reason = next((look.problem for look in looks if look.problem), "fewer than two answers of iw")
     if looks:
-        reading.files[SAMPLES.format(target)] = f"what iw said on {target}"
+        reading.files[SAMPLES.format(target)] = f"output of iw on {target}"
     if reason or window_s is None:
         return _nothing(facts, reading, target, reason, gated=gated)
     marks = facts.marks

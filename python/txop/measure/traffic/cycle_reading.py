@@ -47,8 +47,8 @@ def read_cycles(facts: RunFacts) -> Reading:
     else:
         _figures(facts, cycles, reading)
     if any(record.get("no_iperf3") for record in records):
-        reading.warnings.append("there is no iperf3 on both ends: the module was removed without load")
-        reading.put("throughput_mbit_s", None, "iperf3", "there is no iperf3 on both ends")
+        reading.warnings.append("iperf3 is not available on both ends: the module was removed without load")
+        reading.put("throughput_mbit_s", None, "iperf3", "iperf3 is not available on both ends")
     else:
         _throughput(facts, segments, reading)
     return reading
