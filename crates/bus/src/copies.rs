@@ -29,6 +29,8 @@ pub(crate) struct Copies {
     /// With their times, µs.
     recent: [Option<(Brief, i64)>; BACK],
     next: usize,
+    /// A submission was captured. In a file of completions only, the next one of an identifier looks like a copy.
+    has_submission: bool,
 }
 
 impl Copies {
@@ -37,6 +39,10 @@ impl Copies {
     pub fn is_copy(&mut self, event: &Event<'_>) -> bool {
         // Windows gives injected requests no identifiers, and a log without a clock tells no distance.
         let Some(time_us) = event.time_us.filter(|_| !matches!(event.status, Status::Usbd(_))) else { return false };
+        self.has_submission |= event.kind == EventKind::Submission;
+        if !self.has_submission {
+            return false;
+        }
         let brief = Brief {
             id: event.id,
             kind: event.kind,

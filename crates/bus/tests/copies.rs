@@ -1,4 +1,4 @@
-//! Captures in which usbmon0 tells again what the interface of a bus told.
+//! Captures in which usbmon0 repeats the records of a bus's own interface.
 
 use std::io::Cursor;
 
@@ -59,5 +59,14 @@ fn requests_that_follow_each_other_at_once_are_no_copies() {
         .collect();
     let report = read(&lines);
     assert_eq!((report.summary.submissions, report.summary.completions), (50, 50));
+    assert!(report.summary.limits.iter().all(|limit| limit.code != "copies"));
+}
+
+#[test]
+fn completions_that_were_captured_alone_are_no_copies() {
+    let lines: Vec<String> =
+        (0..50).map(|n| format!("ffff8800 {} C Bi:1:005:1 0 512 = 01020304", 100 + 20 * n)).collect();
+    let report = read(&lines);
+    assert_eq!((report.summary.submissions, report.summary.completions), (0, 50));
     assert!(report.summary.limits.iter().all(|limit| limit.code != "copies"));
 }
