@@ -105,18 +105,22 @@ impl Membership {
     fn unclear(&self, address: MacAddr) -> UnclearLink {
         let mut devices: Vec<(MacAddr, u64)> = self.devices.iter().collect();
         devices.sort_by_key(|(mld, frames)| (std::cmp::Reverse(*frames), *mld));
-        let all: u64 = devices.iter().map(|(_, frames)| frames).sum();
+        let all = self.own + self.by_others;
         let first = devices.first().map_or(0, |(_, frames)| *frames);
+        let has_more = devices.iter().map(|(_, frames)| frames).sum::<u64>() < all;
+        let count = devices.len() as u64 + u64::from(has_more);
+        let least = if has_more { "at least " } else { "" };
         UnclearLink {
             address: address.to_string(),
             text: sentence!(
-                "{all} frames claim {address} for {count} multi-link devices, {first} of them for one and {others} for \
+                "{all} frames claim {address} for {least}{count} multi-link devices, {first} of them for one and {others} for \
                  others: which one it is a link of can't be told",
                 all = Figure::total(all),
-                count = Figure::total(devices.len() as u64),
+                count = Figure::total(count),
                 first = Figure::count(first, all),
                 others = Figure::count(all - first, all);
-                address = address
+                address = address,
+                least = least
             ),
             mlds: devices.into_iter().map(|(mld, _)| mld.to_string()).collect(),
         }

@@ -141,6 +141,23 @@ fn a_link_that_two_devices_claim_is_in_neither() {
 }
 
 #[test]
+fn devices_beyond_those_kept_make_the_count_a_lower_bound() {
+    let mut capture = both();
+    for thief in 0..6 {
+        let element = multi_link([2, 0, 0, 0, 1, thief], None, &[(1, STATION_LINKS[1])]);
+        association(&mut capture, [2, 0, 0, 0, 2, thief], AP_LINKS[0], &element);
+    }
+    let report = capture.report();
+    let [unclear] = report.unclear_links.as_slice() else { panic!("{:?}", report.unclear_links) };
+    assert_eq!(unclear.mlds.len(), 4);
+    assert_eq!(
+        unclear.text.text(),
+        "7 frames claim 02:00:00:00:00:b2 for at least 5 multi-link devices, 1 of them for one and 6 for others: which one it \
+         is a link of can't be told"
+    );
+}
+
+#[test]
 fn stations_without_the_element_are_no_device() {
     let mut capture = Handmade::on(2_437);
     capture.beacon(AP_LINKS[0], 0x0001, &element(0, b"plain"));
