@@ -85,6 +85,14 @@ pub fn build(
             }
         }
     }
+    if !grounds.hearing.doubts.is_empty() {
+        let label = if totals.gaps_usable {
+            "nothing captured: idle, or frames that are missing"
+        } else {
+            "nothing captured: idle, inter-frame spaces, backoff, or frames that are missing"
+        };
+        steps.iter_mut().filter(|step| step.cause == "idle").for_each(|step| step.label = label.to_owned());
+    }
     let mut waterfall = Waterfall {
         ta: link.ta.to_string(),
         ra: link.ra.to_string(),

@@ -47,9 +47,7 @@ def _grid(audit: CapabilityAudit, *, whole: bool) -> Grid:
     role = {"ap": "AP", "station": "STA", "mesh": "mesh", "ibss": "IBSS"}.get(audit.role, audit.role)
     network = f" ({audit.ssid})" if audit.ssid else ""
     source = audit.claimed_in or "no frame that could claim anything"
-    note = (
-        f"Claims from: {source}. Use seen in {fmt.count(audit.frames)} frames it sent that are not known to be damaged."
-    )
+    note = f"Claims from: {source}. Use seen in {fmt.plural(audit.frames, 'frame')} of it not known to be damaged."
     title = f"{role} {audit.address}{network}"
     return Grid(title, columns, [_row(row) for row in audit.rows], note, "capabilities", whole=whole)
 

@@ -13,7 +13,7 @@ from txop.present.blocks import Block, Cell, Column, Grid, Lines, Section
 
 TIMING = {
     "stamps": "gaps measured with calibrated time stamps",
-    "capture-clock": "capture clock only: gaps cannot be separated from idle time",
+    "capture-clock": "without usable hardware time stamps, gaps cannot be separated from idle time",
 }
 
 
