@@ -76,6 +76,8 @@ impl Raster {
 pub struct Listener {
     control: u64,
     infrastructure_data: u64,
+    /// Those of them that an access point sent.
+    from_ap: u64,
     span_ns: Option<(i64, i64)>,
     responses: u64,
     orphans: u64,
@@ -88,7 +90,11 @@ impl Listener {
         let (first, last) = self.span_ns.unwrap_or((ppdu.start_ns, ppdu.start_ns));
         self.span_ns = Some((first.min(ppdu.start_ns), last.max(ppdu.start_ns)));
         match role {
-            Role::Data if ppdu.fc.to_ds() != ppdu.fc.from_ds() => self.infrastructure_data += ppdu.mpdus.len() as u64,
+            Role::Data if ppdu.fc.to_ds() != ppdu.fc.from_ds() => {
+                let mpdus = ppdu.mpdus.len() as u64;
+                self.infrastructure_data += mpdus;
+                self.from_ap += if ppdu.fc.from_ds() { mpdus } else { 0 };
+            }
             Role::Response { .. } | Role::JointResponse => self.responses += 1,
             Role::Stray if matches!(ppdu.kind, FrameKind::Ack | FrameKind::BlockAck) => {
                 self.responses += 1;
@@ -131,13 +137,26 @@ impl Listener {
             && observed_ns > i64::from(USUAL_TU) * TU_NS * 10
         {
             let due = (observed_ns / (i64::from(USUAL_TU) * TU_NS)) as u64;
-            doubts.push(sentence!(
+            let none = sentence!(
                 "no beacon is in it, although {data} data frames of an infrastructure network are, in {seconds} s in which an access \
-                 point usually sends about {due}: beacons were filtered out, or the access point is too far away",
+                 point usually sends about {due}",
                 data = Figure::total(self.infrastructure_data),
                 seconds = Figure::of(seconds, "s", self.infrastructure_data, 1),
                 due = Figure::of(due as f64, "count", due, 0)
-            ));
+            );
+            let sent = Figure::count(self.from_ap, self.infrastructure_data);
+            let why = if self.from_ap == 0 {
+                sentence!(
+                    "an access point sent {sent} of them, so beacons were filtered out, or the access point is too far away",
+                    sent = sent
+                )
+            } else {
+                sentence!(
+                    "an access point sent {sent} of them, so beacons were filtered out or not recorded",
+                    sent = sent
+                )
+            };
+            doubts.push(none.and("; ", why));
         }
         if let Some(raster) = rasters.iter().find(of_pair).filter(|r| r.due() >= MIN_DUE && r.heard_share() < HEARD) {
             doubts.push(sentence!(

@@ -87,9 +87,9 @@ pub fn build(
     }
     if !grounds.hearing.doubts.is_empty() {
         let label = if totals.gaps_usable {
-            "nothing captured: idle, or frames that are missing"
+            "gaps without a captured frame (idle or missing frames)"
         } else {
-            "nothing captured: idle, inter-frame spaces, backoff, or frames that are missing"
+            "gaps without a captured frame (idle, inter-frame spaces, backoff or missing frames)"
         };
         steps.iter_mut().filter(|step| step.cause == "idle").for_each(|step| step.label = label.to_owned());
     }
@@ -386,7 +386,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grou
     }
     let spaces = if grounds.stamped {
         sentence!(
-            "It includes inter-frame spaces and backoff of {mpdus} MPDUs: the frames have stamps, but its responses do not show what these mark",
+            "It includes inter-frame spaces and backoff of {mpdus} MPDUs: frames have hardware time stamps, but what these mark could not be inferred",
             mpdus = Figure::total(link.mpdus)
         )
     } else {

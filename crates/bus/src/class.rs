@@ -89,20 +89,35 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
         evidence.push(format!("{n} transfer{s} {way} the host {are} {}", framing.name()));
     }
     let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
-    let mut add = |n: u64, text: &str| {
+    let mut add = |n: u64, one: &str, many: &str| {
         if n > 0 {
-            evidence.push(format!("{n} {text}"));
+            evidence.push(format!("{n} {}", if n == 1 { one } else { many }));
         }
     };
-    add(device.qmux, "QMUX messages in encapsulated commands and responses");
-    add(device.register_requests, "vendor requests 05 that read or write registers");
-    add(device.firmware_writes, "vendor requests 30 that write firmware");
-    let requests = if device.ntb_requests == 1 { "request for NTB parameters" } else { "requests for NTB parameters" };
-    add(device.ntb_requests, requests);
+    add(
+        device.qmux,
+        "QMUX message in encapsulated commands and responses",
+        "QMUX messages in encapsulated commands and responses",
+    );
+    add(
+        device.register_requests,
+        "vendor request 05 that reads or writes registers",
+        "vendor requests 05 that read or write registers",
+    );
+    add(device.firmware_writes, "vendor request 30 that writes firmware", "vendor requests 30 that write firmware");
+    add(device.ntb_requests, "request for NTB parameters", "requests for NTB parameters");
     // Where descriptors name the class, requests of it are no news.
     if device.interfaces.is_empty() {
-        add(device.port_requests, "requests about ports, which hubs alone take");
-        add(device.hid_requests, "requests that set or ask for a HID report");
+        add(
+            device.port_requests,
+            "request about a port, which hubs alone take",
+            "requests about ports, which hubs alone take",
+        );
+        add(
+            device.hid_requests,
+            "request that sets or asks for a HID report",
+            "requests that set or ask for a HID report",
+        );
     }
 
     let qmi_vendor = ids.is_some_and(|(vendor, _)| QUALCOMM_MODEM_VENDORS.contains(&vendor));

@@ -61,8 +61,8 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) ->
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured: the sniffer may \
-                 not have heard {who}",
+                "cannot be told from this capture, because no response to any of {ppdus} PPDUs was captured: {who} sent \
+                 none, or they were not recorded",
                 ppdus = ppdus();
                 who = exchange.ra
             ),

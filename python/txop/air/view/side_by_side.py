@@ -75,6 +75,9 @@ def _value(row: Difference, value: float | None) -> Cell:
 def _change(row: Difference, value: float | None) -> Cell:
     if value is None:
         return cells.missing()
+    if row.unit == "Mbit/s":
+        sign = "+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else ""
+        return Cell(f"{sign}{fmt.mbit_s(abs(value))}", value, "" if value else "dim")
     scaled, unit = (
         (100 * value, "points")
         if row.unit == "fraction"

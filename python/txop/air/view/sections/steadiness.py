@@ -35,8 +35,8 @@ def _event(start_us: float, end_us: float, text: str) -> str:
 
 
 def _facts(flow: Steadiness) -> list[Fact]:
+    bins = f"{fmt.plural(len(flow.series), 'bin')} of {fmt.duration_us(flow.bin_us)}"
     return [
-        Fact("Throughput, median of bins", f"{fmt.mbit_s(flow.median_mbit_s)} (n={fmt.count(len(flow.series))} bins of "
-             f"{fmt.duration_us(flow.bin_us)})", "bin_throughput"),
+        Fact("Throughput, median of bins", f"{fmt.mbit_s(flow.median_mbit_s)} ({bins})", "bin_throughput"),
         Fact("Variation", fmt.number(flow.variation, 2), "variation"),
-    ]  # fmt: skip
+    ]

@@ -16,7 +16,8 @@ from txop.present.window import described
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
     del options
-    blocks: list[Block] = [Facts(_facts(report)), Lines(tuple(report.timing.text), "Timing")]
+    timing = "Timing" if report.summary.window is None else "Timing, of the whole capture"
+    blocks: list[Block] = [Facts(_facts(report)), Lines(tuple(report.timing.text), timing)]
     if report.timing.hypotheses:
         blocks.append(_hypotheses(report))
     if report.summary.unreadable_examples:
