@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -135,6 +136,19 @@ def test_a_command_line_imports_the_command_it_names_and_no_other(program):
     assert not {"asyncio", "polars", "pydantic", "altair", "txop.machine.capabilities"} & every
 
 
+def test_the_help_of_all_imports_no_command_and_says_of_each_what_its_own_help_begins_with(program):
+    code = "import sys; from txop.cli.app import outline; outline(); print(*sorted(sys.modules))"
+    done = subprocess.run([program.with_name("python"), "-c", code], capture_output=True, text=True, check=True)
+    commands = {f"txop.cli.{each.module or each.name}" for each in program_module.COMMANDS}
+    assert commands & set(done.stdout.split()) <= {"txop.cli.version"}  # its option is one of all commands
+
+    whole = typer.main.get_command(program_module.build()).commands  # type: ignore[attr-defined]
+    assert {each.name for each in program_module.COMMANDS} == set(whole)
+    for each in program_module.COMMANDS:
+        beginning = " ".join((whole[each.name].help or "").split("\n\n")[0].split())
+        assert beginning.replace("``", "`") == each.summary
+
+
 def test_json_is_the_only_thing_on_stdout(txop):
     done = txop("doctor", "--json")
     document = json.loads(done.stdout)
@@ -252,13 +266,15 @@ def test_shell_completion_knows_the_commands(txop):
     assert done.stdout.split() == ["doctor"]
 
 
-def raising(error: BaseException):
+def add_command_that_raises(monkeypatch, error: BaseException) -> None:
     def register(app: typer.Typer) -> None:
         @app.command(name="raise")
         def command() -> None:
             raise error
 
-    return register
+    command = program_module.Command("raise", "Fails.", module="raise_for_test")
+    monkeypatch.setitem(sys.modules, f"txop.cli.{command.module}", SimpleNamespace(register=register))
+    monkeypatch.setattr(program_module, "COMMANDS", (*program_module.COMMANDS, command))
 
 
 @pytest.mark.parametrize(
@@ -281,7 +297,7 @@ def raising(error: BaseException):
 )
 def test_errors_become_one_paragraph_and_an_exit_code(monkeypatch, capsys, error, code, message):
     monkeypatch.delenv(program_module.DEBUG_VARIABLE, raising=False)
-    monkeypatch.setattr(program_module, "COMMANDS", (*program_module.COMMANDS, raising(error)))
+    add_command_that_raises(monkeypatch, error)
     with pytest.raises(SystemExit) as leaving:
         program_module.main(["raise"])
     assert leaving.value.code == code
@@ -291,7 +307,7 @@ def test_errors_become_one_paragraph_and_an_exit_code(monkeypatch, capsys, error
 @pytest.mark.parametrize("debug", [False, True])
 def test_a_defect_is_a_short_message_and_a_traceback_only_on_demand(monkeypatch, capsys, debug):
     monkeypatch.setenv(program_module.DEBUG_VARIABLE, "1" if debug else "0")
-    monkeypatch.setattr(program_module, "COMMANDS", (*program_module.COMMANDS, raising(ZeroDivisionError("oops"))))
+    add_command_that_raises(monkeypatch, ZeroDivisionError("oops"))
     with pytest.raises(SystemExit) as leaving:
         program_module.main(["raise"])
     text = capsys.readouterr().err
@@ -305,14 +321,15 @@ def test_a_defect_is_a_short_message_and_a_traceback_only_on_demand(monkeypatch,
 )
 def test_a_signal_ends_it_quietly_and_leaves_no_half_of_a_file(plain_environment, tmp_path, number, code):
     sleeper = (
-        "import sys, time; from pathlib import Path; from txop.cli import app\n"
+        "import sys, time; from pathlib import Path; from types import SimpleNamespace; from txop.cli import app\n"
         "from txop.core.whole_file import whole_file\n"
         "def register(a):\n"
         "    @a.command(name='sleep')\n"
         "    def sleep() -> None:\n"
         f"        with whole_file(Path({str(tmp_path / 'page.html')!r})) as out:\n"
         "            print('half', file=out, flush=True); print('ready', flush=True); time.sleep(60)\n"
-        "app.COMMANDS = (*app.COMMANDS, register)\n"
+        "sys.modules['txop.cli.sleep'] = SimpleNamespace(register=register)\n"
+        "app.COMMANDS = (*app.COMMANDS, app.Command('sleep', 'Sleeps.'))\n"
         "sys.argv = ['txop', 'sleep']\n"
         "app.main()\n"
     )

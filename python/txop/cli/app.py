@@ -1,9 +1,9 @@
 """The ``txop`` program: the list of commands, the options common to all, and what happens to errors.
 
 A command is one module in this package with a function ``register(app)`` that adds it; it is listed in
-:data:`COMMANDS` and nowhere else. A command line that names a command imports that module only; ``txop --help``, which
-lists them all, imports every one. So modules import what is heavy (asyncio, polars, altair) inside the functions that
-need it.
+:data:`COMMANDS` and nowhere else, with the line that ``txop --help`` shows of it. A command line that names a command
+imports that module only; ``txop --help`` imports none. Completion and man pages import every one, so modules import
+what is heavy (asyncio, polars, altair) inside the functions that need it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Annotated, NoReturn
@@ -29,48 +29,95 @@ from txop.core.visible import visible
 
 @dataclass(frozen=True)
 class Command:
-    """A command that is imported when it is registered: ``register`` of the module ``txop.cli.NAME``."""
+    """A command, in the module ``txop.cli.NAME``, whose function ``register`` adds it to an application."""
 
     name: str
-    module: str | None = None
-    """The module, where no module can be called as the command is."""
+    summary: str
+    """What ``txop --help`` says of it: the first paragraph of its own help."""
+    module: str = ""
+    """The module, where none can be called as the command is, or where one has several commands."""
 
-    def __call__(self, app: typer.Typer) -> None:
-        """Add the command to ``app``."""
+    def register(self, app: typer.Typer) -> None:
+        """Import the module and add what it has to ``app``."""
         import_module(f"txop.cli.{self.module or self.name}").register(app)
 
 
-COMMANDS: tuple[Callable[[typer.Typer], None], ...] = (
-    Command("demo"),
-    Command("plan"),
-    Command("run"),
-    Command("watch"),
-    Command("compare"),
-    Command("note"),
-    Command("report"),
-    Command("import", "import_files"),
-    Command("export"),
-    Command("history"),
-    Command("air"),
-    Command("bus"),
-    Command("log"),
-    Command("simulate"),
-    Command("emulate"),
-    Command("specimen"),
-    Command("guest"),
-    Command("doctor"),
-    Command("help"),
-    Command("man"),
-    Command("version"),
+COMMANDS: tuple[Command, ...] = (
+    Command("demo", "Carry out a plan on an emulated link: measure, capture, analyse, compare, report."),
+    Command("plan", "Write a plan, check it, and see what it would do."),
+    Command(
+        "run",
+        "Carry out a plan: every arm in every block, in random order, each run checked; then compare and report.",
+    ),
+    Command(
+        "resume",
+        "Go on with a campaign that was stopped: by Ctrl-C, a crash, a lost target, a full disk.",
+        module="run",
+    ),
+    Command(
+        "watch",
+        "Show what a campaign does now, from another terminal: run, block, last result, faults, time left.",
+    ),
+    Command("compare", "Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."),
+    Command("note", "Add a remark to a campaign: what was going on that no probe records."),
+    Command("report", "Write a campaign as one HTML page, or as text, tables, data and pictures."),
+    Command(
+        "import",
+        "Make an archive of other tools' files: compared, shown and exported like any other, as imported.",
+        module="import_files",
+    ),
+    Command("export", "Write the runs of an archive as data files of other tools."),
+    Command(
+        "history",
+        "Re-derive what old documents concluded from their own figures, and name where they contradict themselves.",
+    ),
+    Command("air", "Explain an 802.11 capture: retries, acknowledgements, airtime, and where the throughput went."),
+    Command("bus", "Explain a USB capture: transfers, aggregation, turnarounds, errors, and which device is what."),
+    Command(
+        "log",
+        "Name the faults in kernel logs: firmware, USB, Wi-Fi, SDIO and kernel faults, and what is known of each.",
+    ),
+    Command("simulate", "Run a link in virtual time: goodput, latency, retries, airtime, bus."),
+    Command("emulate", "Run programs over a modelled link in real time: the host's own TCP, real packets."),
+    Command("specimen", "Make an 802.11 capture without hardware, analyse it with `txop air`, and show the page."),
+    Command("guest", "Run real drivers in a virtual machine, on virtual chips."),
+    Command("doctor", "Show what this machine has and lacks for each capability, and how to fix it."),
+    Command("help", "Show what a command does and takes, with examples."),
+    Command("man", "Write the man pages of all commands."),
+    Command("completion", "Write the completion script of a shell to standard output.", module="man"),
+    Command("version", "Print the version of txop, its native module and Python."),
 )
 """Every command, in the order of ``txop --help``."""
+
+COMPLETION_VARIABLE = "_TXOP_COMPLETE"
+"""Environment variable that a shell's completion script sets (typer's name for it)."""
 
 DEBUG_VARIABLE = "TXOP_DEBUG"
 """Environment variable that, when set to anything but "" or "0", shows tracebacks (``--debug`` sets it)."""
 
 
 def build(only: str | None = None) -> typer.Typer:
-    """The application with all its commands, or with the one named ``only``, without importing the others."""
+    """The application with all its commands, or with those of the module of the one named ``only``."""
+    app = _application()
+    modules = {each.module or each.name: each for each in COMMANDS if only is None or each.name == only}
+    for command in modules.values():
+        command.register(app)
+    return app
+
+
+def outline() -> typer.Typer:
+    """The application as ``txop --help`` shows it: names and summaries, no command that could be run."""
+    app = _application()
+    for each in COMMANDS:
+        app.command(name=each.name, help=each.summary)(_outlined)
+    return app
+
+
+def _outlined() -> NoReturn:
+    raise AssertionError("a command line that names a command builds that one")
+
+
+def _application() -> typer.Typer:
     app = Application(
         name="txop",
         no_args_is_help=True,
@@ -85,17 +132,15 @@ def build(only: str | None = None) -> typer.Typer:
         ),
     )
     app.callback()(_common_options)
-    for register in COMMANDS:
-        if only is None or not isinstance(register, Command) or register.name == only:
-            register(app)
     return app
 
 
-def _named(arguments: Sequence[str]) -> str | None:
-    """The command that ``arguments`` name; ``None``: none of them, and every command has to be known to say so."""
+def _for(arguments: Sequence[str]) -> typer.Typer:
+    """The application with what ``arguments`` need: the command they name, all for a completion, or the outline."""
+    if COMPLETION_VARIABLE in os.environ:
+        return build()
     first = next((argument for argument in arguments if not argument.startswith("-")), None)
-    known = any(isinstance(each, Command) and each.name == first for each in COMMANDS)
-    return first if known else None
+    return build(first) if any(each.name == first for each in COMMANDS) else outline()
 
 
 def _common_options(
@@ -127,8 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        only = _named(sys.argv[1:] if arguments is None else arguments)
-        result = typer.main.get_command(build(only))(args=arguments, prog_name="txop", standalone_mode=False)
+        app = _for(sys.argv[1:] if arguments is None else arguments)
+        result = typer.main.get_command(app)(args=arguments, prog_name="txop", standalone_mode=False)
         sys.stdout.flush()
     except UserError as error:
         _report(str(error))

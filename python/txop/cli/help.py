@@ -32,9 +32,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _commands(incomplete: str) -> list[str]:
-    from txop.cli.app import COMMANDS, Command
+    from txop.cli.app import COMMANDS
 
-    return beginning((each.name for each in COMMANDS if isinstance(each, Command)), incomplete)
+    return beginning((each.name for each in COMMANDS), incomplete)
 
 
 def show_help(
