@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Sequence
 
 from txop.bus.model import AgreedDirection, Device, Endpoint, Traffic, Verdict
@@ -10,7 +9,7 @@ from txop.bus.report import BusReport
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.present.cells import count, missing, share, text, time_us
-from txop.present.window import described
+from txop.present.window import described, span
 
 SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests", "modem")
 
@@ -91,17 +90,10 @@ def _ways(report: BusReport) -> str:
 
 
 def _span(report: BusReport) -> str:
-    if report.summary.span_us is None:
+    summary = report.summary
+    if summary.span_us is None:
         return "not available: the file has no clock"
-    length = fmt.duration_us(report.summary.span_us)
-    first = report.summary.first_time_unix_s
-    if first is None:
-        return length
-    try:
-        start = datetime.datetime.fromtimestamp(first, tz=datetime.UTC)
-    except (OverflowError, ValueError, OSError):
-        return length
-    return f"{length} from {start:%Y-%m-%d %H:%M:%S} UTC"
+    return span(summary.span_us, summary.first_time_unix_s)
 
 
 def called(device: Device) -> str:

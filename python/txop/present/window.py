@@ -1,4 +1,4 @@
-"""The part of a capture that a report is of, in words."""
+"""How long a capture is, and the part of it that a report is of, in words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from txop.present.report_parts import Window
 def records(window: Window) -> int:
     """Records of the whole capture."""
     return window.records_before + window.records_inside + window.records_after + window.records_without_time
+
+
+def span(length_us: float | None, first_time_unix_s: float | None) -> str:
+    """How long a capture is, and when it began, to the second.
+
+    >>> span(30_000_000, 1_700_000_000)
+    '30.0 s from 2023-11-14 22:13:20 UTC'
+    """
+    length = fmt.duration_us(length_us)
+    began = _utc(first_time_unix_s, "%Y-%m-%d %H:%M:%S")
+    return f"{length} from {began}" if began else length
 
 
 def described(window: Window) -> str:
@@ -39,9 +50,13 @@ def _span(window: Window) -> str:
 
 def clock(unix_s: float | None) -> str:
     """A moment as UTC, to the microsecond; empty when it cannot be told."""
+    return _utc(unix_s, "%Y-%m-%d %H:%M:%S.%f")
+
+
+def _utc(unix_s: float | None, form: str) -> str:
     if unix_s is None:
         return ""
     try:
-        return f"{datetime.datetime.fromtimestamp(unix_s, tz=datetime.UTC):%Y-%m-%d %H:%M:%S.%f} UTC"
+        return f"{datetime.datetime.fromtimestamp(unix_s, tz=datetime.UTC):{form}} UTC"
     except (OverflowError, ValueError, OSError):
         return ""

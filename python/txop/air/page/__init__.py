@@ -12,14 +12,13 @@ from txop.air.page.plots import draw, waterfall
 from txop.air.report import AirReport
 from txop.air.view import Facts, Grid, Plot, headline, sections
 from txop.air.view.glyphs import glyph
-from txop.air.view.sections.summary import span
 from txop.air.view.selection import chosen
 from txop.air.view.side_by_side import grid, letter
 from txop.present import format as fmt
 from txop.present.blocks import Block
 from txop.present.chapters import DrawnSection, Painter, Picture, Piece
 from txop.present.page import render
-from txop.present.window import described
+from txop.present.window import described, span
 
 ROWS_SHOWN = 12
 """Rows of a table shown before "show all"."""
@@ -67,7 +66,7 @@ def page(report: AirReport, *, list_ghosts: bool = False, station: str | None = 
         ink=ink,
         glyph=glyph,
         fmt=fmt,
-        span=span(report),
+        span=span(report.summary.span_us, report.summary.first_time_unix_s),
         window=described(report.summary.window) if report.summary.window is not None else None,
         chosen=chosen(report),
         rows_shown=ROWS_SHOWN,

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
-
 from txop.air.report import AirReport
 from txop.air.view.options import Options
 from txop.air.view.selection import chosen
 from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
-from txop.present.window import described
+from txop.present.window import described, span
 
 
 def section(report: AirReport, options: Options) -> Section:
@@ -53,7 +51,7 @@ def _facts(report: AirReport) -> list[Fact]:
         Fact("Frames", fmt.count(report.frames), "frames"),
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         *([] if (part := chosen(report)) is None else [Fact("Chosen", part)]),
-        Fact("Time span", span(report)),
+        Fact("Time span", span(report.summary.span_us, report.summary.first_time_unix_s)),
         Fact(
             "Link type",
             ", ".join(f"{t.name} ({t.number}): {fmt.count(t.frames)}" for t in summary.link_types) or "none",
@@ -76,19 +74,6 @@ def _facts(report: AirReport) -> list[Fact]:
             Fact("Damage", f"at byte {fmt.count(summary.damage.offset)}: {summary.damage.message}", tone="bad")
         )
     return facts
-
-
-def span(report: AirReport) -> str:
-    """How long the capture is, and when it began."""
-    length = fmt.duration_us(report.summary.span_us)
-    first = report.summary.first_time_unix_s
-    if first is None:
-        return length
-    try:
-        start = datetime.datetime.fromtimestamp(first, tz=datetime.UTC)
-    except (OverflowError, ValueError, OSError):
-        return length
-    return f"{length} from {start:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _channels(report: AirReport) -> str:
