@@ -30,7 +30,7 @@ def pages(root: Path = ROOT) -> dict[Path, Path]:
     """Every document of the repository that is a page, and its place on the site."""
     places = {Path("docs") / file.name: Path(file.name) for file in sorted((root / "docs").glob("*.md"))}
     places[Path("README.md")] = Path("index.md")
-    for name in ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SECURITY"):
+    for name in ("ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "RELEASING", "SECURITY"):
         if (root / f"{name}.md").exists():
             places[Path(f"{name}.md")] = Path(f"project/{name.lower()}.md")
     for readme in sorted(root.glob("crates/*/README.md")):

@@ -45,6 +45,17 @@ def test_every_page_is_in_the_contents(site):
     )
 
 
+def test_documents_that_pages_link_to_are_pages_themselves(site):
+    # Sphinx takes a linked Markdown file for a page that no part names, which fails the build.
+    places = site.pages()
+    linked = {
+        target
+        for source in places
+        for target in site.linked_files((ROOT / source).read_text(encoding="utf-8"), source, places)
+    }
+    assert [str(target) for target in linked if target.suffix == ".md"] == []
+
+
 def test_links_are_written_for_where_pages_are(site):
     places = site.pages()
     text = (
