@@ -40,6 +40,12 @@ def test_report_begins_with_what_the_bus_shows(run, make_trace):
     assert max(map(len, out.splitlines())) <= 100
 
 
+def test_the_section_of_modems_is_left_out_where_there_is_none(run, make_trace):
+    trace = make_trace("a.pcap")
+    assert "What host and modem agreed on" not in run(trace)[1]
+    assert "6. What host and modem agreed on" in run(trace, "--section", "modem")[1]
+
+
 def test_only_the_sections_named(run, make_trace):
     code, out, _ = run(make_trace("a.pcap"), "--section", "traffic")
     assert code == 0

@@ -33,15 +33,16 @@ def tone(verdict: Verdict) -> Tone:
 
 
 def sections(report: BusReport, only: Sequence[str] = ()) -> list[Section]:
-    """The sections, or only those named."""
+    """The sections, or only those named. That of modems is left out of a capture without one, unless it is named."""
     found = [
         _summary(report),
         _devices(report),
         _endpoints(report),
         _traffic(report),
         _requests(report),
-        _modem(report),
     ]
+    if report.data_formats or report.qmi_messages or "modem" in only:
+        found.append(_modem(report))
     return [section for section in found if not only or section.name in only]
 
 
