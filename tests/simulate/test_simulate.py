@@ -17,6 +17,7 @@ from txop.simulate.page import page
 from txop.simulate.plots import draw
 from txop.simulate.simulation import summary_of
 from txop.simulate.tables import TABLES, frame, write_csv
+from txop.simulate.view import headline
 
 SHORT = [("run.warm_up_s", "0.2"), ("run.duration_s", "0.5")]
 
@@ -122,6 +123,11 @@ def test_pages_have_their_plots(swept):
     alone = simulate("ap-fifo", settings=[*SHORT, ("title", "'<script>alert(1)</script>'")], waterfall=True)
     html = page(alone)
     assert html.count("<svg") >= 4
+    total, unit = headline(alone)[0][0].rsplit(" ", 1)
+    assert unit == "Mbit/s"
+    assert float(total) == pytest.approx(alone.points[0].runs[0].goodput_mbit_s, abs=0.06)
+    assert html.index("goodput of all flows") < html.index('id="scenario"')
+    assert headline(swept) == []
     assert "<script>alert" not in html
     assert draw(alone, "sweep") is None
 

@@ -7,7 +7,7 @@ from txop.present.chapters import drawn_sections
 from txop.present.page import render
 from txop.simulate.plots import draw
 from txop.simulate.simulation import Simulation
-from txop.simulate.view import sections
+from txop.simulate.view import headline, sections
 
 ROWS_SHOWN = 40
 """Rows of a table shown before "show all"."""
@@ -21,5 +21,5 @@ def page(simulation: Simulation) -> str:
     chapters = drawn_sections(sections(simulation), lambda name: draw(simulation, name))
     return render(
         "txop.simulate", "simulate.html.j2", simulation=simulation, chapters=chapters, fmt=fmt, definitions={},
-        rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,
+        headline=headline(simulation), rows_shown=ROWS_SHOWN, rows_max=ROWS_MAX,
     )  # fmt: skip

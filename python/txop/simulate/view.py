@@ -15,6 +15,9 @@ from txop.simulate.use import use_of
 MOST_POINTS_WITH_FLOWS = 1
 """Points whose flows and stations are shown one by one."""
 
+MOST_HEADLINE_FLOWS = 4
+"""Flows named in the headline of a page."""
+
 _TITLES = {
     "goodput_mbit_s": "Goodput",
     "latency_p50_ms": "Latency, median",
@@ -43,6 +46,26 @@ def sections(simulation: Simulation) -> list[Section]:
             found.append(_use(used, point, len(found) + 1))
         if point.runs[0].bus:
             found.append(_bus(point, len(found) + 1))
+    return found
+
+
+def headline(simulation: Simulation) -> list[tuple[str, str]]:
+    """The figures that a page begins with, each with its label: goodput of all flows and of each, round trip of echoes.
+    Empty for a sweep, whose figures are a table."""
+    if len(simulation.points) > 1:
+        return []
+    point = simulation.points[0]
+    flows = point.runs[0].flows[:MOST_HEADLINE_FLOWS]
+    found = []
+    if len(flows) > 1 and summary_of(point, "goodput_mbit_s") is not None:
+        found.append((_spread(point, "goodput_mbit_s", None, 1, " Mbit/s").text, "goodput of all flows"))
+    for flow in flows:
+        if summary_of(point, "goodput_mbit_s", flow.name) is not None:
+            found.append((_spread(point, "goodput_mbit_s", flow.name, 1, " Mbit/s").text, f"goodput of {flow.name}"))
+        elif summary_of(point, "latency_p50_ms", flow.name) is not None:
+            found.append(
+                (_spread(point, "latency_p50_ms", flow.name, 1, " ms").text, f"median round trip of {flow.name}")
+            )
     return found
 
 
