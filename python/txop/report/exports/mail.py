@@ -47,9 +47,14 @@ class _Size:
     """In the table."""
     reasons: int
     """Sentences of the why."""
+    facts: int = 8
+    """In each of these."""
 
 
-_SIZES = (_Size(2, 8, 4), _Size(2, 8, 2), _Size(1, 8, 2), _Size(1, 6, 2), _Size(1, 4, 2), _Size(1, 4, 1))
+_SIZES = (
+    _Size(2, 8, 4), _Size(2, 8, 2), _Size(1, 8, 2), _Size(1, 6, 2), _Size(1, 4, 2), _Size(1, 4, 4, facts=2),
+    _Size(1, 4, 2, facts=2), _Size(1, 4, 1),
+)  # fmt: skip
 """The first with which the mail is short enough."""
 
 _ASCII = str.maketrans({"−": "-", "–": "-", "…": "...", "µ": "u", "μ": "u", "×": "x", "·": "-", "±": "+/-", "∞": "inf"})
@@ -119,7 +124,7 @@ class _Writer:
             yield from drawn
             said_below = origin_note(result)
             yield from self._filled(" ".join([*(note for note in card.notes if note != said_below), *notes]))
-        yield from self._why(archive, result, answer.lines, size.reasons)
+        yield from self._why(archive, result, answer.lines, size)
         yield ""
         for head, told in (
             ("Set-up", _setup(archive, result)),
@@ -128,7 +133,7 @@ class _Writer:
         ):
             yield from self._filled(f"{head}: {'. '.join(told)}.", "  ")
 
-    def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], most: int) -> Iterator[str]:
+    def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], size: _Size) -> Iterator[str]:
         known = [(line, why) for line in lines for why in because(archive, result, line.arm, line.against)]
         if not known:
             return
@@ -136,8 +141,9 @@ class _Writer:
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
         yield ""
         yield from self._filled(f"Why ({basis}; no proof):" if basis else "Why (goes with the verdict; no proof):")
+        most = size.reasons
         for at, (line, why) in enumerate(known[:most], 1):
-            said = f"{why.test}: {'; '.join(why.facts)}." if why.told and basis else why.text
+            said = f"{why.test}: {'; '.join(why.facts[: size.facts])}." if why.told and basis else why.text
             more = f" {len(known) - most} more in {_PAGE}." if at == most < len(known) else ""
             yield from self._filled(f"* {line.arm} vs {line.against}, {said}{more}")
         gaps = {why.missing for _, why in known[:most] if why.told and basis and why.missing}
