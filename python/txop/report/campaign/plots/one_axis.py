@@ -17,6 +17,9 @@ _WIDTH, _HEIGHT = FULL, 105
 _DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [1, 3], [10, 4], [4, 1], [3, 5])
 """A dash for each arm, so that lines differ without colour, too."""
 
+_AFTER = 0.25
+"""How much is shown of what came after the window, in lengths of the window; all of it is in chapter 3."""
+
 
 @unchecked
 def together(
@@ -30,19 +33,20 @@ def together(
     shown = [arm for arm in inks if any(run.arm == arm and len(run.points) > 1 for n in names for run in series[n])]
     window_s = phases.window_s
     window: Rows = [{"t0": max(0.0, phases.begin_s), "t1": min(window_s, phases.end_s)}] if window_s is not None else []
+    end_s = phases.end_s if window_s is None else min(phases.end_s, window_s * (1 + _AFTER))
     for name in names:
         known = [run for run in series[name] if len(run.points) > 1]
         runs = max(runs, len(known))
         rows: Rows = []
         for arm in shown:
             if mine := [run for run in known if run.arm == arm]:
-                rows += [{"arm": arm, "t": round(t, 3), "v": v} for t, v in median_of(mine)]
+                rows += [{"arm": arm, "t": round(t, 3), "v": v} for t, v in median_of(mine) if t <= end_s]
         title, unit = named(name)
         logarithmic = name == "rtt_ms" and wide(row["v"] for row in rows)
         scale = alt.Scale(type="log", nice=False) if logarithmic else alt.Scale(zero=name != "rtt_ms")
         last = name == names[-1]
         axis = alt.Axis(grid=False, labels=last, ticks=last)
-        domain = alt.Scale(domain=[phases.begin_s, phases.end_s], nice=False)
+        domain = alt.Scale(domain=[phases.begin_s, end_s], nice=False)
         x = alt.X("t:Q", title="time from the start of the window, s" if last else None, scale=domain, axis=axis)
         key = alt.Legend(title=None, symbolType="stroke", symbolSize=400) if name == names[0] else None
         up = alt.Axis(tickCount=4, grid=not logarithmic)
