@@ -54,7 +54,7 @@ def page(archive: Archive, result: CompareResult, target: Path) -> str:
     )
 
 
-_OF_FIGURES = ("values", "time", "latency", "host", "air", "bus")
+_OF_RECORDINGS = ("values", "time", "latency", "host", "air", "bus", "faults")
 """Chapters that are left out when they have nothing but the reason why."""
 
 
@@ -63,16 +63,16 @@ def _without_empty(chapters: list[Chapter]) -> list[Chapter]:
     empty = [
         chapter
         for chapter in chapters
-        if chapter.name in _OF_FIGURES and all(isinstance(piece, Paragraph) for piece in chapter.pieces)
+        if chapter.name in _OF_RECORDINGS and all(isinstance(piece, Paragraph) for piece in chapter.pieces)
     ]
     if not empty:
         return chapters
-    told = [
+    left_out = [
         f"{chapter.title}: {' '.join(piece.text for piece in chapter.pieces if isinstance(piece, Paragraph))}"
         for chapter in empty
     ]
     kept = [chapter for chapter in chapters if chapter not in empty]
-    return [*kept, Chapter("missing", "Chapters left out", "Left out", [Lines(told)])]
+    return [*kept, Chapter("missing", "Chapters left out", "Left out", [Lines(left_out)])]
 
 
 def _chapters(archive: Archive, result: CompareResult, gallery: Gallery, target: Path) -> Iterator[Chapter]:
@@ -108,9 +108,9 @@ def _effects(result: CompareResult, gallery: Gallery) -> Iterator[Piece]:
     changes = effects.changes(result)
     if changes is not None:
         yield changes
-    told = effects.to_know(main)
-    if told is not None:
-        yield told
+    note = effects.to_know(main)
+    if note is not None:
+        yield note
     missing = effects.unavailable(result)
     if rest:
         pieces: list[Piece] = [
