@@ -126,7 +126,7 @@ test-slow: guest-image $(DIST_TOOLS) $(RUN_TOOLS) $(TEST_TOOLS)
 	TXOP_EVERY_CAPTURE=1 $(CARGO) test --workspace --locked --profile slow-tests -- --include-ignored
 	$(BIN)/pytest -m slow
 
-test-minimum-rust: $(SYSTEM) ## compile everything with the oldest Rust that is promised (Cargo.toml: rust-version)
+test-minimum-rust: $(SYSTEM) ## compile everything with the minimum Rust (Cargo.toml: rust-version)
 	scripts/check-minimum-rust.sh
 
 # Sets nothing up here: it makes systems of its own.

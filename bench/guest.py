@@ -2,11 +2,11 @@
 
 * the image: made from packages that are there, unpacked again: seconds and megabytes; targets: 10 s, 30 MB
 * the boot: an empty command in fast mode
-* the association: chip, stock rtl8192cu, WPA2 with hostapd, in fast mode; promised: 40 s by this machine's clock
+* the association: chip, stock rtl8192cu, WPA2 with hostapd, in fast mode; target: 40 s by this machine's clock
 * exactness: the same scenario (association, 2 s of TCP) in both modes: wall and processor time, and identical bytes
 * the translator: million instructions a second that it reaches while it counts them, on a busy processor
 
-Exit code 1 when something promised is not met. Times are by this machine's clock; other load makes them longer, so the
+Exit code 1 when a target is missed. Times are by this machine's clock; other load makes them longer, so the
 load average is printed with them, and processor seconds beside wall seconds.
 """
 
@@ -177,8 +177,8 @@ def show(figures: dict[str, Any]) -> None:
     for label, each in figures["costs"].items():
         cells = ["{:7.1f} ({:.1f}-{:.1f})".format(*each[what]) for what in ("wall_s", "cpu_s")]
         print(f"{label:26} {cells[0]:>22} {cells[1]:>22} {each['guest_s'][0]:10.1f}")
-    print(f"image: {figures['image_mb']:.1f} MB (promised: below {IMAGE_MB} MB, {IMAGE_S} s)")
-    print(f"association in fast mode: promised below {ASSOCIATION_S} s of wall time")
+    print(f"image: {figures['image_mb']:.1f} MB (target: below {IMAGE_MB} MB, {IMAGE_S} s)")
+    print(f"association in fast mode: target below {ASSOCIATION_S} s of wall time")
     print(
         f"exact beside fast: {figures['exact_to_fast_wall']:.2f} times the wall time, "
         f"{figures['exact_to_fast_cpu']:.2f} times the processor time; "

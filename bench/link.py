@@ -1,7 +1,7 @@
 """Called by bench/link: the cases of bench/ns3/case.py in ns-3 and in txop, in turn, in one run.
 
 Compared are simulated seconds per second of processor time: ns-3's event loop alone (its start-up is not counted), and
-txop's `simulate` on one thread, with its results. Nothing is recorded by either. Exit code 1 below the promised factor.
+txop's `simulate` on one thread, with its results. Nothing is recorded by either. Exit code 1 below the target factor.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from txop.simulate import simulate
 
 ROOT = Path(__file__).resolve().parent.parent
 WHEEL = "ns3==3.44.post0"
-PROMISED = 50
+TARGET = 50
 
 MEDIUM = "[wlan.medium]\nchannel = 36\nwidth_mhz = 20\n"
 RUN = "[run]\nwarm_up_s = 3\nduration_s = 10\n"
@@ -107,7 +107,7 @@ def main() -> int:
                 )
     if options.json:
         print(json.dumps(rows, indent=1))
-    return 0 if all(row["times"] >= PROMISED for row in rows) else 1
+    return 0 if all(row["times"] >= TARGET for row in rows) else 1
 
 
 if __name__ == "__main__":

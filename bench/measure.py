@@ -240,7 +240,7 @@ def show(result: dict[str, object]) -> None:
 
 
 def targets(result: dict[str, object]) -> list[dict[str, object]]:
-    """What was promised, and whether this run shows it."""
+    """The target, and whether this run shows it."""
     rows = []
     first = result["files"][0]["contenders"][0]  # type: ignore[index]
     rows.append(

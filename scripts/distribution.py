@@ -59,7 +59,7 @@ class MissingHereError(Exception):
     """Something of this machine is missing; its text says what."""
 
 
-class NotAsItHasToBeError(Exception):
+class CheckFailedError(Exception):
     """What was built lacks something or has something that it must not have."""
 
 
@@ -73,7 +73,7 @@ def run(argv: list[str], *, cwd: Path, env: dict[str, str]) -> str:
     ran = subprocess.run(argv, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if ran.returncode:
         said = f"{ran.stdout}\n{ran.stderr}".strip()
-        raise NotAsItHasToBeError(f"{Path(argv[0]).name} ended with {ran.returncode}:\n{said[-4000:]}")
+        raise CheckFailedError(f"{Path(argv[0]).name} ended with {ran.returncode}:\n{said[-4000:]}")
     return ran.stdout
 
 
@@ -85,7 +85,7 @@ def git(*words: str) -> str:
     except FileNotFoundError:
         raise MissingHereError("git is missing: what is built is a commit") from None
     if ran.returncode:
-        raise MissingHereError(f"what is built is a commit, and here is none: {ran.stderr.strip()}")
+        raise MissingHereError(f"a commit is built, and there is none here: {ran.stderr.strip()}")
     return ran.stdout.strip()
 
 
@@ -221,12 +221,12 @@ def check_wheel(wheel: Path, folders: tuple[Path, ...]) -> None:
         entries = {entry.filename: entry for entry in archive.infolist()}
         lacking = [name for name in wanted_in_wheel(entries) if name not in entries]
         if lacking:
-            raise NotAsItHasToBeError(f"{wheel.name} lacks {', '.join(lacking)}")
+            raise CheckFailedError(f"{wheel.name} lacks {', '.join(lacking)}")
         if not entries[CHIPS].external_attr >> 16 & stat.S_IXOTH:
-            raise NotAsItHasToBeError(f"{CHIPS} in {wheel.name} cannot be executed")
+            raise CheckFailedError(f"{CHIPS} in {wheel.name} cannot be executed")
         foreign = [name for name in entries if not re.match(r"txop/|txop-[^/]*\.(dist-info|data)/", name)]
         if foreign or any("__pycache__" in name for name in entries):
-            raise NotAsItHasToBeError(f"{wheel.name} has what is not of txop: {', '.join(foreign) or '__pycache__'}")
+            raise CheckFailedError(f"{wheel.name} has what is not of txop: {', '.join(foreign) or '__pycache__'}")
         for name in entries:
             check_text(archive.read(name), f"{name} in {wheel.name}", folders)
 
@@ -246,7 +246,7 @@ def check_sources(archive: Path, folders: tuple[Path, ...]) -> None:
             name = member.name.partition("/")[2]
             data = tar.extractfile(member)
             if data is None or name.endswith(".so") or name.startswith(("tests/", "python/txop/guest/bin/")):
-                raise NotAsItHasToBeError(f"{name} must not be in {archive.name}")
+                raise CheckFailedError(f"{name} must not be in {archive.name}")
             check_text(data.read(), f"{name} in {archive.name}", folders)
 
 
@@ -257,7 +257,7 @@ def check_text(data: bytes, where: str, folders: tuple[Path, ...]) -> None:
         at = data.find(os.fsencode(name))
         if at >= 0:
             said = data[at : at + 80].decode("utf-8", errors="replace").splitlines()[0]
-            raise NotAsItHasToBeError(f"{where} names a folder of this machine: {said!r}")
+            raise CheckFailedError(f"{where} names a folder of this machine: {said!r}")
 
 
 def check_platform(wheel: Path, name: str, env: dict[str, str]) -> None:
@@ -269,13 +269,13 @@ def check_platform(wheel: Path, name: str, env: dict[str, str]) -> None:
     said = " ".join(run(["auditwheel", "show", str(wheel)], cwd=wheel.parent, env=env).split())
     found = re.search(r'consistent with the following platform tag: "([^"]+)"', said)
     if found is None or not fulfils(found[1], tag):
-        raise NotAsItHasToBeError(f"auditwheel does not take {wheel.name} for {tag}: {said}")
+        raise CheckFailedError(f"auditwheel does not take {wheel.name} for {tag}: {said}")
     say(f"  auditwheel: consistent with {found[1]}")
 
 
-def fulfils(needed: str, promised: str) -> bool:
-    """Whether every system of the platform tag that a wheel promises has what it needs."""
-    tags = [re.match(r"(manylinux|musllinux)_(\d+)_(\d+)_(\w+)$", tag) for tag in (needed, promised)]
+def fulfils(needed: str, offered: str) -> bool:
+    """Whether every system of the platform tag of a wheel has what it needs."""
+    tags = [re.match(r"(manylinux|musllinux)_(\d+)_(\d+)_(\w+)$", tag) for tag in (needed, offered)]
     if tags[0] is None or tags[1] is None or tags[0].group(1, 4) != tags[1].group(1, 4):
         return False
     versions = [(int(tag[2]), int(tag[3])) for tag in tags if tag is not None]
@@ -350,7 +350,7 @@ if __name__ == "__main__":
     except MissingHereError as missing:
         print(missing, file=sys.stderr)
         sys.exit(3)
-    except NotAsItHasToBeError as wrong:
+    except CheckFailedError as wrong:
         print(wrong, file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:

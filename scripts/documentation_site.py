@@ -3,8 +3,8 @@
 
 The files stay where a reader of the repository expects them, and stay plain Markdown. For the site they are laid out in
 one folder: ``docs/*.md`` under their own names, the documents of the top folder and of the crates under ``project/``.
-Links between them are rewritten accordingly; links to files that are no pages become downloads, and links to folders
-mere words. The table of contents is ``docs/index.md``: its headings are the parts, the links of its lists the pages.
+Links between them are rewritten accordingly; links to other files become downloads, and links to folders
+plain words. The table of contents is ``docs/index.md``: its headings are the parts, the links of its lists the pages.
 
 Any warning of Sphinx is an error: links and anchors that lead nowhere, pages that no part names.
 """
@@ -65,7 +65,7 @@ def relinked(text: str, source: Path, places: dict[Path, Path], root: Path = ROO
 
 
 def linked_files(text: str, source: Path, places: dict[Path, Path]) -> set[Path]:
-    """Files of the repository that ``text`` links to and that are no pages."""
+    """Files of the repository that ``text`` links to and that are not pages."""
     found = set()
     for match in LINK.finditer(CODE.sub("", text)):
         if match.group(2) and not SCHEME.match(match.group(2)):

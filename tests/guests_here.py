@@ -60,7 +60,7 @@ def built_chips() -> Path:
 
 
 def rebuilt_driver(driver: str, series: str = "6.12", patches: tuple[Path, ...] = ()) -> Built:
-    """A driver built anew for the kernel of a series."""
+    """A driver built from scratch for the kernel of a series."""
     try:
         return asyncio.run(build_driver(DriverBuild(driver, patches), find_lock(series)))
     except MissingForGuest as error:

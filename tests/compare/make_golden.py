@@ -1,4 +1,4 @@
-"""Writes the golden exports anew: ``python tests/compare/make_golden.py``. Read the difference before it is kept."""
+"""Regenerates the golden exports: ``python tests/compare/make_golden.py``. Read the difference before it is kept."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Makes archives of campaigns by rule: `archive-v1` beside this file (small, checked in), and richer ones for tests.
 
-    python tests/data/make_archive_sample.py          # writes tests/data/archive-v1 anew
+    python tests/data/make_archive_sample.py          # regenerates tests/data/archive-v1
     python tests/data/make_archive_sample.py FOLDER   # a richer one, with a sample every 0.2 s
 
 The campaign is that of three builds of a driver for the RTL8188CUS (vanilla, with one patch, the vendor's), on an
