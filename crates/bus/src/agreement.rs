@@ -3,7 +3,7 @@
 use crate::conclusion::{thousands, unit, verdict};
 use crate::report::{AgreedDirection, DataFormat, Device, Limit, Report, Verdict};
 
-/// Transfers below which keeping to a limit is no news.
+/// Fewest transfers for which keeping to a limit is reported.
 const ENOUGH: u64 = 20;
 /// One transfer in this many is few.
 const FEW: u64 = 20;

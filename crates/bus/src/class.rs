@@ -46,7 +46,7 @@ const ATHEROS: [(u16, u16); 24] = [
     (0x0411, 0x017f),
 ];
 
-/// Fewer transfers than this are no evidence by themselves.
+/// Fewer transfers than this are not evidence by themselves.
 const ENOUGH: u64 = 4;
 const ENOUGH_REGISTERS: u64 = 16;
 
@@ -106,7 +106,7 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     );
     add(device.firmware_writes, "vendor request 30 that writes firmware", "vendor requests 30 that write firmware");
     add(device.ntb_requests, "request for NTB parameters", "requests for NTB parameters");
-    // Where descriptors name the class, requests of it are no news.
+    // Where descriptors name the class, its requests add nothing.
     if device.interfaces.is_empty() {
         add(
             device.port_requests,

@@ -23,7 +23,7 @@ struct Brief {
     setup: Option<Setup>,
 }
 
-/// The latest records that are no copies.
+/// The latest records that are not copies.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
     /// With their times, µs.

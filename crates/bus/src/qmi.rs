@@ -171,7 +171,7 @@ impl Qmi {
                 kept.cut += u64::from(!found.whole);
                 kept.most_datagrams = kept.most_datagrams.max(found.datagrams);
                 kept.most_bytes = kept.most_bytes.max(len as u64);
-                // Nothing, or 0, is no limit.
+                // Nothing, or 0, means no limit.
                 let over =
                     |limit: Option<u32>, value: u64| limit.is_some_and(|limit| limit > 0 && value > u64::from(limit));
                 if over(way.datagrams, found.datagrams) || over(way.bytes, len as u64) {

@@ -100,7 +100,7 @@ impl Ticker<'_> {
 /// Analyses the capture or text at `path` (`-`: standard input).
 ///
 /// # Errors
-/// See [`Error`]. A capture that is damaged after its first records is no error: the report says where it broke.
+/// See [`Error`]. A capture that is damaged after its first records is not an error: the report says where it broke.
 pub fn analyze(path: &Path, options: &Options, progress: &mut dyn Progress) -> Result<Report, Error> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {

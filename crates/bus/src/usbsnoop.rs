@@ -4,7 +4,7 @@
 //! 000029:  OUT: 000001 ms 000029 ms 21 09 00 03 00 00 08 00 >>> 55 01 01 00 00 ff 07 5d
 //! ```
 //!
-//! The first word numbers the URBs; where the second time repeats that number, it is no time at all.
+//! The first word numbers the URBs; where the second time repeats that number, it is not a time.
 
 use wire::usb::setup::Setup;
 
@@ -24,7 +24,7 @@ pub struct Line {
     pub data: Vec<u8>,
 }
 
-/// Reads a line; `None` when it is none of UsbSnoop.
+/// Reads a line; `None` when UsbSnoop did not write it.
 pub fn parse(line: &str) -> Option<Line> {
     let (number, rest) = line.trim().split_once(':')?;
     let number = number.parse().ok()?;

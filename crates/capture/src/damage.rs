@@ -23,7 +23,7 @@ pub enum OpenError {
     #[error("{0}")]
     Io(#[from] std::io::Error),
     /// Not a single byte.
-    #[error("the input is empty (0 bytes), so it is no capture")]
+    #[error("the input is empty (0 bytes)")]
     Empty,
     /// A format that txop can name but not read.
     #[error("this is {name}; {advice}")]
@@ -35,7 +35,7 @@ pub enum OpenError {
     },
     /// Nothing known.
     #[error(
-        "this is no capture that txop knows: it begins with the bytes {first}, but pcap begins with d4c3b2a1, a1b2c3d4, \
+        "unknown capture format: the input begins with the bytes {first}, but pcap begins with d4c3b2a1, a1b2c3d4, \
          4d3cb2a1 or a1b23c4d and pcapng with 0a0d0d0a (both also inside gzip or zstd)"
     )]
     Unknown {

@@ -359,7 +359,7 @@ mod tests {
         (records, bytes)
     }
 
-    /// Times that never let a record go are no way to fill the memory.
+    /// Times that never release a record do not fill the memory.
     #[test]
     fn what_is_held_is_bounded() {
         let many = 3 * RECORDS_MAX;

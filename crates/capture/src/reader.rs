@@ -165,7 +165,7 @@ impl Reader {
             }
             Some(Container::Pcapng) => Format::Pcapng(Box::new(Pcapng::open(&mut input).map_err(damaged)?)),
             None => {
-                // More bytes help to name the format; that there are fewer is no error here.
+                // More bytes help to name the format; fewer are not an error here.
                 let _ = input.peek(NAMING_LEN);
                 let head = input.unread();
                 return Err(recognise::refusal(head.get(..NAMING_LEN).unwrap_or(head)));

@@ -102,7 +102,7 @@ impl Keys {
     /// byte. Empty lines and those that begin with `#` are left out. Every passphrase costs some milliseconds.
     ///
     /// # Errors
-    /// The first line that is none of these, without what it says.
+    /// The first line that is neither, without its contents.
     pub fn parse(text: &[u8]) -> Result<Self, KeyFileError> {
         let mut keys = Self::default();
         if text.len() > MAX_BYTES {

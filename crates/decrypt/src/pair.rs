@@ -293,7 +293,7 @@ impl Pair {
                 continue;
             }
             fitting += 1;
-            // What a passphrase gives is no PMK of SAE, 802.1X or OWE.
+            // The key derived from a passphrase is not the PMK of SAE, 802.1X or OWE.
             let Some(scheme) = akm.scheme(pmk.key.len(), second.version) else { continue };
             if pmk.is_of_passphrase && !akm.takes_passphrase() {
                 continue;

@@ -172,7 +172,7 @@ mod tests {
 
     /// Asked in any order and again, for lengths that share a place: what the mode itself says.
     #[test]
-    fn what_is_remembered_is_what_was_reckoned() {
+    fn what_is_remembered_is_what_was_computed() {
         let mut rates = Rates::new(Band::Ghz5, None);
         let ht = |mcs| Ht {
             mcs,

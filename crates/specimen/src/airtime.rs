@@ -18,7 +18,7 @@ pub(crate) struct Air {
 
 impl Air {
     /// # Errors
-    /// A frequency that is no 20 MHz channel in 2.4 or 5 GHz.
+    /// A frequency that is not a 20 MHz channel in 2.4 or 5 GHz.
     pub(crate) fn new(frequency_mhz: u16) -> io::Result<Self> {
         let band = Band::from_frequency_mhz(frequency_mhz).filter(|b| matches!(b, Band::Ghz2_4 | Band::Ghz5));
         let channel = Band::channel_number(frequency_mhz).and_then(|n| u8::try_from(n).ok());

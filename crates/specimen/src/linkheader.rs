@@ -240,7 +240,7 @@ fn ppi(r: &Reception, out: &mut Vec<u8>) {
         out.extend_from_slice(&flags.to_le_bytes());
         out.extend_from_slice(&reference.to_le_bytes());
         out.extend_from_slice(&[0, ht.mcs, 1, 255]);
-        // RSSI per antenna: 255 means not told.
+        // RSSI per antenna: 255 means not known.
         out.extend_from_slice(&[255; 8]);
         out.extend_from_slice(&r.frequency_mhz.to_le_bytes());
         out.extend_from_slice(&channel_flags(r.frequency_mhz, r.mode).to_le_bytes());

@@ -375,7 +375,7 @@ pub const fn ht20(mcs: u8, short_gi: bool) -> Mode {
 }
 
 /// A DSSS/CCK (long preamble at 1 Mb/s, else short) or OFDM mode by its rate in 500 kbit/s units; 6 Mb/s for a number
-/// that is no rate.
+/// that is not a rate.
 pub const fn legacy(rate_500kbps: u8) -> Mode {
     match Mode::from_legacy_rate(rate_500kbps, Some(rate_500kbps > 2)) {
         Some(mode) => mode,

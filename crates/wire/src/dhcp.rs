@@ -29,7 +29,7 @@ pub struct Dhcp {
 }
 
 impl Dhcp {
-    /// The message in the data of a datagram; `None` when it is none or its type is cut off.
+    /// The message in the data of a datagram; `None` when it is not DHCP or its type is cut off.
     pub fn parse(data: &[u8]) -> Option<Self> {
         let mut rest = data.get(FIXED..)?.strip_prefix(&COOKIE)?;
         let kind = loop {

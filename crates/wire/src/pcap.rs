@@ -122,7 +122,7 @@ const MAGIC_MODIFIED: u32 = 0xa1b2_cd34;
 /// Bytes of the file header.
 pub const FILE_HEADER_LEN: usize = 24;
 
-/// The byte order and flavour that the first four bytes of a file tell; `None` if this is no pcap file.
+/// The byte order and flavour that the first four bytes of a file give; `None` if this is not a pcap file.
 pub fn recognise(magic: [u8; 4]) -> Option<(ByteOrder, Flavour)> {
     [ByteOrder::Little, ByteOrder::Big].into_iter().find_map(|order| {
         Some(match order.u32(magic) {

@@ -306,7 +306,7 @@ impl UsbSettings {
 impl DriverSettings {
     fn check(&self, key: &str) -> Result<(), ScenarioError> {
         if !matches!(self.qmap_version, 1 | 4 | 5) {
-            let what = format!("{} is none of 1, 4 and 5", self.qmap_version);
+            let what = format!("{} is not 1, 4 or 5", self.qmap_version);
             return Err(ScenarioError::new(format!("{key}.qmap_version"), what));
         }
         if self.aggregation != QmapAggregation::None && self.framing != Framing::Qmap {
@@ -377,7 +377,7 @@ mod tests {
             error(r#"{"radio": {"uplink_mbit_s": 0}}"#),
             "modem.radio.uplink_mbit_s: 0 is not in the range from 0.001 to 100000 Mbit/s"
         );
-        assert_eq!(error(r#"{"driver": {"qmap_version": 2}}"#), "modem.driver.qmap_version: 2 is none of 1, 4 and 5");
+        assert_eq!(error(r#"{"driver": {"qmap_version": 2}}"#), "modem.driver.qmap_version: 2 is not 1, 4 or 5");
         assert!(error(r#"{"driver": {"framing": "ncm16", "max_datagrams": 41}}"#).contains("from 1 to 40 packets"));
         assert!(error(r#"{"driver": {"framing": "raw_ip", "aggregation": "rmnet"}}"#).contains("`framing = \"qmap\"`"));
         assert!(error(r#"{"device": {"downlink_max_bytes": 32768}}"#).contains("rx_urb_bytes is 16384"));

@@ -218,7 +218,7 @@ impl Default for AirSettings {
     fn default() -> Self {
         Self {
             // calibrated from openmoko-kernel 2008-November/006299 (asynchronous, S3C MCI): 690.8 kB/s to the Neo, 831.9 from
-            // it. The model puts on the air whatever is neither bus nor CPU, so these are no measure of the air.
+            // it. The model puts on the air whatever is neither bus nor CPU, so these do not measure the air.
             mbit_s: 11.0,
             uplink_overhead_us: 184.0,
             downlink_overhead_us: 894.0,

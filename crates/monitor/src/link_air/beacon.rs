@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beacons_are_as_long_as_the_link_reckons() {
+    fn beacons_are_as_long_as_the_link_computes() {
         for channel in [1, 14, 36, 165] {
             for width_mhz in [20, 40] {
                 let beacon_bytes = link::beacon_len(channel);

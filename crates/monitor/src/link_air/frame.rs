@@ -44,7 +44,7 @@ pub(super) fn data<P: Packet>(
     body - start + mpdu.packet.size_bytes()
 }
 
-/// Appends a control frame; nothing for what is none.
+/// Appends a control frame; nothing for other frames.
 pub(super) fn control<P>(ppdu: &Ppdu<'_, P>, out: &mut Vec<u8>) {
     let (to, from) = (receiver(ppdu.to), address(ppdu.from));
     let header = |kind: FrameKind, transmitter: Option<MacAddr>, out: &mut Vec<u8>| {

@@ -445,7 +445,7 @@ mod tests {
         let seen = read(&bytes);
         assert_eq!(seen.ssid.unwrap().as_bytes(), b"lab");
         let rates = seen.rates.unwrap();
-        assert_eq!(rates.rates().count(), 12, "the membership selector is no rate");
+        assert_eq!(rates.rates().count(), 12, "the membership selector is not a rate");
         assert_eq!(rates.rates().filter(|(_, basic)| *basic).count(), 4);
         assert!(rates.has_dsss() && rates.has_ofdm() && rates.requires(127) && !rates.requires(126));
         assert_eq!((seen.dsss_channel, seen.country), (Some(6), Some(*b"DE ")));

@@ -238,7 +238,7 @@ pub enum FrameKind {
     Ack,
     CfEnd,
     CfEndCfAck,
-    /// Any data subtype; the CF-Ack and CF-Poll variants (never seen on today's air) are not told apart.
+    /// Any data subtype; the CF-Ack and CF-Poll variants (never seen on today's air) are not distinguished.
     Data {
         /// A QoS Control field is present.
         qos: bool,
@@ -376,7 +376,7 @@ mod tests {
             assert_eq!(fc.is_null(), null == Some(true));
             assert_eq!(fc.carries_data(), null == Some(false));
             assert!(!fc.kind().name().is_empty());
-            // The CF-Ack and CF-Poll variants of data are not told apart.
+            // The CF-Ack and CF-Poll variants of data are not distinguished.
             let told = if fc.frame_type() == FrameType::Data { 0x00cc } else { 0x00fc };
             assert_eq!(FrameControl::new(fc.kind()).0, value & told);
         }

@@ -105,7 +105,7 @@ impl LinkAddresses {
         (0u8..).zip(&self.0).filter_map(|(id, address)| Some((id, (*address)?)))
     }
 
-    /// Keeps the first address of a link; 15 is no link's ID.
+    /// Keeps the first address of a link; 15 is not a link ID.
     fn insert(&mut self, id: u8, address: MacAddr) {
         if let Some(place) = self.0.get_mut(usize::from(id)) {
             place.get_or_insert(address);

@@ -628,7 +628,7 @@ mod tests {
                 if length <= 4095 {
                     if let Some(back) = l_sig_duration_ns(length as u16, &mode) {
                         prop_assert!((duration.ns..duration.ns + 4_000).contains(&u64::from(back)));
-                        // L-SIG counts in 4 us; symbols of HE and EHT are no multiple of that.
+                        // L-SIG counts in 4 us; symbols of HE and EHT are not a multiple of that.
                         prop_assert_eq!(u64::from(back), 20_000 + (duration.ns - 20_000).div_ceil(4_000) * 4_000);
                         prop_assert!(["he", "eht"].contains(&mode.family()) || u64::from(back) == duration.ns);
                     }

@@ -24,7 +24,7 @@ const R5_6: CodeRate = CodeRate { num: 5, den: 6 };
 pub(super) struct Symbol {
     /// Coded bits per symbol over all streams (N_CBPS), at least 1.
     pub coded_bits: u32,
-    /// Data bits per symbol (N_DBPS), at least 1; rounded down where the product is no integer (HE, EHT).
+    /// Data bits per symbol (N_DBPS), at least 1; rounded down where the product is not an integer (HE, EHT).
     pub data_bits: u32,
     /// Code rate.
     pub code: CodeRate,
@@ -134,7 +134,7 @@ pub(super) const fn ofdm_clock_divider(bandwidth: Bandwidth) -> Option<u8> {
 
 /// The rate (500 kbit/s units) that the same modulation has at 20 MHz; `None` unless it is one of the eight.
 ///
-/// 2.25 Mbit/s at 5 MHz is no multiple of 500 kbit/s; headers round it to 2 or 2.5, and both are accepted.
+/// 2.25 Mbit/s at 5 MHz is not a multiple of 500 kbit/s; headers round it to 2 or 2.5, and both are accepted.
 pub(super) const fn ofdm_full_clock_rate(rate_500kbps: u8, bandwidth: Bandwidth) -> Option<u8> {
     let divider = match ofdm_clock_divider(bandwidth) {
         Some(d) => d,

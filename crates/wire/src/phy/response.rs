@@ -26,13 +26,13 @@ impl RateSet {
     pub const EMPTY: Self = Self { bits: 0 };
 
     /// The basic rates in a Supported Rates or Extended Supported Rates element body: bytes of 500 kbit/s with bit 7
-    /// set. BSS membership selectors (HT 127, VHT 126, ...) are no rates and are left out. Both elements' sets can be
+    /// set. BSS membership selectors (HT 127, VHT 126, ...) are not rates and are left out. Both elements' sets can be
     /// joined with [`RateSet::union`].
     pub fn basic_of(element_body: &[u8]) -> Self {
         element_body.iter().filter(|&&byte| byte & 0x80 != 0).fold(Self::EMPTY, |set, &byte| set.with(byte & 0x7f))
     }
 
-    /// This set and one rate more (500 kbit/s units); a number that is no DSSS or OFDM rate changes nothing.
+    /// This set and one rate more (500 kbit/s units); a number that is not a DSSS or OFDM rate changes nothing.
     #[must_use]
     pub fn with(self, rate_500kbps: u8) -> Self {
         let bit = RATES.iter().position(|&rate| rate == rate_500kbps).map_or(0, |index| 1 << index);

@@ -88,7 +88,7 @@ pub struct Parts<'a> {
     rest: &'a [u8],
 }
 
-/// Walks through a configuration descriptor; `None` when it is none.
+/// Iterates over a configuration descriptor; `None` when it is something else.
 pub fn configuration(bytes: &[u8]) -> Option<Parts<'_>> {
     let head = bytes.first_chunk::<9>()?;
     let total = usize::from(u16::from_le_bytes([head[2], head[3]]));

@@ -338,7 +338,7 @@ pub fn emit_received(rxwi: &Rxwi, frame: &[u8], header: usize, out: &mut Vec<u8>
 }
 
 /// The frame behind a descriptor that says it has `frame_len` bytes: without the padding behind its header, which drivers
-/// put there when the header is no multiple of 4 bytes (mt76.h, mt76_insert_hdr_pad). `None`: there are fewer.
+/// put there when the header is not a multiple of 4 bytes (mt76.h, mt76_insert_hdr_pad). `None`: there are fewer.
 pub fn unpadded(bytes: &[u8], frame_len: usize, header: usize) -> Option<Vec<u8>> {
     let padding = if header % 4 == 0 { 0 } else { 2 };
     let mut frame = bytes.get(..header.min(frame_len))?.to_vec();

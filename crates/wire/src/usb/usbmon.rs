@@ -110,7 +110,7 @@ impl Header {
     }
 }
 
-/// Why a record is no usbmon record.
+/// Why a record is not a usbmon record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsbmonError {
     /// The record ends inside its header.

@@ -49,7 +49,7 @@ impl Line {
     }
 }
 
-/// Why a line is none of usbmon: the word that should be something else.
+/// Why a line is not usbmon text: the unexpected word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Number of the word in the line, from 1.

@@ -34,7 +34,7 @@ pub enum Stage {
     Unknown(u8),
 }
 
-/// Why a record is no USBPcap record.
+/// Why a record is not a USBPcap record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsbpcapError {
     /// The record ends inside its header.

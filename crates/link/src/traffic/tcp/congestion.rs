@@ -65,7 +65,7 @@ pub(crate) trait CongestionControl: Send {
     /// The retransmission timer expired.
     fn on_timeout(&mut self) {}
 
-    /// That congestion was none (RFC 4015).
+    /// The congestion signal was spurious (RFC 4015).
     fn undo(&mut self) {}
 
     /// It sets the congestion window itself all the time, also while losses are being repaired.

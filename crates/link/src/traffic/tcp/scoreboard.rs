@@ -275,7 +275,7 @@ impl Scoreboard {
         }
     }
 
-    /// The losses were none: what has been sent is under way (RFC 4015). A retransmission counts no longer beside what it
+    /// The losses were spurious: what was sent is in flight (RFC 4015). A retransmission counts no longer beside what it
     /// repeats.
     pub(crate) fn forget_losses(&mut self) {
         self.order.clear();

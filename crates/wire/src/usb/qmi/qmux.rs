@@ -105,7 +105,7 @@ impl<'a> Message<'a> {
     /// is cut before its fields.
     ///
     /// # Errors
-    /// Bytes that are no QMUX frame, or one that does not keep its lengths.
+    /// Bytes that are not a QMUX frame, or one with inconsistent lengths.
     pub fn parse(captured: &'a [u8], transfer_len: usize) -> Result<Option<Self>, Fault> {
         let transfer_len = transfer_len.max(captured.len());
         let fault = |offset, what| Err(Fault { offset, what });

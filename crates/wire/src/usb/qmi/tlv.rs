@@ -130,7 +130,7 @@ impl<'a> Tlvs<'a> {
     }
 }
 
-/// Text of a field; what is no UTF-8 is replaced.
+/// Text of a field; invalid UTF-8 is replaced.
 pub(super) fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
