@@ -119,7 +119,7 @@ def test_the_same_figure_under_two_names_is_named_once(golden_result):
 
 def test_what_goes_with_the_verdict_has_the_figures_it_rests_on(golden, golden_result):
     (tx, _) = because(golden, golden_result, "vendor", "vanilla")
-    assert tx.told
+    assert tx.has_figures
     row = next(row for row in golden_result.figure("tx.air_ampdu_mpdus").rows if row.arm == "vendor")
     assert row.arm_median is not None
     assert row.baseline_median is not None
@@ -144,7 +144,7 @@ def test_without_captures_the_reason_stands_in_its_place(golden, golden_result):
     said = because(archive, result, "vendor", "vanilla")
     assert said
     for each in said:
-        assert not each.told
+        assert not each.has_figures
         assert "can't be told, because" in each.text
         assert "instead of" not in each.text
 

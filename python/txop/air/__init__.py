@@ -1,4 +1,4 @@
-"""What an 802.11 capture says: :func:`analyze` gives one :class:`~txop.air.report.AirReport`.
+"""Analysis of 802.11 captures: :func:`analyze` gives one :class:`~txop.air.report.AirReport`.
 
 >>> from txop import air
 >>> report = air.analyze("capture.pcapng")          # doctest: +SKIP

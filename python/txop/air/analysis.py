@@ -57,7 +57,7 @@ def analyze(
     Raises:
         OSError: the file cannot be opened or read.
         ValueError: it is not a capture of a known kind, it has nothing of ``bssid`` or ``channel``, ``pair`` is not two
-            MAC addresses, ``from_`` and ``to`` are not a window, or the key file is none.
+            MAC addresses, ``from_`` and ``to`` are not a window, or the key file is invalid.
     """
     from txop.air.report import AirReport
 

@@ -175,10 +175,10 @@ def key_figures(report: AirReport) -> Iterator[KeyFigure]:
     yield figure("waterfall.phy_rate", "waterfall", "PHY rate", "Mbit/s", "relative", fall.phy_rate_mbit_s)
     has_control = report.hearing.control_frames > 0
     for step in fall.steps:
-        is_told = step.cause not in ("ack", "rts_cts") or has_control
+        is_known = step.cause not in ("ack", "rts_cts") or has_control
         if step.cause == "ifs_backoff" and fall.timing == "capture-clock":
-            is_told = False  # counted as idle
-        share = step.share if is_told else None
+            is_known = False  # counted as idle
+        share = step.share if is_known else None
         yield figure(f"waterfall.{step.cause}", "waterfall", f"Time: {step.label}", "fraction", "fraction", share)
     for link in report.links:
         if (link.ta, link.ra) == (fall.ta, fall.ra):

@@ -70,7 +70,7 @@ def read_archive(root: Path) -> Archive:
     """Read an archive.
 
     Raises:
-        ArchiveError: when it is none, is of a newer version, or its plan cannot be read.
+        ArchiveError: when it is not an archive, is of a newer version, or its plan cannot be read.
     """
     layout = Layout(root)
     layout.check()
@@ -119,7 +119,7 @@ class KeptRuns:
 def read_runs(layout: Layout, events: Sequence[Event]) -> KeptRuns:
     """The runs of an archive as their folders have them, beside what the journal's ``events`` say."""
     ended = {str(event.get("run")) for event in events if event.event in ("run-finished", "run-voided")}
-    told = any(event.event.startswith("run-") for event in events)  # not of figures that were imported
+    was_run = any(event.event.startswith("run-") for event in events)  # not of figures that were imported
     blocks = [event.get("block") for event in events if event.event == "block-started"]
     under_way = {str(e.get("run")) for e in events if e.event == "run-started" and [e.get("block")] == blocks[-1:]}
     reported = ended | under_way
@@ -132,7 +132,7 @@ def read_runs(layout: Layout, events: Sequence[Event]) -> KeptRuns:
         try:
             run = RunFile.model_validate_json(_bounded(path))
         except FileNotFoundError as error:
-            if folder.name in ended or not told:
+            if folder.name in ended or not was_run:
                 kept.damage.append(f"{path.relative_to(layout.root)}: {error.strerror}")
             continue  # still running, or interrupted
         except (OSError, ValidationError) as error:
@@ -143,7 +143,7 @@ def read_runs(layout: Layout, events: Sequence[Event]) -> KeptRuns:
             kept.damage.append(f"{path.relative_to(layout.root)}: belongs to another folder")
             continue
         kept.runs.append(run)
-        if told and folder.name not in reported:
+        if was_run and folder.name not in reported:
             kept.untold.append(run)
     return kept
 

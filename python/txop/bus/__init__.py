@@ -1,4 +1,4 @@
-"""What a USB capture says: :func:`analyze` gives one :class:`~txop.bus.report.BusReport`.
+"""Analysis of USB captures: :func:`analyze` gives one :class:`~txop.bus.report.BusReport`.
 
 >>> from txop import bus
 >>> report = bus.analyze("usbmon.pcap")              # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""``txop air FILE...``: what an 802.11 capture says, and where the throughput went."""
+"""``txop air FILE...``: an 802.11 capture analysed, and where the throughput went."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def register(app: typer.Typer) -> None:
                 " quotes. No key is ever part of a report. docs/air-decryption.md",
                 "With --from and --to, claims, the use of capabilities and the calibration of the time stamps are still"
                 " taken from the whole capture; every other figure is of the window.",
-                "With --bssid, what is said of the channel (busy, frames, floods) stays of everybody on it, and the"
-                " network's share of it is named. With --channel, frames on others are left out, and time there is"
-                " not observed.",
+                "With --bssid, the figures of the channel (busy, frames, floods) still cover everybody on it; the"
+                " network's share is given beside them. With --channel, frames on other channels are left out, and time"
+                " there does not count as observed.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without 802.11"
                 " frames gives exit code 1.",
             ],

@@ -67,14 +67,14 @@ def capturing(interface: str) -> Iterator[str]:
 
 @contextmanager
 def _ended_by_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End ``process`` as soon as this one gets a signal. Who waits for its output, in compiled code, hears of a signal
-    only when there is some, or when it ends."""
-    hears, tells = os.pipe()
-    os.set_blocking(tells, False)
-    before = signal.set_wakeup_fd(tells, warn_on_full_buffer=False)
+    """End ``process`` as soon as this one gets a signal. Compiled code that waits for its output
+    handles a signal only when there is some output, or when it ends."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
 
     def wait() -> None:
-        if os.read(hears, 1) != _DONE:
+        if os.read(reader, 1) != _DONE:
             process.terminate()
 
     waiting = threading.Thread(target=wait, daemon=True)
@@ -83,10 +83,10 @@ def _ended_by_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
         yield
     finally:
         signal.set_wakeup_fd(before)
-        os.write(tells, _DONE)
+        os.write(writer, _DONE)
         waiting.join(_GRACE_S)
-        os.close(hears)
-        os.close(tells)
+        os.close(reader)
+        os.close(writer)
 
 
 def check_interface(interface: str) -> None:
@@ -118,6 +118,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _failed(interface: str, said: bytes) -> UserError:
     lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines()]
-    told = [line for line in lines if line and not line.startswith(("Capturing on", "File:", "Packets", "Running as"))]
-    why = " ".join(told)[:_MOST_WORDS].removeprefix(f"{_PROGRAM}: ") or "it did not say why"
+    reasons = [
+        line for line in lines if line and not line.startswith(("Capturing on", "File:", "Packets", "Running as"))
+    ]
+    why = " ".join(reasons)[:_MOST_WORDS].removeprefix(f"{_PROGRAM}: ") or "it gave no reason"
     return UserError(f"{_PROGRAM} cannot capture: {why}", where=interface, exit_code=ExitCode.MISSING)

@@ -1,4 +1,4 @@
-"""``txop bus FILE [FILE2]``: what a USB capture says, and what differs between two."""
+"""``txop bus FILE [FILE2]``: a USB capture analysed, and what differs between two."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def register(app: typer.Typer) -> None:
                 ("txop compare before after --baseline vanilla", "one arm of two campaigns: unpaired"),
             ],
             [
-                "Works while the campaign runs, and says how far it is.",
+                "Works while the campaign runs, and shows its progress.",
                 "Exit codes: 0 compared; 1 worse (with --fail-on-worse or --fail-on-worse-in), or nothing to compare; "
                 "2 not comparable; 4 compared, but parts of the archive are damaged.",
                 "docs/compare.md explains each figure and verdict.",
@@ -126,8 +126,8 @@ def compare(
     elif csv != _STDOUT:
         show(result, console.stdout(), everything=everything or bool(metric))
     if result.damage and (json or csv == _STDOUT):
-        told = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}"
-        console.stderr().print(safe_text(told + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
+        text = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}"
+        console.stderr().print(safe_text(text + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
     return code
 
 
@@ -179,11 +179,11 @@ def _exit_code(result: CompareResult, gates: Sequence[ComparedFigure]) -> ExitCo
 
 
 def _grouped(entries: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of several figures, once."""
-    told: dict[str, list[str]] = {}
+    """Each text once, with all figures that it is about."""
+    names: dict[str, list[str]] = {}
     for name, text in entries:
-        told.setdefault(text, []).append(name)
-    return [f"{_some(names)}: {text}" for text, names in told.items()]
+        names.setdefault(text, []).append(name)
+    return [f"{_some(of)}: {text}" for text, of in names.items()]
 
 
 def _some(names: Sequence[str]) -> str:

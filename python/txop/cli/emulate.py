@@ -46,7 +46,7 @@ def register(app: typer.Typer) -> None:
             [
                 "{NAME} in an argument becomes the address of that host; programs also find it in the variable "
                 "TXOP_NAME, and in TXOP_AT_NAME what to put in front of a command to run it there.",
-                "The exit code is that of the program. What is said at the end has the origin `emulated`: see "
+                "The exit code is that of the program. The summary at the end has the origin `emulated`: see "
                 "docs/emulate.md.",
             ],
         ),

@@ -26,11 +26,11 @@ def register(app: typer.Typer) -> None:
                 ("txop export campaign --format flent -o flent", "a data file of flent for each run"),
                 (
                     "txop export campaign -o flent && flent flent/*.flent.gz -f summary",
-                    "and what flent says of them",
+                    "and what flent reports about them",
                 ),
             ],
             [
-                "Written: version 4 of flent's format. The title of each file says the origin of its figures. Runs "
+                "Written: version 4 of flent's format. The title of each file has the origin of its figures. Runs "
                 "that flent has no test for are named and left out. docs/exchange.md",
                 "For tables, CSV, Parquet and pages see txop report --format.",
                 "Exit codes: 0 every valid run exported; 1 none; 4 some, or parts of the archive are damaged.",

@@ -14,7 +14,7 @@ import typer
 from txop.cli import console, guest_run, guest_survey
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import Application, epilog
-from txop.cli.guest_options import ImageOptions, LockOptions, note, told
+from txop.cli.guest_options import ImageOptions, LockOptions, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
@@ -133,7 +133,7 @@ def build(
     if mirror is not None:
         os.environ[MIRROR] = mirror
     begun = time.monotonic()
-    with told():
+    with errors_reported():
         if check:
             _check(image.pinned(), json=json)
             return
@@ -258,7 +258,7 @@ def module(
     with ExitStack() as outputs:
         # opened first: a build takes minutes
         part = None if output is None else outputs.enter_context(replacement(output))
-        with told() as ending:
+        with errors_reported() as ending:
             what = DriverBuild(driver, patch_files(patch or []), reverse, source, tuple(switch or ()))
             built = ending.run(build_driver(what, lock.pinned(), progress=note), at_once=True)
         if part is not None:

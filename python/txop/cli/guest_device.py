@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from txop.cli.guest_completion import devices, drivers
-from txop.cli.guest_options import told
+from txop.cli.guest_options import errors_reported
 from txop.core.errors import UserError
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class DeviceOptions:
                     "--device"
                 )
             return None
-        with told():
+        with errors_reported():
             options = tuple(word for words in self.device_option or () for word in _split(words))
             stations = _signals(self.stations)
             check_options(self.device, self.ap, options, stations)

@@ -1,4 +1,4 @@
-"""Options that the ``txop guest`` commands have in common, and how what goes wrong in a guest is told."""
+"""Options that the ``txop guest`` commands have in common, and how errors of a guest are reported."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def note(words: str) -> None:
 
 
 @contextmanager
-def told() -> Iterator[Ending]:
-    """Turn what goes wrong with a guest into what the user reads. Signals end the block in order."""
+def errors_reported() -> Iterator[Ending]:
+    """Report errors of a guest as errors of the command. Signals end the block in order."""
     from txop.guest.running import GuestFailed
     from txop.guest_image.cache import default_cache, room
 

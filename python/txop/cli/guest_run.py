@@ -17,7 +17,7 @@ from txop.cli.console import JsonFlag
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
-from txop.cli.guest_options import ImageOptions, Module, note, told
+from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
@@ -145,7 +145,7 @@ def run(
     chip = device.chip(captures)
     if output is not None:
         output.mkdir(parents=True, exist_ok=True)
-    with told() as ending:
+    with errors_reported() as ending:
         computer = _computer(machine, time)
         files = content.files(chip)
         made, built_for = image.image()
@@ -235,7 +235,7 @@ def shell(*, device: DeviceOptions, content: ContentOptions, machine: MachineOpt
         raise UserError("a shell needs a terminal", what_to_do="use `txop guest run -- COMMAND`")
     size = shutil.get_terminal_size()
     chip = device.chip()
-    with told() as ending:
+    with errors_reported() as ending:
         computer = _computer(machine, TimeOptions(), terminal=(size.lines, size.columns))
         files = content.files(chip)
         made, built_for = image.image()

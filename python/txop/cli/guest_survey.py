@@ -15,7 +15,7 @@ from txop.cli import console
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.ending import Ending
 from txop.cli.examples import epilog
-from txop.cli.guest_options import ImageOptions, Module, note, told
+from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
 
@@ -123,7 +123,7 @@ def register(group: typer.Typer) -> None:
                 ("txop guest cycle", "200 times the driver, 200 times the dongle, of both drivers, under traffic"),
                 ("txop guest cycle --driver rtl8192cu --take replug -n 20", "one of them, short"),
             ],
-            ["Exit code 1: something went wrong, and the table says what."],
+            ["Exit code 1: something failed; the table shows what."],
         ),
     )(grouped(cycle))
 
@@ -152,7 +152,7 @@ def survey(
         for script in shipped_faults().values():
             console.stdout().print(safe_text(f"{script.name}: {script.title}"), soft_wrap=True)
         return
-    with ExitStack() as tables, told() as ending, ExitStack() as stack:
+    with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
         scripts = tuple(find_faults(name) for name in faults) if faults else tuple(shipped_faults().values())
         check_faults(scripts, "hostapd")
         what = Survey(scripts, trials.drivers, samples, trials.security)
@@ -173,7 +173,7 @@ def survey(
     problems = control_problems(rows)
     if problems:
         raise UserError(
-            f"the survey says little: {'; '.join(problems)}",
+            f"the survey is of little use: {'; '.join(problems)}",
             what_to_do="look at the logs (--output)",
             exit_code=ExitCode.VERDICT_NO,
         )
@@ -198,7 +198,7 @@ def cycle(
     ways = tuple(dict.fromkeys(take or [way.value for way in Way]))
     if odd := [way for way in ways if way not in set(Way)]:
         raise UserError(f"{odd[0]!r} is not reload or replug", where="--take")
-    with ExitStack() as tables, told() as ending, ExitStack() as stack:
+    with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
         what = Endurance(trials.drivers, tuple(Way(way) for way in ways), cycles, trials.security)
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
         note(f"{len(what.drivers) * len(ways)} guests of {cycles} cycles, {trials.at_once} at a time.")

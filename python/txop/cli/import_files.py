@@ -52,7 +52,7 @@ def register(app: typer.Typer) -> None:
 def import_files(
     files: Annotated[
         list[str],
-        typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools; ARM= says which build it was."),
+        typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools; ARM= names the build."),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="ARCHIVE", help="The archive to make: a new folder.")
@@ -86,11 +86,11 @@ def import_files(
     from txop.exchange.imported import CannotImport
     from txop.exchange.write import write_archive
 
-    told = _told(dut, direction, device)
+    given = _given(dut, direction, device)
     sources: list[Source] = []
     problems: list[str] = []
     for name in files:
-        _read(name, told, sources, problems)
+        _read(name, given, sources, problems)
     if not sources:
         raise CannotImport(
             "; ".join(problems[:3]) + (f"; and {len(problems) - 3} more" if len(problems) > 3 else ""),
@@ -102,7 +102,7 @@ def import_files(
     return ExitCode.PARTIAL if problems else ExitCode.OK
 
 
-def _told(dut: str, direction: str | None, device: str | None) -> Direction:
+def _given(dut: str, direction: str | None, device: str | None) -> Direction:
     from txop.exchange.imported import Direction
 
     if dut not in _ENDS:
@@ -115,7 +115,7 @@ def _told(dut: str, direction: str | None, device: str | None) -> Direction:
     return Direction("client" if dut == "client" else "server", way, device)  # type: ignore[arg-type]
 
 
-def _read(name: str, told: Direction, sources: list[Source], problems: list[str]) -> None:
+def _read(name: str, direction: Direction, sources: list[Source], problems: list[str]) -> None:
     """One file: what could be read of it, and sentences on what could not."""
     from txop.archive.regular import read_regular
     from txop.exchange.recognise import read_file
@@ -126,7 +126,7 @@ def _read(name: str, told: Direction, sources: list[Source], problems: list[str]
     arm, path = (given[1], Path(given[2])) if given is not None and not Path(name).exists() else (None, Path(name))
     try:
         data = read_regular(path, _MOST_BYTES)
-        reading = read_file(data, told)
+        reading = read_file(data, direction)
     except OSError as error:
         problems.append(f"{path}: {error.strerror or error}")
         return

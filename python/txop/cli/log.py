@@ -40,7 +40,7 @@ def register(app: typer.Typer) -> None:
             [
                 "Any form of log is read: dmesg with all its options, /dev/kmsg, journalctl, syslog, or text copied"
                 " from a web page; gzip too.",
-                "With --exit-code, exit code 1 says that there is a fault of severity error. A damaged log gives"
+                "With --exit-code, exit code 1 means that there is a fault of severity error. A damaged log gives"
                 " exit code 4.",
             ],
         ),
@@ -148,7 +148,7 @@ def _show(out: Console, report: LogReport, *, show_all: bool) -> None:
         out.print()
         _explain(out, shown)
     elif not report.recognised:
-        out.print("No kernel message was recognised, so nothing is said about faults.")
+        out.print("No kernel message was recognised, so no faults could be looked for.")
     else:
         out.print("No faults found." if not hidden else "No faults found, only information (--all shows it).")
     for note in _notes(report, hidden if shown else 0):
@@ -218,11 +218,11 @@ def _moment(moment: Moment, boots: int) -> str:
 
 def _explain(out: Console, faults: Sequence[Fault]) -> None:
     """What is known of each kind of fault, with a line of the log."""
-    told: set[str] = set()
+    shown: set[str] = set()
     for fault in faults:
-        if fault.key in told:
+        if fault.key in shown:
             continue
-        told.add(fault.key)
+        shown.add(fault.key)
         heading = safe_text(fault.title, _STYLES[fault.severity])
         heading.append(f"  {fault.key}", style="dim not bold")
         out.print(heading)

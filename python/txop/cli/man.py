@@ -92,8 +92,8 @@ def page(name: str, command: TyperCommand, others: list[str], version: str) -> s
         shown = [each for each in command.get_params(context) if each.param_type_name == kind]
         records = [record for each in shown if (record := each.get_help_record(context)) is not None]
         lines += [f".SH {title}"] if records else []
-        for term, told in records:
-            lines += [".TP", _bold(term.partition(" <")[0] if kind == "argument" else term), _roff(_line(told))]
+        for term, text in records:
+            lines += [".TP", _bold(term.partition(" <")[0] if kind == "argument" else term), _roff(_line(text))]
     below = getattr(command, "commands", {})
     lines += [".SH COMMANDS"] if below else []
     for each, inner in below.items():

@@ -21,7 +21,7 @@ _STYLES = {"ok": "green", "limited": "yellow", "fails": "bold red", "not asked":
 
 
 def look(loaded: LoadedPlan) -> list[Row]:
-    """Connect the plan's targets, ask, and let go; what happens is said on stderr."""
+    """Connect the plan's targets, query them and disconnect; progress goes to stderr."""
     from txop.campaign import desk
     from txop.plan_check.files import with_absolute_files
     from txop.targets.contract import Silence

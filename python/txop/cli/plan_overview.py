@@ -127,8 +127,8 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
         words += _modem(spec.modem or ModemSpec())
     if spec.device == "ncm" and spec.ncm is not None:
         words += [f"{key} {getattr(spec.ncm, key)}" for key in sorted(spec.ncm.model_fields_set)]
-    told = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm"}
-    varied = arm.guest.model_fields_set - told if arm.guest is not None else set()
+    described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm"}
+    varied = arm.guest.model_fields_set - described if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
 
 
@@ -203,9 +203,11 @@ def _print_primary(out: Console, facts: Overview) -> None:
 def _of_guests(plan: Plan) -> str:
     at_once = guest_time.guests_at_once(plan)
     unknown = [test.name for test in plan.test if not guest_time.is_known(plan, test)]
-    told = "as runs done here took" if not unknown else f"a first guess for {', '.join(unknown)}, until runs here tell"
+    basis = (
+        "as runs done here took" if not unknown else f"a first guess for {', '.join(unknown)}, until runs here show it"
+    )
     return (
-        f"{at_once} guest{'s' if at_once > 1 else ''} at once (--jobs); {told}. Making images and drivers comes first"
+        f"{at_once} guest{'s' if at_once > 1 else ''} at once (--jobs); {basis}. Making images and drivers comes first"
     )
 
 

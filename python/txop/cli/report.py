@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
                 ("txop report campaign --baseline vendor", "against another arm"),
             ],
             [
-                "Works while the campaign runs, and says how far it is.",
+                "Works while the campaign runs, and shows its progress.",
                 "Exit codes: 0 written; 1 written, but no run counts yet; 2 not an archive; "
                 "4 written, but parts of the archive are damaged.",
                 "docs/report.md explains the page.",
@@ -76,7 +76,7 @@ def report(
         str | None,
         typer.Option(
             metavar="ARM",
-            help="Compare with this arm; default: as the plan says.",
+            help="Compare with this arm; default: the plan's baseline.",
             autocompletion=name_completion.arms,
         ),
     ] = None,
@@ -208,5 +208,5 @@ def _say(result: CompareResult, target: Path, folder: Path | None, pictures: int
 def _say_damage(result: CompareResult) -> None:
     if result.damage:
         more = ", ..." if len(result.damage) > 1 else ""
-        told = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}{more}"
-        console.stderr().print(safe_text(told), soft_wrap=True)
+        text = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}{more}"
+        console.stderr().print(safe_text(text), soft_wrap=True)

@@ -26,7 +26,7 @@ ToOption = Annotated[
 
 
 def check_window(from_: str | None, to: str | None) -> None:
-    """Refuse moments that are none, before minutes of reading."""
+    """Refuse invalid moments before minutes of reading."""
     from txop.core.moment import FORMS, check_order, end_of
 
     ends = []

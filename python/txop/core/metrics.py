@@ -265,8 +265,8 @@ OF_THE_MACHINE = frozenset(
 
 
 def in_origin(metric: Metric, origin: Origin) -> Metric:
-    """``metric`` as it may be read in figures of this origin: what an emulated link costs its machine is no figure of a
-    driver, and is not judged.
+    """``metric`` as it may be read in figures of this origin: what an emulated link costs its machine is not a figure
+    of a driver, and is not judged.
 
     >>> in_origin(METRICS["cpu_busy_percent"], Origin.EMULATED).better is None
     True

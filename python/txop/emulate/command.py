@@ -1,4 +1,4 @@
-"""A program at a host of an emulated link: what it is told, and how it is started."""
+"""A program at a host of an emulated link: its environment, and how it is started."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def with_addresses(argv: Sequence[str], hosts: Sequence[Host]) -> list[str]:
 
 def environment(network: EmulatedNetwork, at: Host) -> dict[str, str]:
     """Environment of a program at a host: the addresses of all, and how to get to the others."""
-    told = {"TXOP_HOST": at.name, "TXOP_INTERFACE": at.interface}
+    variables = {"TXOP_HOST": at.name, "TXOP_INTERFACE": at.interface}
     for host in network.hosts:
-        told[f"TXOP_{host.variable}"] = host.address
-        told[f"TXOP_AT_{host.variable}"] = shlex.join(network.prefix_from_another(host))
-    return {**os.environ, **told, **network.mark}
+        variables[f"TXOP_{host.variable}"] = host.address
+        variables[f"TXOP_AT_{host.variable}"] = shlex.join(network.prefix_from_another(host))
+    return {**os.environ, **variables, **network.mark}
 
 
 async def run_at(network: EmulatedNetwork, at: Host, argv: Sequence[str], *, stdout_to_stderr: bool = False) -> int:

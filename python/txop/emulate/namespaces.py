@@ -72,7 +72,7 @@ class Namespaces:
                 return namespaces
         raise MissingForEmulation(
             f"cannot make network namespaces: {complaint}",
-            what_to_do="run as root, or allow user namespaces (`txop doctor` says how)",
+            what_to_do="run as root, or allow user namespaces (`txop doctor` shows how)",
         )
 
     async def _fill(self, count: int) -> None:

@@ -1,4 +1,4 @@
-"""What the emulator says when it ends, read and asked."""
+"""The emulator's report when it ends, parsed and queried."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _failure(what: str, text: str) -> FormatError:
     failed = _FAILED.search(text[:65_536])
     if failed is None:
         return FormatError(f"{what} expected; {quoted_start(text)}")
-    return FormatError(f"{what}: ethtool says: {visible(failed['what'] or failed['none'])}")
+    return FormatError(f"{what}: ethtool reported: {visible(failed['what'] or failed['none'])}")
 
 
 def parse_statistics(data: str | bytes) -> Mapping[str, int | None]:

@@ -41,7 +41,7 @@ class Sample:
     value: float | None
     """``None``: a probe that was lost."""
     seconds: float | None
-    """How long the value is of, where that is told."""
+    """Duration that the value covers, where it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def _sample(name: str, point: Mapping[str, Any], *, old: bool) -> Sample | None:
 
 
 def _unix(text: str | None) -> float:
-    """The moment of an ISO 8601 text, taken to be UTC where it does not say; 0 where it is none."""
+    """The moment of an ISO 8601 text, taken to be UTC where it does not say; 0 where it is not one."""
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:

@@ -442,7 +442,7 @@ def _with_printed_udp_totals(flow: Flow, end: Mapping[str, Any], test: _Test, no
         received = flow.receiver.bytes if received is None else received
         observed = _total([interval.lost_packets for interval in flow.kept()])
         if observed is not None and lost != observed:
-            notes.append(f"the summary says {lost} datagrams lost, the kept intervals {observed}; the latter count")
+            notes.append(f"the summary reports {lost} datagrams lost, the kept intervals {observed}; the latter count")
             lost = observed
         elif observed is None and lost and test.omit_s:
             notes.append("this version counts datagrams lost in the omitted part too; the loss is left out")

@@ -1,4 +1,4 @@
-"""What qmicli (libqmi-utils) says after ``--wda-set-data-format``: how host and modem agreed to fill transfers."""
+"""What qmicli (libqmi-utils) prints after ``--wda-set-data-format``: how host and modem agreed to fill transfers."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def whole(value: object, *, least: int = 0, most: int = COUNTER_MAX) -> int | None:
-    """A whole number from text or from JSON, or ``None`` when it is none or outside ``least`` ... ``most``.
+    """A whole number from text or from JSON, or ``None`` when it is not a number or outside ``least`` ... ``most``.
 
     >>> whole("12"), whole(12.0), whole("-1"), whole("18446744073709551539", most=2**53), whole(True)
     (12, 12, None, None, None)
@@ -110,7 +110,7 @@ def whole(value: object, *, least: int = 0, most: int = COUNTER_MAX) -> int | No
 
 
 def real(value: object, *, least: float = 0.0, most: float = 1e18) -> float | None:
-    """A finite number from text or from JSON, or ``None`` when it is none or outside ``least`` ... ``most``.
+    """A finite number from text or from JSON, or ``None`` when it is not a number or outside ``least`` ... ``most``.
 
     >>> real("0.25"), real("nan"), real(float("inf")), real("-3", least=-100)
     (0.25, None, None, -3.0)

@@ -71,7 +71,7 @@ class Transfers:
 
 @dataclass(frozen=True, slots=True)
 class PingLine:
-    """What ping said of round trips."""
+    """Round trips as ping reported them."""
 
     section: str
     sender: str

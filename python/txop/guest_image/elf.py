@@ -1,4 +1,4 @@
-"""What the dynamic section of an ELF program or library says it needs.
+"""What an ELF program or library needs, from its dynamic section.
 
 Layout: System V ABI, chapters 4 and 5 (ELF header, program headers, dynamic section). 64 and 32 bit, both byte orders.
 Not pyelftools, which is well kept: these sixty lines have a bound on every count, and nothing has to be installed.
@@ -17,7 +17,7 @@ _MAX_NAME = 4096
 
 
 class NotElf(ValueError):  # noqa: N818 - the name says what the file is not
-    """The bytes are no ELF file, or a damaged one."""
+    """The bytes are not an ELF file, or it is damaged."""
 
 
 @dataclass(frozen=True)

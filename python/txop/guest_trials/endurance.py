@@ -115,7 +115,7 @@ class Endured:
         return found
 
 
-class _Told:
+class _ShownProgress:
     """Passes the stages of a guest on."""
 
     def __init__(self, head: str, progress: Callable[[str], None]) -> None:
@@ -123,7 +123,7 @@ class _Told:
         self._progress = progress
 
     def event(self, event: Event) -> None:
-        cycle = cycle_told(event)
+        cycle = reported_cycle(event)
         if cycle is not None and (cycle[0] % 10 == 0 or cycle[0] == cycle[1]):
             self._progress(f"{self._head}: {event.words}")
 
@@ -131,7 +131,7 @@ class _Told:
         del stream, data
 
 
-def cycle_told(event: Event) -> tuple[int, int] | None:
+def reported_cycle(event: Event) -> tuple[int, int] | None:
     """Which cycle came to its end, and of how many; ``None`` unless the event is a stage that says so."""
     match = _CYCLE.fullmatch(event.words) if event.kind == "stage" else None
     return None if match is None else (int(match[1]), int(match[2]))
@@ -168,8 +168,8 @@ async def run_endurance(
             results = folder / driver / way.value
             chip = Chip(DEVICE, driver, security=what.security)
             overlay = trial_overlay(SCRIPT, chip, cycle_settings(way, what.cycles), place)
-            told = _Told(f"{driver}, {way.value}", progress)
-            trial = await run_trial(overlay, place, results, told)
+            shown = _ShownProgress(f"{driver}, {way.value}", progress)
+            trial = await run_trial(overlay, place, results, shown)
             return await asyncio.to_thread(read_endured, driver, way, what.cycles, trial, results)
 
     try:
@@ -196,8 +196,8 @@ def read_endured(driver: str, way: Way, asked: int, trial: Trial, results: Path)
     done = len(carried)
     with_traffic: int | None = sum(len(words) == 2 and words[1].isdecimal() and int(words[1]) > 0 for words in carried)
     if trial.seen.failure is not None and not list(facts):
-        told = [cycle_told(event) for event in read_events(_bytes(results / "events", MAX_EVENTS_BYTES))]
-        done, with_traffic = max((cycle[0] for cycle in told if cycle is not None), default=0), None
+        cycles = [reported_cycle(event) for event in read_events(_bytes(results / "events", MAX_EVENTS_BYTES))]
+        done, with_traffic = max((cycle[0] for cycle in cycles if cycle is not None), default=0), None
     growth = read_growth(_bytes(files / "slab"), _bytes(files / "memory"))
     return Endured(
         driver, way, asked, trial, min(done, asked), with_traffic, _recoveries_s(facts), report, growth, leaked

@@ -57,7 +57,7 @@ class Facts:
 
 
 def read_facts(data: bytes) -> Facts:
-    """The facts in a file; lines that are none are left out.
+    """The facts in a file; other lines are left out.
 
     >>> read_facts(b"12.50 struck 3\\nnonsense\\n").number("struck")
     3
@@ -77,7 +77,7 @@ class Sample:
 
 
 def read_samples(data: bytes) -> list[Sample]:
-    """The samples in a file; lines that are none are left out."""
+    """The samples in a file; other lines are left out."""
     matches = (_SAMPLE.fullmatch(row) for row in data[:MAX_BYTES].decode("utf-8", "replace").split("\n"))
     return [Sample(float(m[1]), int(m[2]) if int(m[2]) >= 0 else None, int(m[3])) for m in matches if m]
 

@@ -14,7 +14,7 @@ MAX_BYTES = 256 << 20
 WARM_UP_SHARE = 0.2
 """Share of the cycles, at the beginning, that are left out; five at least, where there are twenty."""
 LEAST_CYCLES = 10
-"""After the warm-up. With fewer nothing is said."""
+"""After the warm-up. With fewer, nothing is reported."""
 MAX_CACHES = 2000
 """More than any kernel has."""
 MAX_CYCLES = 300

@@ -69,7 +69,7 @@ class Judgement:
     why: str
     """The rule that decided, in a few words."""
     line: str | None
-    """The line of the kernel log that says most; ``None``: it has nothing that it would not have without the fault."""
+    """The most telling line of the kernel log; ``None``: it has nothing that it would not have without the fault."""
     silence_s: float | None
     """The longest time without a received packet from the association on; ``None``: there was no traffic to stop."""
     struck: int | None

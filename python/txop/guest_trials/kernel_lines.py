@@ -29,7 +29,7 @@ class KernelLine:
 
     time_s: float
     level: int | None
-    """0 (emergency) to 7 (debug); ``None``: not said."""
+    """0 (emergency) to 7 (debug); ``None``: not known."""
     text: str
 
     @property
@@ -55,18 +55,18 @@ def read_kernel_lines(data: bytes) -> list[KernelLine]:
 
 @dataclass(frozen=True)
 class Trouble:
-    """What a kernel log says of trouble."""
+    """Trouble in a kernel log."""
 
     keys: frozenset[str]
     """Rules of :mod:`txop.klog` of severity error that name something in it."""
     line: KernelLine | None
-    """The line that says most; ``None``: none says anything that it would not say without faults."""
+    """The most telling line; ``None``: there is none that a run without faults has not, too."""
     serious: bool
     """The line is a warning or an error."""
 
 
 def trouble(lines: list[KernelLine], usual: frozenset[str] = frozenset()) -> Trouble:
-    """What a log says. ``usual``: forms of lines that say nothing, as a run without faults has them."""
+    """Trouble in a log. ``usual``: forms of lines that a run without faults has, too."""
     unusual = [line for line in lines if line.form not in usual]
     report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in unusual)
     keys = frozenset(fault.key for fault in report.faults if fault.severity == "error")
@@ -82,7 +82,7 @@ _TELLING = 5
 
 
 def _rank(line: KernelLine) -> int | None:
-    """How much a line says, 0 the most; ``None``: nothing."""
+    """How telling a line is, 0 the most; ``None``: not at all."""
     severity = _severity(line.text)
     if severity == "error":
         return 0

@@ -134,7 +134,7 @@ def rows_of(trials: dict[Case, Trial]) -> list[Row]:
 
 
 def usual_of(trial: Trial) -> frozenset[str]:
-    """Forms of what a driver says without a fault. Reports of a WARN, a hang or a crash are never usual."""
+    """Forms of lines that a driver logs without a fault. Reports of a WARN, a hang or a crash are never usual."""
     return frozenset(line.form for line in trial.seen.lines if not trouble([line]).keys & (CRASHES | HANGS | WARNS))
 
 

@@ -109,7 +109,7 @@ class _End(BaseModel):
     failure: str | None
     turned_off: bool
     void: bool
-    """It says nothing of the driver, and is tried again."""
+    """It shows nothing about the driver, and is repeated."""
     seconds: float | None
     guest_seconds: float | None
 

@@ -28,8 +28,8 @@ class Damage:
 def read_lines(stream: BinaryIO, damage: Damage) -> Iterator[str]:
     """The lines of ``stream`` without their ends, each cut at :data:`MAX_LINE` characters.
 
-    Bytes that are not UTF-8 come as ``\\xff`` escapes. A gzip stream that breaks off is told in ``damage``; what came
-    before is still delivered. Memory does not depend on the stream or on the length of its lines.
+    Bytes that are not UTF-8 come as ``\\xff`` escapes. A gzip stream that breaks off is reported in ``damage``; what
+    came before is still delivered. Memory does not depend on the stream or on the length of its lines.
     """
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(_Plain(stream))
     head = buffered.peek(4)[:4]

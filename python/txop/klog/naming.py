@@ -219,7 +219,7 @@ def name_faults(lines: Iterable[str], *, rules: RuleSet | None = None, source: s
 
 
 def read_log(log: BinaryIO | Path, *, rules: RuleSet | None = None, source: str | None = None) -> LogReport:
-    """The faults that a kernel log tells of: a file, or a binary stream, of any kind that
+    """The faults in a kernel log: a file, or a binary stream, of any kind that
     :func:`~txop.klog.lines.read_lines` takes. Memory is bounded, whatever comes.
 
     ``source`` names the log in the report; by default the path, or ``-`` for a stream.

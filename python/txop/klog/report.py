@@ -1,4 +1,4 @@
-"""What a kernel log says, as typed objects: version 1 of the ``txop-log`` JSON format (``docs/kernel-log.md``)."""
+"""A kernel log, analysed, as typed objects: version 1 of the ``txop-log`` JSON format (``docs/kernel-log.md``)."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
     contents = {arm.name: _contents(plan, arm) for arm in plan.arm}
     base = contents.get(name, {})
     isolated: list[OneChange] = []
-    told: set[tuple[Key, str]] = set()
+    named: set[tuple[Key, str]] = set()
     declared = [arm for arm in plan.arm if arm.name == name or _is_alone(arm.name, contents)]
     for number, second in enumerate(declared):
         for first in declared[:number]:
@@ -102,7 +102,7 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
             if against is None:
                 continue
             arm = second.name if against == first.name else first.name
-            told.add((key, values[arm] or ""))
+            named.add((key, values[arm] or ""))
             given = [_label(k, contents[against].get(k), base.get(k)) for k in _differences(base, contents[against])]
             change = _label(key, values[arm], base.get(key))
             isolated.append(OneChange(arm, against, change, tuple(given), _patch_of(key)))
@@ -110,7 +110,7 @@ def changes_of(plan: Plan, baseline: str | None = None) -> Changes:
         Untold(_label(key, contents[arm.name].get(key), base.get(key)), _patch_of(key))
         for arm in plan.arm
         for key in _differences(base, contents[arm.name])
-        if (key, contents[arm.name].get(key) or "") not in told
+        if (key, contents[arm.name].get(key) or "") not in named
     ]
     return Changes(tuple(isolated), tuple(dict.fromkeys(untold)))
 

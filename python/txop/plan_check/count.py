@@ -121,7 +121,7 @@ def count(plan: Plan, folder: Path | None = None) -> RunCount:
 
 
 def run_seconds(plan: Plan) -> float:
-    """First guess of what one run takes with the pause after it, with nothing beside it, until runs have told."""
+    """First guess of what one run takes with the pause after it, with nothing beside it, until there are runs."""
     if plan.guest is not None:
         counted = count(plan)
         return counted.seconds_expected * guest_time.guests_at_once(plan) / counted.runs

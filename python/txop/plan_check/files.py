@@ -21,7 +21,7 @@ _GUEST_FILES = ("lock", "source", "faults")
 
 
 def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
-    """Each file or folder that is not there, is no file or folder, or cannot be read."""
+    """Each file or folder that is missing, is neither a file nor a folder, or cannot be read."""
     for path, name, folder in named(loaded):
         file = loaded.file(name)
         said = _wrong(file, folder=folder)

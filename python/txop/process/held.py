@@ -55,7 +55,7 @@ class HeldProcess:
                 await self._process.stdin.drain()
 
     async def line(self, timeout_s: float) -> str | None:
-        """Its next line of output; ``None`` when it ended, or said nothing in that time."""
+        """Its next line of output; ``None`` when it ended, or printed nothing in that time."""
         if self._process.stdout is None:
             return None
         try:

@@ -67,7 +67,7 @@ def loaded_arms(archive: Archive) -> dict[str, list[tuple[str, str]]]:
 
 
 def flattened(facts: object) -> list[tuple[str, str]]:
-    """Nested facts as (dotted name, text); what is not available is said to be.
+    """Nested facts as (dotted name, text); what is not available is marked as that.
 
     >>> flattened({"kernel": "6.1", "tools": {"iw": None, "ping": "x"}, "parameters": {}})
     [('kernel', '6.1'), ('tools.iw', 'not available'), ('tools.ping', 'x')]

@@ -19,7 +19,7 @@ LISTED = 64
 """Up to this many differences all averages are listed."""
 
 _LEFT = 4
-"""Once no more than so many averages per difference are left, they are listed."""
+"""Once no more than this number of averages per difference is left, they are listed."""
 
 Counts = NDArray[np.intp]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KEEPALIVE_INTERVAL_S = 4
 KEEPALIVE_COUNT = 2
-"""A host that says nothing for (count + 1) intervals, 12 s, is lost."""
+"""A host that does not respond for (count + 1) intervals, 12 s, is lost."""
 
 DEFAULT_KNOWN_HOSTS = "~/.ssh/known_hosts"
 

@@ -13,7 +13,7 @@ from txop.present.format import capital
 
 VERDICTS_SHOWN = 4
 THROUGHPUT_FROM = 2
-"""MPDUs: one alone lasts as long as it lasts, which is no rate of anything."""
+"""MPDUs: the duration of a single one gives no rate."""
 QUESTIONS = {"block-ack": "Block Ack", "ack": "ACK"}
 
 ANSWER_TONE = {

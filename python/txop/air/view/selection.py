@@ -8,7 +8,7 @@ from txop.present import format as fmt
 
 
 def chosen(report: AirReport) -> str | None:
-    """What was chosen, how much of the capture it is, and what is said of all; ``None``: nothing was."""
+    """What was chosen, how much of the capture it is, and which figures cover all of it; ``None``: nothing was."""
     selection = report.summary.selection
     if selection is None:
         return None

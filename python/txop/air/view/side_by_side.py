@@ -42,7 +42,7 @@ def grid(comparison: Comparison) -> Grid:
 
 def not_available(comparison: Comparison) -> list[str]:
     """A sentence for each capture that lacks figures which another has."""
-    told = []
+    notes = []
     for index, capture in enumerate(comparison.captures):
         labels = [
             row.label
@@ -52,8 +52,8 @@ def not_available(comparison: Comparison) -> list[str]:
         if labels:
             more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
             why = "" if capture.ta is not None else ", for no data between two stations is explained in it"
-            told.append(f"Not available in {letter(index)}: {'; '.join(labels[:_NAMED])}{more}{why}.")
-    return told
+            notes.append(f"Not available in {letter(index)}: {'; '.join(labels[:_NAMED])}{more}{why}.")
+    return notes
 
 
 def _value(row: Difference, value: float | None) -> Cell:

@@ -128,7 +128,7 @@ def read_lock(text: str, where: str) -> Lock:
     for key in ("kernel", "release", "distribution"):
         value = document.get(key)
         if not isinstance(value, str) or not _LABEL.fullmatch(value):
-            raise LockError(f"{where}: {key} = {value!r} is none")
+            raise LockError(f"{where}: invalid {key} {value!r}")
         labels[key] = value
     pinned = document.get("pinned")
     if pinned is not None and not (isinstance(pinned, str) and _DAY.fullmatch(pinned)):

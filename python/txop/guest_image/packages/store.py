@@ -145,7 +145,7 @@ class PackageStore:
         what = gone.what if gone is not None else f"{pinned.name} is nowhere"
         raise GuestError(
             f"the archive has moved on: {what}",
-            what_to_do="`txop guest build --check` says what is gone. Pin what the archive has now with `txop guest "
+            what_to_do="`txop guest build --check` lists what is gone. Pin what the archive has now with `txop guest "
             "build --update` (results made with another lock are not comparable byte for byte), give a folder that has "
             f"the old packages with --packages, or name an archive of old days with {DATED}",
         )

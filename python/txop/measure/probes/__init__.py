@@ -1,1 +1,1 @@
-"""What is recorded beside the traffic. A probe is one module: it takes what a target gives, and says what it lacks."""
+"""What is recorded beside the traffic. A probe is one module: it takes what a target gives, and reports the rest."""

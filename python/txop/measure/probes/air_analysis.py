@@ -1,4 +1,4 @@
-"""What ``txop air`` says of a run's capture, and the digest of it that goes into the run's record."""
+"""What ``txop air`` finds in a run's capture, and the digest of it that goes into the run's record."""
 
 from __future__ import annotations
 

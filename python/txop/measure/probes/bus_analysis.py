@@ -1,4 +1,4 @@
-"""What ``txop bus`` says of a run's USB capture, and the digest of it that goes into the run's record."""
+"""What ``txop bus`` finds in a run's USB capture, and the digest of it that goes into the run's record."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ FUNCTION_LOOKS = {"qdisc.txt": ("tc", "-s", "-d", "qdisc", "show")}
 """What is asked after the window of a network function, by file."""
 
 FORMAT_FILE = "qmi-format.txt"
-"""What qmicli said of the data path that it negotiated."""
+"""What qmicli reported of the data path that it negotiated."""
 
 FILES = {
     FORMAT_FILE: "output of qmicli: the data path negotiated with the modem",

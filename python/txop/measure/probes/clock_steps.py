@@ -1,4 +1,4 @@
-"""Steps of a target's wall clock within a run, as its kernel tells them.
+"""Steps of a target's wall clock within a run, as its kernel reports them.
 
 ``btime`` of /proc/stat is the wall-clock time of the boot, as the wall clock has it now (fs/proc/stat.c,
 ``getboottime64``): it changes when the clock is set, and at no other time, since slewing goes for both clocks. It is in

@@ -23,7 +23,7 @@ _BAD = re.compile(
     re.IGNORECASE,
 )
 _GOOD = re.compile(r"tx_reason_")
-"""Why blocks of cdc_ncm ended: one that its timer ends (``tx_reason_timeout``) is no error."""
+"""Why blocks of cdc_ncm ended: one that its timer ends (``tx_reason_timeout``) is not an error."""
 
 
 class EthtoolStatistics:

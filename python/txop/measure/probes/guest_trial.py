@@ -28,7 +28,7 @@ SOURCE = "trial in the guest"
 KERNEL_LOG = "kernel log"
 FEW = f"growth is judged from {LEAST_CYCLES} cycles on, after the first fifth"
 GONE = "the guest went down"
-MAX_TOLD = 8
+MAX_WARNINGS = 8
 MAX_LINES_KEPT = 5
 _SERIOUS = ("error", "critical")
 
@@ -86,14 +86,14 @@ def _cycles(reading: Reading, endured: Endured, facts: RunFacts) -> None:
         ("pages_growth_kb", endured.growth.other_kb),
     ):
         _growth(reading, key, slope)
-    told = endured.growth.slab_kb is not None
-    reading.put("leaks", float(len(endured.growth.leaks)) if told else None, SOURCE, None if told else FEW)
+    known = endured.growth.slab_kb is not None
+    reading.put("leaks", float(len(endured.growth.leaks)) if known else None, SOURCE, None if known else FEW)
     objects = endured.leaked_objects
     why = GONE if endured.with_traffic is None else "this kernel has no kmemleak"
     reading.put("kmemleak_objects", objects, "kmemleak", None if objects is not None else why)
-    reading.warnings += [visible(words[:300]) for words in endured.problems[:MAX_TOLD]]
-    if len(endured.problems) > MAX_TOLD:
-        reading.warnings.append(f"{len(endured.problems) - MAX_TOLD} more problems")
+    reading.warnings += [visible(words[:300]) for words in endured.problems[:MAX_WARNINGS]]
+    if len(endured.problems) > MAX_WARNINGS:
+        reading.warnings.append(f"{len(endured.problems) - MAX_WARNINGS} more problems")
     window = facts.marks.window or 0.0
     given = {fact.words: fact.uptime_s for fact in endured.trial.seen.facts.all("given")}
     reading.series["recovery_s"] = [
@@ -126,7 +126,7 @@ def _fault(reading: Reading, trial: Trial, *, struck: bool) -> None:
     report = name_faults(f"[{line.time_s:12.6f}] {line.text}" for line in trial.seen.lines)
     _kernel(reading, report)
     stuck = [f"does not end: {fact.words}" for fact in facts.all("stuck")]
-    reading.warnings += [visible(words[:300]) for words in [*_told(judgement), *stuck[:MAX_TOLD]]]
+    reading.warnings += [visible(words[:300]) for words in [*_warnings(judgement), *stuck[:MAX_WARNINGS]]]
     reading.provenance["dut"] = {
         "fault_trial": {"verdict": judgement.verdict.value, "brought_back_by": judgement.back, "why": judgement.why}
     }
@@ -138,7 +138,7 @@ def _no_silence(trial: Trial) -> str:
     return "there was no traffic that could have stood still"
 
 
-def _told(judgement: Judgement) -> list[str]:
+def _warnings(judgement: Judgement) -> list[str]:
     """The verdict in words, where there is something to tell."""
     if judgement.verdict in (Verdict.UNAFFECTED, Verdict.NOT_REACHED):
         return []

@@ -1,4 +1,4 @@
-"""The kernel log of the device under test: what it said during the run, and which faults that were."""
+"""The kernel log of the device under test: what was logged during the run, and which faults that shows."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class KernelLog:
         return report.faults
 
     def _association(self, facts: RunFacts, reading: Reading, faults: Sequence[Named]) -> None:
-        """The gate ``association-lost``, when the log says so of the interface under test."""
+        """The gate ``association-lost``, when the log shows it for the interface under test."""
         machine = facts.plan.target.get(self._target)
         interface = machine.interface if machine is not None else None
         guest = facts.plan.guest_of(facts.arm)
@@ -131,7 +131,7 @@ class KernelLog:
         lost = [fault for fault in faults if fault.key in ASSOCIATION_LOST and fault.device in (None, interface)]
         if not lost:
             return
-        words = "; ".join(f"the kernel log says: {fault.title}" for fault in lost[:3])
+        words = "; ".join(f"kernel log: {fault.title}" for fault in lost[:3])
         if isinstance(facts.test, SoakTest):
             reading.warnings.append(f"{self._target}: {words}")
         else:

@@ -15,7 +15,7 @@ from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.targets.contract import Running, Target, TargetError, TargetLost
 
 MESSAGES = "capture-{}.txt"
-"""What the tool said, by name of the capture (``air``, ``usb``)."""
+"""Output of the tool, by name of the capture (``air``, ``usb``)."""
 ABOUT = "capture-{}.json"
 STARTED_S = 5.0
 """How long a tool may take until it captures."""

@@ -107,7 +107,7 @@ async def _ask(
 
 
 def answers_of(said: bytes, token: str) -> dict[str, Answer]:
-    r"""What a script has said so far.
+    r"""Output of a script so far.
 
     >>> found = answers_of(b"\nt+a\n6.1\n\nt-0\n\nt+b\nsh: iw: not found\n\nt-127\n\nt+c\nhalf", "t")
     >>> found["a"], found["c"]

@@ -27,7 +27,7 @@ MAX_COUNTERS_BYTES = 1 << 20
 CLOCK_FILE = "chip.json"
 """Counters of the chip; they tell its clock."""
 WORST_CLOCK_SHARE = 0.05
-"""A window whose ends are known worse than by this share of its length is none."""
+"""A window is not used when its ends are less certain than this share of its length."""
 _UNKNOWN = ", so it is not known what of the capture lies in the window"
 ON_THIS_MACHINE = frozenset({"local", "namespace", "emulated"})
 

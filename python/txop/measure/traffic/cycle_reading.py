@@ -21,7 +21,7 @@ CYCLES_FILE = "cycles.jsonl"
 MAX_SEGMENTS = 200
 """Connections whose reports are kept."""
 MAX_LINES = 100_000
-MAX_TOLD = 5
+MAX_WARNINGS = 5
 SOURCE = "module cycles"
 
 
@@ -60,10 +60,10 @@ def _figures(facts: RunFacts, cycles: list[dict[str, Any]], reading: Reading) ->
     reading.put("cycles_failed", float(len(failed)), SOURCE)
     times = [t for cycle in cycles if isinstance(t := cycle.get("recovery_s"), int | float) and cycle not in failed]
     reading.put("recovery_s", median(times) if times else None, SOURCE, None if times else "it never recovered")
-    for cycle in failed[:MAX_TOLD]:
+    for cycle in failed[:MAX_WARNINGS]:
         reading.warnings.append(f"cycle {cycle.get('number')} failed: {visible(str(cycle['problem'])[:300])}")
-    if len(failed) > MAX_TOLD:
-        reading.warnings.append(f"{len(failed) - MAX_TOLD} more cycles failed")
+    if len(failed) > MAX_WARNINGS:
+        reading.warnings.append(f"{len(failed) - MAX_WARNINGS} more cycles failed")
     planned = facts.test.cycles if isinstance(facts.test, ModuleCycleTest) else len(cycles)
     if len(cycles) < planned:
         reading.warnings.append(f"{len(cycles)} of {planned} cycles were carried out")

@@ -19,7 +19,7 @@ from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
 from txop.plan.model import SoakTest
 
 ENDS_DIFFER = 0.05
-"""Share by which the two ends of a flow may differ before the reader is told."""
+"""Share by which the two ends of a flow may differ before it is reported."""
 
 WINDOW_DIFFERS_SHARE, WINDOW_DIFFERS_S = 0.2, 0.5
 """An end counts when the time of its own total is that of the window within this share of it, or within these seconds:

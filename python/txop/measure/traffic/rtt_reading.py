@@ -56,7 +56,7 @@ def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
             probes.append((sent, reply.rtt_ms))
         known.append((reply.sequence, sent))
     known.sort()
-    _told(reading, placed, station)
+    _add_notes(reading, placed, station)
     for n, sequence in enumerate(result.lost_sequences()):
         if n >= _MAX_LOST:
             break
@@ -99,7 +99,7 @@ def read_irtt(facts: RunFacts, file: str, interval_s: float) -> Reading:
     return _figures(facts, reading, probes, interval_s, "irtt")
 
 
-def _told(reading: Reading, placed: Placed, station: str) -> None:
+def _add_notes(reading: Reading, placed: Placed, station: str) -> None:
     """Say the steps of the station's clock within the run: the cause of a void run when they are large."""
     if not placed.steps:
         return

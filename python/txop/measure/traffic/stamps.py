@@ -2,7 +2,7 @@
 
 A probe is placed by its stamp relative to the one before, except across a step of the clock: there it is placed by its
 sequence number and the interval. A clock that is set back shows by itself, as no probe is sent early; one that is set
-forward looks like a pause of the sender, and the kernel tells which it is (:mod:`txop.measure.probes.clock_steps`).
+forward looks like a pause of the sender, and the kernel's log shows which (:mod:`txop.measure.probes.clock_steps`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Placed:
 
 def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps: Sequence[int]) -> Placed:
     """``probes`` in the order of their sequence; ``first``: the sequence number of the first probe sent;
-    ``kernel_steps``: steps that the kernel tells, in seconds.
+    ``kernel_steps``: steps that the kernel reports, in seconds.
 
     >>> back = [Stamped(1, 100.0, 5.0), Stamped(2, 101.0, 5.0), Stamped(3, 42.0, 5.0)]
     >>> placed = place(back, 1, 1.0, [-60])
@@ -60,10 +60,10 @@ def place(probes: Sequence[Stamped], first: int, interval_s: float, kernel_steps
             continue
         due_s = (probe.sequence - before.sequence) * interval_s
         late_s = probe.sent_s - before.sent_s - due_s
-        told = next((step for step in left if abs(step - late_s) <= ROUNDED_S), None)
-        if late_s < -(interval_s + BACK_S) or (late_s > FORWARD_S and told is not None and told > 0):
-            if told is not None:
-                left.remove(told)
+        step = next((step for step in left if abs(step - late_s) <= ROUNDED_S), None)
+        if late_s < -(interval_s + BACK_S) or (late_s > FORWARD_S and step is not None and step > 0):
+            if step is not None:
+                left.remove(step)
             sent[probe.sequence] = sent[before.sequence] + due_s
             steps.append((sent[probe.sequence], round(late_s, 3)))
             under_step |= {each.sequence for each in (before, probe) if _under_step(each, late_s)}

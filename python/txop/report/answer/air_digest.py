@@ -63,7 +63,7 @@ def digest(arm: str, runs: Sequence[RunFile]) -> Digest:
 
 
 def finite_number(value: object) -> float | None:
-    """A member of a digest as a number; ``None`` for what is none."""
+    """A member of a digest as a number; ``None`` for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     return float(value)

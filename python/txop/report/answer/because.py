@@ -56,7 +56,7 @@ class Because:
     """What cannot be told, and why."""
 
     @property
-    def told(self) -> bool:
+    def has_figures(self) -> bool:
         """Whether it has figures."""
         return bool(self.facts)
 
@@ -95,10 +95,10 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
         moved = "no figure of the captures moved, clear of the spread of the runs, in the way that would explain it"
         return Because(test, [], "", f"{moved} ({'; '.join(missing)})" if missing else moved)
     counts = {fact.n for fact in facts}
-    told = [fact.text if len(counts) == 1 else f"{fact.text} (n={fact.n})" for fact in facts]
+    texts = [fact.text if len(counts) == 1 else f"{fact.text} (n={fact.n})" for fact in facts]
     of = f"n={counts.pop()} runs of each arm; " if len(counts) == 1 else ""
     of += f"captures of the measured window, {result.origin.value}"
-    return Because(test, told, of, "; ".join(missing))
+    return Because(test, texts, of, "; ".join(missing))
 
 
 @dataclass(frozen=True)

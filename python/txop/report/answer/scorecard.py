@@ -142,6 +142,6 @@ def _score(
     text = median(values, metric).text
     if row is None:
         why = _reason(result, [metric.key], test, arm)
-        told = "" if arm == result.baseline else f"change not available: {why}"
-        return Score(text, told, None, n)
+        note = "" if arm == result.baseline else f"change not available: {why}"
+        return Score(text, note, None, n)
     return Score(text, words.change(row), row.verdict, n)

@@ -93,8 +93,8 @@ def _line(result: CompareResult, arm: str, against: str, most_harms: int) -> Lin
     more = len(worse) - len(named)
     if worse:
         link = "but " if any(row.verdict == "better" for _, row in rows) else ""
-        told = f"{link}worse in {_named(named)}" + (f" and {more} more" if more else "")
-        parts.append(told + words.EXPLORATORY)
+        text = f"{link}worse in {_named(named)}" + (f" and {more} more" if more else "")
+        parts.append(text + words.EXPLORATORY)
     unpaired = ". Unpaired: drift is not controlled" if any(not row.paired for _, row in rows) else ""
     reached = {row.verdict for _, row in rows}
     return Line(arm, against, reached.pop() if len(reached) == 1 else None, "; ".join(parts) + unpaired + ".", more)

@@ -38,9 +38,9 @@ def chapter(archive: Archive, result: CompareResult) -> list[Piece]:
             continue
         arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in result.arms]
         pieces.append(_table(test.name, arms))
-        told = quoted(f"What the USB captures of {test.name} say", arms, "bus", ("verdicts",))
-        if told is not None:
-            pieces.append(told)
+        quotes = quoted(f"What the USB captures of {test.name} say", arms, "bus", ("verdicts",))
+        if quotes is not None:
+            pieces.append(quotes)
     if not pieces:
         return [Paragraph(f"No USB capture: {_why_not(archive.runs)}.")]
     return pieces

@@ -94,10 +94,10 @@ def changes(result: CompareResult) -> Grid | None:
         head = [Cell(change.change), Cell(listed(change.given) or "the baseline alone")]
         compared = [(figure, row) for figure in primary(result) for row in rows_of(figure, change, result.baseline)]
         if change.arm is None:
-            said = Cell("cannot be told: no two arms differ by it alone", None, "dim")
+            said = Cell("can't be told: no two arms differ by it alone", None, "dim")
             rows.append([Cell(change.change), *[Cell("–")] * 7, said])
         elif not compared:
-            said = Cell("cannot be told: no primary figure of the two could be compared", None, "dim")
+            said = Cell("can't be told: no primary figure of the two could be compared", None, "dim")
             rows.append([*head, Cell(f"{change.arm} vs {change.against}"), *[Cell("–")] * 5, said])
         for figure, row in compared:
             p = row.p if row.p_adjusted is None else row.p_adjusted
@@ -119,12 +119,12 @@ def changes(result: CompareResult) -> Grid | None:
 
 def to_know(figures: Iterable[ComparedFigure]) -> Lines | None:
     """Warnings, drift and blocks left out, figure by figure."""
-    told: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for figure in figures:
         for row in (*figure.rows, *figure.direct):
             for text in [*row.warnings, *([f"left out: {listed(row.excluded)}"] if row.excluded else [])]:
-                told.setdefault(text, []).append(f"{words.label(figure)} of {words.compared(row)}")
-    lines = [f"{listed(names)}: {text}" for text, names in told.items()]
+                names_of.setdefault(text, []).append(f"{words.label(figure)} of {words.compared(row)}")
+    lines = [f"{listed(names)}: {text}" for text, names in names_of.items()]
     return Lines(lines[:_MOST_NAMED], title="To know") if lines else None
 
 

@@ -107,8 +107,8 @@ def not_counted(result: CompareResult) -> list[Piece]:
     else:
         pieces.append(Paragraph("No run was void: every run that ended counts."))
     if result.design.repeats:
-        told = listed([f"block {r.block} repeats block {r.replaces}" for r in result.design.repeats], 20)
-        pieces.append(Paragraph(f"Repeats: {told}."))
+        repeats = listed([f"block {r.block} repeats block {r.replaces}" for r in result.design.repeats], 20)
+        pieces.append(Paragraph(f"Repeats: {repeats}."))
     warned = [f"{run.run}: {warning}" for run in result.run_warnings for warning in run.warnings]
     if warned:
         most = 30

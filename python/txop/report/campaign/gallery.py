@@ -136,8 +136,8 @@ class Gallery:
             if row.drift is not None and row.drift.p < _DRIFTS
         ]
         if drifting:
-            told = f"The difference changed in the course of the campaign: {listed(drifting)}."
-            pieces.append(Paragraph(told, "warn"))
+            text = f"The difference changed in the course of the campaign: {listed(drifting)}."
+            pieces.append(Paragraph(text, "warn"))
         within: list[Drawing] = []
         cost: list[Drawing] = []
         left_out: list[str] = []
@@ -205,9 +205,9 @@ class Gallery:
             if drawn is not None:
                 pieces += self._together([drawn])
             arms = [(arm.name, [run for run in runs if run.arm == arm.name]) for arm in self._result.arms]
-            told = quoted(f"What the captures of {test.name} say", arms, "air", ("advice", "verdicts"))
-            if told is not None:
-                pieces.append(told)
+            quotes = quoted(f"What the captures of {test.name} say", arms, "air", ("advice", "verdicts"))
+            if quotes is not None:
+                pieces.append(quotes)
         if not pieces:
             return [Paragraph(f"No capture: {self._no_capture()}.")]
         return pieces
@@ -232,12 +232,12 @@ class Gallery:
         return self._series[test]
 
     def _bounds(self) -> list[Piece]:
-        told = []
+        notes = []
         if len(self._result.tests) > MAX_TESTS:
-            told.append(f"series of the first {MAX_TESTS} of {len(self._result.tests)} tests are drawn")
+            notes.append(f"series of the first {MAX_TESTS} of {len(self._result.tests)} tests are drawn")
         if len(self._result.arms) > len(self.inks):
-            told.append(f"plots show {len(self.inks)} of {len(self._result.arms)} arms")
-        return [Paragraph(f"Note: {'; '.join(told)}; the tables have them all.", "dim")] if told else []
+            notes.append(f"plots show {len(self.inks)} of {len(self._result.arms)} arms")
+        return [Paragraph(f"Note: {'; '.join(notes)}; the tables have them all.", "dim")] if notes else []
 
     def _boxes(
         self, figures: Iterable[ComparedFigure], alike: Mapping[str, Sequence[str]] = MappingProxyType({})

@@ -171,8 +171,10 @@ def _tone(sentence: str) -> Tone:
 def _notes(result: CompareResult) -> list[Sentence]:
     notes = [Sentence(text, "warn") for text in result.warnings]
     if result.damage:
-        told = "; ".join(result.damage[:5]) + ("; and more" if len(result.damage) > 5 else "")
-        notes.append(Sentence(f"Parts of the archive could not be read, and this page covers the rest: {told}.", "bad"))
+        damage = "; ".join(result.damage[:5]) + ("; and more" if len(result.damage) > 5 else "")
+        notes.append(
+            Sentence(f"Parts of the archive could not be read, and this page covers the rest: {damage}.", "bad")
+        )
     return notes
 
 

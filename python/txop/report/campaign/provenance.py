@@ -27,12 +27,12 @@ def provenance(archive: Archive) -> list[Piece]:
 def _targets(archive: Archive) -> list[Piece]:
     pieces: list[Piece] = []
     known = {name: dict(found) for name, found in facts.targets(archive).items()}
-    told = [name for name in archive.plan.target if known.get(name)]
-    same = _same([known[name] for name in told])
+    described = [name for name in archive.plan.target if known.get(name)]
+    same = _same([known[name] for name in described])
     if same:
-        pieces += _described(f"All targets ({', '.join(told)})", same)
+        pieces += _described(f"All targets ({', '.join(described)})", same)
     for name in archive.plan.target:
-        if name not in told:
+        if name not in described:
             pieces.append(Paragraph(f"Target {name}: not available, the journal has no facts of it."))
         else:
             rest = {key: text for key, text in known[name].items() if key not in same}

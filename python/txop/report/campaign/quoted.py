@@ -43,9 +43,9 @@ def quoted(title: str, arms: Sequence[tuple[str, Sequence[RunFile]]], part: str,
         lines += [f"{name}: {text}" for text in texts]
         window = digest.get("window")
         command = window.get("command") if isinstance(window, Mapping) else None
-        told = f", in its folder: {command[:_MOST_CHARACTERS]}" if isinstance(command, str) else ""
+        place = f", in its folder: {command[:_MOST_CHARACTERS]}" if isinstance(command, str) else ""
         if texts:
-            commands.append(f"{name} is run {run.run}{told}")
+            commands.append(f"{name} is run {run.run}{place}")
     if not lines:
         return None
     origin = "Each arm's sentences are of one run, the one in the middle by its throughput, and of its measured window."

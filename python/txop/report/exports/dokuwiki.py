@@ -32,7 +32,7 @@ _AP = ("ap", "access_point", "peer")
 _WHERE = ("distance", "line_of_sight")
 _MOST_CAPTURES = 5
 
-NOT_TOLD = "cannot be told: every arm has it, or none of those compared"
+NOT_ISOLATED = "can't be told: every arm has it, or none of those compared"
 
 
 def write_dokuwiki(archive: Archive, result: CompareResult, target: Path) -> None:
@@ -121,7 +121,7 @@ def _patches(archive: Archive, result: CompareResult) -> Iterator[str]:
                 "" if patch.number is None else str(patch.number),
                 cell(patch.description),
                 link(patch.link or ""),
-                cell(results or NOT_TOLD),
+                cell(results or NOT_ISOLATED),
                 cell(patch.upstream or ""),
             ]
         )
@@ -164,8 +164,8 @@ def _notes(
     result: CompareResult, main: ComparedFigure, arm: str, figures: dict[str, ComparedFigure], runs: Sequence[RunFile]
 ) -> str:
     retries = next((key for key in _RETRIES if key in figures and _median(figures[key], arm) is not None), "")
-    told = [_RETRIES[retries]] if _RETRIES.get(retries) else []
-    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}", *told]
+    retry_note = [_RETRIES[retries]] if _RETRIES.get(retries) else []
+    notes = [f"median of n={len([run for run in runs if figure_value(run, main.metric.key) is not None])}", *retry_note]
     row = next((row for row in main.rows if row.arm == arm), None)
     if arm == result.baseline:
         notes.append("baseline")
@@ -233,7 +233,7 @@ def cell(text: str) -> str:
 
 
 def link(address: str) -> str:
-    """An address as DokuWiki links it by itself; text when it is none, or holds a sign that has a meaning there."""
+    """An address as DokuWiki links it by itself; plain text where it is not a safe address."""
     return (
         address if _SAFE_URL.fullmatch(address) and "__" not in address and "//" not in address[8:] else cell(address)
     )

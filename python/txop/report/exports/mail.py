@@ -126,27 +126,27 @@ class _Writer:
             yield from self._filled(" ".join([*(note for note in card.notes if note != said_below), *notes]))
         yield from self._why(archive, result, answer.lines, size)
         yield ""
-        for head, told in (
+        for head, sentences in (
             ("Set-up", _setup(archive, result)),
             ("Caveats", _caveats(result)),
             ("Attachments", _attachments(archive)),
         ):
-            yield from self._filled(f"{head}: {'. '.join(told)}.", "  ")
+            yield from self._filled(f"{head}: {'. '.join(sentences)}.", "  ")
 
     def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], size: _Size) -> Iterator[str]:
         known = [(line, why) for line in lines for why in because(archive, result, line.arm, line.against)]
         if not known:
             return
-        bases = {why.basis for _, why in known if why.told}
+        bases = {why.basis for _, why in known if why.has_figures}
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
         yield ""
         yield from self._filled(f"Why ({basis}; no proof):" if basis else "Why (goes with the verdict; no proof):")
         most = size.reasons
         for at, (line, why) in enumerate(known[:most], 1):
-            said = f"{why.test}: {'; '.join(why.facts[: size.facts])}." if why.told and basis else why.text
+            said = f"{why.test}: {'; '.join(why.facts[: size.facts])}." if why.has_figures and basis else why.text
             more = f" {len(known) - most} more in {_PAGE}." if at == most < len(known) else ""
             yield from self._filled(f"* {line.arm} vs {line.against}, {said}{more}")
-        gaps = {why.missing for _, why in known[:most] if why.told and basis and why.missing}
+        gaps = {why.missing for _, why in known[:most] if why.has_figures and basis and why.missing}
         for gap in sorted(gaps):
             yield from self._filled(f"* {gap}")
 
@@ -169,9 +169,9 @@ def _setup(archive: Archive, result: CompareResult) -> Iterator[str]:
         patches = []
         for patch in arm.patches:
             name = "patch" if patch.number is None else f"patch {patch.number}"
-            told = f"{name}: {patch.description[:_LONGEST]}"
-            patches.append(name if told in known_patches and patch.number is not None else told)
-            known_patches.add(told)
+            text = f"{name}: {patch.description[:_LONGEST]}"
+            patches.append(name if text in known_patches and patch.number is not None else text)
+            known_patches.add(text)
         title = arm.title if arm.title != arm.name and not patches else ""
         about = "; ".join(part for part in ("baseline" if arm.name == result.baseline else "", title) if part)
         known = "; ".join(part for part in (about, listed(patches, 3)) if part)

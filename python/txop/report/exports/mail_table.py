@@ -18,7 +18,7 @@ _NARROWEST = 12
 class _Column:
     heading: list[str]
     cells: list[tuple[str, str]]
-    """For each arm: median with change, and what is said of that."""
+    """For each arm: median with change, and the verdict on it."""
 
     @property
     def width(self) -> int:

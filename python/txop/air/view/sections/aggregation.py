@@ -59,9 +59,9 @@ def _multi_user(rows: list[MultiUser]) -> Grid:
     )
     note = (
         "Data frames (MPDUs) in HE and EHT PPDUs. OFDMA at least: the share in a unit smaller than the PPDU's width, "
-        "or of which the U-SIG says it; where no width is told, in one smaller than 242 tones. Part of the band: tones "
-        "of the unit by those of the width, over the time of the MU and trigger-based PPDUs whose L-SIG, unit and "
-        "width are told; with others: PPDUs of which frames of other users were captured, too."
+        "or of which the U-SIG says it; where the width is not given, in one smaller than 242 tones. Part of the "
+        "band: tones of the unit by those of the width, over the time of the MU and trigger-based PPDUs whose L-SIG, "
+        "unit and width are known; with others: PPDUs of which frames of other users were captured, too."
     )
     return Grid("HE and EHT PPDUs by format", columns, Rows(rows, _shared), note, unit_of_rows="links")
 

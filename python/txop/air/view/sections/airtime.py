@@ -41,15 +41,15 @@ def section(report: AirReport, options: Options) -> Section:
 def _busy(report: AirReport) -> str:
     """The busy share with what it may be at least and at most. Missing frames leave a lower bound only."""
     air = report.airtime
-    told = f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)} of {fmt.duration_us(air.observed_us)})"
+    busy = f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)} of {fmt.duration_us(air.observed_us)})"
     low, high = air.busy_share_low, air.busy_share_high
     if report.hearing.doubts:
         least = air.busy_share if low is None else low
         captured = f"{fmt.duration_us(air.busy_us)} captured in {fmt.duration_us(air.observed_us)}"
         return f"at least {fmt.share(least)} ({captured}; frames are missing from the capture)"
     if low is None or high is None or fmt.share(low) == fmt.share(high):
-        return told
-    return f"{told}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
+        return busy
+    return f"{busy}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
 
 
 def _network(report: AirReport) -> list[Fact]:
