@@ -19,7 +19,7 @@ from txop.campaign.schedule import Block
 from txop.cli.console import safe_text
 from txop.core.metrics import describe
 from txop.plan.model import Plan
-from txop.present.format import NOT_AVAILABLE, number
+from txop.present.format import NOT_AVAILABLE, number, plural
 
 _HEADLINE_METRICS = (
     "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "retry_percent",
@@ -88,7 +88,7 @@ class LiveReporter:
         self._title = safe_text(title, style="bold")
         self._title.truncate(200, overflow="ellipsis")
         self._expect(runs_to_come, seconds_expected)
-        self._say(f"{runs_to_come} runs, about {duration(seconds_expected)}")
+        self._say(f"{plural(runs_to_come, 'run')}, about {duration(seconds_expected)}")
 
     def block(self, block: Block, of: int) -> None:
         """See :class:`~txop.campaign.reporter.Reporter`."""

@@ -14,6 +14,7 @@ from txop.cli import console, name_completion
 from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
+from txop.present.format import plural
 from txop.stats.limits import MAX_BLOCKS
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def compare(
     elif csv != _STDOUT:
         show(result, console.stdout(), everything=everything or bool(metric))
     if result.damage and (json or csv == _STDOUT):
-        text = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}"
+        text = f"txop: {plural(len(result.damage), 'part')} of the archive could not be read: {result.damage[0]}"
         console.stderr().print(safe_text(text + (", ..." if len(result.damage) > 1 else "")), soft_wrap=True)
     return code
 

@@ -12,6 +12,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
+from txop.present.format import plural
 
 _FORMATS = ("flent",)
 _MOST_SHOWN = 20
@@ -76,7 +77,7 @@ def export(
             }
         )
     else:
-        console.stdout().print(safe_text(f"Written: {len(done.files)} files in {output}"), soft_wrap=True)
+        console.stdout().print(safe_text(f"Written: {plural(len(done.files), 'file')} in {output}"), soft_wrap=True)
         err = console.stderr()
         for sentence in [*done.left_out, *read.damage][:_MOST_SHOWN]:
             err.print(safe_text(f"Left out: {sentence}", style="yellow"), soft_wrap=True)

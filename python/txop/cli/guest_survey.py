@@ -18,6 +18,7 @@ from txop.cli.examples import epilog
 from txop.cli.guest_options import ImageOptions, Module, errors_reported, note
 from txop.cli.option_groups import grouped
 from txop.core.errors import ExitCode, UserError
+from txop.present.format import plural
 
 if TYPE_CHECKING:
     from txop.guest.qemu import Computer
@@ -157,7 +158,7 @@ def survey(
         check_faults(scripts, "hostapd")
         what = Survey(scripts, trials.drivers, samples, trials.security)
         place = trials.place(image, LIMIT_S, wall_limit, ending)
-        note(f"{len(what.cases())} guests, {trials.at_once} at a time.")
+        note(f"{plural(len(what.cases()), 'guest')}, {trials.at_once} at a time.")
         folder = _folder(output, stack)
         # opened before the first guest: after the last one it would be late to find that they cannot be written
         outs = {path: tables.enter_context(whole_file(path)) for path in (csv, markdown) if path is not None}
@@ -201,7 +202,8 @@ def cycle(
     with ExitStack() as tables, errors_reported() as ending, ExitStack() as stack:
         what = Endurance(trials.drivers, tuple(Way(way) for way in ways), cycles, trials.security)
         place = trials.place(image, cycles_limit_s(cycles), wall_limit, ending)
-        note(f"{len(what.drivers) * len(ways)} guests of {cycles} cycles, {trials.at_once} at a time.")
+        guests = plural(len(what.drivers) * len(ways), "guest")
+        note(f"{guests} of {plural(cycles, 'cycle')}, {trials.at_once} at a time.")
         folder = _folder(output, stack)
         out = None if markdown is None else tables.enter_context(whole_file(markdown))
         runs = ending.run(run_endurance(what, place, folder, jobs=trials.at_once, progress=note))

@@ -19,6 +19,7 @@ from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.noise import Noise, recall, smallest_effect
 from txop.plan_check.count import RunCount, count
 from txop.plan_check.figures import primary_of
+from txop.present.format import plural
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ def print_overview(out: Console, facts: Overview) -> None:
     """The tables of ``txop plan check``."""
     plan, counted = facts.plan, facts.count
     out.print(console.safe_text(plan.title, "bold"), soft_wrap=True)
-    runs = f"{counted.runs:,} runs: {counted.blocks} blocks × {counted.arms} arms × {counted.tests} tests"
+    runs = f"{plural(counted.runs, 'run')}: {plural(counted.blocks, 'block')} × {plural(counted.arms, 'arm')}"
+    runs += f" × {plural(counted.tests, 'test')}"
     out.print(console.safe_text(f"{runs}; figures are {plan.origin.value}"))
     out.print(console.safe_text(_time(counted)), soft_wrap=True)
     if plan.guest is not None:

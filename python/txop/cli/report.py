@@ -14,6 +14,7 @@ from txop.cli.console import JsonFlag, safe_text
 from txop.cli.examples import epilog
 from txop.core.errors import ExitCode, UserError
 from txop.core.nearest import did_you_mean
+from txop.present.format import plural
 
 if TYPE_CHECKING:
     from txop.archive.reader import Archive
@@ -208,5 +209,5 @@ def _say(result: CompareResult, target: Path, folder: Path | None, pictures: int
 def _say_damage(result: CompareResult) -> None:
     if result.damage:
         more = ", ..." if len(result.damage) > 1 else ""
-        text = f"txop: {len(result.damage)} parts of the archive could not be read: {result.damage[0]}{more}"
+        text = f"txop: {plural(len(result.damage), 'part')} of the archive could not be read: {result.damage[0]}{more}"
         console.stderr().print(safe_text(text), soft_wrap=True)

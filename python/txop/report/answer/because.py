@@ -96,7 +96,8 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
         return Because(test, [], "", f"{moved} ({'; '.join(missing)})" if missing else moved)
     counts = {fact.n for fact in facts}
     texts = [fact.text if len(counts) == 1 else f"{fact.text} (n={fact.n})" for fact in facts]
-    of = f"n={counts.pop()} runs of each arm; " if len(counts) == 1 else ""
+    n = counts.pop() if len(counts) == 1 else ""
+    of = f"n={n} {'run' if n == '1' else 'runs'} of each arm; " if n else ""
     of += f"captures of the measured window, {result.origin.value}"
     return Because(test, texts, of, "; ".join(missing))
 

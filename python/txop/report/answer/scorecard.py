@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult, MetricFacts, Verdict
-from txop.present.format import capital
+from txop.present.format import capital, plural
 from txop.report.answer.wording import median, unit
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -70,7 +70,7 @@ def scorecard(result: CompareResult) -> Scorecard | None:
         for test in tests[:MOST_TESTS]
         for arm in result.arms
     ]
-    how = f"n={usual} runs of each arm" if usual else "n in each cell"
+    how = f"n={plural(usual, 'run')} of each arm" if usual else "n in each cell"
     notes = [f"Medians over runs ({how}); change and verdict against {result.baseline}.", origin_note(result)]
     if len(tests) > MOST_TESTS:
         notes.append(f"{len(tests) - MOST_TESTS} more tests are in the tables of effects.")
