@@ -12,6 +12,7 @@ pub mod pcap;
 pub mod pcapng;
 pub mod phy;
 pub mod radio;
+pub mod sdio;
 pub mod usb;
 
 mod access_category;

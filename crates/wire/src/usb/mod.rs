@@ -15,6 +15,7 @@
 //! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
 //! | [`mediatek`] | descriptors of the MT76x0 family | Linux mt76, mt76x02_mac.h and mt76x02_dma.h |
 //! | [`realtek`] | descriptors of the RTL8188C and RTL8192C families | Linux rtl8xxxu.h |
+//! | [`ushc`] | an SD host controller on USB | Linux drivers/mmc/host/ushc.c |
 //! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
 
 pub mod descriptors;
@@ -32,6 +33,7 @@ pub mod usbip;
 pub mod usbmon;
 pub mod usbmon_text;
 pub mod usbpcap;
+pub mod ushc;
 
 /// How an endpoint transfers. The discriminants are those of Linux' usbmon and of USBPcap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

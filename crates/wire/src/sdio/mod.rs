@@ -1,0 +1,27 @@
+//! The commands of SDIO cards and what cards answer (SDIO Simplified Specification 3.00, part E1).
+//!
+//! | module | format | clause |
+//! | --- | --- | --- |
+//! | [`command`] | arguments of CMD52 and CMD53, responses R4, R5 and R6 | 3.3, 4.9, 5.1, 5.3 |
+//! | [`tuple`] | the Card Information Structure | 16 |
+//! | [`registers`] | CCCR and FBR | 6.9, 6.10 |
+//! | [`htc`], [`wmi`], [`bmi`] | what Atheros' chips put into a mailbox | Linux drivers/net/wireless/ath/ath6kl |
+
+pub mod bmi;
+pub mod command;
+pub mod htc;
+pub mod registers;
+pub mod tuple;
+pub mod wmi;
+
+pub use command::{number, Direct, Extended, OperatingConditions, Response5};
+
+/// A little-endian half word of a message.
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+/// A little-endian word of a message.
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
