@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import seed_of
-from txop.campaign.guest_script import PEER_ADDRESS, marks_in, read_marks, run_script, take_over
+from txop.campaign.guest_script import marks_in, read_marks, run_script, take_over
 from txop.campaign.instruments import in_guest
 from txop.core.origin import Origin
 from txop.measure.instrument import Marks, RunContext, RunFacts

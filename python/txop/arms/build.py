@@ -59,6 +59,8 @@ class Built:
     info: ModuleInfo
     cached: bool
     """It was there already."""
+    beside: tuple[Path, ...] = ()
+    """Further modules that the same build made, as its recipe asked."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,8 @@ class Recipe:
     """Take the patches back, the last one first."""
     compiler: str | None = None
     """What the compiler says of itself, where results are kept by that, too."""
+    beside: tuple[str, ...] = ()
+    """Further modules that the build makes and that are kept, relative to the tree."""
 
     @property
     def series(self) -> tuple[Path, ...]:
@@ -174,10 +178,14 @@ async def _make(how: Recipe, tree: SourceTree, folder: Path, key: str, variables
             raise BuildFailed(how.arm, trouble, failed)
         result = work / "result"
         result.mkdir()
-        (copy / how.module).replace(result / Path(how.module).name)
+        for module in (how.module, *how.beside):
+            (copy / module).replace(result / Path(module).name)
         log.replace(result / "build.log")
+        facts: dict[str, object] = {"source": tree.identity, "module": Path(how.module).name}
+        if how.beside:
+            facts["beside"] = [Path(module).name for module in how.beside]
         with whole_file(result / "built.json") as out:
-            out.write(json.dumps({"source": tree.identity, "module": Path(how.module).name}) + "\n")
+            out.write(json.dumps(facts) + "\n")
         place = folder / key
         try:
             result.replace(place)
@@ -203,14 +211,15 @@ async def _run_build(how: Recipe, copy: Path, log: Path, variables: dict[str, st
         return f"program not found: {argv[0]}"
     if ended.status != 0:
         return f"`{line(how.command)}` ended with {ended.status}{_first_errors(ended.output)}"
-    module = copy / how.module
-    if not module.is_file():
-        made = sorted(str(path.relative_to(copy)) for path in copy.rglob("*.ko"))[:5]
-        return f"the build made no {how.module}" + (f", but {', '.join(made)}" if made else "")
-    try:
-        module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
-    except NotAModule as error:
-        return f"{how.module}: {error}"
+    for name in (how.module, *how.beside):
+        module = copy / name
+        if not module.is_file():
+            made = sorted(str(path.relative_to(copy)) for path in copy.rglob("*.ko"))[:5]
+            return f"the build made no {name}" + (f", but {', '.join(made)}" if made else "")
+        try:
+            module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
+        except NotAModule as error:
+            return f"{name}: {error}"
     return None
 
 
@@ -225,9 +234,12 @@ def _finished(place: Path, tree: SourceTree, *, cached: bool) -> Built | None:
         facts = json.loads((place / "built.json").read_bytes()[:65536])
         module = place / str(facts["module"])
         info = module_info(unpack(module.read_bytes()[: MAX_BYTES + 1], module.name))
+        beside = tuple(place / Path(str(name)).name for name in facts.get("beside", ()))
+        if not all(path.is_file() for path in beside):
+            return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return Built(module, place / "build.log", place.name, tree.identity, info, cached)
+    return Built(module, place / "build.log", place.name, tree.identity, info, cached, beside)
 
 
 def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
@@ -242,6 +254,8 @@ def _key(how: Recipe, tree: SourceTree, variables: Mapping[str, str]) -> str:
     }
     if how.reverse:
         parts["reverse"] = True
+    if how.beside:
+        parts["beside"] = how.beside
     if how.compiler is not None:
         parts["compiler"] = how.compiler
     if scripts := [number for number, patch in enumerate(how.patches) if is_script(patch)]:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from txop.campaign.guest_places import Places, of_stations, peer_address_of, places_of
 from txop.campaign.instruments import TRAFFIC
 from txop.core.whole_file import whole_file
 from txop.formats.qmicli import parse_data_format
@@ -23,8 +24,6 @@ from txop.measure.probes import chip, interface, wireless_reading
 from txop.measure.recording import Look, Phase, Recorded, Recording
 from txop.plan.model import GuestSpec
 
-PEER_ADDRESS = "10.80.210.1"
-"""Address of the access point's host; see ``lab.sh``."""
 LAB_FAILED = 70
 """Exit status of the script when the laboratory in the guest could not be made."""
 NO_TRAFFIC = 71
@@ -40,7 +39,7 @@ waiting() { # waiting SECONDS COMMAND...
     read -r up rest </proc/uptime; until_s=$((${up%.*} + $1)); shift
     until "$@"; do read -r up rest </proc/uptime; [ "${up%.*}" -lt "$until_s" ] || return 1; sleep 0.1; done
 }
-listening() { peer cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$1 [0-9A-F]*:0000 0A"; }
+listening() { @peer@ cat /proc/net/tcp /proc/net/tcp6 | grep -q ":$1 [0-9A-F]*:0000 0A"; }
 ended() { for pid in $clients; do kill -0 "$pid" 2>/dev/null && return 1; done; return 0; }
 clients= others= lingering= groups= keeping= chip=
 kept() { [ -z "$keeping" ] || wait "$keeping"; }
@@ -59,24 +58,46 @@ dut readlink /sys/class/net/@interface@/device/driver >driver.txt
 def run_script(run: RunContext, instruments: Sequence[Instrument]) -> str:
     """The script of a run that these instruments record."""
     spec = run.plan.guest_of(run.arm) or GuestSpec()
+    run, places = replace(run, peer_address=peer_address_of(spec)), places_of(spec)
     recorded = [each for each in instruments if isinstance(each, Recorded)]
     declared = [each for instrument in recorded for each in _where(spec, instrument, instrument.recordings(run))]
     early = [each for instrument in recorded if isinstance(instrument, Early) for each in instrument.recordings(run)]
     warm_up_s = run.plan.warm_up_s(run.test)
-    begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM)) or ":")
-    begun = begun.replace("@interface@", spec.interface)
-    rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END)) or ":")]
-    rows += [f"dut cat /proc/net/dev >{_DEV_BEFORE}", *_begin(declared, Phase.UP)]
+    begun = _BEGIN.replace("@before@", "\n".join(_begin(declared, Phase.ARM, places)) or ":")
+    begun = begun.replace("@interface@", spec.interface).replace("@peer@", " ".join(places_of(spec)["peer"]))
+    rows = [begun.replace("@after@", "; ".join(_begin(early, Phase.END, places)) or ":")]
+    rows += _addresses(spec)
+    rows += [*_counters(spec, _DEV_BEFORE), *_begin(declared, Phase.UP, places)]
     rows += ["mark idle", f"sleep {run.plan.design.idle_s:g}", "mark load", 'echo "wall $(date +%s)" >>marks.txt']
-    rows += _begin(declared, Phase.LOAD)
+    rows += _begin(declared, Phase.LOAD, places)
     rows += [f"sleep {warm_up_s:g}", "mark window", f"counted {chip.WINDOW_FILE}"]
     rows += [f"sleep {run.test.duration_s:g}", "mark end", f"counted {chip.END_FILE}", "kept"]
     rows += _end([each for each in declared if isinstance(each, Recording)])
-    rows.append(f"dut cat /proc/net/dev >{_DEV_AFTER}")
+    rows += _counters(spec, _DEV_AFTER)
     looks = chip.FUNCTION_LOOKS if spec.is_function else chip.LOOKS
     rows += [f"dut {shlex.join(argv)} >{name} 2>&1" for name, argv in looks.items()]
-    rows += [*_begin(declared, Phase.END), "exit 0"]
+    rows += [*_begin(declared, Phase.END, places), "exit 0"]
     return "\n".join(rows) + "\n"
+
+
+def _addresses(spec: GuestSpec) -> list[str]:
+    """Names and addresses of the stations, into a file."""
+    return [
+        f'echo "{name} $({" ".join(place)} cat /sys/class/net/wlan0/address)" >>{chip.STATIONS_FILE}'
+        for name, place in of_stations(spec).items()
+    ]
+
+
+def _counters(spec: GuestSpec, file: str) -> list[str]:
+    """Counters of the interfaces of all ends, into files."""
+    rows = [f"dut cat /proc/net/dev >{file}"]
+    return rows + [
+        f"{' '.join(place)} cat /proc/net/dev >{_of(name, file)}" for name, place in of_stations(spec).items()
+    ]
+
+
+def _of(name: str, file: str) -> str:
+    return f"{file.removesuffix('.txt')}-{name}.txt"
 
 
 def _where(spec: GuestSpec, instrument: Recorded, declared: Sequence[Recording | Look]) -> Sequence[Recording | Look]:
@@ -87,20 +108,20 @@ def _where(spec: GuestSpec, instrument: Recorded, declared: Sequence[Recording |
     return [replace(each, target="lan") if each.target == "dut" else each for each in declared]
 
 
-def _begin(declared: Sequence[Recording | Look], phase: Phase) -> list[str]:
+def _begin(declared: Sequence[Recording | Look], phase: Phase, places: Places) -> list[str]:
     """What is done at a moment: looks first, so that they do not see what begins with them."""
     rows = [f"{shlex.join(each.argv)} >{each.file}" for each in declared if isinstance(each, Look) and each.at is phase]
     for each in declared:
         if isinstance(each, Recording) and each.begins is phase:
-            rows.append(_in_background(each))
+            rows.append(_in_background(each, places[each.target]))
             if each.listens_on is not None:
                 rows.append(f"waiting 10 listening {each.listens_on:04X} || exit {NO_TRAFFIC}")
     return rows
 
 
-def _in_background(recording: Recording) -> str:
+def _in_background(recording: Recording, place: Sequence[str]) -> str:
     """Begin a recording, and remember its process with those that end as it does."""
-    argv = shlex.join([recording.target, *recording.argv])  # dut and peer are programs in the guest
+    argv = shlex.join([*place, *recording.argv])
     errors = recording.errors_file or "&1"
     if recording.status_file is not None:
         inside = f"{argv} >{recording.file} 2>{errors}; echo $? >{recording.status_file}"
@@ -133,12 +154,18 @@ def take_over(handed_out: Path, folder: Path, spec: GuestSpec) -> str | None:
         "after": interface.counters_in(_bytes(handed_out / _DEV_AFTER), spec.interface),
     }
     _json(folder / interface.file_name("dut"), both)
+    for name in of_stations(spec):
+        files = [handed_out / _of(name, file) for file in (_DEV_BEFORE, _DEV_AFTER)]
+        own = [interface.counters_in(_bytes(file), spec.interface) for file in files]
+        of_station = {"interface": spec.interface, "before": own[0], "after": own[1]}
+        _json(folder / interface.file_name(name), of_station)
     missing = f"a network function ({spec.device}) has no radio that its driver could see" if spec.is_function else None
     _json(folder / wireless_reading.ABOUT.format("dut"), {"interface": spec.interface, "missing": missing})
+    taken = _TAKEN | {_of(name, file) for name in of_stations(spec) for file in (_DEV_BEFORE, _DEV_AFTER)}
     driver = (_bytes(handed_out / _DRIVER) or b"").decode("utf-8", "replace").strip().rpartition("/")[2]
     for path in sorted(handed_out.rglob("*")):
         place = folder / path.name
-        if path.is_file() and path.name not in _TAKEN and not place.exists():
+        if path.is_file() and path.name not in taken and not place.exists():
             path.replace(place)
     return driver or None
 

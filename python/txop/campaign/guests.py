@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
-from txop.campaign.guest_script import PEER_ADDRESS
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.reporter import Reporter
@@ -18,6 +18,7 @@ from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver, patch_files
 from txop.guest.driver_check import check_driver
 from txop.guest.qemu import Mode, kvm_works, qemu_version
+from txop.guest.wireless_stack import build_with_debugfs
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import build_image
 from txop.guest_image.locks import find_lock
@@ -104,7 +105,10 @@ class GuestLaboratory:
         patches = patch_files([self._file(patch.file) for patch in arm.patches if patch.file is not None])
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
-        if patches or spec.source is not None or (spec.device, spec.driver) in NEEDS_BUILD:
+        if spec.queues is not None and spec.queues.needs_debugfs:
+            modules = await build_with_debugfs(lock, progress=self._reporter.notice)
+            facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
+        elif patches or spec.source is not None or (spec.device, spec.driver) in NEEDS_BUILD:
             source = self._file(spec.source) if spec.source is not None else None
             what = DriverBuild(spec.driver, patches, spec.reverse, source)
             built = await build_driver(what, lock, progress=self._reporter.notice)

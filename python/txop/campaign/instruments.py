@@ -23,7 +23,7 @@ from txop.measure.traffic.flows import flows_of
 from txop.measure.traffic.iperf3 import Iperf3Traffic
 from txop.measure.traffic.irtt import Irtt
 from txop.measure.traffic.module_cycle import Cycler, ModuleCycle
-from txop.measure.traffic.ping import Ping
+from txop.measure.traffic.ping import Ping, pings_of
 from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
 
 TRAFFIC = (Ping, Irtt, Iperf3Traffic, Command)
@@ -54,7 +54,7 @@ def in_guest(plan: Plan, test: Test) -> list[Instrument]:
     if plan.guest_trial(test):
         return [GuestTrial()]
     instruments: list[Instrument] = [
-        InterfaceCounters("dut"),
+        *(InterfaceCounters(name) for name in ("dut", *plan.guest_stations)),
         HostCounters("dut", shared=True, tickless=True),
         Wireless("dut"),
         ChipCounters(),
@@ -92,7 +92,7 @@ def _traffic(plan: Plan, test: Test, cycler: Cycler | None) -> list[Instrument]:
     warm_up_s = plan.warm_up_s(test)
     instruments: list[Instrument] = []
     if test.latency == "ping":
-        instruments.append(Ping(test))
+        instruments += pings_of(test)
     elif test.latency == "irtt":
         instruments.append(Irtt(test, warm_up_s))
     if flows_of(test, warm_up_s):

@@ -13,6 +13,7 @@ from rich.table import Table
 from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
+from txop.plan.guest_access_point import QueueSpec
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.model import Arm, GuestSpec, Plan, Test
@@ -128,9 +129,18 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
         words += _modem(spec.modem or ModemSpec())
     if spec.device == "ncm" and spec.ncm is not None:
         words += [f"{key} {getattr(spec.ncm, key)}" for key in sorted(spec.ncm.model_fields_set)]
-    described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm"}
+    words += _queues(spec.queues) if spec.queues is not None else []
+    words += [f"{each.name} at {each.signal_dbm} dBm" for each in spec.stations or []]
+    described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm", "queues", "stations"}
     varied = arm.guest.model_fields_set - described if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
+
+
+def _queues(queues: QueueSpec) -> list[str]:
+    """What tells the queues of one access point from those of another."""
+    given = {key: getattr(queues, key) for key in QueueSpec.model_fields if key != "debugfs"}
+    words = ["rebuilt with debugfs"] if queues.needs_debugfs else []
+    return [*words, *(f"{key} {value}" for key, value in given.items() if value is not None)]
 
 
 def _modem(modem: ModemSpec) -> list[str]:

@@ -1,7 +1,8 @@
 """Every figure that a run can have: its name, unit, direction, and how two arms are compared on it.
 
 A figure of a plan is named ``TEST.METRIC``, as in ``tx.throughput_mbit_s``: the test is the plan's own name for it,
-the metric one of :data:`METRICS`. A parser of a ``command`` test may bring metrics of its own (:func:`describe`).
+the metric one of :data:`METRICS`, or one of those of a station (:func:`station_key`). A parser of a ``command`` test
+may bring metrics of its own (:func:`describe`).
 """
 
 from __future__ import annotations
@@ -101,6 +102,17 @@ METRICS: dict[str, Metric] = {
            "Busy share of the channel's active time (iw survey dump)."),
         Metric("airtime_jain_index", "Jain's index of airtime", "", "higher", "difference", 0.05,
            "Jain's index of the airtime of the stations (mac80211 debugfs, or the capture)."),
+        Metric("airtime_percent", "airtime (kernel)", "%", None, "difference", 3.0,
+           "Share of the time that the kernel of an access point counts as a station's airtime, both ways (mac80211 "
+           "debugfs, or iw station dump). Reports of transmission that the driver lost are missing."),
+        Metric("aql_pending_ms", "airtime in the driver (AQL)", "ms", "lower", "ratio", 10.0,
+           "Airtime of frames that wait below mac80211, best effort, by its own estimate: mean of the looks within the "
+           "window (mac80211 debugfs, aql)."),
+        Metric("txq_backlog_packets", "packets in mac80211's queues", "", None, "ratio", 10.0,
+           "Packets that wait in mac80211's queues of a station, all TIDs: mean of the looks within the window "
+           "(mac80211 debugfs, aqm).", 1),
+        Metric("txq_drops_per_s", "packets dropped by FQ-CoDel", "1/s", None, "difference", 5.0,
+           "Packets that CoDel dropped in mac80211's queues of a station per second (mac80211 debugfs, aqm)."),
         Metric("air_retry_percent", "802.11 retries (capture)", "%", "lower", "difference", 1.0,
            "Unicast data MPDUs with the retry bit, in percent of those captured, sent by the station that carries "
            "the test's data (txop air)."),
@@ -182,6 +194,9 @@ METRICS: dict[str, Metric] = {
            "Mean MPDUs in a PPDU of the sender of the test's data (the chip when both ways), by the air's own count."),
         Metric("chip_airtime_percent", "airtime (chip)", "%", None, "difference", 3.0,
            "Share of the window that exchanges took on the modelled air, by its own count; a collision counts once."),
+        Metric("chip_airtime_jain_index", "Jain's index of airtime (chip)", "", "higher", "difference", 0.05,
+           "Jain's index of the time that exchanges of each station took on the modelled air, both ways, by the air's "
+           "own count; backoffs are not in it."),
         Metric("chip_rx_frames_per_urb", "frames per URB in (chip)", "", "higher", "ratio", 10.0,
            "Received frames in a bulk transfer to the driver, by the virtual chip's count."),
         Metric("chip_rx_overflows_per_s", "frames without room (chip)", "1/s", "lower", "difference", 5.0,
@@ -279,13 +294,47 @@ def in_origin(metric: Metric, origin: Origin) -> Metric:
     return replace(metric, better=None, definition=said)
 
 
+_STATION = "station_"
+OF_STATION = (
+    "throughput_mbit_s", "throughput_up_mbit_s", "throughput_down_mbit_s", "rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms",
+    "probe_loss_percent", "chip_airtime_percent", "chip_ppdu_mpdus", "chip_retry_percent", "airtime_percent",
+    "aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s",
+)  # fmt: skip
+"""Metrics that a test of several stations gives of each of them, too."""
+
+
+def station_key(station: str, key: str) -> str:
+    """The key of a metric of one station of a test of several.
+
+    >>> station_key("fast-2", "rtt_p50_ms")
+    'station_fast_2_rtt_p50_ms'
+    """
+    return f"{_STATION}{station.replace('-', '_')}_{key}"
+
+
+def _of_station(key: str) -> Metric | None:
+    if not key.startswith(_STATION):
+        return None
+    ends = [known for known in OF_STATION if key.endswith(f"_{known}")]
+    name = key.removeprefix(_STATION).removesuffix(f"_{max(ends, key=len)}") if ends else ""
+    if not name:
+        return None
+    metric = METRICS[max(ends, key=len)]
+    return replace(
+        metric, key=key, title=f"{metric.title}, {name}", definition=f"Of the station {name}: {metric.definition}"
+    )
+
+
 def describe(key: str) -> Metric:
-    """The metric with this key; for one that a command's parser brought, a plain one made from its name.
+    """The metric with this key, also of one station (:func:`station_key`); for one that a command's parser brought, a
+    plain one made from its name.
 
     >>> describe("throughput_mbit_s").unit
     'Mbit/s'
     >>> describe("boot_time_s").title
     'boot time s'
+    >>> describe("station_slow_rtt_p50_ms").title
+    'median round trip, slow'
     """
-    found = METRICS.get(key)
+    found = METRICS.get(key) or _of_station(key)
     return found if found else Metric(key, key.replace("_", " "), "", None, "ratio", 5.0, "Given by the test's parser.")

@@ -1,8 +1,8 @@
-"""``airtime``, a file that mac80211 has per station in debugfs.
+"""``airtime``, ``aqm`` and ``aql``, files that mac80211 has per station in debugfs.
 
 ``/sys/kernel/debug/ieee80211/phyN/netdev:X/stations/MAC/``; facts of several versions of
 ``net/mac80211/debugfs_sta.c``. A kernel without
-``CONFIG_MAC80211_DEBUGFS`` (Debian's) does not have it.
+``CONFIG_MAC80211_DEBUGFS`` (Debian's) has none of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ _AIRTIME = re.compile(r"(?P<side>RX|TX): (?P<us>[0-9]{1,20}) us")
 _WEIGHT = re.compile(r"Weight: (?P<weight>[0-9]{1,10})")
 _PER_QUEUE = re.compile(r"(?P<queue>VO|VI|BE|BK): (?P<us>-?[0-9]{1,20}) us")
 
+_CODEL = re.compile(r"target (?P<target>[0-9]{1,10})us interval (?P<interval>[0-9]{1,10})us ecn (?P<ecn>yes|no)")
+_LIMITS = re.compile(r"(?P<queue>VO|VI|BE|BK): (?P<low>[0-9]{1,10})/(?P<high>[0-9]{1,10})")
+_TXQ = re.compile(
+    r"(?P<tid>[0-9]{1,2}) (?P<ac>[0-3]) (?P<counts>(?:[0-9]{1,10} ){9})"
+    r"0x[0-9a-f]{1,16}\((?P<words>[A-Z -]{1,60})\)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Airtime:
@@ -32,6 +39,48 @@ class Airtime:
     """
 
 
+@dataclass(frozen=True, slots=True)
+class TransmitQueue:
+    """One line of ``aqm``."""
+
+    tid: int
+    access_category: int
+    """0 voice, 1 video, 2 best effort, 3 background."""
+
+    backlog_bytes: int
+    backlog_packets: int
+    new_flows: int
+    drops: int
+    ecn_marks: int
+    over_limit: int
+    hash_collisions: int
+    tx_bytes: int
+    """32 bits wide in the kernel, so it wraps."""
+
+    tx_packets: int
+    states: tuple[str, ...]
+    """``RUN``, ``STOP``, ``AMPDU``, ``NO-AMSDU``, ``DIRTY``, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueManagement:
+    """``aqm``."""
+
+    target_us: int | None
+    interval_us: int | None
+    ecn: bool | None
+    queues: tuple[TransmitQueue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLimits:
+    """``aql``: airtime that waits in the driver, per access category, and its limits."""
+
+    depth_us: Mapping[str, int]
+    limit_low_us: Mapping[str, int]
+    limit_high_us: Mapping[str, int]
+
+
 def parse_airtime(data: str | bytes) -> Airtime:
     """``airtime``. Raises FormatError."""
     text = text_of(data, "mac80211 airtime")
@@ -44,3 +93,57 @@ def parse_airtime(data: str | bytes) -> Airtime:
         if line.startswith("Deficit: "):
             deficit = {found["queue"]: int(found["us"]) for found in _PER_QUEUE.finditer(line)}
     return Airtime(times["RX"], times["TX"], int(weight["weight"]) if weight is not None else None, deficit)
+
+
+def parse_aqm(data: str | bytes) -> QueueManagement:
+    """``aqm``. Raises FormatError when it has no head."""
+    text = text_of(data, "mac80211 aqm")
+    head = _CODEL.match(text)
+    if head is None and not text.startswith("tid ac "):
+        raise FormatError(f"mac80211 aqm expected; {quoted_start(text)}")
+    queues = []
+    for _, line in lines_of(text):
+        found = _TXQ.fullmatch(line[:400].strip())
+        if found is None:
+            continue
+        counts = [int(word) for word in found["counts"].split()]
+        bytes_waiting, packets_waiting, flows, drops, marks, over, collisions, tx_bytes, tx_packets = counts
+        queues.append(
+            TransmitQueue(
+                tid=int(found["tid"]),
+                access_category=int(found["ac"]),
+                backlog_bytes=bytes_waiting,
+                backlog_packets=packets_waiting,
+                new_flows=flows,
+                drops=drops,
+                ecn_marks=marks,
+                over_limit=over,
+                hash_collisions=collisions,
+                tx_bytes=tx_bytes,
+                tx_packets=tx_packets,
+                states=tuple(found["words"].split()),
+            )
+        )
+    return QueueManagement(
+        int(head["target"]) if head is not None else None,
+        int(head["interval"]) if head is not None else None,
+        head["ecn"] == "yes" if head is not None else None,
+        tuple(queues),
+    )
+
+
+def parse_aql(data: str | bytes) -> QueueLimits:
+    """``aql`` of a station. Raises FormatError."""
+    text = text_of(data, "mac80211 aql")
+    depth: dict[str, int] = {}
+    low: dict[str, int] = {}
+    high: dict[str, int] = {}
+    for _, line in lines_of(text[:65_536]):
+        if line.startswith("Q depth:"):
+            depth = {found["queue"]: int(found["us"]) for found in _PER_QUEUE.finditer(line)}
+        elif line.startswith("Q limit"):
+            for found in _LIMITS.finditer(line):
+                low[found["queue"]], high[found["queue"]] = int(found["low"]), int(found["high"])
+    if not depth and not low:
+        raise FormatError(f"mac80211 aql expected; {quoted_start(text)}")
+    return QueueLimits(depth, low, high)

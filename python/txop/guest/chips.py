@@ -59,6 +59,27 @@ FAULTS = "/txop/faults.toml"
 
 
 @dataclass(frozen=True)
+class Queues:
+    """Settings of mac80211 on an access point of stations; empty: as the kernel has them."""
+
+    debugfs: tuple[str, ...] = ()
+    """``FILE=WORDS`` below the radio's folder in debugfs, words with commas for spaces."""
+    txq: tuple[str, ...] = ()
+    """``NAME=VALUE`` of ``iw phy set txq``."""
+    weights: tuple[int | None, ...] = ()
+    """By station: its airtime weight; ``None``: the kernel's."""
+
+    def variables(self) -> dict[str, str]:
+        """What ``txop-lab`` reads."""
+        weights = ",".join("" if weight is None else str(weight) for weight in self.weights)
+        return {
+            "LAB_DEBUGFS": " ".join(self.debugfs),
+            "LAB_TXQ": " ".join(self.txq),
+            "LAB_WEIGHTS": weights if any(self.weights) else "",
+        }
+
+
+@dataclass(frozen=True)
 class Chip:
     """A virtual chip with its driver, associated to an access point. See ``lab.sh`` for what is made of it."""
 
@@ -76,6 +97,8 @@ class Chip:
     """One of :data:`ACCESS_POINTS`."""
     stations: tuple[int, ...] = ()
     """The chip is the access point, with hostapd, of this many stations: the signal on the link to each, dBm."""
+    queues: Queues = field(default_factory=Queues)
+    """What is set of the queues of mac80211 on that access point."""
     air: str | None = None
     """Name of the capture of the air to leave, in :data:`OUT`."""
     usb: str | None = None
@@ -149,6 +172,7 @@ class Chip:
             "LAB_WIDTH": str(self.width_mhz),
             "LAB_ONLY": "plug" if self.plug_only or (self.is_negotiated and self.host.negotiates is None) else "",
             "LAB_BUS_FIRST": "yes" if self.bus_first else "",
+            **self.queues.variables(),
             **self.host.variables(),
         }
 

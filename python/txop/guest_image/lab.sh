@@ -9,6 +9,9 @@
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
 #   LAB_STATIONS  the chip is the access point instead, of this many stations on simulated radios: the signal in dBm on the
 #   link to each, with commas. `station N COMMAND` is at one of them, `dut` at the access point, `peer` at a host behind it
+#   LAB_DEBUGFS  settings of mac80211 on that access point, below its radio's folder in debugfs: FILE=WORD,WORD ...
+#   LAB_TXQ      settings of its queues (iw phy set txq): NAME=VALUE ...; LAB_WEIGHTS airtime weight of each station, with
+#   commas, empty for that of the kernel
 #   LAB_SECURITY  open, wep, wpa, wpa2-tkip, mixed (WPA with TKIP, WPA2 with CCMP), wpa2 or wpa3
 #   LAB_CHANNEL   of the 2.4 GHz band              LAB_WIDTH     20 or 40 MHz
 #   LAB_ONLY=plug  stop when the interface is there: no association
@@ -266,6 +269,25 @@ host_behind() { # what the stations talk to is not the access point itself: that
     ip netns exec dut sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' || fail "the access point cannot forward"
 }
 
+queues_of_stations() { # settings of mac80211 that the plan has
+    phy=$(ip netns exec dut cat /sys/class/net/wlan0/phy80211/name)
+    for setting in ${LAB_TXQ:-}; do
+        ip netns exec dut iw phy "$phy" set txq "${setting%%=*}" "${setting#*=}" || fail "iw phy set txq ${setting%%=*} fails"
+    done
+    for setting in ${LAB_DEBUGFS:-}; do
+        file=/sys/kernel/debug/ieee80211/$phy/${setting%%=*}
+        [ -e "$file" ] || fail "this mac80211 has no ${setting%%=*} in debugfs"
+        echo "${setting#*=}" | tr ',' ' ' >"$file" || fail "${setting%%=*} in debugfs does not take ${setting#*=}"
+    done
+}
+
+weight() { # weight N: of the airtime of station N
+    weight=$(echo "$LAB_WEIGHTS" | cut -d , -f "$1")
+    [ -n "$weight" ] || return 0
+    address=$(ip netns exec "sta$1" cat /sys/class/net/wlan0/address)
+    ip netns exec dut iw dev wlan0 station set "$address" airtime_weight "$weight" || fail "station $1 takes no weight $weight"
+}
+
 plug_of_stations() { # the radios of the stations are made, and the chip, which is their access point
     stations=$(echo "$LAB_STATIONS" | tr ',' '\n' | wc -l)
     modprobe mac80211_hwsim "radios=$stations" || fail "the simulated radios of the stations cannot be made"
@@ -288,7 +310,9 @@ serve_stations() {
     ip -n dut addr add "$DUT_ADDRESS/24" dev wlan0
     host_behind
     stage "the access point is up (channel $channel, $width MHz)"
+    queues_of_stations
     of_stations station_joins
+    [ -z "${LAB_WEIGHTS:-}" ] || of_stations weight
     stage "associated ($stations stations, $security)"
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from txop.measure.traffic.flows import flows_of
-from txop.plan.model import ModuleCycleTest, Plan
+from txop.plan.model import ModuleCycleTest, Plan, StationsTest
 from txop.targets.contract import TargetError, Targets
 
 DHCP_CLIENTS = ("udhcpc", "dhclient", "dhcpcd")
@@ -71,7 +71,8 @@ def _needs(plan: Plan) -> Iterator[Need]:
             for name in dict.fromkeys([*(flow.station for flow in flows), test.station, "peer"]):
                 yield Need(name, ("iperf3",), words, essential=True)
         if test.latency == "ping":
-            yield Need(test.station, ("ping",), words, essential=test.kind == "latency")
+            for name in test.stations if isinstance(test, StationsTest) else [test.station]:
+                yield Need(name, ("ping",), words, essential=test.kind == "latency")
         elif test.latency == "irtt":
             for name in (test.station, "peer"):
                 yield Need(name, ("irtt",), words, essential=test.kind == "latency")

@@ -12,8 +12,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from txop.core.origin import Origin
+from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
 from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_DRIVERS, FUNCTION_INTERFACES, ModemSpec, NcmSpec
 from txop.plan.link_tables import varied
+from txop.plan.name import Name
 from txop.plan.strict import STRICT
 from txop.stats.limits import MAX_BLOCKS
 
@@ -38,9 +40,6 @@ Argv = Annotated[
     Field(min_length=1, max_length=256),
 ]
 """One command: a list of arguments, or a string that is split into one."""
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_]*(-[a-z0-9_]+)*$", max_length=40)]
-"""Names of arms, tests and targets: they become folder names. Lower-case letters, digits, ``-`` and ``_``."""
 
 Module = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=64)]
 Interface = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][^\s/:]*$", max_length=15)]
@@ -143,7 +142,7 @@ class EmulatedTarget(_Target):
 
 
 class GuestTarget(_Target):
-    """One machine of a guest (real drivers on virtual chips)."""
+    """One machine of a guest (real drivers on virtual chips): ``dut``, ``peer``, or a station of ``[guest]``."""
 
     kind: Literal["guest"]
     """How the machine is reached."""
@@ -253,6 +252,10 @@ class VerifySpec(Strict):
     """Each must exit with 0 on the device under test."""
 
 
+USUAL_DRIVERS = {"mt7610u": "mt76x0u", **FUNCTION_DRIVERS}
+"""By device: its driver where a plan says nothing else, and it is not that of the default device."""
+
+
 class GuestVariant(Strict):
     """What is in a guest: kernel, virtual chip, driver, access point; see docs/guest.md."""
 
@@ -260,10 +263,19 @@ class GuestVariant(Strict):
     """Kernel series of the distribution."""
     lock: str | None = None
     """Lock file of its packages; default: your own for that series, else the one that txop ships."""
-    device: Literal["rtl8188cus", "rtl8723au", "ncm", "qmi-modem"] = "rtl8188cus"
+    device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ncm", "qmi-modem"] = "rtl8188cus"
     """The virtual chip, or a network function without a radio that a driver could see (``ncm``, ``qmi-modem``)."""
     driver: Module = "rtl8192cu"
-    """Module of the driver under test; of network functions it is ``cdc_ncm`` or ``qmi_wwan`` where nothing is said."""
+    """Module of the driver under test; where nothing is said ``mt76x0u`` for an MT7610U, and ``cdc_ncm`` or
+    ``qmi_wwan`` for network functions."""
+    stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
+    """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
+    topology: Topology = "router"
+    """Where the traffic of ``stations`` comes from: ``router`` a host behind the access point, which forwards it;
+    ``server`` programs on the access point, whose sockets hold back what they send."""
+    queues: QueueSpec | None = None
+    """The queues of mac80211 on the access point of ``stations``. Those of an arm are laid over those of the plan, key
+    by key."""
     modem: ModemSpec | None = None
     """Settings of the QMI modem. Those of an arm are laid over those of the plan, key by key."""
     ncm: NcmSpec | None = None
@@ -318,14 +330,14 @@ class GuestSpec(GuestVariant):
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
         given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
-        for key in ("modem", "ncm"):
+        for key in ("modem", "ncm", "queues"):
             mine, over = getattr(self, key), given.get(key)
             if mine is not None and over is not None:
                 own = {name: getattr(over, name) for name in over.model_fields_set}
                 given[key] = mine.model_copy(update=own)
         varied = self.model_copy(update=given)
-        if varied.is_function and "driver" not in varied.model_fields_set:
-            varied = varied.model_copy(update={"driver": FUNCTION_DRIVERS[varied.device]})
+        if varied.device in USUAL_DRIVERS and "driver" not in varied.model_fields_set:
+            varied = varied.model_copy(update={"driver": USUAL_DRIVERS[varied.device]})
         if varied.ap == "builtin" and "security" not in varied.model_fields_set:
             varied = varied.model_copy(update={"security": "open"})
         return varied
@@ -479,11 +491,21 @@ class StationsTest(_Test):
     kind: Literal["stations"]
     """Several stations at once."""
     stations: Annotated[list[Name], Field(min_length=2, max_length=32)]
-    """Targets that take part, each with one flow per direction."""
+    """Targets that take part, each with one iperf3 per direction."""
     direction: Literal["tx", "rx", "both"] = "rx"
     """Direction, seen from the stations."""
+    streams: Annotated[int, Field(ge=1, le=128)] = 1
+    """TCP connections of each station at once, in each direction."""
     congestion: Congestion | None = None
     """TCP congestion control of the senders; default: that of their kernels."""
+    rate_mbit_s: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """UDP at this rate to or from each station, in place of TCP."""
+
+    @model_validator(mode="after")
+    def _protocol(self) -> StationsTest:
+        if self.rate_mbit_s is not None and (self.streams > 1 or self.congestion is not None):
+            raise ValueError("with rate_mbit_s it is UDP, which has no streams and congestion here")
+        return self
 
 
 class ModuleCycleTest(_Test):
@@ -692,6 +714,12 @@ class Plan(Strict):
     def link_of(self, arm: Arm) -> dict[str, Any] | None:
         """The emulated link of an arm; ``None`` when the plan has no link."""
         return None if self.link is None else varied(self.link, arm.emulated)
+
+    @property
+    def guest_stations(self) -> dict[str, int]:
+        """Names of the stations of the guest's access point, and their numbers there, from 1."""
+        names = [station.name for station in (self.guest.stations or [])] if self.guest is not None else []
+        return {name: number for number, name in enumerate(names, start=1)}
 
     def guest_of(self, arm: Arm) -> GuestSpec | None:
         """The guest of an arm; ``None`` when the plan has no guest."""

@@ -23,6 +23,8 @@ _TABLES = (
     ("EmulatedTarget", '`[target.NAME]`, kind = "emulated"'),
     ("GuestTarget", '`[target.NAME]`, kind = "guest"'),
     ("GuestSpec", "`[guest]`"),
+    ("GuestStation", "`stations` of `[guest]`, each"),
+    ("QueueSpec", "`[guest.queues]`, `[arm.guest.queues]`"),
     ("ModemSpec", "`[guest.modem]`, `[arm.guest.modem]`"),
     ("TxAggregation", "`[guest.modem.tx_aggregation]`"),
     ("NcmSpec", "`[guest.ncm]`, `[arm.guest.ncm]`"),

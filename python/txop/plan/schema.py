@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from txop.plan import guest_function, model
+from txop.plan import guest_access_point, guest_function, model
 from txop.plan.locate import Path
 from txop.plan.model import Plan
 from txop.present.model_reference import field_texts
@@ -62,7 +62,7 @@ class Described:
 
 def all_descriptions() -> dict[str, Described]:
     """Every model class that a plan is made of."""
-    return descriptions(guest_function) | descriptions(model)
+    return descriptions(guest_access_point) | descriptions(guest_function) | descriptions(model)
 
 
 def descriptions(module: ModuleType) -> dict[str, Described]:

@@ -259,18 +259,25 @@ def _guest(loaded: LoadedPlan) -> Found:
     if plan.guest is None:
         yield ("target", guests[0], "kind"), "a target in a guest needs a table [guest]", None
     for name, target in plan.target.items():
-        if target.kind != "guest" or name not in ("dut", "peer"):
-            yield ("target", name), "a guest has two ends, dut and peer, and no other target takes part", "take it out"
+        if target.kind != "guest" or name not in ("dut", "peer", *plan.guest_stations):
+            said = "a guest has two ends, dut and peer, and the stations of [guest]; no other target takes part"
+            yield ("target", name), said, "take it out"
     for index, arm in enumerate(plan.arm):
         for key in ("module", "build", "firmware", "qdisc", "remove", "blacklist", "load", "unload"):
             if getattr(arm, key):
                 yield ("arm", index, key), "arms in a guest are made with [arm.guest]", "take it out"
     for index, test in enumerate(plan.test):
-        if isinstance(test, StationsTest):
-            advice = "tcp, udp, rrul, latency, soak, module-cycle, fault-trial and command tests can"
-            yield ("test", index, "kind"), f"a {test.kind} test cannot be done in a guest", advice
+        if isinstance(test, StationsTest) and not plan.guest_stations:
+            said = f"a {test.kind} test in a guest needs stations of its device"
+            yield ("test", index, "kind"), said, 'set device = "mt7610u" and stations in [guest]'
+        elif isinstance(test, StationsTest) and (odd := [n for n in test.stations if n not in plan.guest_stations]):
+            said = f'"{odd[0]}" is not a station of the access point'
+            yield ("test", index, "stations"), said, f"there are {', '.join(plan.guest_stations)}"
         elif plan.guest_trial(test):
             yield from _guest_trial(plan, index, test)
+        elif plan.guest_stations and test.station == "dut" and not isinstance(test, CommandTest | StationsTest):
+            said = "dut is the access point, and traffic is to and from its stations"
+            yield ("test", index, "station"), said, f"one of {', '.join(plan.guest_stations)}"
         elif test.latency == "irtt":
             yield ("test", index, "latency"), "there is no irtt in a guest", 'use "ping"'
 
@@ -285,6 +292,12 @@ def _guest_trial(plan: Plan, index: int, test: Test) -> Found:
         yield ("test", index, "latency"), f"a {test.kind} test in a guest has no latency probe", "take it out"
     if isinstance(test, ModuleCycleTest) and test.take == "device" and "pause_s" in test.model_fields_set:
         yield ("test", index, "pause_s"), "a virtual chip is away for a second, and no other time", "take it out"
+    if plan.guest_stations:
+        yield (
+            ("test", index, "kind"),
+            f"a {test.kind} test needs a chip that is a station",
+            "take stations out of [guest]",
+        )
     builtin = [arm.name for arm in plan.arm if spec.varied(arm.guest).ap == "builtin"]
     if builtin:
         said = f"a {test.kind} test needs hostapd, and {', '.join(builtin[:5])} has the built-in access point"

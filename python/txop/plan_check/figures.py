@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from txop.core.metrics import METRICS
+from txop.core.metrics import METRICS, OF_STATION, station_key
 from txop.measure.traffic.flows import flows_of
-from txop.plan.model import CommandTest, ModuleCycleTest, Plan, Test
+from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
 
 _LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
 _BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")
@@ -67,12 +67,28 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         found.update(("udp_loss_percent", "udp_jitter_ms"))
     if len(flows) > 1:
         found.add("jain_index")
+    of_stations = _of_stations(plan, test, found) if isinstance(test, StationsTest) else []
+    if not (isinstance(test, StationsTest) and plan.guest_stations):
+        found.discard("chip_airtime_jain_index")
     if flows or isinstance(test, ModuleCycleTest):
         found.update(("cpu_total_s_per_gbit", "cpu_s_per_gbit"))
     if isinstance(test, ModuleCycleTest):
         found.update(("throughput_mbit_s", "cycles", "cycles_failed", "recovery_s"))
-    own = own_figures(test) if isinstance(test, CommandTest) else []
+    own = own_figures(test) if isinstance(test, CommandTest) else of_stations
     return [key for key in METRICS if key in found] + [key for key in own if key not in found]
+
+
+def _of_stations(plan: Plan, test: StationsTest, found: set[str]) -> list[str]:
+    """Figures of each station: those of the test, what a virtual chip counts of it, what an access point's kernel
+    does."""
+    keys = set(OF_STATION) & found
+    if plan.guest_stations:
+        keys |= {"airtime_percent"}
+        if any(spec.queues is not None and spec.queues.needs_debugfs for spec in map(plan.guest_of, plan.arm) if spec):
+            keys |= {"aql_pending_ms", "txq_backlog_packets", "txq_drops_per_s"}
+    else:
+        keys -= set(_CHIP)
+    return [station_key(station, key) for station in test.stations for key in OF_STATION if key in keys]
 
 
 def own_figures(test: CommandTest) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from txop.guest.chips import DRIVERS, STOCK_DRIVERS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
+from txop.guest.wireless_stack import DRIVERS as REBUILT
 from txop.guest_image.error import GuestError
 from txop.guest_image.locks import find_lock
 from txop.plan.guest_function import ModemSpec
@@ -30,8 +31,13 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
         for table in ("modem", "ncm"):
             if getattr(spec, table) is not None:
                 yield place(table), f"an {spec.device} has no settings of a network function", "take it out"
+        yield from _access_point(loaded, arm, spec, place)
         wrong = _chip_problem(spec)
-        if wrong is not None and spec.parameters and _chip_problem(spec.model_copy(update={"parameters": {}})) is None:
+        if wrong is not None and spec.stations is not None and _chip_problem(spec.model_copy(update=_ALONE)) is None:
+            yield place("stations"), *wrong
+        elif (
+            wrong is not None and spec.parameters and _chip_problem(spec.model_copy(update={"parameters": {}})) is None
+        ):
             yield place("parameters"), *wrong
         elif wrong is not None:
             yield place("security", "ap"), *wrong
@@ -40,14 +46,50 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
             yield place("driver", "device"), f"{spec.driver} does not know an {spec.device}", f"{known} do"
 
 
-_OF_CHIPS = ("security", "channel", "width_mhz", "ap")
+_ALONE: dict[str, object] = {"stations": None, "queues": None}
+
+
+def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -> Found:
+    """What an access point of stations cannot be, and settings that need one."""
+    if spec.stations is None:
+        for key in ("queues", "topology"):
+            if key in spec.model_fields_set and getattr(spec, key) is not None:
+                yield (
+                    place(key),
+                    "is of an access point of stations, and there are none",
+                    "set stations, or take it out",
+                )
+        return
+    names = [station.name for station in spec.stations]
+    known = list(loaded.plan.guest_stations)
+    if odd := next((name for name in names if name in ("dut", "peer", "sniffer") or names.count(name) > 1), None):
+        yield place("stations"), f'"{odd}" cannot be the name of a station here', "give each its own name"
+    elif names != known:
+        said = f"the stations of {arm.name} are {', '.join(names)}, and those of [guest] {', '.join(known) or 'none'}"
+        yield place("stations"), said, "give every arm the same stations, with other signals or weights"
+    for name in names:
+        if name not in loaded.plan.target and name in known:
+            yield (
+                place("stations"),
+                f"the station {name} is no target",
+                f'add a table [target.{name}] with kind = "guest"',
+            )
+    if spec.queues is not None and spec.queues.needs_debugfs:
+        if arm.patches or spec.source is not None:
+            said = "the driver is rebuilt together with mac80211, and takes no patches and no source of its own"
+            yield place("queues"), said, "take debugfs, aql_enable, airtime_flags and aql_txq_limit_us out"
+        if spec.driver not in REBUILT:
+            yield place("queues"), f"{spec.driver} is not rebuilt with mac80211", f"{', '.join(REBUILT)} is"
+
+
+_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "stations", "topology", "queues")
 """Keys about air and access point, which network functions have not."""
 
 
 def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
     """What a network function cannot have."""
     for key in _OF_CHIPS:
-        if key in spec.model_fields_set:
+        if key in spec.model_fields_set and getattr(spec, key) is not None:
             yield place(key), f"a network function ({spec.device}) has no {key}", "take it out"
     wrong = _chip_problem(spec)
     if wrong is not None:

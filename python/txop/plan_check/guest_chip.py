@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from txop.guest.chips import Chip
+from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
 from txop.plan.guest_function import ModemSpec, NcmSpec
 from txop.plan.model import GuestSpec
@@ -20,10 +20,19 @@ def chip_of(spec: GuestSpec) -> Chip:
         channel=spec.channel,
         width_mhz=spec.width_mhz,
         ap=spec.ap,
+        stations=tuple(station.signal_dbm for station in spec.stations or ()),
+        queues=_queues(spec),
         bus_first=spec.bus_first,
         options=words.get(spec.device, ()),
         host=_host(spec),
     )
+
+
+def _queues(spec: GuestSpec) -> Queues:
+    weights = tuple(station.airtime_weight for station in spec.stations or ())
+    if spec.queues is None:
+        return Queues(weights=weights)
+    return Queues(spec.queues.debugfs_words, spec.queues.txq_words, weights)
 
 
 def _host(spec: GuestSpec) -> FunctionHost:

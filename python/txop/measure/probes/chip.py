@@ -3,21 +3,25 @@ whether the test's traffic is in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from txop.core.metrics import METRICS
+from txop.core.metrics import METRICS, station_key
 from txop.formats.proc_stat import increase
 from txop.guest.device_statistics.layout import FORMAT
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
+from txop.measure.traffic.iperf3_reading import jain
 from txop.plan.guest_function import ModemSpec
 from txop.plan.model import GuestSpec
 
 WINDOW_FILE, END_FILE = "chip-window.json", "chip-end.json"
 """Counters at the start and at the end of the measured window."""
+STATIONS_FILE = "stations.txt"
+"""Name and address of each station of the chip, a line each."""
 TOTAL_FILE = "chip.json"
 """Counters of the whole run, when the chip was turned off."""
 SOURCE = "counters of the virtual chip"
@@ -43,6 +47,7 @@ FILES = {
     **{name: f"output of `{' '.join(argv)}` after the window" for name, argv in (LOOKS | FUNCTION_LOOKS).items()},
     "vusb.log": "log of the virtual chip",
     "hostapd.log": "log of the access point",
+    STATIONS_FILE: "stations of the access point: name and address",
     "wpa_supplicant.log": "log of wpa_supplicant",
     "kernel.log": "the kernel log, from the boot on",
 }
@@ -65,7 +70,8 @@ FULL = 1.01
 """Share of the time that the air may be used: an exchange that begins within the window may end behind it."""
 
 _ENGINE = "chip_engine_percent"
-_KEYS = tuple(key for key in METRICS if key.startswith("chip_"))
+_OF_STATIONS = "chip_airtime_jain_index"
+_KEYS = tuple(key for key in METRICS if key.startswith("chip_") and key != _OF_STATIONS)
 
 
 @dataclass(frozen=True)
@@ -96,15 +102,57 @@ class ChipCounters(Afterwards):
             for key in _KEYS:
                 reading.put(key, None, SOURCE, "the chip's counters of this window are not there")
             return reading
-        side = "ap" if main_direction(facts.test, facts.plan.warm_up_s(facts.test)) == "downlink" else "chip"
         guest = facts.plan.guest_of(facts.arm)
+        sides = sides_of(guest)
+        side = sides.get(main_direction(facts.test, facts.plan.warm_up_s(facts.test)) or "", "chip")
         why = "nothing was counted within the window"
         if guest is not None and guest.is_function:
             why = f"a network function ({guest.device}) has nothing of the kind"
         for key, value in _figures(grown, side).items():
             reason = "only a virtual modem has one" if key == _ENGINE and guest and not guest.is_function else why
             reading.put(key, value, SOURCE, None if value is not None else reason)
+        if guest is not None and guest.stations is not None:
+            _stations(reading, grown, [station.name for station in guest.stations], side)
         return reading
+
+
+def sides_of(guest: GuestSpec | None) -> dict[str, str]:
+    """By direction as seen from a station: who sends on the air, by the counters' names."""
+    if guest is not None and guest.stations is not None:
+        return {"uplink": PEERS, "downlink": "chip"}
+    return {"uplink": "chip", "downlink": "ap"}
+
+
+PEERS = "peers"
+"""Name for the sum of all stations' counters, where the chip is their access point."""
+_STATION = re.compile(r"device\.air\.stations\.(?P<number>[0-9]{1,3})\.(?P<way>up|down)\.(?P<what>[a-z_]{1,40})")
+
+
+def _stations(reading: Reading, grown: Growth, names: Sequence[str], side: str) -> None:
+    """Figures of each station by the air's own count, and how evenly they share its time."""
+    way = "up" if side == PEERS else "down"
+    why = "nothing was counted within the window"
+    airtimes: list[int] = []
+    for number, name in enumerate(names):
+
+        def count(what: str, *ways: str, at: str = f"device.air.stations.{number}") -> int | None:
+            found = [grown.get(f"{at}.{each}.{what}") for each in ways]
+            known = [value for value in found if value is not None]
+            return sum(known) if len(known) == len(found) else None
+
+        airtime_ns = count("airtime_ns", "up", "down")
+        airtimes += [] if airtime_ns is None else [airtime_ns]
+        mpdus = count("mpdus", way)
+        figures = {
+            "chip_airtime_percent": _ratio(airtime_ns, grown.seconds * 1e9, 100),
+            "chip_ppdu_mpdus": _ratio(mpdus, count("ppdus", way)),
+            "chip_retry_percent": _ratio(count("retries", way), mpdus, 100),
+        }
+        for key, value in figures.items():
+            reading.put(station_key(name, key), value, SOURCE, None if value is not None else why)
+    index = jain(airtimes) if len(airtimes) == len(names) else None
+    if len(names) > 1:
+        reading.put("chip_airtime_jain_index", index, SOURCE, None if index is not None else why)
 
 
 def growth(folder: Path) -> Growth | None:
@@ -116,7 +164,13 @@ def growth(folder: Path) -> Growth | None:
     if not clock:
         return None
     grown = {path: increase(value, after.get(path)) for path, value in before.items()}
-    return Growth(clock / 1e9, {path: value for path, value in grown.items() if value is not None})
+    known = {path: value for path, value in grown.items() if value is not None}
+    sums: dict[str, int] = {}
+    for path, value in known.items():
+        if (found := _STATION.fullmatch(path)) is not None and found["way"] == "up":
+            key = f"device.air.{PEERS}.{found['what']}"
+            sums[key] = sums.get(key, 0) + value
+    return Growth(clock / 1e9, known | sums)
 
 
 def judge(
@@ -147,8 +201,8 @@ def judge(
     guest = facts.plan.guest_of(facts.arm)
     if guest is not None and guest.is_function:
         rates = {direction: count * 8 / 1e6 / seconds for direction, count in payload.items()}
-        return [_passed(grown, asked, ramp, air=False), _within_radio(guest, rates)]
-    return [_passed(grown, asked, ramp), _possible(grown, moved / seconds, width_mhz)]
+        return [_passed(grown, asked, ramp, guest, air=False), _within_radio(guest, rates)]
+    return [_passed(grown, asked, ramp, guest), _possible(grown, moved / seconds, width_mhz)]
 
 
 def _within_radio(guest: GuestSpec, rates: Mapping[str, float]) -> GateFinding:
@@ -163,10 +217,18 @@ def _within_radio(guest: GuestSpec, rates: Mapping[str, float]) -> GateFinding:
     return GateFinding("above-phy", "ok", target="dut")
 
 
-def _passed(grown: Growth, payload: Mapping[str, float], ramp: Mapping[str, float], *, air: bool = True) -> GateFinding:
+def _passed(
+    grown: Growth,
+    payload: Mapping[str, float],
+    ramp: Mapping[str, float],
+    guest: GuestSpec | None,
+    *,
+    air: bool = True,
+) -> GateFinding:
     """The gate ``chip-traffic``: every byte of payload is in an MPDU that was acknowledged, and in a transfer. ``air``:
     there is one."""
-    for direction, side, transfers in (("uplink", "chip", "out"), ("downlink", "ap", "in")):
+    for direction, side in sides_of(guest).items():
+        transfers = "out" if side == "chip" else "in"
         bytes_moved = payload.get(direction, 0.0)
         on_air, on_bus = grown.get(f"device.air.{side}.bytes"), grown.get(f"urbs.{transfers}_bytes")
         looked_at = [(on_air, f"on the air ({direction})")] if air else []

@@ -28,7 +28,9 @@ _LOOP = (
     'echo "@/iw/info"; "$iw" dev "$dev" info 2>&1; echo "@/iw/link"; "$iw" dev "$dev" link 2>&1; '
     'echo "@/iw/station"; "$iw" dev "$dev" station dump 2>&1; '
     '[ $((k % every)) -ne 0 ] || { echo "@/iw/survey"; "$iw" dev "$dev" survey dump 2>&1; }; '
-    'for f in /sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/airtime; do '
+    'for f in /sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/airtime '
+    '/sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/aqm '
+    '/sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/aql; do '
     '[ ! -r "$f" ] || { echo "@$f"; cat "$f" 2>/dev/null; }; done; k=$((k + 1)); sleep "$pause"; done'
 )
 _COPY = (

@@ -3,65 +3,32 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from txop.archive.window import counted
 from txop.core.visible import visible
-from txop.formats import iw_interface, iw_station, iw_survey, mac80211_debugfs
-from txop.formats.error import FormatError
-from txop.formats.iw_interface import Interface, Link
 from txop.formats.iw_station import LinkFigures
-from txop.formats.iw_survey import SurveyChannel, channel_use
+from txop.formats.iw_survey import channel_use
 from txop.formats.proc_stat import increase
 from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.probes import sampler
-from txop.measure.probes.sampler import Sample
+from txop.measure.probes.station_account import named_stations, put_fairness, put_stations
+from txop.measure.probes.wireless_look import IW, Look, look_of
 from txop.plan.model import ModuleCycleTest, SoakTest, StationsTest
 
 SAMPLES = "wireless-{}.txt"
 ABOUT = "wireless-{}.json"
 AFTER = "debugfs-{}.txt"
-IW = "iw station dump"
 
 FIGURES = ("retry_percent", "signal_dbm", "tx_bitrate_mbit_s", "rx_bitrate_mbit_s", "channel_busy_percent")
 STATIONS = frozenset({"managed", "P2P-client"})
 ACCESS_POINTS = frozenset({"AP", "P2P-GO"})
 
-_AIRTIME = re.compile(r"/stations/(?P<address>[0-9a-f]{2}(?::[0-9a-f]{2}){5})/airtime$")
-
 MANY_PACKETS = 10_000
 """So many packets without one retry are worth a word."""
 TRAFFIC_SHARE = 0.1
 """A station of an access point with this share of the bytes takes part in the test."""
-
-
-@dataclass
-class Look:
-    """What one turn of the loop saw. ``None``: iw did not tell."""
-
-    at_s: float
-    """From the start of the measured window."""
-    interface: Interface | None = None
-    link: Link | None = None
-    connected: bool | None = None
-    peers: dict[str, LinkFigures] = field(default_factory=dict)
-    """By address."""
-    surveyed: SurveyChannel | None = None
-    """The channel in use."""
-    airtime_us: dict[str, int] = field(default_factory=dict)
-    """Airtime from debugfs, both directions, by address of the station."""
-    problem: str | None = None
-    """Why there is no interface."""
-
-    @property
-    def channel(self) -> tuple[int, float, int | None, float | None] | None:
-        """Number, frequency and width in MHz, centre in MHz."""
-        found = self.interface.channel if self.interface is not None else None
-        return None if found is None else (found.number, found.frequency_mhz, found.width_mhz, found.center1_mhz)
 
 
 def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Reading:
@@ -91,7 +58,9 @@ def read_wireless(facts: RunFacts, target: str, *, gated: bool = True) -> Readin
     if target == "dut":
         _figures(reading, looks, inside)
     if modes & ACCESS_POINTS:
-        _airtime(reading, inside, of_test=isinstance(facts.test, StationsTest))
+        put_fairness(reading, inside, of_test=isinstance(facts.test, StationsTest))
+        if isinstance(facts.test, StationsTest):
+            put_stations(reading, inside, named_stations(facts.folder))
     elif target == "dut" and isinstance(facts.test, StationsTest):
         reading.put("airtime_jain_index", None, IW, "only an access point or a capture can tell the stations' airtime")
     reading.provenance[target] = {"wireless": _identity(known[-1])}
@@ -111,32 +80,6 @@ def _looks(facts: RunFacts, target: str) -> tuple[list[Look], str]:
         return [look_of(at_s, sample) for at_s, sample in sampler.timed(facts, target, path)], ""
     except OSError:
         return [], "nothing was recorded"
-
-
-def look_of(at_s: float, sample: Sample) -> Look:
-    """One turn of the loop, parsed."""
-    look = Look(at_s)
-    try:
-        found = iw_interface.parse_interfaces(sample.files.get("/iw/info", ""))
-        look.interface = found[0] if found else None
-    except FormatError as error:
-        look.problem = error.what
-    with suppress(FormatError):
-        if (text := sample.files.get("/iw/link", "")).strip():
-            look.link = iw_interface.parse_link(text)
-            look.connected = look.link is not None
-    with suppress(FormatError):
-        look.peers = {each.address: each.figures for each in iw_station.parse(sample.files.get("/iw/station", ""))}
-    with suppress(FormatError):
-        surveys = iw_survey.parse(sample.files.get("/iw/survey", ""))
-        mhz = look.channel[1] if look.channel is not None else None
-        look.surveyed = next((s for s in surveys if s.in_use or (mhz is not None and s.frequency_mhz == mhz)), None)
-    for path, text in sample.files.items():
-        if (station := _AIRTIME.search(path)) is not None:
-            with suppress(FormatError):
-                airtime = mac80211_debugfs.parse_airtime(text)
-                look.airtime_us[station["address"]] = airtime.rx_us + airtime.tx_us
-    return look
 
 
 def _identity(look: Look) -> dict[str, object]:
@@ -260,41 +203,6 @@ def _use(before: Look, after: Look) -> float | None:
         return None
     use = channel_use(before.surveyed, after.surveyed)
     return None if use is None or use.busy_share is None else 100 * use.busy_share
-
-
-def _airtime(reading: Reading, inside: Sequence[Look], *, of_test: bool) -> None:
-    """Jain's index of the airtime that the stations of an access point had."""
-    from txop.measure.traffic.iperf3_reading import jain
-
-    for source, of in (("mac80211 debugfs", _debugfs_airtime), (f"{IW} (tx and rx duration)", _reported_airtime)):
-        shares = _grown(inside, of)
-        if len(shares) >= 2 and sum(shares) > 0:
-            reading.put("airtime_jain_index", jain(shares), source)
-            return
-    if of_test:
-        reading.put("airtime_jain_index", None, IW, "the driver does not count the airtime of its stations")
-
-
-def _debugfs_airtime(look: Look) -> Mapping[str, int | None]:
-    return look.airtime_us
-
-
-def _reported_airtime(look: Look) -> Mapping[str, int | None]:
-    return {
-        address: None if peer.tx_duration_us is None or peer.rx_duration_us is None
-        else peer.tx_duration_us + peer.rx_duration_us
-        for address, peer in look.peers.items()
-    }  # fmt: skip
-
-
-def _grown(inside: Sequence[Look], of: Callable[[Look], Mapping[str, int | None]]) -> list[float]:
-    """How much each station's counter grew within the window; empty when one of them cannot be known."""
-    counters = [each for look in inside if (each := of(look))]
-    if len(counters) < 2:
-        return []
-    grown = [increase(value, counters[-1].get(address)) for address, value in counters[0].items()]
-    known = [float(value) for value in grown if value is not None]
-    return known if len(known) == len(grown) else []
 
 
 # Gates ---------------------------------------------------------------------------------------------------------------

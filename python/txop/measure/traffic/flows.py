@@ -102,7 +102,7 @@ def _shapes(test: Test) -> list[dict]:  # type: ignore[type-arg] # arguments of 
             return [{"direction": direction, "dscp": dscp} for dscp in test.dscp for direction in ("tx", "rx")]
         case StationsTest():
             return [
-                {"direction": direction, "station": station, "congestion": test.congestion}
+                {"direction": direction, "station": station, **_of_each(test)}
                 for station in test.stations
                 for direction in _directions(test.direction)
             ]
@@ -110,6 +110,16 @@ def _shapes(test: Test) -> list[dict]:  # type: ignore[type-arg] # arguments of 
             return [{"direction": direction} for direction in _directions(test.direction)]
         case LatencyTest() | CommandTest() | ModuleCycleTest() | FaultTrialTest():
             return []
+
+
+def _of_each(test: StationsTest) -> dict[str, object]:
+    if test.rate_mbit_s is not None:
+        return {"protocol": "udp", "rate_mbit_s": test.rate_mbit_s, "datagram_bytes": DATAGRAM_BYTES}
+    return {"streams": test.streams, "congestion": test.congestion}
+
+
+DATAGRAM_BYTES = 1448
+"""Payload of a UDP datagram where a test has no key for it, as in UdpTest."""
 
 
 def _directions(direction: Literal["tx", "rx", "both"]) -> tuple[str, ...]:

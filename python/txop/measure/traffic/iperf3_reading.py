@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from txop.core.metrics import station_key
 from txop.formats.error import FormatError
 from txop.formats.iperf3 import parse
 from txop.formats.iperf3_result import Direction, EndFigures, Interval, Iperf3Result
@@ -16,7 +17,7 @@ from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.traffic.flows import Flow, series_of
 from txop.measure.traffic.rates import added_up, by_second
 from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
-from txop.plan.model import SoakTest
+from txop.plan.model import SoakTest, StationsTest
 
 ENDS_DIFFER = 0.05
 """Share by which the two ends of a flow may differ before it is reported."""
@@ -198,6 +199,12 @@ def _throughput(facts: RunFacts, readings: Sequence[FlowReading], reading: Readi
             reading.put(key, sum(known), SOURCE)
         reading.series[key] = _summed(facts, mine)
         _steadiness(facts, key, reading)
+        if isinstance(facts.test, StationsTest):
+            for each in mine:
+                own = station_key(each.flow.station, key)
+                rate = _over_window(facts, each)
+                reading.put(own, rate, SOURCE, None if rate is not None else each.problem or "not reported")
+                reading.series[own] = _points(facts, each)
     if len(readings) > 1:
         for each in readings:
             reading.series[series_of(each.flow)] = _points(facts, each)
@@ -205,7 +212,9 @@ def _throughput(facts: RunFacts, readings: Sequence[FlowReading], reading: Readi
 
 
 def _fairness(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading) -> None:
-    """Jain's index of the connections; of staggered ones over the time in which all of them run."""
+    """Jain's index of the connections, of several stations that of their sums; of staggered ones over the time in which
+    all of them run."""
+    of_stations = isinstance(facts.test, StationsTest)
     if sum(each.flow.streams for each in readings) < 2:
         return
     last_s = max(each.flow.start_s for each in readings) - facts.plan.warm_up_s(facts.test)
@@ -214,14 +223,14 @@ def _fairness(facts: RunFacts, readings: Sequence[FlowReading], reading: Reading
         if each.problem is not None or each.mbit_s is None:
             reading.put("jain_index", None, SOURCE, each.problem or "not reported")
             return
-        if each.flow.streams > 1:
+        if each.flow.streams > 1 and not of_stations:
             rates += each.streams_mbit_s
         elif last_s > 0:
             common = [rate for t, rate in _points(facts, each) if t >= last_s + 1 and rate is not None]
             rates += [sum(common) / len(common)] if common else []
         else:
             rates.append(each.mbit_s)
-    known = len(rates) == sum(each.flow.streams for each in readings)
+    known = len(rates) == sum(1 if of_stations else each.flow.streams for each in readings)
     value = jain(rates) if known else None
     reason = None if value is not None else "nothing was moved" if known else "iperf3 does not tell the single flows"
     reading.put("jain_index", value, SOURCE, reason)

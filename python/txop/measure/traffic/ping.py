@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 
-from txop.measure.instrument import Reading, RunContext, RunFacts
+from txop.measure.instrument import Afterwards, Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
-from txop.measure.traffic.rtt_reading import read_ping
-from txop.plan.model import Test
+from txop.measure.traffic.rtt_reading import of_station, read_ping, read_ping_of_station, read_pings_together
+from txop.plan.model import StationsTest, Test
 from txop.targets.contract import Running, TargetError
 
 PING_FILE = "ping.txt"
@@ -20,13 +20,15 @@ _IPUTILS = ("-D", "-O")
 
 
 class Ping:
-    """One ping from the station to the peer, from the start of the load to the end of the window."""
+    """One ping from a station to the peer, from the start of the load to the end of the window."""
 
-    name = "ping"
-
-    def __init__(self, test: Test) -> None:
+    def __init__(self, test: Test, station: str | None = None) -> None:
+        """``station``: one of several in a test; default: the test's."""
         self.essential = test.kind == "latency"
+        self.name = "ping" if station is None else f"ping from {station}"
         self._test = test
+        self._one_of_several = station is not None
+        self._station = station or test.station
         self._running: Running | None = None
         self._ping: Recording | None = None
 
@@ -36,9 +38,9 @@ class Ping:
 
     def _pinging(self, run: RunContext, begin_of_argv: tuple[str, ...]) -> Recording:
         return Recording(
-            self._test.station,
+            self._station,
             (*begin_of_argv, "-i", f"{self._test.latency_interval_s:g}", run.peer_address),
-            PING_FILE,
+            self._file,
             Phase.LOAD,
             MAX_OUTPUT_BYTES,
             root=self._test.latency_interval_s < 0.2,
@@ -47,7 +49,7 @@ class Ping:
 
     async def prepare(self, run: RunContext) -> None:
         """Find out which ping it is: iputils has time stamps (``-D``) and names lost probes (``-O``)."""
-        station = run.targets.by_name[self._test.station]
+        station = run.targets.by_name[self._station]
         program = await station.find("ping")
         if program is None:
             raise TargetError(station.name, "has no ping")
@@ -69,8 +71,48 @@ class Ping:
                 await asyncio.sleep(max(0.0, run.marks.end + LINGER_S - time.monotonic()))
             await self._running.stop()
             if ended_early:
-                raise TargetError(self._test.station, "ping ended before the window did")
+                raise TargetError(self._station, "ping ended before the window did")
 
     def read(self, facts: RunFacts) -> Reading:
         """See :mod:`txop.measure.traffic.rtt_reading`."""
-        return read_ping(facts, PING_FILE, self._test.latency_interval_s)
+        interval_s = self._test.latency_interval_s
+        if self._one_of_several:
+            return read_ping_of_station(facts, self._file, interval_s, self._station)
+        reading = read_ping(facts, self._file, interval_s, self._station)
+        if isinstance(self._test, StationsTest) and self._station in self._test.stations:
+            mine = of_station(reading, self._station)
+            reading.metrics |= mine.metrics
+            reading.series |= mine.series
+        return reading
+
+    @property
+    def _file(self) -> str:
+        return station_file(self._station) if self._one_of_several else PING_FILE
+
+
+def station_file(station: str) -> str:
+    """Raw output of the ping from one of several stations."""
+    return f"ping-{station}.txt"
+
+
+def pings_of(test: Test) -> list[Ping | PingOfAll]:
+    """The pings of a test: one, or of several stations one from each."""
+    if not isinstance(test, StationsTest):
+        return [Ping(test)]
+    pings: list[Ping | PingOfAll] = [Ping(test, name) for name in test.stations if name != test.station]
+    return [*pings, Ping(test) if test.station in test.stations else PingOfAll(test)]
+
+
+class PingOfAll(Afterwards):
+    """Reads the pings of all stations of a test as one: what the test as a whole is told by where the device under test
+    is not one of them."""
+
+    name = "ping of all stations"
+
+    def __init__(self, test: StationsTest) -> None:
+        self._test = test
+
+    def read(self, facts: RunFacts) -> Reading:
+        """The figures of all probes together; not available unless every station has some."""
+        files = {station: station_file(station) for station in self._test.stations}
+        return read_pings_together(facts, files, self._test.latency_interval_s)

@@ -8,10 +8,12 @@ A probe that was lost is an infinite round trip, never one left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from txop.archive.window import inside
+from txop.core.metrics import station_key
 from txop.formats import irtt, ping
 from txop.formats.error import FormatError
 from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
@@ -26,13 +28,16 @@ LATEST_START_S = 10.0
 STARVED_SHARE = 0.5
 """A probe that sent less than this share of what it should have was starved of CPU."""
 
+RTT = "rtt_ms"
+"""Name of the series."""
 _KEYS = (("rtt_p50_ms", 0.50), ("rtt_p95_ms", 0.95), ("rtt_p99_ms", 0.99))
 _MAX_LOST = 1_000_000
 
 
-def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
-    """Figures of ping's output, of any program called ping."""
-    reading = Reading(files={file: "output of ping"})
+def read_ping(facts: RunFacts, file: str, interval_s: float, station: str | None = None) -> Reading:
+    """Figures of ping's output, of any program called ping, on ``station``; default: the test's."""
+    station = facts.test.station if station is None else station
+    reading = Reading(files={file: f"output of ping on {station}"})
     try:
         result = ping.parse(_bytes(facts.folder / file))
     except _NoOutput:
@@ -48,7 +53,6 @@ def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
         for reply in sorted(usable, key=lambda reply: reply.sequence)
         if reply.time_unix_s is not None and reply.rtt_ms is not None
     ]
-    station = getattr(facts.test, "station", "dut")
     placed = place(stamped, first, interval_s, [step for _, step in clock_steps(facts, station)])
     for reply in usable:
         sent = placed.sent_s.get(reply.sequence, (reply.sequence - first) * interval_s)
@@ -64,6 +68,36 @@ def read_ping(facts: RunFacts, file: str, interval_s: float) -> Reading:
     first_s = _first_s(facts, station, stamped, placed)
     probes = sorted(((sent + first_s, rtt) for sent, rtt in probes), key=lambda probe: probe[0])
     return _figures(facts, reading, probes, interval_s, "ping")
+
+
+def read_ping_of_station(facts: RunFacts, file: str, interval_s: float, station: str) -> Reading:
+    """Figures of one of several stations, by their own keys (:func:`~txop.core.metrics.station_key`)."""
+    return of_station(read_ping(facts, file, interval_s, station), station)
+
+
+def of_station(reading: Reading, station: str) -> Reading:
+    """The same figures and series as those of one of several stations."""
+    metrics = {station_key(station, key): value for key, value in reading.metrics.items()}
+    series = {station_key(station, name): points for name, points in reading.series.items()}
+    warnings = [f"{station}: {words}" for words in reading.warnings]
+    gates = [replace(gate, target=gate.target or station) for gate in reading.gates]
+    return replace(reading, metrics=metrics, series=series, warnings=warnings, gates=gates)
+
+
+def read_pings_together(facts: RunFacts, files: Mapping[str, str], interval_s: float) -> Reading:
+    """Figures of the probes of several stations as one sample; ``files``: by station."""
+    points: Points = []
+    for station, file in files.items():
+        mine = read_ping(facts, file, interval_s, station)
+        if not mine.series.get(RTT):
+            value = mine.metrics.get("rtt_p50_ms")
+            return _nothing(facts, Reading(), f"{station}: {(value and value.reason) or 'no probes'}", void=False)
+        points += mine.series[RTT]
+    reading = Reading()
+    _quantiles(
+        reading, sorted(points, key=lambda point: point[0]), facts.marks.window_s, f"ping from {len(files)} stations"
+    )
+    return reading
 
 
 def _first_s(facts: RunFacts, station: str, stamped: Sequence[Stamped], placed: Placed) -> float:
@@ -145,21 +179,15 @@ def _nothing(facts: RunFacts, reading: Reading, problem: str, *, void: bool = Tr
 def _figures(
     facts: RunFacts, reading: Reading, probes: Sequence[tuple[float, float | None]], interval_s: float, source: str
 ) -> Reading:
-    from txop.stats.spread import quantile
-
     marks = facts.marks
     if marks.load is None or marks.window is None or marks.end is None:
         return _nothing(facts, reading, "the run did not reach the end of its window")
     shift_s = marks.load - marks.window
     window_s = marks.end - marks.window
     points: Points = [(round(sent + shift_s, 4), rtt) for sent, rtt in probes]
-    reading.series["rtt_ms"] = points
-    probed = [math.inf if rtt is None else rtt for rtt in inside(points, window_s)]
+    probed = _quantiles(reading, points, window_s, source)
     if not probed:
         return _nothing(facts, reading, f"{source} sent nothing within the window")
-    for key, probability in _KEYS:
-        reading.put(key, quantile(probed, probability), source)
-    reading.put("probe_loss_percent", 100 * sum(map(math.isinf, probed)) / len(probed), source)
     if facts.plan.gates.probe:
         expected = window_s / interval_s
         if len(probed) < STARVED_SHARE * expected:
@@ -170,3 +198,16 @@ def _figures(
     if reading.metrics["rtt_p99_ms"].value is not None and len(probed) < 100:
         reading.warnings.append(f"{source}: the 99th percentile of {len(probed)} probes is their largest")
     return reading
+
+
+def _quantiles(reading: Reading, points: Points, window_s: float | None, source: str) -> list[float]:
+    """Put the series and what is known of its part in the window, which is returned; a lost probe is infinite."""
+    from txop.stats.spread import quantile
+
+    reading.series[RTT] = points
+    probed = [math.inf if rtt is None else rtt for rtt in inside(points, window_s)] if window_s is not None else []
+    if probed:
+        for key, probability in _KEYS:
+            reading.put(key, quantile(probed, probability), source)
+        reading.put("probe_loss_percent", 100 * sum(map(math.isinf, probed)) / len(probed), source)
+    return probed

@@ -1,0 +1,102 @@
+"""The wireless stack of a guest's kernel rebuilt, unmodified, with the debugfs files that a distribution leaves out.
+
+Debian's kernels have ``CONFIG_MAC80211_DEBUGFS`` off, and without it nothing can switch airtime fairness or airtime
+queue limits (AQL), or look at queues and airtime of a station. The option changes structures that drivers share with
+mac80211 (``struct ieee80211_ops``, ``struct ieee80211_vif``; Linux include/net/mac80211.h), so every wireless driver of
+the guest is rebuilt with it, from the same source.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from txop.arms.build import BuildFailed, Built, Recipe, build
+from txop.guest.driver import TIMEOUT_S, check_compiler, check_tools
+from txop.guest_image.cache import default_cache, new_folder
+from txop.guest_image.compiler import compiler_folder, variables_of
+from txop.guest_image.error import GuestError
+from txop.guest_image.kernel_tree import build_folder, source_folder
+from txop.guest_image.packages.apt import Progress
+from txop.guest_image.packages.lock import Lock
+
+_MT76 = "drivers/net/wireless/mediatek/mt76"
+_VIRTUAL = "drivers/net/wireless/virtual"
+
+FOLDERS = ("net/wireless", "net/mac80211", _MT76, _VIRTUAL)
+"""What is built, in one go: each module has to be checked against the symbols of those before it."""
+
+MODULES = (
+    "net/mac80211/mac80211.ko",
+    "net/wireless/cfg80211.ko",
+    f"{_MT76}/mt76.ko",
+    f"{_MT76}/mt76-usb.ko",
+    f"{_MT76}/mt76x02-lib.ko",
+    f"{_MT76}/mt76x02-usb.ko",
+    f"{_MT76}/mt76x0/mt76x0-common.ko",
+    f"{_MT76}/mt76x0/mt76x0u.ko",
+    f"{_VIRTUAL}/mac80211_hwsim.ko",
+)
+"""What comes of it: mac80211 first."""
+
+DRIVERS = ("mt76x0u",)
+"""Drivers under test among them."""
+
+_ON = ("CONFIG_CFG80211_DEBUGFS", "CONFIG_MAC80211_DEBUGFS")
+_OFF = (
+    "CONFIG_MT76_CONNAC_LIB", "CONFIG_MT76_SDIO", "CONFIG_MT7603E", "CONFIG_MT7615_COMMON",
+    "CONFIG_MT7663_USB_SDIO_COMMON", "CONFIG_MT76x2_COMMON", "CONFIG_MT7915E", "CONFIG_MT7921_COMMON",
+    "CONFIG_MT7925_COMMON", "CONFIG_MT792x_LIB", "CONFIG_MT7996E", "CONFIG_MT76x0E", "CONFIG_VIRT_WIFI",
+)  # fmt: skip
+"""Drivers in these folders that no virtual device needs."""
+
+
+async def build_with_debugfs(
+    lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None
+) -> tuple[Path, ...]:
+    """The modules, mac80211 first, or what the cache has of them.
+
+    Raises:
+        GuestError: It cannot be built; the message has the compiler's first errors.
+        MissingForGuest: No compiler.
+    """
+    check_tools(own_compiler=bool(lock.of_role("compiler")))
+    folder = cache or default_cache()
+    kernel = build_folder(lock, cache=folder, progress=progress)
+    variables = variables_of(compiler_folder(lock, cache=folder, progress=progress))
+    compiler = check_compiler(kernel, variables)
+    whole = source_folder(lock, cache=folder, progress=progress)
+    source = folder / "kernels" / f"{whole.name}_wireless-stack"
+    if not source.is_dir():
+        with new_folder(source) as work:
+            for inside in FOLDERS:
+                shutil.copytree(whole / inside, work / inside)
+            (work / "Kbuild").write_text(f"obj-m := {' '.join(f'{inside}/' for inside in FOLDERS)}\n")
+    flags = [*(f"-D{name}=1" for name in _ON), "-ffile-prefix-map={tree}/=", "-g0"]
+    progress(f"building mac80211 and its drivers with debugfs for {lock.release}")
+    recipe = Recipe(
+        arm="mac80211",
+        source=source,
+        patches=(),
+        command=(
+            *("make", "-C", str(kernel), "M={tree}"),
+            *(f"{name}=y" for name in _ON),
+            *(f"{name}=n" for name in _OFF),
+            *(f"KCFLAGS={' '.join(flags)}", f"-j{os.cpu_count() or 1}", "modules"),
+        ),
+        module=MODULES[0],
+        kernel=kernel,
+        timeout_s=TIMEOUT_S,
+        compiler=compiler,
+        beside=MODULES[1:],
+    )
+    try:
+        return _modules(await build(recipe, cache=folder / "modules", environment=variables))
+    except BuildFailed as error:
+        log = f" (all of it: {error.log})" if error.log is not None else ""
+        raise GuestError(f"{error.what}{log}") from None
+
+
+def _modules(built: Built) -> tuple[Path, ...]:
+    return (built.module, *built.beside)

@@ -1,0 +1,94 @@
+"""One look at a wireless interface: what ``iw`` and mac80211's debugfs said in one turn of the loop."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from txop.formats import iw_interface, iw_station, iw_survey, mac80211_debugfs
+from txop.formats.error import FormatError
+from txop.formats.iw_interface import Interface, Link
+from txop.formats.iw_station import LinkFigures
+from txop.formats.iw_survey import SurveyChannel
+from txop.measure.probes.sampler import Sample
+
+IW = "iw station dump"
+
+_OF_STATION = re.compile(r"/stations/(?P<address>[0-9a-f]{2}(?::[0-9a-f]{2}){5})/(?P<file>airtime|aqm|aql)$")
+
+
+@dataclass(frozen=True)
+class Queued:
+    """All queues of a station."""
+
+    backlog_packets: int
+    drops: int
+    """Since the association."""
+
+
+@dataclass
+class Look:
+    """What one turn of the loop saw. ``None``: iw did not tell."""
+
+    at_s: float
+    """From the start of the measured window."""
+    interface: Interface | None = None
+    link: Link | None = None
+    connected: bool | None = None
+    peers: dict[str, LinkFigures] = field(default_factory=dict)
+    """By address."""
+    surveyed: SurveyChannel | None = None
+    """The channel in use."""
+    airtime_us: dict[str, int] = field(default_factory=dict)
+    """Airtime from debugfs, both directions, by address of the station."""
+    pending_us: dict[str, int] = field(default_factory=dict)
+    """Airtime that waits in the driver, best effort (debugfs, aql), by address."""
+    queued: dict[str, Queued] = field(default_factory=dict)
+    """Queues of mac80211 (debugfs, aqm), by address."""
+    problem: str | None = None
+    """Why there is no interface."""
+
+    @property
+    def channel(self) -> tuple[int, float, int | None, float | None] | None:
+        """Number, frequency and width in MHz, centre in MHz."""
+        found = self.interface.channel if self.interface is not None else None
+        return None if found is None else (found.number, found.frequency_mhz, found.width_mhz, found.center1_mhz)
+
+
+def look_of(at_s: float, sample: Sample) -> Look:
+    """One turn of the loop, parsed."""
+    look = Look(at_s)
+    try:
+        found = iw_interface.parse_interfaces(sample.files.get("/iw/info", ""))
+        look.interface = found[0] if found else None
+    except FormatError as error:
+        look.problem = error.what
+    with suppress(FormatError):
+        if (text := sample.files.get("/iw/link", "")).strip():
+            look.link = iw_interface.parse_link(text)
+            look.connected = look.link is not None
+    with suppress(FormatError):
+        look.peers = {each.address: each.figures for each in iw_station.parse(sample.files.get("/iw/station", ""))}
+    with suppress(FormatError):
+        surveys = iw_survey.parse(sample.files.get("/iw/survey", ""))
+        mhz = look.channel[1] if look.channel is not None else None
+        look.surveyed = next((s for s in surveys if s.in_use or (mhz is not None and s.frequency_mhz == mhz)), None)
+    for path, text in sample.files.items():
+        if (station := _OF_STATION.search(path)) is not None:
+            with suppress(FormatError):
+                _debugfs(look, station["address"], station["file"], text)
+    return look
+
+
+def _debugfs(look: Look, address: str, file: str, text: str) -> None:
+    if file == "airtime":
+        airtime = mac80211_debugfs.parse_airtime(text)
+        look.airtime_us[address] = airtime.rx_us + airtime.tx_us
+    elif file == "aql":
+        depth_us = mac80211_debugfs.parse_aql(text).depth_us
+        if "BE" in depth_us:
+            look.pending_us[address] = depth_us["BE"]
+    else:
+        queues = mac80211_debugfs.parse_aqm(text).queues
+        look.queued[address] = Queued(sum(q.backlog_packets for q in queues), sum(q.drops for q in queues))

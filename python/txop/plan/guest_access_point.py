@@ -1,0 +1,97 @@
+"""A guest's device as the access point of several stations, and the queues of its mac80211.
+
+What stock kernels can switch goes through nl80211 (``iw phy set txq``, ``iw station set airtime_weight``), the rest
+through debugfs, which takes modules that are rebuilt with it; see docs/guest.md.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, model_validator
+
+from txop.plan.name import Name
+from txop.plan.strict import STRICT
+
+DEFAULT_WEIGHT = 256
+"""Airtime weight of a station that nobody set (Linux include/net/mac80211.h, IEEE80211_DEFAULT_AIRTIME_WEIGHT)."""
+
+_Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+_Us = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class GuestStation(BaseModel):
+    """One station of the device under test, on a radio of mac80211_hwsim."""
+
+    model_config = STRICT
+
+    name: Name
+    """Its target is called so, too."""
+    signal_dbm: Annotated[int, Field(ge=-100, le=-10)]
+    """Signal on the link to it, both ways, dBm. The noise is at -95 dBm unless set otherwise."""
+    airtime_weight: Annotated[int, Field(ge=1, le=65_535)] | None = None
+    """Weight of its airtime (``iw dev wlan0 station set MAC airtime_weight``); default: the kernel's, 256."""
+
+
+class QueueSpec(BaseModel):
+    """The queues of mac80211 on an access point under test. What is left out stays as the kernel has it."""
+
+    model_config = STRICT
+
+    debugfs: bool = False
+    """Rebuild cfg80211, mac80211 and their drivers, unmodified, with debugfs, as the next three need: an arm with this
+    alone is the control for those. Queues and airtime of each station are then read from there."""
+    aql_enable: bool | None = None
+    """Airtime queue limits, of all queues together (debugfs ``aql_enable``)."""
+    airtime_flags: Annotated[int, Field(ge=0, le=3)] | None = None
+    """Which airtime counts for fairness: 1 what is sent, 2 what is received, 3 both, 0 none (debugfs
+    ``airtime_flags``)."""
+    aql_txq_limit_us: Annotated[list[_Us], Field(min_length=2, max_length=2)] | None = None
+    """Low and high limit of the airtime that may wait in the driver for a station, µs, of every access category
+    (debugfs ``aql_txq_limit``); the kernel's are 5000 and 12000."""
+    txq_limit_packets: _Count | None = None
+    """Packets in all queues of the radio (``iw phy set txq limit``); the kernel's is 8192."""
+    txq_memory_limit_bytes: _Count | None = None
+    """Memory of them (``iw phy set txq memory_limit``)."""
+    txq_quantum_bytes: _Count | None = None
+    """Bytes of a flow's turn (``iw phy set txq quantum``); the kernel's is 300."""
+
+    @model_validator(mode="after")
+    def _limits(self) -> QueueSpec:
+        if self.aql_txq_limit_us is not None and self.aql_txq_limit_us[0] > self.aql_txq_limit_us[1]:
+            raise ValueError("aql_txq_limit_us is the low limit and then the high one")
+        return self
+
+    @property
+    def needs_debugfs(self) -> bool:
+        """Whether stock modules cannot do it."""
+        return self.debugfs or any(
+            value is not None for value in (self.aql_enable, self.airtime_flags, self.aql_txq_limit_us)
+        )
+
+    @property
+    def debugfs_words(self) -> tuple[str, ...]:
+        """``FILE=WORDS`` below the radio's folder in debugfs; words with commas for spaces."""
+        words: list[str] = []
+        if self.airtime_flags is not None:
+            words.append(f"airtime_flags={self.airtime_flags}")
+        if self.aql_txq_limit_us is not None:
+            low, high = self.aql_txq_limit_us
+            words += [f"aql_txq_limit={category},{low},{high}" for category in range(4)]
+        if self.aql_enable is not None:
+            words.append(f"aql_enable={int(self.aql_enable)}")
+        return tuple(words)
+
+    @property
+    def txq_words(self) -> tuple[str, ...]:
+        """``NAME=VALUE`` of ``iw phy set txq``."""
+        given = {
+            "limit": self.txq_limit_packets,
+            "memory_limit": self.txq_memory_limit_bytes,
+            "quantum": self.txq_quantum_bytes,
+        }
+        return tuple(f"{name}={value}" for name, value in given.items() if value is not None)
+
+
+Topology = Literal["router", "server"]
+"""Where the traffic of stations comes from: a host behind the access point, which forwards it; or programs on it."""
