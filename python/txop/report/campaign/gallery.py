@@ -11,6 +11,8 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult
+from txop.core.metrics import station_key
+from txop.plan.model import StationsTest
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing
@@ -178,9 +180,24 @@ class Gallery:
                 moved = latency.shifts(test, runs, self.inks, design.confidence)
                 if moved is not None:
                     found.append(moved)
+            found += self._of_stations(test)
         return self._together(found) or [
             Paragraph("Not available: no test of this campaign probed the round-trip time in runs that count.")
         ]
+
+    def _of_stations(self, test: str) -> list[Drawing]:
+        """The distribution of each station of a test of several."""
+        found = []
+        for station in self._stations(test):
+            runs = self._load(test).runs.get(station_key(station, latency.SERIES), [])
+            drawn = latency.distribution(f"{test}, {station}", runs, self.inks, self._result.design.seed)
+            if drawn is not None:
+                found.append(replace(drawn, name=f"latency-{test}-{station}"))
+        return found
+
+    def _stations(self, test: str) -> list[str]:
+        planned = next((each for each in self._archive.plan.test if each.name == test), None)
+        return planned.stations if isinstance(planned, StationsTest) else []
 
     def host(self) -> list[Picture]:
         """Points of what each arm costs the host."""
@@ -228,7 +245,9 @@ class Gallery:
 
     def _load(self, test: str) -> samples.TestSeries:
         if test not in self._series:
-            self._series[test] = samples.load(self._archive, self._result, test, self.inks, (*time.SERIES, time.COST))
+            of_stations = [station_key(station, latency.SERIES) for station in self._stations(test)]
+            names = (*time.SERIES, time.COST, *of_stations)
+            self._series[test] = samples.load(self._archive, self._result, test, self.inks, names)
         return self._series[test]
 
     def _bounds(self) -> list[Piece]:
