@@ -20,3 +20,29 @@ def test_airtime_of_three_kernels() -> None:
     assert virtual.deficit_us == {}
     with pytest.raises(FormatError, match="airtime expected"):
         debugfs.parse_airtime("RX: 1 us\n")
+
+
+def test_aqm() -> None:
+    text = (
+        "target 19999us interval 99999us ecn yes\n"
+        "tid ac backlog-bytes backlog-packets new-flows drops marks overlimit collisions tx-bytes tx-packets flags\n"
+        "0 2 3028 2 17 5 1 0 3 4294967295 123456 0x0(RUN)\n"
+        "6 0 0 0 0 0 0 0 0 0 0 0x3(STOP AMPDU NO-AMSDU)\n"
+    )
+    managed = debugfs.parse_aqm(text)
+    assert (managed.target_us, managed.interval_us, managed.ecn) == (19_999, 99_999, True)
+    best_effort, voice = managed.queues
+    assert (best_effort.tid, best_effort.access_category, best_effort.drops, best_effort.ecn_marks) == (0, 2, 5, 1)
+    assert (best_effort.backlog_bytes, best_effort.tx_bytes, best_effort.tx_packets) == (3028, 4_294_967_295, 123_456)
+    assert voice.states == ("STOP", "AMPDU", "NO-AMSDU")
+    with pytest.raises(FormatError, match="aqm expected"):
+        debugfs.parse_aqm("nothing")
+
+
+def test_aql() -> None:
+    limits = debugfs.parse_aql(
+        "Q depth: VO: 0 us VI: 0 us BE: 4312 us BK: 0 us\n"
+        "Q limit[low/high]: VO: 5000/12000 VI: 5000/12000 BE: 5000/12000 BK: 5000/12000\n"
+    )
+    assert limits.depth_us["BE"] == 4312
+    assert (limits.limit_low_us["BE"], limits.limit_high_us["VO"]) == (5000, 12_000)

@@ -130,11 +130,25 @@ def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bo
     folder = cache or default_cache()
     if what.source is not None:
         return False
+    return is_kept(folder, _asked(what, lock))
+
+
+def is_kept(folder: Path, asked: str) -> bool:
+    """Whether the cache still has what came of something that was asked for; see :func:`keep`."""
     try:
-        key = (folder / "modules" / _BUILT / _asked(what, lock)).read_text(encoding="ascii")
+        key = (folder / "modules" / _BUILT / asked).read_text(encoding="ascii")
     except OSError:
         return False
     return re.fullmatch(r"[0-9a-f]{32}", key) is not None and (folder / "modules" / key / "built.json").is_file()
+
+
+def keep(folder: Path, asked: str, built: Built) -> None:
+    """Note what came of something that was asked for, by its hash. Losing it costs nothing else."""
+    with suppress(OSError):
+        place = folder / "modules" / _BUILT
+        place.mkdir(exist_ok=True)
+        with whole_file(place / asked) as out:
+            out.write(built.key)
 
 
 _BUILT = "asked"
@@ -153,11 +167,7 @@ def _asked(what: DriverBuild, lock: Lock) -> str:
 def _remember(what: DriverBuild, lock: Lock, folder: Path, built: Built) -> None:
     """For :func:`was_built`. Losing it costs nothing else."""
     if what.source is None:
-        with suppress(OSError):
-            place = folder / "modules" / _BUILT
-            place.mkdir(exist_ok=True)
-            with whole_file(place / _asked(what, lock)) as out:
-                out.write(built.key)
+        keep(folder, _asked(what, lock), built)
 
 
 def check_scripts(what: DriverBuild) -> None:

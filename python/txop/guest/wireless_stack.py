@@ -8,12 +8,14 @@ the guest is rebuilt with it, from the same source.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import shutil
 from pathlib import Path
 
-from txop.arms.build import BuildFailed, Built, Recipe, build
-from txop.guest.driver import TIMEOUT_S, check_compiler, check_tools
+from txop.arms.build import BuildFailed, Recipe, build
+from txop.guest.driver import check_compiler, check_tools, is_kept, keep
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.compiler import compiler_folder, variables_of
 from txop.guest_image.error import GuestError
@@ -21,6 +23,8 @@ from txop.guest_image.kernel_tree import build_folder, source_folder
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
 
+STACK_TIMEOUT_S = 3 * 3600.0
+"""Some 190 files: two minutes on two idle cores, and an hour on busy ones."""
 _MT76 = "drivers/net/wireless/mediatek/mt76"
 _VIRTUAL = "drivers/net/wireless/virtual"
 
@@ -87,16 +91,24 @@ async def build_with_debugfs(
         ),
         module=MODULES[0],
         kernel=kernel,
-        timeout_s=TIMEOUT_S,
+        timeout_s=STACK_TIMEOUT_S,
         compiler=compiler,
         beside=MODULES[1:],
     )
     try:
-        return _modules(await build(recipe, cache=folder / "modules", environment=variables))
+        built = await build(recipe, cache=folder / "modules", environment=variables)
+        keep(folder, _asked(lock), built)
+        return (built.module, *built.beside)
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
         raise GuestError(f"{error.what}{log}") from None
 
 
-def _modules(built: Built) -> tuple[Path, ...]:
-    return (built.module, *built.beside)
+def was_built_with_debugfs(lock: Lock, *, cache: Path | None = None) -> bool:
+    """Whether they would come from the cache, as far as is known without fetching anything."""
+    return is_kept(cache or default_cache(), _asked(lock))
+
+
+def _asked(lock: Lock) -> str:
+    packages = [package.sha256 for package in lock.packages if package.role in ("build", "compiler")]
+    return hashlib.sha256(json.dumps([packages, MODULES, _ON, _OFF]).encode()).hexdigest()[:32]

@@ -179,6 +179,10 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
         if guest.device == "qmi-modem" and guest.modem is not None and guest.modem.mux == "rmnet":
             rmnet = guest.model_copy(update={"driver": "rmnet", "reverse": False, "source": None})
             wanted.setdefault((guest.kernel, guest.lock, "rmnet"), folder is not None and _is_cached(rmnet, (), folder))
+        if guest.queues is not None and guest.queues.needs_debugfs:
+            stack = (guest.kernel, guest.lock, "mac80211")
+            wanted.setdefault(stack, folder is not None and _is_stack_cached(guest, folder))
+            continue
         if not (arm.patches or guest.source is not None or (guest.device, guest.driver) in NEEDS_BUILD):
             continue
         files = tuple(patch.file for patch in arm.patches if patch.file is not None)
@@ -186,6 +190,18 @@ def _guest_builds(plan: Plan, spec: GuestSpec, folder: Path | None) -> int:
         if key not in wanted:
             wanted[key] = folder is not None and _is_cached(guest, files, folder)
     return sum(not cached for cached in wanted.values())
+
+
+def _is_stack_cached(guest: GuestSpec, folder: Path) -> bool:
+    from txop.guest.wireless_stack import was_built_with_debugfs
+    from txop.guest_image.error import GuestError
+    from txop.guest_image.locks import find_lock
+
+    try:
+        lock = find_lock(guest.kernel, named_file(folder, guest.lock) if guest.lock is not None else None)
+        return was_built_with_debugfs(lock)
+    except (GuestError, OSError, RuntimeError):
+        return False
 
 
 def _is_cached(guest: GuestSpec, files: tuple[str, ...], folder: Path) -> bool:
