@@ -13,7 +13,7 @@ from rich.table import Table
 from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
-from txop.plan.guest_access_point import QueueSpec
+from txop.plan.guest_access_point import GuestStation, QueueSpec
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.model import Arm, GuestSpec, Plan, Test
@@ -130,10 +130,15 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     if spec.device == "ncm" and spec.ncm is not None:
         words += [f"{key} {getattr(spec.ncm, key)}" for key in sorted(spec.ncm.model_fields_set)]
     words += _queues(spec.queues) if spec.queues is not None else []
-    words += [f"{each.name} at {each.signal_dbm} dBm" for each in spec.stations or []]
+    words += [_station(each) for each in spec.stations or []]
     described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm", "queues", "stations"}
     varied = arm.guest.model_fields_set - described if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
+
+
+def _station(station: GuestStation) -> str:
+    weight = f", airtime weight {station.airtime_weight}" if station.airtime_weight is not None else ""
+    return f"{station.name} at {station.signal_dbm} dBm{weight}"
 
 
 def _queues(queues: QueueSpec) -> list[str]:
