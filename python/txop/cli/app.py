@@ -58,6 +58,10 @@ COMMANDS: tuple[Command, ...] = (
         "watch",
         "Show what a campaign does now, from another terminal: run, block, last result, faults, time left.",
     ),
+    Command(
+        "bisect",
+        "Find the commit, or the patch of a series, that made a figure worse: builds and runs in exact guests.",
+    ),
     Command("compare", "Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."),
     Command("note", "Add a remark to a campaign: what was going on that no probe records."),
     Command("report", "Write a campaign as one HTML page, or as text, tables, data and pictures."),

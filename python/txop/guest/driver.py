@@ -23,7 +23,7 @@ from txop.guest import qemu
 from txop.guest_image.cache import default_cache, new_folder
 from txop.guest_image.compiler import compiler_folder, variables_of
 from txop.guest_image.error import GuestError, MissingForGuest
-from txop.guest_image.kernel_tree import build_folder, folder_of_module, source_folder
+from txop.guest_image.kernel_tree import build_folder, find_module, folder_of_module, source_folder
 from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
 from txop.plan.named_file import SHIPPED, named_file, shipped_scripts
@@ -46,6 +46,10 @@ _DEPTH = {"drivers/net/wireless": 5, "drivers/net/ethernet": 5}
 """How many parts of its path a driver's folder has where that is not three: below it lies all that belongs to it."""
 
 
+class DriverNotBuilt(GuestError):  # noqa: N818 - the driver was not built
+    """The source does not build: a patch does not apply, the compiler fails, or it has no such driver."""
+
+
 @dataclass(frozen=True)
 class DriverBuild:
     """What to build."""
@@ -57,7 +61,8 @@ class DriverBuild:
     reverse: bool = False
     """Take them back instead, the last one first. Edit scripts go one way only."""
     source: Path | None = None
-    """A folder of one's own; ``None``: the distribution's kernel source."""
+    """A folder of one's own: a driver with its Makefile, or folders as in a kernel's source tree; ``None``: the
+    distribution's kernel source."""
     switches: tuple[str, ...] = ()
     """Configuration symbols to turn on, beside :data:`SWITCHES`."""
 
@@ -68,8 +73,9 @@ async def build_driver(
     """Build a module, or take it from the cache.
 
     Raises:
-        GuestError: The source has no such driver, or it cannot be built; the message has the patch and hunk, or the
-            compiler's first errors.
+        DriverNotBuilt: The source has no such driver, or it cannot be built; the message has the patch and hunk, or
+            the compiler's first errors.
+        GuestError: Something else fails: an edit script that cannot be used, packages that cannot be had.
         MissingForGuest: No compiler.
     """
     for name in what.switches:
@@ -84,14 +90,13 @@ async def build_driver(
     if what.source is None:
         whole = source_folder(lock, cache=folder, progress=progress)
         inside, symbol = folder_of_module(whole, what.driver)
-        top = _top(inside)
+        top = top_folder(inside)
         source = folder / "kernels" / f"{whole.name}_{top.as_posix().replace('/', '-')}"
         _one_driver(whole, top, source)
         symbols = [f"{symbol}=m"]
     else:
-        inside, source, symbols = Path(), what.source, []
-        if not (source / "Makefile").is_file() and not (source / "Kbuild").is_file():
-            raise GuestError(f"{source} has no Makefile to build a module with")
+        source = what.source
+        inside, symbols = _own_source(source, what.driver)
     flags = [f"-D{name}=1" for name in (*SWITCHES.get(what.driver, ()), *what.switches)]
     # names of source files are in every WARN: without this the same source makes another module in another folder
     flags.append("-ffile-prefix-map={tree}/=")
@@ -119,7 +124,21 @@ async def build_driver(
         return built
     except BuildFailed as error:
         log = f" (all of it: {error.log})" if error.log is not None else ""
-        raise GuestError(f"{error.what}{log}") from None
+        raise DriverNotBuilt(f"{error.what}{log}") from None
+
+
+def _own_source(source: Path, driver: str) -> tuple[Path, list[str]]:
+    """The folder of a driver in a source of one's own, and what has to be set for make to build it.
+
+    A Makefile of the kernel's makes the module only where its configuration symbol is set. One of an out-of-tree driver
+    mostly needs nothing (``obj-m``).
+    """
+    found = find_module(source, driver)
+    if found is not None:
+        return found[0], [f"{found[1]}=m"]
+    if not (source / "Makefile").is_file() and not (source / "Kbuild").is_file():
+        raise DriverNotBuilt(f"{source} has no Makefile to build a module with")
+    return Path(), []
 
 
 def was_built(what: DriverBuild, lock: Lock, *, cache: Path | None = None) -> bool:
@@ -258,10 +277,10 @@ def compiler_of(text: str) -> str:
     return named[-1].replace("$(CROSS_COMPILE)", values.get("CROSS_COMPILE", "")) if named else "gcc"
 
 
-def _top(folder: Path) -> Path:
-    """The folder that holds all of a driver.
+def top_folder(folder: Path) -> Path:
+    """The folder that holds all of a driver in a kernel's source tree.
 
-    >>> _top(Path("drivers/net/wireless/realtek/rtlwifi/rtl8192cu")).as_posix()
+    >>> top_folder(Path("drivers/net/wireless/realtek/rtlwifi/rtl8192cu")).as_posix()
     'drivers/net/wireless/realtek/rtlwifi'
     """
     above = "/".join(folder.parts[:3])

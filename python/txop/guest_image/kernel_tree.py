@@ -74,20 +74,43 @@ def source_folder(lock: Lock, *, cache: Path | None = None, progress: Progress =
 
 
 def folder_of_module(source: Path, module: str) -> tuple[Path, str]:
-    """Where a module is made: its folder, relative to the source, and the configuration symbol it is made for.
-
-    Found by the line of a Makefile, ``obj-$(CONFIG_RTL8XXXU) += rtl8xxxu.o``. Raises :class:`GuestError`.
-    """
-    wanted = re.escape(module).replace("_", "[-_]")
-    line = re.compile(rf"^obj-\$\((CONFIG_[A-Z0-9_]+)\)\s*[+:]?=(?:.*\s)?{wanted}\.o(?:\s|$)", re.MULTILINE)
-    for makefile in sorted(source.rglob("Makefile")):
-        match = line.search(makefile.read_text(encoding="utf-8", errors="replace").replace("\\\n", " "))
-        if match:
-            return makefile.parent.relative_to(source), match[1]
+    """Where a module is made; see :func:`find_module`. Raises :class:`GuestError` when it is nowhere."""
+    found = find_module(source, module)
+    if found is not None:
+        return found
     raise GuestError(
         f"the kernel's source has no module {module} in {', '.join(SOURCE_FOLDERS)}",
         what_to_do="give its source with --source",
     )
+
+
+def find_module(source: Path, module: str) -> tuple[Path, str] | None:
+    """Where a module is made: its folder, relative to the source, and the configuration symbol it is made for.
+
+    Found by the line of a Makefile; see :func:`symbol_in`.
+    """
+    for makefile in sorted(path for name in MAKEFILES for path in source.rglob(name)):
+        if makefile.is_file() and not makefile.is_symlink():
+            symbol = symbol_in(makefile.read_text(encoding="utf-8", errors="replace"), module)
+            if symbol is not None:
+                return makefile.parent.relative_to(source), symbol
+    return None
+
+
+MAKEFILES = ("Makefile", "Kbuild")
+"""Files in which a folder says what is made of it."""
+
+
+def symbol_in(makefile: str, module: str) -> str | None:
+    """The configuration symbol for which a Makefile makes a module.
+
+    >>> symbol_in("obj-$(CONFIG_RTL8XXXU) += rtl8xxxu.o", "rtl8xxxu")
+    'CONFIG_RTL8XXXU'
+    """
+    wanted = re.escape(module).replace("_", "[-_]")
+    line = re.compile(rf"^obj-\$\((CONFIG_[A-Z0-9_]+)\)\s*[+:]?=(?:.*\s)?{wanted}\.o(?:\s|$)", re.MULTILINE)
+    match = line.search(makefile.replace("\\\n", " "))
+    return match[1] if match else None
 
 
 def _unpack_source(tar: Path, work: Path) -> None:

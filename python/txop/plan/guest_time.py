@@ -70,11 +70,15 @@ def guests_at_once(plan: Plan, jobs: int | None = None) -> int:
     processors, and memory for; one when the guest's time is this machine's, as a neighbour would be in the figures.
     Never more than a block has runs.
     """
-    spec = plan.guest or GuestSpec()
+    return max(1, min(side_by_side(plan.guest or GuestSpec(), jobs), len(plan.arm) * len(plan.test)))
+
+
+def side_by_side(spec: GuestSpec, jobs: int | None = None) -> int:
+    """How many guests run side by side where there is work for any number of them; see :func:`guests_at_once`."""
     asked = jobs or spec.parallel
     if asked is None:
         asked = min(len(os.sched_getaffinity(0)), _fit(spec.memory_mb)) if spec.mode == "exact" else 1
-    return max(1, min(asked, len(plan.arm) * len(plan.test)))
+    return max(1, asked)
 
 
 def is_checked(plan: Plan, test: Test, block: int) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator
+from pathlib import Path as FilePath
 
 from txop.guest.chips import DRIVERS, STOCK_DRIVERS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest.wireless_stack import DRIVERS as REBUILT
 from txop.guest_image.error import GuestError
+from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
 from txop.plan.guest_function import ModemSpec
 from txop.plan.load import LoadedPlan
@@ -139,10 +141,15 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
             yield place(key), getattr(error, "what", str(error)), getattr(error, "what_to_do", None)
         if spec.source is not None:
             source = loaded.file(spec.source)
-            if source.is_dir() and not any((source / name).is_file() for name in ("Makefile", "Kbuild")):
+            if source.is_dir() and not _builds(source, spec.driver):
                 yield place("source"), f"{source} has no Makefile to build a module with", None
         if spec.faults is not None:
             yield from _script(loaded, spec.faults, spec.ap, place("faults"))
+
+
+def _builds(source: FilePath, driver: str) -> bool:
+    """Whether a folder has what makes a driver: a Makefile, or the driver's folder as in a kernel's source tree."""
+    return any((source / name).is_file() for name in MAKEFILES) or find_module(source, driver) is not None
 
 
 def _specs(loaded: LoadedPlan) -> Iterator[tuple[Arm, GuestSpec, Place]]:

@@ -1,0 +1,295 @@
+"""A bisection carried out: candidates built, guests booted, everything written to the journal first.
+
+The journal decides what comes next (:mod:`txop.bisect.search`). A run is one of a campaign's, with the seed of its
+block, so the runs of a block are pairs whatever the order in which they were done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from txop.archive.journal import JournalWriter, read_journal
+from txop.archive.layout import ArchiveLock, Layout, sync_folder
+from txop.arms.repository import GitFailed, Repository
+from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_of
+from txop.bisect.judge import judge_of
+from txop.bisect.request import Place, Request
+from txop.bisect.search import CannotTell, Found, Limits, Search, Work
+from txop.campaign.course import RunLabel
+from txop.campaign.guests import GuestLaboratory
+from txop.campaign.reporter import Reporter
+from txop.campaign.run import carry_out
+from txop.compare.select import metric_of
+from txop.core.errors import UserError
+from txop.core.metrics import Metric
+from txop.core.origin import Origin
+from txop.guest.driver import DriverBuild, DriverNotBuilt, build_driver, patch_files
+from txop.guest.driver_history import source_of
+from txop.guest_image.locks import find_lock
+from txop.plan.guest_time import expected, side_by_side
+from txop.plan.model import Arm, GuestSpec, GuestVariant, Patch, Plan
+from txop.plan.named_file import named_file
+from txop.targets.contract import TargetError
+
+BUILD_S = 40.0
+"""A first guess of what a build takes, until one was made."""
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """A bisection with its folder."""
+
+    place: Place
+    request: Request
+    plan: Plan
+
+    @property
+    def metric(self) -> Metric:
+        """The figure that judges."""
+        test, _, key = self.request.figure.rpartition(".")
+        return metric_of(self.plan, self.plan.find_test(test), key)
+
+    @property
+    def search(self) -> Search:
+        """Its rules."""
+        judge = judge_of(self.metric, self.plan.design.confidence, self.request.looking_for)
+        return Search(Limits(self.request.least, self.request.most), judge)
+
+    def account(self) -> Account:
+        """What is known so far. Raises :class:`OSError`."""
+        last = len(self.request.candidates) - 1
+        if not self.place.journal.exists():
+            return account_of((), last)
+        reading = read_journal(self.place.journal)
+        account = account_of(reading.events, last)
+        account.damage += reading.damage
+        return account
+
+    def answer(self, account: Account) -> Found | CannotTell | None:
+        """What came of it; ``None``: it is not finished."""
+        step = self.search.next(account.known)
+        return step if isinstance(step, (Found, CannotTell)) else None
+
+
+class Engine:
+    """Carries a bisection out."""
+
+    def __init__(self, bisection: Bisection, reporter: Reporter, jobs: int | None = None) -> None:
+        """``jobs``: guests at once; default: one for each processor that there is memory for."""
+        self._bisection = bisection
+        self._reporter = reporter
+        self._at_once = side_by_side(guest_spec(bisection.plan), jobs)
+        self._plans: dict[int, Plan] = {}
+        self._laboratories: dict[int, GuestLaboratory] = {}
+        self._preparing: dict[int, asyncio.Lock] = {}
+        self._build_s = BUILD_S
+
+    async def go(self) -> Found | CannotTell:
+        """Do what is left. Cancelling it stops cleanly: what was under way is done again later.
+
+        Raises:
+            ArchiveError: Another process works on it.
+            UserError: What every candidate needs is missing.
+            OSError: The folder cannot be written to.
+        """
+        bisection, place = self._bisection, self._bisection.place
+        with ArchiveLock(Layout(place.root)), JournalWriter(place.journal) as journal:
+            account = bisection.account()
+            self._set_aside(account)
+            journal.write("resumed" if account.known.modules else "bisection-started")
+            shown = False
+            while True:
+                account = bisection.account()
+                step = bisection.search.next(account.known, self._at_once)
+                if isinstance(step, (Found, CannotTell)):
+                    journal.write("bisection-finished")
+                    return step
+                if not shown:
+                    shown = True
+                    runs, seconds = self._to_come(account)
+                    self._reporter.campaign(bisection.plan.title, runs, seconds)
+                await self._carry_out(journal, step, account)
+
+    async def _carry_out(self, journal: JournalWriter, step: Sequence[Work], account: Account) -> None:
+        for work in step:
+            if work.at not in account.known.modules:
+                await self._build(journal, work.at)
+        waiting = [(work.at, block) for work in step for block in work.blocks][::-1]
+        runs, seconds = self._to_come(account)
+
+        async def work_on() -> None:
+            nonlocal runs
+            while waiting:
+                at, block = waiting.pop()
+                runs = max(len(waiting), runs - 1)
+                await self._run(journal, at, block, runs, seconds)
+
+        try:
+            async with asyncio.TaskGroup() as workers:
+                for _ in range(min(self._at_once, len(waiting))):
+                    workers.create_task(work_on())
+        except BaseExceptionGroup as errors:
+            raise _first(errors) from None
+
+    async def _build(self, journal: JournalWriter, at: int) -> None:
+        candidate = self._bisection.request.candidates[at]
+        self._reporter.notice(f"building {candidate.name}: {candidate.title}")
+        begun = time.monotonic()
+        try:
+            built = await self._built(at)
+        except (DriverNotBuilt, GitFailed) as error:
+            cause, _, log = error.what.partition(" (all of it: ")
+            kept = self._keep_log(at, Path(log.removesuffix(")"))) if log else None
+            journal.write(NOT_BUILT, at_candidate=at, name=candidate.name, cause=cause, log=kept)
+            self._reporter.notice(f"{candidate.name} does not build, so it is skipped: {cause}")
+            return
+        self._build_s = time.monotonic() - begun
+        digest = hashlib.sha256(built.read_bytes()).hexdigest()
+        journal.write(BUILT, at_candidate=at, name=candidate.name, module=digest, seconds=round(self._build_s, 3))
+
+    async def _built(self, at: int) -> Path:
+        plan = self._plan(at)
+        arm = plan.arm[0]
+        spec = guest_spec(plan).varied(arm.guest)
+        folder = Path(self._bisection.request.plan_folder)
+        lock = find_lock(spec.kernel, named_file(folder, spec.lock) if spec.lock is not None else None)
+        patches = patch_files([named_file(folder, patch.file) for patch in arm.patches if patch.file is not None])
+        source = named_file(folder, spec.source) if spec.source is not None else None
+        what = DriverBuild(spec.driver, patches, spec.reverse, source)
+        return (await build_driver(what, lock, progress=self._reporter.notice)).module
+
+    def _plan(self, at: int) -> Plan:
+        if at not in self._plans:
+            self._plans[at] = plan_of(self._bisection, at)
+        return self._plans[at]
+
+    def _keep_log(self, at: int, log: Path) -> str | None:
+        place = self._bisection.place
+        target = place.logs / f"{at:04d}-{arm_name(at)}.log"
+        try:
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(log, target)
+        except OSError:
+            return None
+        return str(target.relative_to(place.root))
+
+    async def _laboratory(self, at: int) -> GuestLaboratory | str:
+        """Where a candidate runs; or why it cannot."""
+        async with self._preparing.setdefault(at, asyncio.Lock()):
+            if at not in self._laboratories:
+                plan = self._plan(at)
+                laboratory = GuestLaboratory(plan, Path(self._bisection.request.plan_folder), self._reporter, 1)
+                try:
+                    await laboratory.open()
+                except TargetError as error:
+                    return error.what
+                self._laboratories[at] = laboratory
+            return self._laboratories[at]
+
+    async def _run(self, journal: JournalWriter, at: int, block: int, left: int, seconds: float) -> None:
+        bisection = self._bisection
+        candidate = bisection.request.candidates[at]
+        laboratory = await self._laboratory(at)
+        fields = {"at_candidate": at, "name": candidate.name, "block": block}
+        if isinstance(laboratory, str):
+            journal.write(VOIDED, **fields, cause=laboratory)
+            return
+        plan = self._plan(at)
+        test, _, key = bisection.request.figure.rpartition(".")
+        label = RunLabel(Layout.run_name(block, arm_name(at), test), block, 1, arm_name(at), test)
+        self._reporter.run_started(label.run, candidate.name, test, left, seconds)
+        journal.write("run-started", **fields, run=label.run)
+        begun = time.monotonic()
+        folder = bisection.place.runs / label.run
+        async with laboratory.group(plan.arm[0], 1) as in_group:
+            outcome = await carry_out(laboratory, in_group, plan, label, folder, self._reporter)
+        sync_folder(bisection.place.runs)
+        sync_folder(folder)
+        file, took = outcome.file, round(time.monotonic() - begun, 3)
+        value = file.metrics.get(key)
+        if file.state == "valid" and value is not None and value.value is not None and math.isfinite(value.value):
+            journal.write(RAN, **fields, run=label.run, value=value.value, seconds=took)
+        elif file.state == "valid":
+            why = value.reason if value is not None and value.reason else "it has no such figure"
+            journal.write(VOIDED, **fields, run=label.run, cause=f"{key} is not available: {why}", seconds=took)
+        else:
+            cause = file.void[0].cause if file.void else "no cause given"
+            journal.write(VOIDED, **fields, run=label.run, cause=cause, seconds=took)
+        self._reporter.run_ended(file.model_copy(update={"arm": candidate.name}), left, seconds)
+
+    def _set_aside(self, account: Account) -> None:
+        """Folders of runs that did not come to their ends."""
+        done = {
+            Layout.run_name(block, arm_name(at), self._bisection.request.figure.rpartition(".")[0])
+            for at in account.known.modules
+            for block in account.known.runs(at).tried
+        }
+        for folder in self._bisection.place.runs.iterdir():
+            if folder.is_dir() and folder.name not in done and ".interrupted-" not in folder.name:
+                aside = next(
+                    each for n in range(1, 10_000)
+                    if not (each := folder.with_name(f"{folder.name}.interrupted-{n}")).exists()
+                )  # fmt: skip
+                folder.rename(aside)
+
+    def _to_come(self, account: Account) -> tuple[int, float]:
+        """Runs still to come as a rule, and the seconds that they take."""
+        request, plan = self._bisection.request, self._bisection.plan
+        halvings = max(0, math.ceil(math.log2(max(1, len(request.candidates) - 1))))
+        left = max(0, (2 + halvings) * request.least - account.runs)
+        test = plan.find_test(request.figure.rpartition(".")[0])
+        builds = max(0, 2 + halvings - len(account.known.modules))
+        return left, left * expected(plan, test)[1] / self._at_once + builds * self._build_s
+
+
+def plan_of(bisection: Bisection, at: int) -> Plan:
+    """The plan with one candidate as its only arm, and one test."""
+    request, plan = bisection.request, bisection.plan
+    candidate = request.candidates[at]
+    arm = plan.find_arm(request.arm)
+    given = {key: getattr(arm.guest, key) for key in arm.guest.model_fields_set} if arm.guest is not None else {}
+    if candidate.commit is not None and request.repository is not None:
+        source = source_of(Repository.at(Path(request.repository)), candidate.commit, tuple(request.folders))
+        given["source"] = str(source)
+    patches = [*arm.patches, *(Patch(file=file) for file in candidate.patches)]
+    variant = Arm(
+        name=arm_name(at),
+        title=f"{candidate.name}: {candidate.title}"[:500],
+        patches=patches,
+        guest=GuestVariant(**given),
+    )
+    test = plan.find_test(request.figure.rpartition(".")[0])
+    guest = guest_spec(plan)
+    if at != 0 and guest.check_exact == "first":  # one candidate is enough to see that guests are exact here
+        guest = guest.model_copy(update={"check_exact": "none"})
+    design = plan.design.model_copy(update={"baseline": None, "primary": [], "margins": {}, "blocks": 1000})
+    return plan.model_copy(update={"arm": [variant], "test": [test], "guest": guest, "design": design})
+
+
+def arm_name(at: int) -> str:
+    """Name of a candidate in names of runs."""
+    return f"c{at}"
+
+
+def guest_spec(plan: Plan) -> GuestSpec:
+    """The guest of a plan. Raises :class:`~txop.core.errors.UserError` when it has none, or one that is not exact."""
+    if plan.origin is not Origin.GUEST_EXACT or plan.guest is None:
+        raise UserError(
+            "its runs are not those of exact guests, whose figures do not depend on this machine",
+            what_to_do='give dut and peer kind = "guest", and [guest] mode = "exact"; see docs/guest.md',
+        )
+    return plan.guest
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    found: BaseException = errors
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found
