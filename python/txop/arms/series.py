@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import email.message
 import hashlib
-import mailbox
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,8 @@ MAX_BYTES = 64 << 20
 """Larger files are refused."""
 
 _DIFF = re.compile(rb"^(?:diff --git |--- \S)", re.MULTILINE)
+_BETWEEN = re.compile(rb"^From [^\n]*\d\d:\d\d:\d\d[^\n]*\n", re.MULTILINE)
+"""The line before each mail of an mbox (RFC 4155)."""
 _NUMBER = re.compile(r"\[[^\]]*?(\d+)/\d+[^\]]*\]")
 
 
@@ -87,20 +88,20 @@ def _of_file(path: Path, folder: Path) -> list[SeriesPatch]:
 
 def _of_mails(path: Path, data: bytes, folder: Path) -> list[SeriesPatch]:
     messages: list[tuple[int, int, email.message.Message]] = []
-    mails = list(mailbox.mbox(path, create=False)) if data.startswith(b"From ") else [email.message_from_bytes(data)]
-    for place, message in enumerate(mails):
+    mails = _BETWEEN.split(data)[1:] if data.startswith(b"From ") else [data]
+    for place, message in enumerate(map(email.message_from_bytes, mails)):
         number = _NUMBER.search(_header(message, "Subject"))
         messages.append((int(number[1]) if number else place + 1, place, message))
     digest = hashlib.sha256(data).hexdigest()[:16]
-    found = []
-    for number, place, message in sorted(messages, key=lambda each: each[:2]):
+    found: list[SeriesPatch] = []
+    for order, place, message in sorted(messages, key=lambda each: each[:2]):
         body = b"\n".join(_bodies(message))
         if not _DIFF.search(body):
             continue  # a cover letter, or an answer
         subject = _header(message, "Subject")
         title = re.sub(r"^(?:\s*\[[^\]]*\])+\s*", "", subject) or path.stem
         name = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-")[:52] or "patch"
-        target = folder / digest / f"{number:04d}-{name}.patch"
+        target = folder / digest / f"{order:04d}-{name}.patch"
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and any(each.file == target for each in found):
             target = target.with_stem(f"{target.stem}-{place}")

@@ -22,20 +22,18 @@ from txop.bisect.journal import BUILT, NOT_BUILT, RAN, VOIDED, Account, account_
 from txop.bisect.judge import judge_of
 from txop.bisect.request import Place, Request
 from txop.bisect.search import CannotTell, Found, Limits, Search, Work
+from txop.campaign.arm_driver import driver_of, lock_of
 from txop.campaign.course import RunLabel
 from txop.campaign.guests import GuestLaboratory
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import carry_out
 from txop.compare.select import metric_of
-from txop.core.errors import UserError
 from txop.core.metrics import Metric
-from txop.core.origin import Origin
-from txop.guest.driver import DriverBuild, DriverNotBuilt, build_driver, patch_files
+from txop.guest.driver import DriverNotBuilt, build_driver
 from txop.guest.driver_history import source_of
-from txop.guest_image.locks import find_lock
 from txop.plan.guest_time import expected, side_by_side
-from txop.plan.model import Arm, GuestSpec, GuestVariant, Patch, Plan
-from txop.plan.named_file import named_file
+from txop.plan.model import Arm, GuestVariant, Patch, Plan
+from txop.plan_check.exact_guest import exact_guest
 from txop.targets.contract import TargetError
 
 BUILD_S = 40.0
@@ -85,7 +83,7 @@ class Engine:
         """``jobs``: guests at once; default: one for each processor that there is memory for."""
         self._bisection = bisection
         self._reporter = reporter
-        self._at_once = side_by_side(guest_spec(bisection.plan), jobs)
+        self._at_once = side_by_side(exact_guest(bisection.plan), jobs)
         self._plans: dict[int, Plan] = {}
         self._laboratories: dict[int, GuestLaboratory] = {}
         self._preparing: dict[int, asyncio.Lock] = {}
@@ -157,13 +155,9 @@ class Engine:
     async def _built(self, at: int) -> Path:
         plan = self._plan(at)
         arm = plan.arm[0]
-        spec = guest_spec(plan).varied(arm.guest)
-        folder = Path(self._bisection.request.plan_folder)
-        lock = find_lock(spec.kernel, named_file(folder, spec.lock) if spec.lock is not None else None)
-        patches = patch_files([named_file(folder, patch.file) for patch in arm.patches if patch.file is not None])
-        source = named_file(folder, spec.source) if spec.source is not None else None
-        what = DriverBuild(spec.driver, patches, spec.reverse, source)
-        return (await build_driver(what, lock, progress=self._reporter.notice)).module
+        spec, folder = exact_guest(plan).varied(arm.guest), Path(self._bisection.request.plan_folder)
+        what = driver_of(arm, spec, folder)
+        return (await build_driver(what, lock_of(spec, folder), progress=self._reporter.notice)).module
 
     def _plan(self, at: int) -> Plan:
         if at not in self._plans:
@@ -266,7 +260,7 @@ def plan_of(bisection: Bisection, at: int) -> Plan:
         guest=GuestVariant(**given),
     )
     test = plan.find_test(request.figure.rpartition(".")[0])
-    guest = guest_spec(plan)
+    guest = exact_guest(plan)
     if at != 0 and guest.check_exact == "first":  # one candidate is enough to see that guests are exact here
         guest = guest.model_copy(update={"check_exact": "none"})
     design = plan.design.model_copy(update={"baseline": None, "primary": [], "margins": {}, "blocks": 1000})
@@ -276,16 +270,6 @@ def plan_of(bisection: Bisection, at: int) -> Plan:
 def arm_name(at: int) -> str:
     """Name of a candidate in names of runs."""
     return f"c{at}"
-
-
-def guest_spec(plan: Plan) -> GuestSpec:
-    """The guest of a plan. Raises :class:`~txop.core.errors.UserError` when it has none, or one that is not exact."""
-    if plan.origin is not Origin.GUEST_EXACT or plan.guest is None:
-        raise UserError(
-            "its runs are not those of exact guests, whose figures do not depend on this machine",
-            what_to_do='give dut and peer kind = "guest", and [guest] mode = "exact"; see docs/guest.md',
-        )
-    return plan.guest
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from txop.arms.repository import Commit, Repository
 from txop.arms.series import read_series
-from txop.bisect.engine import Bisection, guest_spec
+from txop.bisect.engine import Bisection
 from txop.bisect.judge import LookingFor
 from txop.bisect.request import Candidate, Place, Request
 from txop.bisect.search import least_blocks
@@ -19,6 +19,7 @@ from txop.core.nearest import did_you_mean
 from txop.guest.driver_history import driver_folders
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Plan
+from txop.plan_check.exact_guest import exact_guest
 from txop.plan_check.figures import figures_of
 
 
@@ -52,7 +53,7 @@ def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
         UserError: Something that was asked for is not there, or makes no sense together.
     """
     plan = loaded.plan
-    spec = guest_spec(plan)
+    spec = exact_guest(plan)
     arm = how.arm or plan.baseline
     names = [each.name for each in plan.arm]
     if arm not in names:
@@ -67,6 +68,8 @@ def begin(loaded: LoadedPlan, what: Range, how: Ask, place: Place) -> Bisection:
             raise UserError(
                 "--series goes without --good, --bad and --source: it begins with no patch and ends with all"
             )
+        if spec.varied(plan.find_arm(arm).guest).reverse:
+            raise UserError(f"the arm {arm} takes its patches back (reverse), and a series is applied")
         candidates = _of_series(what.series, place.series, spec.varied(plan.find_arm(arm).guest).driver)
     else:
         if what.good is None or what.bad is None:

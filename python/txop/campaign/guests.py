@@ -9,19 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from txop.campaign.arm_driver import driver_of, lock_of
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
 from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.reporter import Reporter
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
-from txop.guest.driver import DriverBuild, build_driver, patch_files
+from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.wireless_stack import build_with_debugfs
 from txop.guest_image.error import GuestError
 from txop.guest_image.image import build_image
-from txop.guest_image.locks import find_lock
 from txop.guest_image.modem_programs import modem_files
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
@@ -100,17 +100,15 @@ class GuestLaboratory:
 
     async def _prepare(self, arm: Arm) -> GuestArm:
         spec = self._spec.varied(arm.guest)
-        lock = find_lock(spec.kernel, self._file(spec.lock) if spec.lock is not None else None)
+        lock = lock_of(spec, self._folder)
         image = build_image(lock, progress=self._reporter.notice)
-        patches = patch_files([self._file(patch.file) for patch in arm.patches if patch.file is not None])
+        what = driver_of(arm, spec, self._folder)
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
         if spec.queues is not None and spec.queues.needs_debugfs:
             modules = await build_with_debugfs(lock, progress=self._reporter.notice)
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
-        elif patches or spec.source is not None or (spec.device, spec.driver) in NEEDS_BUILD:
-            source = self._file(spec.source) if spec.source is not None else None
-            what = DriverBuild(spec.driver, patches, spec.reverse, source)
+        elif what.patches or what.source is not None or (spec.device, spec.driver) in NEEDS_BUILD:
             built = await build_driver(what, lock, progress=self._reporter.notice)
             modules = (built.module,)
             facts["build_id"] = built.info.build_id

@@ -62,6 +62,7 @@ COMMANDS: tuple[Command, ...] = (
         "bisect",
         "Find the commit, or the patch of a series, that made a figure worse: builds and runs in exact guests.",
     ),
+    Command("ci", "Build a patch series and its base, run both in exact guests, and write the verdict as a mail."),
     Command("compare", "Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."),
     Command("note", "Add a remark to a campaign: what was going on that no probe records."),
     Command("report", "Write a campaign as one HTML page, or as text, tables, data and pictures."),

@@ -56,6 +56,8 @@ _SIZES = (
     _Size(1, 4, 2, facts=2), _Size(1, 4, 1),
 )  # fmt: skip
 """The first with which the mail is short enough."""
+_WITHOUT_REASONS = _Size(1, 4, 0)
+"""Of a series, whose verdict takes room, too."""
 
 _ASCII = str.maketrans({"−": "-", "–": "-", "…": "...", "µ": "u", "μ": "u", "×": "x", "·": "-", "±": "+/-", "∞": "inf"})
 
@@ -65,6 +67,16 @@ _MARKS = re.compile(r"\((?:R|TM)\)| Processor\b")
 
 _TOGETHER = re.compile(r" (?=(?:%|pp|s|ms|µs|us|Mbit/s)(?![a-z]))")
 """A blank between a number and its unit, at which no line ends."""
+
+
+@dataclass(frozen=True)
+class Cover:
+    """What a mail says that is more than a campaign's: of a patch series."""
+
+    paragraphs: tuple[str, ...]
+    """Before the comparison, each on lines of its own."""
+    again: tuple[str, ...]
+    """The commands that repeat it, in place of the campaign's."""
 
 
 def write_mail(archive: Archive, result: CompareResult, target: Path) -> None:
@@ -79,14 +91,19 @@ def write_mail_ascii(archive: Archive, result: CompareResult, target: Path) -> N
         out.write("\n".join(lines(archive, result, plain=True)) + "\n")
 
 
-def lines(archive: Archive, result: CompareResult, *, plain: bool = False) -> list[str]:
+def lines(archive: Archive, result: CompareResult, *, plain: bool = False, cover: Cover | None = None) -> list[str]:
     """The mail, line by line; ``plain``: in ASCII."""
     written: list[str] = []
-    for size in _SIZES:
-        written = list(_Writer(plain=plain).mail(archive, result, size))
+    for size in _SIZES if cover is None else (*_SIZES, _WITHOUT_REASONS):
+        written = list(_Writer(plain=plain).mail(archive, result, size, cover))
         if len(written) <= LINES:
             break
     return written
+
+
+def cover_lines(cover: Cover) -> list[str]:
+    """What a cover says, line by line, of a series that was not measured."""
+    return list(_Writer(plain=False).cover(cover))
 
 
 def ascii_of(text: str) -> str:
@@ -106,8 +123,16 @@ class _Writer:
     def __init__(self, *, plain: bool) -> None:
         self._plain = plain
 
-    def mail(self, archive: Archive, result: CompareResult, size: _Size) -> Iterator[str]:
-        yield from self._filled(result.title or "Campaign")
+    def cover(self, cover: Cover) -> Iterator[str]:
+        for paragraph in cover.paragraphs:
+            yield from self._filled(paragraph, "  ")
+
+    def mail(self, archive: Archive, result: CompareResult, size: _Size, cover: Cover | None) -> Iterator[str]:
+        if cover is not None:
+            yield from self.cover(cover)
+            yield ""
+        else:
+            yield from self._filled(result.title or "Campaign")
         yield from self._filled(meta(result))
         yield ""
         answer = verdicts(result, size.harms)
@@ -129,13 +154,13 @@ class _Writer:
         for head, sentences in (
             ("Set-up", _setup(archive, result)),
             ("Caveats", _caveats(result)),
-            ("Attachments", _attachments(archive)),
+            ("Attachments", _attachments(archive, cover)),
         ):
             yield from self._filled(f"{head}: {'. '.join(sentences)}.", "  ")
 
     def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], size: _Size) -> Iterator[str]:
         known = [(line, why) for line in lines for why in because(archive, result, line.arm, line.against)]
-        if not known:
+        if not known or not most:
             return
         bases = {why.basis for _, why in known if why.has_figures}
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
@@ -204,8 +229,8 @@ def _caveats(result: CompareResult) -> Iterator[str]:
         yield f"{plural(len(result.run_warnings), 'run')} with a warning, listed in {_PAGE}"
 
 
-def _attachments(archive: Archive) -> Iterator[str]:
+def _attachments(archive: Archive, cover: Cover | None) -> Iterator[str]:
     yield f"{_PAGE} (txop report ARCHIVE; every figure, interval and run)"
     digest = facts.plan_sha256(archive)
     yield f"plan.toml (sha256 {digest[:16]}...)" if digest else "plan.toml is not available"
-    yield f"Again: {'; '.join(facts.reproduce(archive))}"
+    yield f"Again: {'; '.join(facts.reproduce(archive) if cover is None else cover.again)}"

@@ -1,0 +1,80 @@
+"""The plan of a comparison of a series with its base: the user's plan with two arms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from txop.ci.sources import Sources
+from txop.ci.verdict import BASE, SERIES
+from txop.core.errors import UserError
+from txop.core.nearest import did_you_mean
+from txop.plan.load import LoadedPlan, parse_plan
+from txop.plan.model import Arm, GuestVariant, Patch
+from txop.plan.write import plan_text
+from txop.plan_check.exact_guest import exact_guest
+
+_FILES = ("lock", "source", "faults")
+"""Keys of a guest that name files, which are relative to the user's plan."""
+
+
+def two_arms(loaded: LoadedPlan, found: Sources, arm: str | None, blocks: int | None) -> LoadedPlan:
+    """The plan to carry out; both arms are built as the user's baseline, or the arm that was asked for.
+
+    Raises:
+        UserError: It has no such arm, or is not one of exact guests.
+    """
+    plan = loaded.plan
+    spec = exact_guest(plan)
+    name = arm or plan.baseline
+    names = [each.name for each in plan.arm]
+    if name not in names:
+        raise UserError(f"has no arm {name}", where=str(loaded.path), what_to_do=did_you_mean(name, names))
+    user = plan.find_arm(name)
+    if found.series_source is None and spec.varied(user.guest).reverse:
+        raise UserError(f"the arm {name} takes its patches back (reverse), and a series is applied")
+    own = [
+        patch if patch.file is None else patch.model_copy(update={"file": str(loaded.file(patch.file))})
+        for patch in user.patches
+    ]
+    listed = [_patch(n, title, file) for n, (title, file) in enumerate(_listed(found), 1)]
+    arms = [
+        Arm(name=BASE, title=found.base[:200], patches=own, guest=_variant(loaded, user, found.base_source)),
+        Arm(
+            name=SERIES, title=found.title[:200], patches=[*own, *listed],
+            guest=_variant(loaded, user, found.series_source),
+        ),
+    ]  # fmt: skip
+    design = {key: getattr(plan.design, key) for key in plan.design.model_fields_set} | {"baseline": BASE}
+    if blocks is not None:
+        design["blocks"] = blocks
+    files = {key: str(loaded.file(value)) for key in _FILES if (value := getattr(spec, key))}
+    whole = plan.model_copy(
+        update={
+            "arm": arms,
+            "title": f"{found.title[:150]}, against {found.base[:150]}",
+            "design": type(plan.design)(**design),
+            "guest": spec.model_copy(update=files),
+        }
+    )
+    return parse_plan(plan_text(whole).encode(), Path(loaded.folder) / "plan.toml")
+
+
+def _listed(found: Sources) -> list[tuple[str, str | None]]:
+    """Title and file of each patch; the files only where they are still to be applied."""
+    applied = found.series_source is not None
+    return [(patch.title, None if applied else str(patch.file)) for patch in found.patches]
+
+
+def _patch(number: int, title: str, file: str | None) -> Patch:
+    given = {"number": number, "description": title[:200]}
+    return Patch(**given) if file is None else Patch(**given, file=file)  # type: ignore[arg-type]
+
+
+def _variant(loaded: LoadedPlan, user: Arm, source: Path | None) -> GuestVariant:
+    given = {key: getattr(user.guest, key) for key in user.guest.model_fields_set} if user.guest is not None else {}
+    for key in _FILES:
+        if given.get(key):
+            given[key] = str(loaded.file(given[key]))
+    if source is not None:
+        given["source"] = str(source)
+    return GuestVariant(**given)

@@ -1,0 +1,107 @@
+"""What a series is found to be: pure, from a comparison and the runs it is of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from txop.archive.run_file import RunFile
+from txop.compare.result import CompareResult
+from txop.present.format import plural
+
+BASE, SERIES = "base", "series"
+"""The arms."""
+
+
+class State(StrEnum):
+    """What a series is found to be."""
+
+    DOES_NOT_APPLY = "does not apply"
+    DOES_NOT_BUILD = "does not build"
+    DOES_NOT_RUN = "does not run"
+    FAULTS = "faults"
+    WORSE = "worse"
+    WARNINGS = "compiler warnings"
+    SAME_MODULE = "same module"
+    EQUIVALENT = "equivalent"
+    BETTER = "better"
+    INCONCLUSIVE = "inconclusive"
+
+    @property
+    def is_fine(self) -> bool:
+        """Whether nothing speaks against it."""
+        return self in _FINE
+
+
+_FINE = frozenset({State.SAME_MODULE, State.EQUIVALENT, State.BETTER, State.INCONCLUSIVE})
+
+
+@dataclass(frozen=True)
+class NewFault:
+    """A fault of the kernel log that runs of the series have, and none of its base."""
+
+    key: str
+    title: str
+    severity: str
+    runs: int
+    """Runs of the series that have it."""
+    of: int
+    line: str
+    """The first line, as the kernel wrote it."""
+
+    @property
+    def is_harm(self) -> bool:
+        """Whether it speaks against the series; the others are remarks."""
+        return self.severity in ("error", "critical")
+
+
+def new_faults(runs: Sequence[RunFile]) -> list[NewFault]:
+    """Faults by kind, the worst first."""
+    ours = [run for run in runs if run.arm == SERIES]
+    known = {fault.key for run in runs if run.arm == BASE for fault in run.faults}
+    counts: Counter[str] = Counter(key for run in ours for key in {fault.key for fault in run.faults})
+    found = []
+    for key, count in counts.items():
+        if key not in known:
+            first = next(fault for run in ours for fault in run.faults if fault.key == key)
+            line = first.lines[0] if first.lines else ""
+            found.append(NewFault(key, first.title, first.severity, count, len(ours), line))
+    return sorted(found, key=lambda fault: (not fault.is_harm, fault.key))
+
+
+def state_of(result: CompareResult, runs: Sequence[RunFile], warnings: Sequence[str] = ()) -> tuple[State, str]:
+    """What the series is found to be, and the sentence with its reasons. What is harmful goes before what is good."""
+    valid = Counter(run.arm for run in runs if run.state == "valid")
+    if not valid[SERIES] and valid[BASE]:
+        causes = [run.void[0].cause for run in runs if run.arm == SERIES and run.void]
+        return State.DOES_NOT_RUN, f"no run of the series is valid: {causes[0] if causes else 'no cause given'}"
+    harm = [fault for fault in new_faults(runs) if fault.is_harm]
+    rows = [row for figure in result.figures if figure.role == "primary" for row in figure.rows if row.arm == SERIES]
+    verdicts = Counter(row.verdict for row in rows)
+    if harm:
+        named = "; ".join(f"{fault.title} in {fault.runs} of {fault.of} runs" for fault in harm[:3])
+        return State.FAULTS, f"the kernel log has faults that the base has not: {named}"
+    if verdicts["worse"]:
+        return State.WORSE, _said(result, "worse")
+    if warnings:
+        return State.WARNINGS, f"the compiler has {plural(len(warnings), 'new warning')}: {warnings[0]}"
+    if verdicts["better"]:
+        return State.BETTER, _said(result, "better")
+    if rows and verdicts["equivalent"] == len(rows):
+        return State.EQUIVALENT, _said(result, "equivalent")
+    if not rows:
+        return State.INCONCLUSIVE, "no judged figure has a pair of valid runs"
+    return State.INCONCLUSIVE, _said(result, "inconclusive")
+
+
+def _said(result: CompareResult, verdict: str) -> str:
+    sentences: Iterable[str] = (
+        f"{figure.name}: {row.sentence}"
+        for figure in result.figures
+        if figure.role == "primary"
+        for row in figure.rows
+        if row.arm == SERIES and row.verdict == verdict
+    )
+    return "; ".join(sentences)

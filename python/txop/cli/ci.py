@@ -1,0 +1,219 @@
+"""``txop ci``: a verdict for a patch series, for a person and for a machine."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.ending import Ending
+from txop.cli.examples import epilog
+from txop.core.errors import ExitCode
+
+if TYPE_CHECKING:
+    from txop.campaign.session import Session
+    from txop.ci.judge import Judged
+    from txop.ci.result import CiResult
+    from txop.plan.load import LoadedPlan
+
+PlanOption = Annotated[
+    Path, typer.Option("--plan", "-p", metavar="PLAN", help="The plan, of exact guests: tests, figures, margins.")
+]
+Series = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--series", metavar="FILE", help="The series: mbox, patches, edit scripts (.toml), folders; may be given again."
+    ),
+]
+Branch = Annotated[
+    str | None, typer.Option("--branch", metavar="NAME", help="In place of files, a branch of the clone.")
+]
+Source = Annotated[
+    Path | None,
+    typer.Option(
+        "--source",
+        metavar="DIR",
+        help="A clone with the driver: a kernel tree, or its own; default: the source of the guest's kernel.",
+    ),
+]
+Base = Annotated[
+    str | None,
+    typer.Option("--base", metavar="COMMIT", help="What the series is for; of a branch, default: where it left HEAD."),
+]
+FolderOption = Annotated[
+    str | None,
+    typer.Option("--folder", metavar="PATH", help="The driver's folder in it; default: where a Makefile makes it."),
+]
+ArmOption = Annotated[
+    str | None,
+    typer.Option("--arm", metavar="NAME", help="The plan's arm that both are built as; default: its baseline."),
+]
+Blocks = Annotated[int | None, typer.Option("--blocks", min=1, max=1000, help="Another number of blocks.")]
+Output = Annotated[
+    Path,
+    typer.Option(
+        "--output", "-o", metavar="DIR", help="Folder for mail, page and archive; goes on with what is there."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Guests at once; default: one for each processor.")
+]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
+
+MAIL, RESULT, ARCHIVE = "mail.txt", "ci.json", "archive"
+"""What is in the folder."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop ci``."""
+    app.command(
+        name="ci",
+        epilog=epilog(
+            [
+                ("txop ci --series series.mbox --plan plan.toml", "patches for the kernel of the plan's guest"),
+                ("txop ci --source ~/linux --base v6.12 --series series.mbox --plan plan.toml", "for a kernel tree"),
+                ("txop ci --source . --base main --branch fix --plan plan.toml --json", "a branch, for a machine"),
+            ],
+            notes=(
+                "Exit codes: 0 nothing speaks against it (better, equivalent, inconclusive, same module); 1 worse, new "
+                "faults in the kernel log, new compiler warnings, or it does not apply, build or run; 2 wrong usage or "
+                "a base that does not build; 3 something is missing; 4 stopped before its end. docs/ci.md explains it.",
+            ),
+        ),
+    )(ci)
+
+
+def ci(
+    plan: PlanOption,
+    series: Series = None,
+    branch: Branch = None,
+    source: Source = None,
+    base: Base = None,
+    folder: FolderOption = None,
+    arm: ArmOption = None,
+    blocks: Blocks = None,
+    output: Output = Path("txop-ci"),
+    jobs: Jobs = None,
+    quiet: QuietFlag = False,
+    as_json: JsonFlag = False,
+) -> int:
+    """Build a patch series and its base, run both in exact guests, and write the verdict as a mail."""
+    from txop.ci.judge import Judged
+    from txop.ci.plan import two_arms
+    from txop.ci.sources import Asked, DoesNotApply, Sources, sources
+    from txop.ci.verdict import State
+    from txop.cli.plan_problems import read_plan
+    from txop.plan_check.exact_guest import exact_guest
+
+    loaded, _ = read_plan(plan)
+    spec = exact_guest(loaded.plan)
+    user = next((each for each in loaded.plan.arm if each.name == (arm or loaded.plan.baseline)), None)
+    driver = spec.varied(user.guest if user is not None else None).driver
+    again = _command(plan, series or (), branch, source, base, folder, arm, blocks)
+    asked = Asked(source, base, folder, tuple(series or ()), branch)
+    try:
+        found = sources(asked, driver)
+    except DoesNotApply as error:
+        shown = Sources(base or "the base", ", ".join(path.name for path in series or ()), (), None, None)
+        judged = Judged(two_arms(loaded, shown, arm, blocks), shown, again)
+        judged.state, judged.reason = State.DOES_NOT_APPLY, error.what
+    else:
+        judged = Judged(two_arms(loaded, found, arm, blocks), found, again)
+        _build(judged, quiet=quiet)
+    finished = True
+    output.mkdir(parents=True, exist_ok=True)
+    if judged.state is None:
+        finished = _measure(judged, output / ARCHIVE, jobs, quiet=quiet)
+    result = _written(judged, output)
+    if as_json:
+        console.write_json(result.model_dump_json())
+    else:
+        console.stdout().print(safe_text((output / MAIL).read_text(encoding="utf-8").rstrip("\n")), soft_wrap=True)
+    if not result.ok:
+        return ExitCode.VERDICT_NO
+    return ExitCode.OK if finished else ExitCode.PARTIAL
+
+
+def _build(judged: Judged, *, quiet: bool) -> None:
+    from txop.cli.guest_options import note, told
+
+    with told() as ending:
+        ending.run(judged.build(lambda words: None if quiet else note(words)), at_once=True)
+
+
+def _measure(judged: Judged, root: Path, jobs: int | None, *, quiet: bool) -> bool:
+    """Carry out the campaign, or what is left of it, and take in what it gave. Whether it came to its end."""
+    from txop.archive.reader import read_archive
+    from txop.campaign.engine import End
+    from txop.cli.campaign_live import LiveReporter
+    from txop.compare.archive import compare
+    from txop.report.campaign import write_page
+
+    session = _session(judged.loaded, root)
+    screen = console.stderr()
+    with LiveReporter(screen, session.plan, quiet=quiet) as reporter, Ending() as ending:
+        outcome = ending.run(session.carry_out(reporter, jobs))
+    archive = read_archive(root)
+    comparison = compare(archive)
+    judged.measured(archive, comparison)
+    write_page(archive, comparison, root / "report.html")
+    if outcome.end is not End.FINISHED:
+        screen.print(safe_text(f"Stopped: {outcome.reason}. The same command goes on."), soft_wrap=True)
+    return outcome.end is End.FINISHED
+
+
+def _session(loaded: LoadedPlan, root: Path) -> Session:
+    """The campaign: the one in the folder where it is of the same plan, or a new one."""
+    from txop.campaign import session
+    from txop.core.errors import UserError
+    from txop.plan.overrides import Overrides
+
+    if root.exists():
+        found = session.reopen(root)
+        if found.layout.plan.read_text(encoding="utf-8") != loaded.text:
+            raise UserError(
+                "has the runs of another series, base or plan", where=str(root), what_to_do="give another --output"
+            )
+        return found
+    return session.begin(loaded, root, Overrides())
+
+
+def _written(judged: Judged, output: Path) -> CiResult:
+    """The result, with its mail and its JSON in the folder."""
+    from txop.ci.mail import mail
+    from txop.core.whole_file import whole_file
+
+    result = judged.result()
+    with whole_file(output / MAIL) as out:
+        out.write("\n".join(mail(judged, result)) + "\n")
+    with whole_file(output / RESULT) as out:
+        out.write(result.model_dump_json(indent=1) + "\n")
+    return result
+
+
+def _command(
+    plan: Path,
+    series: list[Path] | tuple[Path, ...],
+    branch: str | None,
+    source: Path | None,
+    base: str | None,
+    folder: str | None,
+    arm: str | None,
+    blocks: int | None,
+) -> str:
+    """The command that repeats it, with the names of files as they were given."""
+    words = ["txop", "ci", "--plan", str(plan)]
+    for path in series:
+        words += ["--series", str(path)]
+    given = (
+        ("--branch", branch), ("--source", source), ("--base", base), ("--folder", folder), ("--arm", arm),
+        ("--blocks", blocks),
+    )  # fmt: skip
+    for option, value in given:
+        if value is not None:
+            words += [option, str(value)]
+    return shlex.join(words)

@@ -1,0 +1,268 @@
+"""``txop ci`` from a series to its mail, with guests that are played."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from driver_history import commit_all, git, history
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from txop.archive.run_file import Fault
+from txop.ci.builds import warnings_in
+from txop.cli.app import main
+from txop.plan.load import load_plan, parse_plan
+from txop.plan.write import plan_text
+from txop.stats.verdict import compare_paired
+
+FOLDER = "drivers/net/wireless/realtek/rtl8xxxu"
+MBOX = """\
+From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001
+From: =?UTF-8?q?J=C3=BCrgen?= <j@example.org>
+Subject: [PATCH v2 2/2] wifi: rtl8xxxu: second
+Content-Transfer-Encoding: quoted-printable
+
+Words.
+---
+ core.c | 2 +-
+
+diff --git a/{folder}/core.c b/{folder}/core.c
+--- a/{folder}/core.c
++++ b/{folder}/core.c
+@@ -1,2 +1,2 @@
+-two
++three =3D 3
+ end
+--=20
+2.39
+
+From 2222222222222222222222222222222222222222 Mon Sep 17 00:00:00 2001
+From: A <a@example.org>
+Subject: [PATCH v2 1/2] wifi: rtl8xxxu: first
+
+diff --git a/{folder}/core.c b/{folder}/core.c
+--- a/{folder}/core.c
++++ b/{folder}/core.c
+@@ -1,2 +1,2 @@
+-one
++two
+ end
+diff --git a/MAINTAINERS b/MAINTAINERS
+--- a/MAINTAINERS
++++ b/MAINTAINERS
+@@ -1 +1 @@
+-nobody
++somebody
+--
+2.39
+
+From 3333333333333333333333333333333333333333 Mon Sep 17 00:00:00 2001
+From: A <a@example.org>
+Subject: [PATCH v2 0/2] wifi: rtl8xxxu: both
+
+What they do.
+"""
+
+
+def mbox(tmp_path: Path) -> Path:
+    path = tmp_path / "series.mbox"
+    path.write_text(MBOX.format(folder=FOLDER))
+    return path
+
+
+def clone(tmp_path: Path) -> tuple[Path, list[str]]:
+    root = tmp_path / "repo"
+
+    def first(at: Path) -> None:
+        (at / FOLDER).mkdir(parents=True)
+        (at / FOLDER / "Makefile").write_text("obj-$(CONFIG_RTL8XXXU) += rtl8xxxu.o\n")
+        (at / FOLDER / "core.c").write_text("one\nend\n")
+        (at / "MAINTAINERS").write_text("nobody\n")
+
+    return root, history(root, [], first)
+
+
+def run(capsys, *arguments: str) -> tuple[int, dict]:
+    with pytest.raises(SystemExit) as left:
+        main(["ci", "--json", "--quiet", *arguments])
+    out = capsys.readouterr()
+    return int(left.value.code or 0), json.loads(out.out) if out.out else {"error": " ".join(out.err.split())}
+
+
+def judge(capsys, plan_file: Path, tmp_path: Path, *more: str) -> tuple[int, dict]:
+    return run(capsys, "--series", str(mbox(tmp_path)), "--plan", str(plan_file), "-o", str(tmp_path / "out"), *more)
+
+
+def test_a_series_that_is_slower_is_worse(played, plan_file, tmp_path, capsys):
+    played.mbit_s["series"] = 30.0
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"], found["ok"]) == (1, "worse", False)
+    assert found["patches"] == ["wifi: rtl8xxxu: first", "wifi: rtl8xxxu: second"]
+    assert [(each["name"], each["verdict"], each["n"]) for each in found["figures"]] == [
+        ("tx.throughput_mbit_s", "worse", 6)
+    ]
+    mail = (tmp_path / "out" / "mail.txt").read_text().splitlines()
+    assert len(mail) <= 40
+    assert max(map(len, mail)) <= 76
+    text = "\n".join(mail).replace("\n  ", " ")
+    assert "Verdict: worse." in text
+    assert "Builds: base01234567 (base), series012345 (series); new compiler warnings: 0." in text
+    assert "Again: txop ci --plan" in text
+    assert json.loads((tmp_path / "out" / "ci.json").read_text()) == found
+    assert (tmp_path / "out" / "archive" / "report.html").is_file()
+
+
+def test_a_faster_one_is_better_and_the_second_time_nothing_is_run(played, plan_file, tmp_path, capsys):
+    played.mbit_s["series"] = 44.0
+    assert judge(capsys, plan_file, tmp_path)[0] == 0
+    runs = len(played.runs)
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (0, "better")
+    assert len(played.runs) == runs
+
+
+def test_another_plan_does_not_go_into_the_same_folder(played, plan_file, tmp_path, capsys):
+    judge(capsys, plan_file, tmp_path)
+    code, found = judge(capsys, plan_file, tmp_path, "--blocks", "7")
+    assert code == 2
+    assert "has the runs of another series, base or plan" in found["error"]
+
+
+def test_one_that_changes_nothing_is_equivalent(played, plan_file, tmp_path, capsys):
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (0, "equivalent")
+
+
+def test_the_same_module_is_not_run(played, plan_file, tmp_path, capsys):
+    played.same = True
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"], found["archive"]) == (0, "same module", None)
+    assert played.runs == []
+    assert "byte for byte" in (tmp_path / "out" / "mail.txt").read_text().replace("\n  ", " ")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0.1, 1e4), min_size=1, max_size=12))
+def test_runs_that_are_the_same_are_never_better_or_worse(values):
+    verdict = compare_paired(values, values, scale="ratio", better="higher", margin=3.0).verdict
+    assert verdict in (("equivalent",) if len(values) >= 6 else ("equivalent", "inconclusive"))
+
+
+def test_a_new_fault_goes_before_a_better_figure(played, plan_file, tmp_path, capsys):
+    played.mbit_s["series"] = 50.0
+    known = Fault(key="wifi-slow", title="slow", severity="error", target="dut", count=1, lines=["slow"])
+    kasan = Fault(
+        key="kernel-kasan", title="KASAN report", severity="critical", target="dut", count=1, lines=["BUG: KASAN: x"]
+    )
+    played.faults = {"base": [known], "series": [known, kasan]}
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (1, "faults")
+    assert [(fault["key"], fault["runs"], fault["of"]) for fault in found["new_faults"]] == [("kernel-kasan", 6, 6)]
+    mail = (tmp_path / "out" / "mail.txt").read_text()
+    assert "KASAN report in 6 of 6 runs" in mail.replace("\n  ", " ")
+    assert "BUG: KASAN: x" in mail
+    assert len(mail.splitlines()) <= 40
+
+
+def test_a_driver_that_does_not_come_up(played, plan_file, tmp_path, capsys):
+    played.fails = {"series"}
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (1, "does not run")
+    assert "no interface came up" in found["headline"]
+
+
+def test_new_warnings_of_the_compiler(played, plan_file, tmp_path, capsys):
+    old = "x/core.c:10:5: warning: unused variable 'a' [-Wunused-variable]\n"
+    played.log = {"base": old, "series": old.replace("10", "12") + "x/core.c:3:1: warning: 'b' is used [-Wx]\n"}
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"], found["new_warnings"]) == (1, "compiler warnings", ["core.c: 'b' is used [-Wx]"])
+
+
+def test_warnings_are_found_wherever_the_tree_is():
+    log = "/a/b.c:1:2: warning: x\n./b.h:3: warning: y\nwarning: no file\n/a/b.c:1:2: error: z\n"
+    assert warnings_in(log) == ["b.c: x", "b.h: y"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "state"),
+    [
+        ("the module could not be built: `make` ended with 2: core.c:1: error: x", "does not build"),
+        ("the module could not be built: patch 1 of 2 (a.patch) does not apply: core.c, hunk 1", "does not apply"),
+    ],
+)
+def test_what_does_not_build_is_said(played, plan_file, tmp_path, capsys, broken, state):
+    played.broken = {"series": broken}
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (1, state)
+    assert played.runs == []
+
+
+def test_a_base_that_does_not_build_is_not_the_series_fault(played, plan_file, tmp_path, capsys):
+    played.broken = {"base": "the module could not be built: x"}
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert code == 2
+    assert "the base does not build" in found["error"]
+
+
+def test_a_series_in_a_clone_is_applied_without_touching_it(played, plan_file, tmp_path, capsys):
+    root, commits = clone(tmp_path)
+    before = (git(root, "status", "--porcelain"), git(root, "count-objects", "-v"))
+    code, found = judge(capsys, plan_file, tmp_path, "--source", str(root), "--base", commits[0])
+    assert (code, found["state"]) == (0, "equivalent")
+    base, series = (each.source / FOLDER / "core.c" for each in played.sources)
+    assert (base.read_text(), series.read_text()) == ("one\nend\n", "three = 3\nend\n")
+    assert found["notes"] == ["The series changes 1 file outside the driver (MAINTAINERS): not built, not measured"]
+    assert (git(root, "status", "--porcelain"), git(root, "count-objects", "-v")) == before
+
+
+def test_a_series_that_does_not_apply(played, plan_file, tmp_path, capsys):
+    root, _ = clone(tmp_path)
+    (root / FOLDER / "core.c").write_text("other\nend\n")
+    head = commit_all(root, "other")
+    code, found = judge(capsys, plan_file, tmp_path, "--source", str(root), "--base", head)
+    assert (code, found["state"]) == (1, "does not apply")
+    assert "patch 1 of 2 (0001-wifi-rtl8xxxu-first.patch) does not apply" in found["headline"]
+    assert "does not apply" in (tmp_path / "out" / "mail.txt").read_text()
+
+
+def test_a_branch_is_compared_with_where_it_left(played, plan_file, tmp_path, capsys):
+    root, commits = clone(tmp_path)
+    git(root, "checkout", "-q", "-b", "fix")
+    (root / FOLDER / "core.c").write_text("mended\nend\n")
+    commit_all(root, "wifi: rtl8xxxu: mend it")
+    git(root, "checkout", "-q", "main")
+    code, found = run(
+        capsys, "--branch", "fix", "--source", str(root), "--plan", str(plan_file), "-o", str(tmp_path / "out")
+    )
+    assert (code, found["series"], found["patches"]) == (0, "wifi: rtl8xxxu: mend it", ["wifi: rtl8xxxu: mend it"])
+    assert found["base"] == f"{commits[0][:12]}: as it was"
+    assert [(each.source / FOLDER / "core.c").read_text()[:6] for each in played.sources] == ["one\nen", "mended"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give either --series FILE or --branch NAME"),
+        (["--branch", "x"], "--base and --branch take --source DIR"),
+        (["--series", "{mbox}", "--source", "{repo}"], "takes --base COMMIT"),
+        (["--series", "{mbox}", "--arm", "other"], "has no arm other"),
+        (["--series", "{plan}"], "line 1"),
+        (["--series", "{nothing}"], "it has no patch"),
+    ],
+)
+def test_what_makes_no_sense_is_said(played, plan_file, tmp_path, capsys, arguments, message):
+    root, _ = clone(tmp_path)
+    (tmp_path / "nothing.txt").write_text("words\n")
+    names = {"mbox": mbox(tmp_path), "repo": root, "plan": plan_file, "nothing": tmp_path / "nothing.txt"}
+    given = [argument.format(**names) for argument in arguments]
+    code, found = run(capsys, *given, "--plan", str(plan_file), "-o", str(tmp_path / "out"))
+    assert code == 2
+    assert message in found["error"] or message == "line 1"
+
+
+@pytest.mark.parametrize("path", sorted(Path("examples/plans").glob("*.toml")), ids=lambda path: path.stem)
+def test_a_plan_that_is_written_is_the_plan_that_was_read(path):
+    loaded = load_plan(path)
+    assert parse_plan(plan_text(loaded.plan).encode(), path).plan == loaded.plan
