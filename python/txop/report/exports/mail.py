@@ -160,7 +160,7 @@ class _Writer:
 
     def _why(self, archive: Archive, result: CompareResult, lines: Sequence[Line], size: _Size) -> Iterator[str]:
         known = [(line, why) for line in lines for why in because(archive, result, line.arm, line.against)]
-        if not known or not most:
+        if not known or not size.reasons:
             return
         bases = {why.basis for _, why in known if why.has_figures}
         basis = bases.pop().removesuffix(f", {result.origin.value}") if len(bases) == 1 else ""
