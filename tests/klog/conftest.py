@@ -36,7 +36,8 @@ def values() -> Callable[[Fault], dict[str, list[tuple[str, str | None]]]]:
 @pytest.fixture(scope="session")
 def wiki() -> dict[str, str]:
     """The two logs that the rtl8xxxu page of the Linux Wireless wiki prints."""
-    return {path.stem: path.read_text(encoding="utf-8") for path in (HERE / "wiki").glob("*.txt")}
+    folder = HERE.parents[1] / "examples" / "boards" / "rtl8xxxu-gardena"
+    return {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.txt")}
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from txop.cli.capture_output import STDIN, check_output, chosen_sections, own_do
 from txop.cli.console import JsonFlag
 from txop.cli.examples import epilog
 from txop.cli.key_file import DOCUMENTED, KeyFileOption, check_key_file
+from txop.cli.mac_address import mac_address
 from txop.cli.reading_bar import ReadingBar
 from txop.cli.window_options import FromOption, ToOption, check_window, nothing_inside
 from txop.core.errors import ExitCode, UserError
@@ -25,8 +25,6 @@ from txop.core.nearest import nearest
 if TYPE_CHECKING:
     from txop.air import AirReport
     from txop.air.outline import Outline
-
-_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 Pair = tuple[str, str] | None
 
@@ -453,12 +451,7 @@ def _check_output(
 
 
 def _address(text: str | None) -> str | None:
-    if text is None:
-        return None
-    address = text.strip().lower().replace("-", ":")
-    if not _MAC.fullmatch(address):
-        raise UserError(f'"{text}" is not a MAC address', what_to_do="write it like 08:be:ac:0b:14:c4")
-    return address
+    return None if text is None else mac_address(text)
 
 
 def _pair(text: str | None) -> Pair:

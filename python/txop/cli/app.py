@@ -76,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
         "history",
         "Re-derive what old documents concluded from their own figures, and name where they contradict themselves.",
     ),
+    Command("board", "Show a board of tasks: each state beside what its evidence shows."),
     Command("air", "Explain an 802.11 capture: retries, acknowledgements, airtime, and where the throughput went."),
     Command("bus", "Explain a USB capture: transfers, aggregation, turnarounds, errors, and which device is what."),
     Command(

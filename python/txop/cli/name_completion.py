@@ -22,6 +22,13 @@ def documents(incomplete: str) -> list[str]:
     return beginning(shipped(), incomplete)
 
 
+def boards(incomplete: str) -> list[str]:
+    """Boards that come with txop; where none begins so, the shell completes files."""
+    from txop.board.boards import shipped
+
+    return beginning(shipped(), incomplete)
+
+
 def scenes(incomplete: str) -> list[str]:
     """Scenes of ``txop specimen``."""
     from txop import _native

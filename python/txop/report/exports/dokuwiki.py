@@ -43,7 +43,7 @@ def write_dokuwiki(archive: Archive, result: CompareResult, target: Path) -> Non
 
 def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     """The page, line by line."""
-    yield f"===== {_heading(result.title or 'Campaign')} ====="
+    yield f"===== {heading(result.title or 'Campaign')} ====="
     yield ""
     for sentence in [*result.headline, *result.warnings]:
         yield f"{cell(sentence)}"
@@ -61,10 +61,10 @@ def lines(archive: Archive, result: CompareResult) -> Iterator[str]:
     yield from _patches(archive, result)
     if result.voided:
         yield "==== Void runs ===="
-        yield _row(["Run", "Cause", "Repeated in block"], head=True)
+        yield table_row(["Run", "Cause", "Repeated in block"], head=True)
         for run in result.voided:
             causes = "; ".join(f"{gate}: {cause}" for gate, cause in zip(run.gates, run.causes, strict=True))
-            yield _row([cell(run.run), cell(causes), "" if run.repeated_in is None else str(run.repeated_in)])
+            yield table_row([cell(run.run), cell(causes), "" if run.repeated_in is None else str(run.repeated_in)])
         yield ""
     yield "==== Analysis ===="
     yield from (f"  * {cell(sentence)}" for sentence in result.methods)
@@ -85,11 +85,11 @@ def _test(archive: Archive, result: CompareResult, test: str, title: str) -> Ite
     else:
         unit = f" [{main.metric.unit}]" if main.metric.unit else ""
         figure_head = f"{main.metric.title[:1].upper()}{main.metric.title[1:]}{unit}"
-    yield f"==== {_heading(title)} ===="
-    yield _row(["DUT", "AP", "Driver", figure_head, "AP <-> DUT", "Notes", "PCAP"], head=True)
+    yield f"==== {heading(title)} ===="
+    yield table_row(["DUT", "AP", "Driver", figure_head, "AP <-> DUT", "Notes", "PCAP"], head=True)
     runs = counting(archive, test)
     for arm in result.arms:
-        yield _row(
+        yield table_row(
             [
                 cell(_environment(result, _DUT)),
                 cell(_environment(result, _AP)),
@@ -113,10 +113,10 @@ def _patches(archive: Archive, result: CompareResult) -> Iterator[str]:
     if not patches:
         return
     yield "==== Patches ===="
-    yield _row(["Number", "Description", "Link", "Testing results", "Upstream State"], head=True)
+    yield table_row(["Number", "Description", "Link", "Testing results", "Upstream State"], head=True)
     for name, patch in patches.items():
         results = "; ".join(change.sentence for change in result.changes if change.patch == name)
-        yield _row(
+        yield table_row(
             [
                 "" if patch.number is None else str(patch.number),
                 cell(patch.description),
@@ -204,7 +204,8 @@ def _where(result: CompareResult) -> str:
     return ", ".join(part for part in (distance, words_of_sight) if part)
 
 
-def _row(cells: Sequence[str], *, head: bool = False) -> str:
+def table_row(cells: Sequence[str], *, head: bool = False) -> str:
+    """A row of a table; the cells are marked up already."""
     return "| " + " | ".join(f"**{text}**" if head and text else text for text in cells) + " |"
 
 
@@ -239,8 +240,8 @@ def link(address: str) -> str:
     )
 
 
-def _heading(text: str) -> str:
-    """A heading cannot hold ``%%``: signs with a meaning are left out of it."""
+def heading(text: str) -> str:
+    """Text of a heading, which cannot hold ``%%``: signs with a meaning are left out of it."""
     return re.sub(r"={2,}|[\[\]{}<>|^*~%\\]|//+|__+|''+|--+", " ", visible(text)).strip() or "Campaign"
 
 

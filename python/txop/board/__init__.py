@@ -1,0 +1,1 @@
+"""A board of tasks: what is claimed of each, and what evidence shows."""

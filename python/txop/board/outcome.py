@@ -1,0 +1,34 @@
+"""What one piece of evidence shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Answer = Literal["pass", "fail", "can't be told", "not there"]
+"""``not there``: the evidence that the board names does not exist, or cannot be read."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One piece of evidence, looked up."""
+
+    answer: Answer
+    sentence: str
+    """With the figures and their n, or with the reason."""
+    source: str = ""
+    """File, capture or archive, as it was named."""
+    origin: str | None = None
+    """Where the figures come from; ``None``: not known."""
+    n: int | None = None
+    """Frames, lines or runs that it rests on."""
+
+
+def told(works: bool, sentence: str, n: int) -> Outcome:
+    """A check that has an answer."""
+    return Outcome("pass" if works else "fail", sentence, n=n)
+
+
+def untold(because: str, n: int | None = None) -> Outcome:
+    """A check that has none."""
+    return Outcome("can't be told", f"can't be told here, because {because}", n=n)

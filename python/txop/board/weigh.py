@@ -1,0 +1,131 @@
+"""A board with everything that was given beside it: its own evidence, captures, the runs of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from txop.archive.reader import read_archive
+from txop.archive.run_file import RunFile
+from txop.board import certificate
+from txop.board.boards import Placed
+from txop.board.evidence import Analyze, Evidences, checked
+from txop.board.judge import CheckedCertificate, Judged, judge
+from txop.board.model import CheckName, Task
+from txop.board.outcome import Outcome
+from txop.present.format import plural
+
+CAPTURES = ("air.pcapng", "air.pcap")
+"""Where the capture of a run may be."""
+
+
+@dataclass
+class _Found:
+    """What captures say, by the check."""
+
+    outcomes: dict[CheckName, list[Outcome]] = field(default_factory=dict)
+    certificates: list[CheckedCertificate] = field(default_factory=list)
+    damage: list[str] = field(default_factory=list)
+
+    def add(self, check: CheckName, outcome: Outcome) -> None:
+        self.outcomes.setdefault(check, []).append(outcome)
+
+
+def weigh(
+    placed: Placed,
+    captures: Sequence[Path],
+    analyze: Analyze,
+    *,
+    station: str | None = None,
+    arm: str = "",
+    folder: Path | None = None,
+) -> Judged:
+    """Look everything up.
+
+    Args:
+        placed: The board. Of an archive, the captures of its runs are put to the checks, too.
+        captures: Captures that every task with a check, and every certificate, is put to; or documents of
+            ``txop air --json``.
+        analyze: Makes the report of a capture.
+        station: The device in all of them; default: the board's, else the station with most data.
+        arm: The arm whose runs count; default: the board's, else every arm.
+        folder: Where the evidence is that the board names; default: beside the board.
+
+    Raises:
+        UserError: the archive cannot be read.
+    """
+    board = placed.board
+    evidences = Evidences(folder or placed.folder, analyze)
+    device = station or board.station
+    asked = list(dict.fromkeys(task.check for task in board.task if task.check is not None))
+    found = _Found()
+    for path in captures:
+        report = evidences.report(path)
+        if isinstance(report, Outcome):
+            for check in asked:
+                found.add(check, replace(report, source=str(path)))
+            found.damage.append(f"{path}: {report.sentence}")
+            continue
+        if report.summary.damage is not None:
+            found.damage.append(f"{path}: damaged at byte {report.summary.damage.offset:,}")
+        for check in asked:
+            found.add(check, replace(checked(report, check, device), source=str(path)))
+        found.certificates += [
+            certificate.check(each, number, report, device, str(path)) for number, each in enumerate(board.certificate)
+        ]
+    if placed.archive is not None:
+        _of_archive(placed.archive, asked, evidences, device, arm or board.arm, found)
+
+    def look_up(task: Task) -> Iterator[Outcome]:
+        for evidence in task.evidence:
+            yield evidences.look_up(evidence, task.check, device)
+        yield from found.outcomes.get(task.check, []) if task.check is not None else []
+
+    rows = judge(board, lambda task: list(look_up(task)))
+    certificates = found.certificates or [
+        certificate.unchecked(each, number) for number, each in enumerate(board.certificate)
+    ]
+    return Judged(board, rows, certificates, found.damage)
+
+
+def _of_archive(
+    root: Path, asked: Sequence[CheckName], evidences: Evidences, device: str | None, arm: str, found: _Found
+) -> None:
+    archive = read_archive(root)
+    found.damage += archive.damage
+    runs = [run for run in archive.runs if run.state == "valid" and (not arm or run.arm == arm)]
+    by_arm: dict[str, dict[CheckName, list[tuple[RunFile, Outcome]]]] = {}
+    for run in runs:
+        path = next((p for p in (archive.layout.run(run.run) / name for name in CAPTURES) if p.is_file()), None)
+        if path is None or not asked:
+            continue
+        report = evidences.report(path)
+        if isinstance(report, Outcome):
+            found.damage.append(f"{path.relative_to(root)}: {report.sentence}")
+            continue
+        for check in asked:
+            by_arm.setdefault(run.arm, {}).setdefault(check, []).append((run, checked(report, check, device)))
+        evidences.forget(path)
+    for name, answers in by_arm.items():
+        for check, outcomes in answers.items():
+            found.add(check, replace(_together(name, outcomes), source=str(root)))
+    if not by_arm and asked:
+        found.damage.append(f"{root}: no valid run{f' of {arm}' if arm else ''} has a capture that can be read")
+
+
+def _together(arm: str, outcomes: Sequence[tuple[RunFile, Outcome]]) -> Outcome:
+    """The answers of the runs of one arm as one: they pass when each that tells does."""
+    telling = [(run, each) for run, each in outcomes if each.answer in ("pass", "fail")]
+    failing = [(run, each) for run, each in telling if each.answer == "fail"]
+    chosen_run, chosen = (failing or telling or list(outcomes))[0]
+    answer = chosen.answer
+    n = len(telling)
+    if answer == "can't be told":
+        text = f"{arm}: none of {plural(len(outcomes), 'run')} tells"
+    else:
+        agreeing = len(failing) if failing else n
+        text = f"{arm}: {answer} in {agreeing} of {plural(n, 'run')} that {'tells' if n == 1 else 'tell'}"
+        if n < len(outcomes):
+            text += f" ({len(outcomes) - n} do not)"
+    return Outcome(answer, f"{text}; {chosen_run.run}: {chosen.sentence}", origin=chosen_run.origin.value, n=n)

@@ -1,0 +1,187 @@
+"""``txop board``: a board of tasks, each state beside its evidence."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from txop.cli import console, name_completion
+from txop.cli.browser import show
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.examples import epilog
+from txop.cli.mac_address import mac_address
+from txop.core.errors import ExitCode, UserError
+from txop.core.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from txop.air.report import AirReport
+    from txop.board.judge import Judged
+
+_FORMATS = ("html", "markdown", "dokuwiki", "json")
+_STDOUT = Path("-")
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop board``."""
+    app.command(
+        name="board",
+        epilog=epilog(
+            [
+                ("txop board rtl8xxxu-gardena", "a board that comes with txop: what of it has evidence"),
+                ("txop board rtl8xxxu-gardena --capture air.pcapng", "and what a capture of your device shows"),
+                ("txop board board.toml --format html -o board.html", "a board of your own, as a page"),
+                ("txop board board.toml --format dokuwiki -o -", "as a table for a wiki"),
+                ("txop board campaign --board board.toml --arm patched", "put a campaign's captures to the checks"),
+                ("txop board board.toml --json | jq '.tasks[] | {task, state, standing}'", "for scripts"),
+            ],
+            [
+                "A state is a claim. Evidence is looked up: a fault in a log, a line that iw printed, a check of a"
+                " capture, a figure of runs. A state without it is shown as claimed, without evidence.",
+                "Exit codes: 1 when evidence contradicts a state or is not there; 4 when a capture or an archive is"
+                " damaged. docs/board.md explains the files.",
+            ],
+        ),
+    )(board)
+
+
+def board(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="BOARD|PLAN|ARCHIVE",
+            help="A board (TOML, or the name of one that comes with txop), or an archive or plan with a board.toml.",
+            autocompletion=name_completion.boards,
+        ),
+    ],
+    captures: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--capture", metavar="FILE", help="Put this capture (or `txop air --json` of it) to the checks; repeatable."
+        ),
+    ] = None,
+    station: Annotated[
+        str | None,
+        typer.Option(metavar="MAC", help="The device in captures; default: the board's, else the one with most data."),
+    ] = None,
+    board_file: Annotated[
+        Path | None, typer.Option("--board", metavar="FILE", help="The board of an archive or plan without one.")
+    ] = None,
+    arm: Annotated[
+        str | None, typer.Option(metavar="ARM", help="Of an archive, only the runs of this arm; default: the board's.")
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the files are that the board names; default: beside the board."),
+    ] = None,
+    format_name: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help=f"Write a file: {', '.join(_FORMATS)}.",
+            autocompletion=name_completion.one_of(_FORMATS),
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write it; - for stdout.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
+    json: JsonFlag = False,
+) -> int:
+    """Show a board of tasks: each state beside what its evidence shows."""
+    _check(format_name, output, json=json, open_page=open_page)
+    from txop.board.boards import find
+    from txop.board.weigh import weigh
+
+    placed = find(what, board_file)
+    for path in captures or []:
+        if not path.exists():
+            raise UserError("no such capture", where=str(path))
+    if evidence is not None and not evidence.is_dir():
+        raise UserError("no such folder", where=str(evidence))
+    judged = weigh(
+        placed,
+        captures or [],
+        _analyze,
+        station=None if station is None else mac_address(station),
+        arm=arm or "",
+        folder=evidence,
+    )
+    if format_name is not None and output is not None:
+        _write(judged, format_name, output)
+    if json:
+        from txop.board.exports import document
+
+        console.write_json(document(judged))
+    elif output != _STDOUT:
+        _show(judged)
+    if open_page and output is not None:
+        show(output)
+    return _code(judged)
+
+
+def _check(format_name: str | None, output: Path | None, *, json: bool, open_page: bool) -> None:
+    if format_name is not None and format_name not in _FORMATS:
+        to_do = did_you_mean(format_name, _FORMATS)
+        raise UserError(f"unknown format {format_name}", where="--format", what_to_do=to_do)
+    if (format_name is None) != (output is None):
+        raise UserError("--format and --output go together", what_to_do="give both: --format html -o board.html")
+    if json and output == _STDOUT:
+        raise UserError("--json and --output - both write to stdout", what_to_do="give --output a file")
+    if open_page and (format_name != "html" or output == _STDOUT):
+        raise UserError("--open needs a page", what_to_do="add --format html -o FILE")
+    if output is not None and output != _STDOUT and not output.parent.is_dir():
+        raise UserError("no such folder", where=str(output.parent), what_to_do="make it, or name another file")
+
+
+def _analyze(name: str) -> AirReport:
+    from txop.air import analyze
+    from txop.cli.reading_bar import ReadingBar
+
+    with ReadingBar(name) as bar:
+        return analyze(name, progress=bar.advance)
+
+
+def _write(judged: Judged, format_name: str, target: Path) -> None:
+    import json
+
+    from txop import __version__
+    from txop.board import exports
+    from txop.core.whole_file import whole_file
+
+    if format_name == "html":
+        text = exports.page(judged, f"txop {__version__}")
+    elif format_name == "json":
+        text = json.dumps(exports.document(judged), indent=2) + "\n"
+    else:
+        lines = exports.markdown_lines(judged) if format_name == "markdown" else exports.dokuwiki_lines(judged)
+        text = "\n".join(lines) + "\n"
+    if target == _STDOUT:
+        sys.stdout.write(text)
+        return
+    with whole_file(target) as out:
+        out.write(text)
+    console.stderr().print(safe_text(f"Wrote {target}"), soft_wrap=True)
+
+
+def _show(judged: Judged) -> None:
+    from txop.board.view import headline, sections
+    from txop.cli.terminal_report import print_sections
+
+    out = console.stdout()
+    out.print(safe_text(judged.board.title, "bold"), soft_wrap=True)
+    out.print(safe_text(headline(judged)), soft_wrap=True)
+    print_sections(out, sections(judged), 0)
+
+
+def _code(judged: Judged) -> ExitCode:
+    for sentence in judged.damage:
+        console.stderr().print(safe_text(f"Warning: {sentence}.", "yellow"), soft_wrap=True)
+    from txop.board.judge import BAD
+
+    if judged.damage:
+        return ExitCode.PARTIAL
+    return ExitCode.VERDICT_NO if any(row.standing in BAD for row in judged.rows) else ExitCode.OK
