@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fake_target import FakeTarget
+from txop.measure.probes import provenance as probe
 from txop.measure.probes import questions
 from txop.measure.probes.provenance import provenance
 from txop.measure.probes.questions import Answer, ask
@@ -91,6 +92,57 @@ def test_provenance_is_one_command() -> None:
     missing = facts["not_available"]
     assert isinstance(missing, dict)
     assert missing["interface driver"] == "lo has no driver in sysfs"
+
+
+def of_modem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qmicli: str, interface: str) -> dict[str, object]:
+    """Facts of a machine whose interface wwan0 is a QMI modem's, with rmnet0 on top of it."""
+    net = tmp_path / "net"
+    device = tmp_path / "devices/usb1/1-1/1-1:1.4"
+    (device / "usbmisc/cdc-wdm3").mkdir(parents=True)
+    (device / "bInterfaceNumber").write_text("0a\n")
+    (tmp_path / "drivers/qmi_wwan").mkdir(parents=True)
+    (device / "driver").symlink_to(tmp_path / "drivers/qmi_wwan")
+    for name in ("wwan0", "rmnet0"):
+        (net / name).mkdir(parents=True)
+    (net / "wwan0/device").symlink_to(device)
+    (net / "rmnet0/lower_wwan0").symlink_to(net / "wwan0")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "qmicli").write_text(f'#!/bin/sh\necho "$@" >{tmp_path}/asked\n{qmicli}\n')
+    (programs / "qmicli").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setattr(probe, "_SCRIPT", probe._SCRIPT.replace("/sys/class/net/", f"{net}/"))
+
+    async def story() -> dict[str, object]:
+        target = LocalTarget("dut", interface=interface)
+        await target.connect()
+        try:
+            return await provenance(target)
+        finally:
+            await target.close()
+
+    return asyncio.run(story())
+
+
+@pytest.mark.parametrize("interface", ["wwan0", "rmnet0"])
+def test_the_limits_of_a_modem_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interface: str) -> None:
+    said = "       Uplink data aggregation protocol: 'qmap'\n  Uplink data aggregation max datagrams: '11'\n"
+    facts = of_modem(tmp_path, monkeypatch, f'printf "%s" "{said}"', interface)
+    about = facts["interface"]
+    assert isinstance(about, dict)
+    assert about["modem_data_format"] == {"uplink": "qmap", "uplink_datagrams": 11}
+    asked = (tmp_path / "asked").read_text()
+    assert asked == "-p -d /dev/cdc-wdm3 --wda-get-data-format=ep-type=hsusb,ep-iface-number=10\n"
+
+
+@pytest.mark.parametrize(("qmicli", "reason"), [("exit 1", "ended with 1"), ("echo hello", "said nothing of it")])
+def test_a_modem_that_does_not_tell_its_limits_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qmicli: str, reason: str
+) -> None:
+    facts = of_modem(tmp_path, monkeypatch, qmicli, "wwan0")
+    missing = facts["not_available"]
+    assert isinstance(missing, dict)
+    assert missing["modem data format"].endswith(reason)
 
 
 PLAN = b"""

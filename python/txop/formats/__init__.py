@@ -22,7 +22,7 @@ figure is never 0. Units are in the names. Nothing here runs a command, opens a 
 | `iw_survey` | ``iw dev X survey dump``, and the difference of two |
 | `iw_ssid` | an SSID as iw escapes it; `iw_failure`: iw's own errors |
 | `ethtool` | ``ethtool -S`` |
-| `qmicli` | ``qmicli --wda-set-data-format`` |
+| `qmicli` | ``qmicli --wda-set-data-format``, ``--wda-get-data-format`` |
 | `mac80211_debugfs` | mac80211's ``airtime`` |
 | `usb` | USB devices from their attributes in sysfs |
 | `mmc_ios` | ``/sys/kernel/debug/mmcN/ios`` |

@@ -1,4 +1,4 @@
-"""What qmicli (libqmi-utils) prints after ``--wda-set-data-format``: how host and modem agreed to fill transfers."""
+"""How host and modem agreed to fill transfers, as qmicli (libqmi-utils) reports it after WDA Set or Get Data Format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {
 
 
 def parse_data_format(text: str) -> dict[str, str | int]:
-    """The answer of a modem to WDA Set Data Format, as libqmi 1.32 prints it: ``link``, ``uplink``, ``downlink`` (the
+    """A modem's answer to WDA Set or Get Data Format, as libqmi 1.32 prints it: ``link``, ``uplink``, ``downlink`` (the
     framing) and the limits of a transfer, ``uplink_datagrams``, ``uplink_bytes`` and the same downlink. What it does
     not say is not there.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from txop.formats.qmicli import parse_data_format
 from txop.measure.probes.questions import NOT_ASKED, Answer, ask
 from txop.targets.contract import Target
 
@@ -48,6 +49,18 @@ if [ "$module" != /sys/module/ ]; then
     for file in "$module"/parameters/*; do [ ! -e "$file" ] || ask "parameter:${file##*/}" cat "$file"; done
 fi
 ask ethtool ethtool -i "$1"
+# the interface of the modem: the one itself, or the one that a multiplexed channel (rmnet0, qmimux0) stands on
+below=$net
+for link in "$net"/lower_*; do [ ! -e "$link" ] || below=$link; done
+case $(readlink "$below/device/driver" 2>/dev/null) in
+*/qmi_wwan*)
+    number=$(cat "$below/device/bInterfaceNumber" 2>/dev/null)
+    for control in "$below"/device/usbmisc/cdc-wdm*; do
+        ask modem_data_format qmicli -p -d "/dev/${control##*/}" \
+            "--wda-get-data-format=ep-type=hsusb,ep-iface-number=$((0x${number:-0}))"
+    done
+    ;;
+esac
 path=$(readlink -f "$net/device" 2>/dev/null)
 case $path in
 /sys/*/usb*) for key in USB; do ask "usb:$key" cat "${path%/*}/$key"; done ;;
@@ -163,6 +176,7 @@ class _Facts:
             about["parameters"] = {key: value for key, value in values.items() if value is not None}
         self._ethtool(about)
         self._bus(about)
+        self._modem(about)
         self.found["interface"] = about
 
     def _ethtool(self, about: dict[str, Any]) -> None:
@@ -187,6 +201,18 @@ class _Facts:
             about["sdio"] = {
                 key.strip(): value.strip()[:80] for key, colon, value in rows if colon and key.strip() in _SDIO
             }
+
+    def _modem(self, about: dict[str, Any]) -> None:
+        """How a QMI modem and its host agreed to fill transfers, and the modem's limits (WDA Get Data Format)."""
+        if "modem_data_format" not in self._answers:
+            return
+        answer = self._get("modem_data_format")
+        if answer.ok and (agreed := parse_data_format(answer.text)):
+            about["modem_data_format"] = agreed
+        else:
+            self.missing["modem data format"] = (
+                "qmicli said nothing of it" if answer.ok else _why_not(answer, "qmicli -p (libqmi-utils, libqmi-proxy)")
+            )
 
     def regulatory_domain(self) -> None:
         """Record the regulatory domain of the machine: the first that iw names."""
