@@ -321,7 +321,9 @@ def test_what_cannot_be_done_in_a_guest_is_said_before(old: str, new: str, key: 
     assert not check(loaded(TEXT), files=False).problems
 
 
-@pytest.mark.parametrize("name", ["guest-two-drivers", "guest-modem-aggregation"])
+@pytest.mark.parametrize(
+    "name", ["guest-two-drivers", "guest-modem-aggregation", "guest-modem-sweep", "guest-ncm-timer"]
+)
 def test_the_shipped_plan_is_one(name: str) -> None:
     path = Path(__file__).parents[2] / f"examples/plans/{name}.toml"
     tomllib.loads(path.read_text(encoding="utf-8"))

@@ -147,6 +147,7 @@ def test_a_block_that_a_timer_ends_is_no_error(tmp_path):
         target.answer("ethtool", stdout=text)
     reading = go(tmp_path, EthtoolStatistics(), target)
     assert growth(tmp_path, "dut") == {"tx_reason_timeout": 160, "tx_dropped": 3}
+    assert reading.metrics["ncm_timer_percent"].value == 100
     assert reading.warnings == ["dut: the driver counted errors: tx_dropped +3"]
 
 

@@ -213,6 +213,9 @@ METRICS: dict[str, Metric] = {
         Metric("chip_engine_percent", "modem's engine busy", "%", None, "difference", 3.0,
            "Share of the window that the virtual modem worked on transfers from the host, by its own count; at 100 % "
            "it takes no more of them, whatever is in them."),
+        Metric("ncm_timer_percent", "blocks ended by the timer", "%", None, "difference", 5.0,
+           "Blocks from the host that the timer of cdc_ncm ended (`tx_reason_timeout`), in percent of those that its "
+           "counters give a reason for (`ethtool -S`, `tx_reason_*`); the others were full. Of the whole run."),
         Metric("load_time_s", "time to load", "s", "lower", "ratio", 20.0,
            "From loading the arm until it was up and verified."),
         Metric("cycles", "module cycles", "", "higher", "ratio", 10.0,

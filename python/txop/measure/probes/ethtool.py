@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from txop.core.visible import visible
@@ -22,7 +22,7 @@ _BAD = re.compile(
     r"err|drop|fail|discard|crc|fcs|fifo|miss|overrun|underrun|overflow|timeout|abort|reset|stuck|no_?buf|no_?res|short",
     re.IGNORECASE,
 )
-_GOOD = re.compile(r"tx_reason_")
+_REASON = re.compile(r"tx_reason_")
 """Why blocks of cdc_ncm ended: one that its timer ends (``tx_reason_timeout``) is not an error."""
 
 
@@ -75,13 +75,26 @@ class EthtoolStatistics:
             return reading
         for name in (BEFORE, AFTER):
             reading.files[name.format(self._target)] = f"ethtool -S on {self._target}"
-        errors = [key for key in grown if _BAD.search(key) and not _GOOD.match(key)]
+        if (share := timer_percent(grown)) is not None:
+            reading.put("ncm_timer_percent", share, f"ethtool -S on {self._target}")
+        errors = [key for key in grown if _BAD.search(key) and not _REASON.match(key)]
         bad = sorted(((grown[key], key) for key in errors), reverse=True)
         if bad:
             shown = ", ".join(f"{visible(key)} +{n}" for n, key in bad[:MAX_NAMED])
             more = f" and {len(bad) - MAX_NAMED} more" if len(bad) > MAX_NAMED else ""
             reading.warnings.append(f"{self._target}: the driver counted errors: {shown}{more}")
         return reading
+
+
+def timer_percent(grown: Mapping[str, int]) -> float | None:
+    """Blocks that the timer of cdc_ncm ended, in percent of those that were sent for a reason; ``None``: it sent none,
+    or is another driver. The reasons are those of drivers/net/usb/cdc_ncm.c.
+
+    >>> timer_percent({"tx_reason_timeout": 30, "tx_reason_ntb_full": 60, "tx_reason_max_datagram": 10})
+    30.0
+    """
+    reasons = [step for key, step in grown.items() if _REASON.match(key)]
+    return 100 * grown.get("tx_reason_timeout", 0) / sum(reasons) if sum(reasons) else None
 
 
 def growth(folder: Path, target: str) -> dict[str, int] | None:
