@@ -44,6 +44,15 @@ def test_what_is_missing_is_null_not_zero(report, empty_report):
     assert rows["waterfall.goodput"].weight is None
 
 
+def test_figures_that_no_capture_has_are_counted_not_listed(empty_report):
+    both = compare([empty_report, empty_report])
+    lacking = [row for row in both.differences if row.values == [None, None]]
+    assert lacking
+    table = grid(both)
+    assert len(table.rows) == len(both.differences) - len(lacking)
+    assert f"{len(lacking)} figures that no capture has are not listed." in table.note
+
+
 def test_every_waterfall_step_is_compared(report, good_report):
     keys = {row.key for row in compare([report, good_report]).differences}
     assert {f"waterfall.{step.cause}" for step in report.waterfall} <= keys

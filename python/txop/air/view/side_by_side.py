@@ -8,7 +8,7 @@ from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 
 _NAMED = 4
-"""So many figures are named that a capture lacks."""
+"""Figures that are named of those that a capture lacks."""
 
 
 def letter(index: int) -> str:
@@ -17,7 +17,8 @@ def letter(index: int) -> str:
 
 
 def grid(comparison: Comparison) -> Grid:
-    """Key figures with one column per capture and, for two captures, their difference; what matters most first."""
+    """Key figures with one column per capture and, for two captures, their difference; what matters most first. Figures
+    that no capture has are not listed, but counted in the note."""
     letters = [letter(n) for n in range(len(comparison.captures))]
     columns = [
         Column("Figure", right=False),
@@ -27,7 +28,8 @@ def grid(comparison: Comparison) -> Grid:
     columns += [Column(f"{letter} − A") for letter in letters[1:]] if len(letters) == 2 else []
     columns.append(Column("Weight", rank=2))
     rows = []
-    for row in comparison.differences:
+    known = [row for row in comparison.differences if any(value is not None for value in row.values)]
+    for row in known:
         line = [Cell(row.label), Cell(row.section), *(_value(row, value) for value in row.values)]
         if len(letters) == 2:
             line.append(_change(row, row.differences[1]))
@@ -37,6 +39,8 @@ def grid(comparison: Comparison) -> Grid:
         "Weight: the difference itself for shares and percentages, the relative change for other figures. "
         "One capture of each says nothing about chance." + "".join(f" {each}" for each in not_available(comparison))
     )
+    if lacking := len(comparison.differences) - len(known):
+        note += f" {fmt.plural(lacking, 'figure')} that no capture has {'is' if lacking == 1 else 'are'} not listed."
     return Grid("What differs, the largest difference first", columns, rows, note, "figures", whole=True)
 
 
