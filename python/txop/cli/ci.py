@@ -139,9 +139,9 @@ def ci(
 
 
 def _build(judged: Judged, *, quiet: bool) -> None:
-    from txop.cli.guest_options import note, told
+    from txop.cli.guest_options import errors_reported, note
 
-    with told() as ending:
+    with errors_reported() as ending:
         ending.run(judged.build(lambda words: None if quiet else note(words)), at_once=True)
 
 
