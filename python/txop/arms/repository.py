@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 from txop.core.errors import MissingTool, UserError
 from txop.core.visible import visible
@@ -190,7 +191,7 @@ def _git(
     *,
     check: bool = True,
     variables: Mapping[str, str] | None = None,
-    stdout: object = subprocess.PIPE,
+    stdout: int | IO[bytes] = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[bytes]:
     # safe.directory: who builds a tree trusts it already
     whole = ["git", "-c", "safe.directory=*", "-c", "core.quotePath=false", "-C", str(folder), *argv]
@@ -199,7 +200,7 @@ def _git(
             whole,
             env=git_environment(variables),
             stdin=subprocess.DEVNULL,
-            stdout=stdout,  # type: ignore[arg-type]
+            stdout=stdout,
             stderr=subprocess.PIPE,
             timeout=TIMEOUT_S,
             check=False,
