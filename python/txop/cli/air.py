@@ -67,6 +67,7 @@ def register(app: typer.Typer) -> None:
                 ("txop air a.pcapng b.pcapng c.pcapng", "more than two side by side"),
                 ("txop air capture.pcapng --key-file keys.txt", "TCP losses beside 802.11 attempts, decrypted"),
                 ("txop air open.pcapng --packets", "the same in a network without encryption"),
+                ("txop air captures --to-parquet air", "every capture of a folder into one data set, on all cores"),
             ],
             [
                 "Sections: summary, stations, ghosts, exchanges, aggregation, airtime, waterfall, capabilities,"
@@ -144,6 +145,20 @@ def air(
     packets: Annotated[
         bool, typer.Option("--packets", help="Join packets with 802.11 attempts; --key-file does so, too.")
     ] = False,
+    to_parquet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Read all captures (files, folders, fsspec addresses) into one Parquet data set."
+        ),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, max=1024, metavar="N", help="Processes of --to-parquet; default: one per core."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="--to-parquet with the workers of this Dask scheduler, tcp://HOST:8786."),
+    ] = None,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep reading a growing capture; the report comes after Ctrl-C.")
     ] = False,
@@ -152,6 +167,18 @@ def air(
 
     Several captures are put side by side.
     """
+    if to_parquet is not None:
+        from txop.cli.air_dataset import write_dataset
+
+        others = {"--interface": interface, "--html": html, "--csv": csv, "--section": section, "--pair": pair,
+                  "--station": station, "--list": list_, "--events": events, "--rates": rates, "--bssid": bssid,
+                  "--block-acks": block_acks, "--channel": channel, "--from": from_, "--to": to, "--top": top,
+                  "--key-file": key_file, "--packets": packets, "--follow": follow, "--ghosts": ghosts}  # fmt: skip
+        if given := next((name for name, value in others.items() if value not in (None, False)), None):
+            raise UserError(f"--to-parquet does not go with {given}", what_to_do="leave one of them out")
+        return write_dataset(files or [], to_parquet, jobs=jobs, cluster=cluster, json=json)
+    if jobs is not None or cluster is not None:
+        raise UserError("--jobs and --cluster go with --to-parquet", what_to_do="add --to-parquet FOLDER")
     chosen, only, address = _pair(pair), _sections(section), _address(station)
     check_window(from_, to)
     files = _sources(files or [], interface)
