@@ -201,6 +201,8 @@ def test_every_check_says_what_it_shows():
         ("ack-by-rate", "ack-every-rate", "fail"),
         ("healthy", "ack-every-rate", "can't be told"),
         ("upload", "a-mpdu-tx", "pass"),
+        ("healthy", "a-mpdu-rx", "pass"),
+        ("ack-by-rate", "a-mpdu-rx", "can't be told"),
         ("no-ampdu-status", "bar-rx", "can't be told"),
         ("healthy", "a-msdu-rx", "can't be told"),
         ("healthy", "stbc-rx", "can't be told"),
@@ -261,6 +263,9 @@ def test_amsdus_and_block_ack_requests(scene):
     for answered, answer in ((40, "pass"), (20, "can't be told"), (0, "fail")):
         changed = report_with(report, block_acks=asked, exchanges=exchanges(answered, 40 - answered))
         assert run("bar-rx", changed, DONGLE).answer == answer
+    refusing = {"addba_requests": 3, "addba_refused": 3, "addba_accepted": 0, "block_acks": 0}
+    changed = report_with(report, block_acks=[each.model_copy(update=refusing) for each in report.block_acks])
+    assert run("a-mpdu-rx", changed, DONGLE).answer == "fail"
     deaf = report.hearing.model_copy(update={"silence_is_evidence": False})
     changed = report_with(report, block_acks=asked, exchanges=exchanges(0, 40), hearing=deaf)
     assert run("bar-rx", changed, DONGLE).answer == "can't be told"

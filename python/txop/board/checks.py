@@ -169,6 +169,20 @@ def _ampdu_tx(report: AirReport, station: str) -> Outcome:
     return told(False, text, mpdus)
 
 
+def _ampdu_rx(report: AirReport, station: str) -> Outcome:
+    flows = [flow for flow in report.block_acks if flow.recipient == station]
+    requests, accepted = sum(f.addba_requests for f in flows), sum(f.addba_accepted for f in flows)
+    refused, answers = sum(f.addba_refused for f in flows), sum(f.block_acks for f in flows)
+    text = f"{_agreements(flows)}; {plural(answers, 'Block Ack')} sent by it"
+    if requests and refused and not accepted and not answers:
+        return told(False, f"it refused every agreement: {text}", refused)
+    if not accepted:
+        return untold(f"no agreement that it accepted is in the capture ({text})", answers)
+    if not answers:
+        return untold(f"no Block Ack of it was captured ({text})", answers)
+    return told(True, text, answers)
+
+
 def _bar_rx(report: AirReport, station: str) -> Outcome:
     requests = sum(flow.requests for flow in report.block_acks if flow.recipient == station)
     if not requests:
@@ -290,6 +304,7 @@ CHECKS: dict[CheckName, Check] = {
     "a-msdu-rx": Check("A-MSDUs sent to it are acknowledged", _amsdu_rx),
     "stbc-rx": Check("it claims to receive STBC, and STBC is sent to it", _stbc_rx),
     "a-mpdu-tx": Check("it sends A-MPDUs under an agreement", _ampdu_tx),
+    "a-mpdu-rx": Check("it accepts an agreement and sends Block Acks; whether complete: block-ack-complete", _ampdu_rx),
     "bar-rx": Check("it answers Block Ack requests", _bar_rx),
     "wmm": Check("it claims WMM, and sends data of several access categories", _wmm),
     "high-mcs": Check("it sends at MCS 5 to 7", _high_mcs),

@@ -24,6 +24,7 @@ CheckName = Literal[
     "a-msdu-rx",
     "stbc-rx",
     "a-mpdu-tx",
+    "a-mpdu-rx",
     "bar-rx",
     "wmm",
     "high-mcs",

@@ -64,6 +64,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("ci", "Build a patch series and its base, run both in exact guests, and write the verdict as a mail."),
     Command("compare", "Compare the arms of a campaign: effect, exact interval, verdict, and what was not counted."),
+    Command("trend", "Follow an arm's figures over several archives: change points, and what else changed there."),
     Command("note", "Add a remark to a campaign: what was going on that no probe records."),
     Command("report", "Write a campaign as one HTML page, or as text, tables, data and pictures."),
     Command(

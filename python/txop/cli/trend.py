@@ -1,0 +1,101 @@
+"""``txop trend ARCHIVE...``: how figures went from release to release, and what else changed where they did."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from txop.cli import console, name_completion
+from txop.cli.browser import show
+from txop.cli.console import JsonFlag, safe_text
+from txop.cli.examples import epilog
+from txop.core.errors import ExitCode, UserError
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``txop trend``."""
+    app.command(
+        name="trend",
+        epilog=epilog(
+            [
+                ("txop trend 2026-01 2026-02 2026-03", "the same plan, run for three releases: where it changed"),
+                ("txop trend releases/* --arm vanilla --html trend.html", "one page with a plot per figure"),
+                ("txop trend releases/* --metric tx.rtt_p95_ms", "another figure than the primary ones"),
+                ("txop trend releases/* --fail-on-worse", "for CI: exit code 1 when the last step is worse"),
+                ("txop trend releases/* --json | jq '.figures[].steps[] | {after, estimate, verdict}'", "for scripts"),
+            ],
+            [
+                "Each archive is compared with the one before it, unpaired and exact, and the last with the first; all"
+                " p-values are adjusted together. One run in an archive gives no verdict.",
+                "Exit codes: 1 worse (with --fail-on-worse); 2 not comparable; 4 parts of an archive are damaged."
+                " docs/trend.md explains the rest.",
+            ],
+        ),
+    )(trend)
+
+
+def trend(
+    archives: Annotated[
+        list[Path], typer.Argument(metavar="ARCHIVE...", help="Two archives or more; they are put in order of time.")
+    ],
+    arm: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM",
+            help="The arm to follow; default: the baseline of the first archive.",
+            autocompletion=name_completion.arms,
+        ),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEST.METRIC", help="Follow this figure; repeatable; default: the primary figures."),
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write one self-contained page with plots.")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page when there is a display.")] = False,
+    fail_on_worse: Annotated[
+        bool, typer.Option("--fail-on-worse", help="Exit with 1 when a figure's last step, or all of them, is worse.")
+    ] = False,
+    json: JsonFlag = False,
+) -> int:
+    """Follow an arm's figures over several archives: change points, and what else changed there."""
+    if open_page and html is None:
+        raise UserError("--open needs a page", what_to_do="add --html FILE")
+    if html is not None and not html.parent.is_dir():
+        raise UserError("no such folder", where=str(html.parent), what_to_do="make it, or name another file")
+    from txop.archive.reader import read_archive
+    from txop.report.trend import follow
+
+    found = follow([read_archive(path) for path in archives], arm, metric)
+    if html is not None:
+        from txop import __version__
+        from txop.core.whole_file import whole_file
+        from txop.report.trend.page import page
+
+        text = page(found, f"txop {__version__}")
+        with whole_file(html) as out:
+            out.write(text)
+        console.stderr().print(safe_text(f"Wrote {html}"), soft_wrap=True)
+        if open_page:
+            show(html)
+    if json:
+        console.write_json(asdict(found))
+    else:
+        from txop.cli.terminal_report import print_sections
+        from txop.report.trend.view import sections
+
+        screen = console.stdout()
+        for sentence in found.headline:
+            screen.print(safe_text(sentence, "bold"), soft_wrap=True)
+        for sentence in found.warnings:
+            screen.print(safe_text(sentence, "yellow"), soft_wrap=True)
+        print_sections(screen, sections(found), 0)
+    for sentence in found.damage:
+        console.stderr().print(safe_text(f"Warning: {sentence}", "yellow"), soft_wrap=True)
+    if fail_on_worse and any(
+        step.verdict == "worse" for figure in found.figures for step in (*figure.steps[-1:], figure.whole) if step
+    ):
+        return ExitCode.VERDICT_NO
+    return ExitCode.PARTIAL if found.damage else ExitCode.OK
