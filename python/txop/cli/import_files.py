@@ -36,12 +36,14 @@ def register(app: typer.Typer) -> None:
                 ("txop import wiki.txt -o wiki && txop compare wiki", "every row of a wiki's tables"),
                 ("txop import pasted.txt --direction tx -o theirs", "text that does not say which end sent"),
                 ("txop import ttcp.txt --device neo -o theirs", "a table of transfers between host and neo"),
+                ("txop import patched=after-2.json --add -o theirs", "one more run for an archive of imported ones"),
             ],
             [
                 "Read: flent data (versions 1 to 4), iperf3 JSON and text, irtt JSON, ping text (iputils, BusyBox, "
                 "fping), tables of ttcp, DokuWiki tables of throughput by driver. What a file is, is seen from what is "
                 "in it.",
-                "The archive is written beside its place and renamed: it is there whole or not at all. Its figures "
+                "The archive is written beside its place and renamed: it is there whole or not at all; with --add it "
+                "changes at one moment, and only when every file is read whole. Its figures "
                 "have the origin imported, and are never compared with measured ones. docs/exchange.md",
                 "Exit codes: 0 imported; 2 nothing could be imported; 4 imported, but not all could be read.",
             ],
@@ -55,7 +57,13 @@ def import_files(
         typer.Argument(metavar="[ARM=]FILE...", help="Files of other tools; ARM= names the build."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="ARCHIVE", help="The archive to make: a new folder.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="ARCHIVE",
+            help="The archive to make: a new folder; with --add, that it is added to.",
+        ),
     ],
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the archive.", show_default=False)] = None,
     dut: Annotated[
@@ -80,6 +88,9 @@ def import_files(
         str | None,
         typer.Option("--device", metavar="NAME", help="Machine of a ttcp table that is the device under test."),
     ] = None,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add the files to the imported archive --output, which changes as a whole.")
+    ] = False,
     json: JsonFlag = False,
 ) -> int:
     """Make an archive of other tools' files: compared, shown and exported like any other, as imported."""
@@ -96,7 +107,15 @@ def import_files(
             "; ".join(problems[:3]) + (f"; and {len(problems) - 3} more" if len(problems) > 3 else ""),
             what_to_do="see txop help import for what can be read",
         )
-    made = write_archive(output, title or _title(sources), sources, problems)
+    if add:
+        from txop.exchange.add import add as add_files
+
+        if problems:
+            to_do = "nothing was added; leave that file out, or import it into an archive of its own"
+            raise CannotImport(f"not all of it can be read: {problems[0]}", what_to_do=to_do)
+        made = add_files(output, sources, title)
+    else:
+        made = write_archive(output, title or _title(sources), sources, problems)
     problems += made.left_out
     _say(output, made, sources, problems, json=json)
     return ExitCode.PARTIAL if problems else ExitCode.OK
@@ -137,7 +156,7 @@ def _read(name: str, direction: Direction, sources: list[Source], problems: list
     if arm is not None and len({run.arm for run in reading.runs if run.arm is not None}) > 1:
         problems.append(f"{path}: it names its arms itself, so {arm}= is not used")
         arm = None
-    sources.append(Source(path.name, data, arm, reading))
+    sources.append(Source(path.name, data, arm, reading, direction))
 
 
 def _title(sources: list[Source]) -> str:

@@ -18,7 +18,8 @@ from txop.archive.layout import Layout, sync_folder
 from txop.archive.run_file import RunFile, SeriesFile
 from txop.core.origin import Origin
 from txop.core.visible import visible
-from txop.exchange.imported import CannotImport, FileReading, ImportedRun, TestKey
+from txop.exchange.imported import CannotImport, Direction, FileReading, ImportedRun, TestKey
+from txop.exchange.told import TOLD_FILE, told_document
 from txop.plan.draft import quoted
 from txop.plan.model import Plan
 from txop.stats.limits import MAX_BLOCKS
@@ -47,6 +48,8 @@ class Source:
     arm: str | None
     """The arm it was given; ``None``: what it says itself."""
     reading: FileReading
+    told: Direction = field(default_factory=Direction)
+    """What was said beside it, to read it again."""
 
 
 @dataclass
@@ -90,8 +93,28 @@ def write_archive(root: Path, title: str, sources: Sequence[Source], problems: S
         raise CannotImport(
             "exists already and is left as it is",
             where=str(root),
-            what_to_do="give a new folder, and all files in one import",
+            what_to_do="give a new folder, or add to an archive that txop import made with --add",
         )
+    parent = root.absolute().parent
+    parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{root.name[:64]}.import-", dir=parent))
+    try:
+        written = fill(beside, title, sources, problems)
+        beside.rename(root)  # onto an empty folder, too
+        sync_folder(parent)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    return written
+
+
+def fill(beside: Path, title: str, sources: Sequence[Source], problems: Sequence[str]) -> Written:
+    """Make the empty folder ``beside`` an archive.
+
+    Raises:
+        CannotImport: there is no run at all, or more than an archive can hold.
+        OSError: it could not be written.
+    """
     arms: dict[str, str] = {}
     tests: dict[str, TestKey] = {}
     placed, left_out = _place(sources, arms, tests)
@@ -102,17 +125,8 @@ def write_archive(root: Path, title: str, sources: Sequence[Source], problems: S
         Plan.model_validate(tomllib.loads(text), strict=True)
     except (ValidationError, ValueError) as error:
         raise CannotImport(f"the runs do not make a plan: {error}") from error
-    parent = root.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{root.name[:64]}.import-", dir=parent))
-    try:
-        _fill(beside, text, placed, sources)
-        beside.chmod(0o777 & ~_umask())
-        beside.rename(root)  # onto an empty folder, too
-        sync_folder(parent)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
+    _fill(beside, text, placed, sources, [*problems, *left_out])
+    beside.chmod(0o777 & ~_umask())
     return Written(list(arms), list(tests), len(placed), left_out)
 
 
@@ -254,7 +268,9 @@ def _quoted(text: str, longest: int) -> str:
     return quoted(shown if len(shown) <= longest else shown[: longest - 3] + "...")
 
 
-def _fill(beside: Path, text: str, placed: Sequence[_Placed], sources: Sequence[Source]) -> None:
+def _fill(
+    beside: Path, text: str, placed: Sequence[_Placed], sources: Sequence[Source], problems: Sequence[str]
+) -> None:
     layout = Layout(beside)
     layout.create(text, beside.parent)
     layout.journal.touch()
@@ -265,6 +281,8 @@ def _fill(beside: Path, text: str, placed: Sequence[_Placed], sources: Sequence[
     for number, source in enumerate(sources, start=1):
         kept[id(source)] = f"{number:03d}-{_file_name(source.name)}"
         (files / kept[id(source)]).write_bytes(source.data)
+    told = [(kept[id(source)], source.name, source.arm, source.told) for source in sources]
+    (files / TOLD_FILE).write_text(told_document(told, problems), encoding="utf-8")
     positions: dict[tuple[int, str], int] = {}
     for each in placed:
         run = each.run
