@@ -15,6 +15,8 @@ from txop.ci.builds import warnings_in
 from txop.cli.app import main
 from txop.plan.load import load_plan, parse_plan
 from txop.plan.write import plan_text
+from txop.plan_check.check import ensure
+from txop.plan_check.exact_guest import exact_guest
 from txop.stats.verdict import compare_paired
 
 FOLDER = "drivers/net/wireless/realtek/rtl8xxxu"
@@ -266,3 +268,9 @@ def test_what_makes_no_sense_is_said(played, plan_file, tmp_path, capsys, argume
 def test_a_plan_that_is_written_is_the_plan_that_was_read(path):
     loaded = load_plan(path)
     assert parse_plan(plan_text(loaded.plan).encode(), path).plan == loaded.plan
+
+
+def test_the_shipped_plan_is_a_plan_of_exact_guests():
+    loaded = load_plan(Path("examples/ci/plan.toml"))
+    assert ensure(loaded).problems == ()
+    assert exact_guest(loaded.plan).driver == "rtl8xxxu"

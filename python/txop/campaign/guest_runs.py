@@ -148,6 +148,7 @@ class GuestArm:
             kvm=self.kvm,
             seed=seed_of(self.plan.design.seed, block),
             limit_s=int(seconds) + BOOT_S,
+            append=tuple(self.spec.append.split()),
         )
 
     async def _boot(self, overlay: Overlay, computer: Computer, guest: Path, watch: Stopwatch) -> Ended:

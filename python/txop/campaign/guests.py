@@ -21,8 +21,9 @@ from txop.guest.driver_check import check_driver
 from txop.guest.qemu import Mode, kvm_works, qemu_version
 from txop.guest.wireless_stack import build_with_debugfs
 from txop.guest_image.error import GuestError
-from txop.guest_image.image import build_image
+from txop.guest_image.image import Image, build_image, build_image_of
 from txop.guest_image.modem_programs import modem_files
+from txop.guest_image.packages.lock import Lock
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
@@ -101,14 +102,15 @@ class GuestLaboratory:
     async def _prepare(self, arm: Arm) -> GuestArm:
         spec = self._spec.varied(arm.guest)
         lock = lock_of(spec, self._folder)
-        image = build_image(lock, progress=self._reporter.notice)
+        image = self._image(spec, lock)
         what = driver_of(arm, spec, self._folder)
         facts: dict[str, Any] = {"kernel": image.release, "image": image.key, "guest": spec.model_dump()}
         modules: tuple[Path, ...] = ()
+        needs = (spec.device, spec.driver) in NEEDS_BUILD and spec.kernel_file is None  # its drivers are as they are
         if spec.queues is not None and spec.queues.needs_debugfs:
             modules = await build_with_debugfs(lock, progress=self._reporter.notice)
             facts["stack_sha256"] = hashlib.sha256(b"".join(each.read_bytes() for each in modules)).hexdigest()
-        elif what.patches or what.source is not None or (spec.device, spec.driver) in NEEDS_BUILD:
+        elif what.patches or what.source is not None or needs:
             built = await build_driver(what, lock, progress=self._reporter.notice)
             modules = (built.module,)
             facts["build_id"] = built.info.build_id
@@ -122,6 +124,12 @@ class GuestLaboratory:
         check_driver(chip, image, modules)
         files = modem_files(lock, progress=self._reporter.notice) if chip.is_negotiated else {}
         return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files)
+
+    def _image(self, spec: GuestSpec, lock: Lock) -> Image:
+        if spec.kernel_file is None or spec.modules_dir is None:
+            return build_image(lock, progress=self._reporter.notice)
+        kernel, modules = self._file(spec.kernel_file), self._file(spec.modules_dir)
+        return build_image_of(kernel, modules, lock, progress=self._reporter.notice)
 
     def _chip(self, spec: GuestSpec) -> Chip:
         return replace(

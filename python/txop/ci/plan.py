@@ -12,9 +12,7 @@ from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Arm, GuestVariant, Patch
 from txop.plan.write import plan_text
 from txop.plan_check.exact_guest import exact_guest
-
-_FILES = ("lock", "source", "faults")
-"""Keys of a guest that name files, which are relative to the user's plan."""
+from txop.plan_check.files import GUEST_FILES
 
 
 def two_arms(loaded: LoadedPlan, found: Sources, arm: str | None, blocks: int | None) -> LoadedPlan:
@@ -47,7 +45,7 @@ def two_arms(loaded: LoadedPlan, found: Sources, arm: str | None, blocks: int | 
     design = {key: getattr(plan.design, key) for key in plan.design.model_fields_set} | {"baseline": BASE}
     if blocks is not None:
         design["blocks"] = blocks
-    files = {key: str(loaded.file(value)) for key in _FILES if (value := getattr(spec, key))}
+    files = {key: str(loaded.file(value)) for key in GUEST_FILES if (value := getattr(spec, key))}
     whole = plan.model_copy(
         update={
             "arm": arms,
@@ -72,7 +70,7 @@ def _patch(number: int, title: str, file: str | None) -> Patch:
 
 def _variant(loaded: LoadedPlan, user: Arm, source: Path | None) -> GuestVariant:
     given = {key: getattr(user.guest, key) for key in user.guest.model_fields_set} if user.guest is not None else {}
-    for key in _FILES:
+    for key in GUEST_FILES:
         if given.get(key):
             given[key] = str(loaded.file(given[key]))
     if source is not None:

@@ -53,8 +53,9 @@ class NewFault:
 
     @property
     def is_harm(self) -> bool:
-        """Whether it speaks against the series; the others are remarks."""
-        return self.severity in ("error", "critical")
+        """Whether it speaks against the series: errors, and what is of the kernel itself, such as lockdep's warnings.
+        The others are remarks."""
+        return self.severity in ("error", "critical") or self.key.startswith("kernel-")
 
 
 def new_faults(runs: Sequence[RunFile]) -> list[NewFault]:

@@ -103,6 +103,16 @@ def register(app: typer.Typer) -> None:
             ]
         ),
     )(grouped(module))
+    group.command(
+        name="source",
+        epilog=epilog(
+            [
+                ("txop guest source --driver rtl8xxxu", "the folder to read, to grep, and to make patches for"),
+                ("cp -r $(txop guest source --driver rtl8xxxu) mine", "a copy to change, for --source"),
+            ],
+            ["The folder is in the cache and shared: change a copy, not the folder itself."],
+        ),
+    )(grouped(source))
     guest_run.register(group)
     guest_survey.register(group)
     app.add_typer(group, name="guest", help="Run real drivers in a virtual machine, on virtual chips.")
@@ -276,6 +286,34 @@ def module(
                 "build_id": built.info.build_id,
                 "cached": built.cached,
                 "seconds": round(time.monotonic() - begun, 3),
+            }
+        )
+        return
+    console.stdout().print(safe_text(str(place)), soft_wrap=True)
+
+
+def source(*, driver: Driver, lock: LockOptions, json: JsonFlag = False) -> None:
+    """Print where the source of a driver is, in the version of the guest's kernel."""
+    from txop.guest_image.kernel_tree import SOURCE_FOLDERS, find_module, source_folder
+
+    with reported():
+        pinned = lock.pinned()
+        whole = source_folder(pinned, progress=note)
+    found = find_module(whole, driver)
+    if found is None:
+        raise UserError(f"Linux {pinned.release} has no module {driver} in {', '.join(SOURCE_FOLDERS)}")
+    inside, symbol = found
+    place = whole / inside
+    if json:
+        console.write_json(
+            {
+                "format": "txop-guest-source",
+                "version": 1,
+                "driver": driver,
+                "release": pinned.release,
+                "folder": str(place),
+                "in_kernel": inside.as_posix(),
+                "symbol": symbol,
             }
         )
         return

@@ -66,6 +66,23 @@ class MachineOptions:
     kvm: Annotated[
         str, typer.Option("--kvm", metavar="auto|yes|no", help="In fast mode: use KVM, or QEMU's translator.")
     ] = "auto"
+    append: Annotated[
+        str,
+        typer.Option(
+            "--append", metavar="WORDS", help='More words of the kernel\'s command line: "kfence.sample_interval=1".'
+        ),
+    ] = ""
+
+    @property
+    def kernel_words(self) -> tuple[str, ...]:
+        """The words that are appended. Raises :class:`UserError` for those that are txop's own."""
+        from txop.plan.model import KERNEL_WORDS_TAKEN
+
+        words = tuple(self.append.split())
+        for word in words:
+            if word.startswith(KERNEL_WORDS_TAKEN) or not word.isascii() or not word.isprintable():
+                raise UserError(f"{word!r} cannot be appended to the kernel's command line", where="--append")
+        return words
 
 
 @dataclass(frozen=True)
@@ -304,6 +321,7 @@ def _computer(machine: MachineOptions, time: TimeOptions, *, terminal: tuple[int
         limit_s=time.limit,
         shell=terminal is not None,
         terminal_size=terminal,
+        append=machine.kernel_words,
     )
 
 

@@ -69,6 +69,8 @@ class Computer:
     """Interactive, on the terminal of QEMU."""
     terminal_size: tuple[int, int] | None = None
     """Rows and columns, for a shell."""
+    append: tuple[str, ...] = ()
+    """More words of the kernel's command line."""
 
     @property
     def instructions_per_second(self) -> int | None:
@@ -271,6 +273,7 @@ def arguments(computer: Computer, kernel: Path, initramfs: Path, folder: Path) -
     ]
     if computer.shell:
         line.remove("oops=panic")
+    line += computer.append
     argv = [
         PROGRAM,
         *("-machine", MACHINE, "-m", str(computer.memory_mb), "-smp", "1"),

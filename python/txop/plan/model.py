@@ -256,6 +256,10 @@ USUAL_DRIVERS = {"mt7610u": "mt76x0u", **FUNCTION_DRIVERS}
 """By device: its driver where a plan says nothing else, and it is not that of the default device."""
 
 
+KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
+"""Beginnings of words on a guest's kernel command line that no user may give."""
+
+
 class GuestVariant(Strict):
     """What is in a guest: kernel, virtual chip, driver, access point; see docs/guest.md."""
 
@@ -263,6 +267,13 @@ class GuestVariant(Strict):
     """Kernel series of the distribution."""
     lock: str | None = None
     """Lock file of its packages; default: your own for that series, else the one that txop ships."""
+    kernel_file: str | None = None
+    """A kernel of your own (bzImage), with ``modules_dir``: one with KASAN, say. Its drivers are taken as they are."""
+    modules_dir: str | None = None
+    """Its modules, as ``/lib/modules/RELEASE``."""
+    append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=1000)] = ""
+    """More words of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel then
+    reports is a fault of the run."""
     device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ncm", "qmi-modem"] = "rtl8188cus"
     """The virtual chip, or a network function without a radio that a driver could see (``ncm``, ``qmi-modem``)."""
     driver: Module = "rtl8192cu"
@@ -299,6 +310,20 @@ class GuestVariant(Strict):
     docs/virtual-chips.md."""
     bus_first: bool = False
     """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
+
+    @field_validator("append")
+    @classmethod
+    def _free(cls, value: str) -> str:
+        for word in value.split():
+            if word.startswith(KERNEL_WORDS_TAKEN):
+                raise ValueError(f"{word} is txop's own: it is how txop and the guest talk")
+        return value
+
+    @model_validator(mode="after")
+    def _kernel_and_modules(self) -> GuestVariant:
+        if (self.kernel_file is None) != (self.modules_dir is None):
+            raise ValueError("kernel_file and modules_dir go together")
+        return self
 
     @property
     def is_function(self) -> bool:

@@ -16,8 +16,8 @@ from txop.plan.model import GuestVariant, Plan
 from txop.plan.named_file import SHIPPED, named_file
 
 Item = TypeVar("Item", bound=BaseModel)
-_GUEST_FILES = ("lock", "source", "faults")
-"""Keys of a guest."""
+GUEST_FILES = ("lock", "source", "faults", "kernel_file", "modules_dir")
+"""Keys of a guest that name files or folders."""
 
 
 def missing(loaded: LoadedPlan) -> Iterator[tuple[Path, str, str | None]]:
@@ -65,10 +65,10 @@ def _of_guests(plan: Plan) -> Iterator[tuple[Path, str, bool]]:
     variants: list[tuple[Path, GuestVariant | None]] = [(("guest",), plan.guest)]
     variants += [(("arm", index, "guest"), arm.guest) for index, arm in enumerate(plan.arm)]
     for path, variant in variants:
-        for key in _GUEST_FILES:
+        for key in GUEST_FILES:
             value = getattr(variant, key, None)
             if value is not None:
-                yield (*path, key), value, key == "source"
+                yield (*path, key), value, key in ("source", "modules_dir")
 
 
 def _wrong(file: FilePath, *, folder: bool) -> str | None:
@@ -104,7 +104,7 @@ def with_absolute_files(plan: Plan, folder: FilePath) -> Plan:
         if arm.firmware is not None:
             new["firmware"] = renamed(arm.firmware, "file")
         if arm.guest is not None:
-            new["guest"] = renamed(arm.guest, *_GUEST_FILES)
+            new["guest"] = renamed(arm.guest, *GUEST_FILES)
         arms.append(arm.model_copy(update=new))
     targets = {
         name: renamed(target, "key", "known_hosts", "config") if target.kind == "ssh" else target
@@ -114,5 +114,5 @@ def with_absolute_files(plan: Plan, folder: FilePath) -> Plan:
     if bring_up.wpa_supplicant is not None:
         new_supplicant = renamed(bring_up.wpa_supplicant, "config")
         bring_up = bring_up.model_copy(update={"wpa_supplicant": new_supplicant})
-    guest = plan.guest if plan.guest is None else renamed(plan.guest, *_GUEST_FILES)
+    guest = plan.guest if plan.guest is None else renamed(plan.guest, *GUEST_FILES)
     return plan.model_copy(update={"arm": arms, "target": targets, "bring_up": bring_up, "guest": guest})

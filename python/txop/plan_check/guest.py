@@ -131,7 +131,7 @@ UPLINK_PATCH = "txop:qmi_wwan/uplink-aggregation.toml"
 def wrong_guests(loaded: LoadedPlan) -> Found:
     """Invalid kernels, sources and fault scripts of arms. Files that are not there are left to
     :mod:`txop.plan_check.files`."""
-    for _, spec, place in _specs(loaded):
+    for arm, spec, place in _specs(loaded):
         key = "kernel" if spec.lock is None else "lock"
         lock = None if spec.lock is None else loaded.file(spec.lock)
         try:
@@ -139,6 +139,9 @@ def wrong_guests(loaded: LoadedPlan) -> Found:
                 find_lock(spec.kernel, lock)
         except (GuestError, OSError) as error:
             yield place(key), getattr(error, "what", str(error)), getattr(error, "what_to_do", None)
+        if spec.kernel_file is not None and (spec.source is not None or arm.patches):
+            said = "no driver is built for a kernel of one's own: its modules are taken as they are"
+            yield place("kernel_file"), said, "take patches and source out, or kernel_file and modules_dir"
         if spec.source is not None:
             source = loaded.file(spec.source)
             if source.is_dir() and not _builds(source, spec.driver):

@@ -1,0 +1,55 @@
+"""A regression that was put into the real rtl8xxxu, found in real guests."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from driver_history import slower_rtl8xxxu
+
+from guests_here import built_chips, built_image
+from txop.cli.app import main
+
+PLAN = """\
+title = "sending"
+[target.dut]
+kind = "guest"
+[target.peer]
+kind = "guest"
+[guest]
+driver = "rtl8xxxu"
+mips = 125
+check_exact = "none"
+[[arm]]
+name = "driver"
+[[test]]
+name = "tx"
+kind = "tcp-tx"
+duration_s = 1
+warm_up_s = 1
+[design]
+blocks = 3
+confidence = 0.75    # three runs of each: the effect is large, and guests are slow
+idle_s = 0
+"""
+
+
+@pytest.mark.slow
+def test_the_commit_that_makes_rtl8xxxu_slower_is_found(tmp_path, capsys):
+    built_image("6.12")
+    built_chips()
+    commits = slower_rtl8xxxu(tmp_path / "repo")
+    (tmp_path / "plan.toml").write_text(PLAN)
+    with pytest.raises(SystemExit) as left:
+        main(
+            ["bisect", "--good", commits[0], "--bad", commits[8], "--source", str(tmp_path / "repo"),
+             "--plan", str(tmp_path / "plan.toml"), "-o", str(tmp_path / "out"), "--json", "--quiet"]
+        )  # fmt: skip
+    found = json.loads(capsys.readouterr().out)
+    assert left.value.code == 0
+    assert found["state"] == "found"
+    assert found["candidates"][found["bad"]]["commit"] == commits[6]
+    assert found["candidates"][4]["standing"] == "skipped", "it does not build"
+    assert (tmp_path / "out" / found["candidates"][4]["log"]).is_file()
+    assert found["step"]["estimate"] < -20
+    assert found["candidates"][8]["same_module_as"] is None
