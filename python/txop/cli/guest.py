@@ -108,7 +108,7 @@ def register(app: typer.Typer) -> None:
         epilog=epilog(
             [
                 ("txop guest source --driver rtl8xxxu", "the folder to read, to grep, and to make patches for"),
-                ("cp -r $(txop guest source --driver rtl8xxxu) mine", "a copy to change, for --source"),
+                ("txop guest source --driver mt76x0u --kernel 6.1 --json", "the same for a script"),
             ],
             ["The folder is in the cache and shared: change a copy, not the folder itself."],
         ),
