@@ -112,6 +112,17 @@ def test_queues_and_weights_come_to_the_laboratory() -> None:
     assert changed["LAB_TXQ"] == "quantum=300"
 
 
+def test_debugfs_is_read_where_it_is_there_only() -> None:
+    plan = loaded().plan
+    stock, rebuilt = (script_of(plan, arm) for arm in (0, 1))
+    assert "debugfs debugfs" not in stock
+    assert "debugfs-dut.txt" not in stock
+    mount, loop = (rebuilt.index(words) for words in ("mount -t debugfs", 'while [ "$k"'))
+    assert mount < loop
+    assert ">debugfs-dut.txt" in rebuilt
+    subprocess.run([shutil.which("dash") or "sh", "-n"], input=rebuilt.encode(), check=True)
+
+
 def test_figures_of_each_station_have_keys_of_their_own() -> None:
     plan = loaded().plan
     figures = figures_of(plan, plan.test[0])

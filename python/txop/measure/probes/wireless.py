@@ -7,12 +7,13 @@ often, because some firmware takes its time to answer. Files of mac80211 in debu
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.probes import sampler
 from txop.measure.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
-from txop.measure.recording import Phase, Recording, begin
+from txop.measure.recording import Look, Phase, Recording, begin
 from txop.plan.guest_function import CHIP_INTERFACE
 from txop.plan.model import Plan, Test
 from txop.targets.contract import Running
@@ -33,6 +34,8 @@ _LOOP = (
     '/sys/kernel/debug/ieee80211/*/netdev:"$dev"/stations/*/aql; do '
     '[ ! -r "$f" ] || { echo "@$f"; cat "$f" 2>/dev/null; }; done; k=$((k + 1)); sleep "$pause"; done'
 )
+_MOUNT = "mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null; "
+"""What has to come first in a network namespace of a guest, where `ip netns exec` has mounted a /sys of its own."""
 _COPY = (
     'for f in /sys/kernel/debug/ieee80211/*/netdev:"$1"/stations/*/airtime '
     '/sys/kernel/debug/ieee80211/*/netdev:"$1"/stations/*/aqm '
@@ -53,12 +56,20 @@ class Wireless:
         self.name = f"wireless of {target}"
         self._running: Running | None = None
 
-    def recordings(self, run: RunContext) -> list[Recording]:
-        """The loop, all through the run; nothing where the guest has no radio."""
+    def recordings(self, run: RunContext) -> list[Recording | Look]:
+        """The loop, all through the run, and the copies at its end where mac80211 has debugfs; nothing where the guest
+        has no radio."""
         guest = run.plan.guest_of(run.arm)
         if guest is not None and guest.is_function:
             return []
-        return [self._loop(run, "/usr/sbin/iw", CHIP_INTERFACE)]
+        loop = self._loop(run, "/usr/sbin/iw", CHIP_INTERFACE)
+        if guest is None or guest.queues is None or not guest.queues.needs_debugfs:
+            return [loop]
+        script = loop.argv.index(_LOOP)
+        mounted = (*loop.argv[:script], _MOUNT + _LOOP, *loop.argv[script + 1 :])
+        copy = ("sh", "-c", _COPY, "txop-debugfs", CHIP_INTERFACE)
+        file = AFTER.format(self._target)
+        return [replace(loop, argv=mounted), Look(self._target, copy, file, Phase.END, MAX_COPIES_BYTES)]
 
     def _loop(self, run: RunContext, program: str, interface: str) -> Recording:
         argv = command(run.plan, run.test, program, interface, run.seconds_left)
