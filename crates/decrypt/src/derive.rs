@@ -6,7 +6,7 @@ use hmac::{Hmac, Mac};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Sha256, Sha384, Sha512};
-use wire::ieee80211::eapol::{EapolKey, DESCRIPTOR_WPA};
+use wire::ieee80211::eapol::{EapolKey, MobilityDomain, DESCRIPTOR_WPA};
 use wire::ieee80211::rsn::akm;
 use wire::ieee80211::{Cipher, MacAddr, SuiteSet};
 use zeroize::Zeroizing;
@@ -42,8 +42,12 @@ pub enum Akm {
     Dot1xSha256,
     /// PSK, SHA-256.
     PskSha256,
+    /// FT with PSK.
+    FtPsk,
     /// SAE.
     Sae,
+    /// FT with SAE.
+    FtSae,
     /// Suite B, 128 bits.
     SuiteB,
     /// Suite B, 192 bits.
@@ -96,7 +100,9 @@ impl Akm {
             2 => Self::Psk,
             5 => Self::Dot1xSha256,
             6 => Self::PskSha256,
+            4 => Self::FtPsk,
             8 => Self::Sae,
+            9 => Self::FtSae,
             11 => Self::SuiteB,
             12 => Self::SuiteB192,
             18 => Self::Owe,
@@ -112,7 +118,9 @@ impl Akm {
             Self::Psk => 2,
             Self::Dot1xSha256 => 5,
             Self::PskSha256 => 6,
+            Self::FtPsk => 4,
             Self::Sae => 8,
+            Self::FtSae => 9,
             Self::SuiteB => 11,
             Self::SuiteB192 => 12,
             Self::Owe => 18,
@@ -123,11 +131,16 @@ impl Akm {
 
     /// A passphrase and the SSID are all it takes.
     pub const fn takes_passphrase(self) -> bool {
-        matches!(self, Self::Psk | Self::PskSha256)
+        matches!(self, Self::Psk | Self::PskSha256 | Self::FtPsk)
+    }
+
+    /// Its PTK comes from the key hierarchy of a mobility domain (12.7.1.6).
+    pub(crate) const fn is_fast_transition(self) -> bool {
+        matches!(self, Self::FtPsk | Self::FtSae)
     }
 
     /// How its keys are derived from a PMK of `pmk_len` bytes, with descriptors of `version`; `None` when they are not: another
-    /// length or version, fast transition, FILS.
+    /// length or version, FT with 802.1X, FILS.
     pub(crate) fn scheme(self, pmk_len: usize, version: u8) -> Option<Scheme> {
         let by_length = || {
             Some(match pmk_len {
@@ -142,7 +155,8 @@ impl Akm {
             (Self::Dot1x | Self::Psk, VERSION_MD5, 32) => usual(Hash::Sha1, MicCode::HmacMd5),
             (Self::Dot1x | Self::Psk, VERSION_SHA1, 32) => usual(Hash::Sha1, MicCode::HmacSha1),
             (Self::Dot1xSha256 | Self::PskSha256, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
-            (Self::Sae, 0, 32) => usual(Hash::Sha256, MicCode::AesCmac),
+            (Self::FtPsk, VERSION_CMAC, 32) => usual(Hash::Sha256, MicCode::AesCmac),
+            (Self::Sae | Self::FtSae, 0, 32) => usual(Hash::Sha256, MicCode::AesCmac),
             (Self::SuiteB, 0, 32) => usual(Hash::Sha256, MicCode::HmacSha256),
             (Self::SuiteB192, 0, 48) => by_length(),
             (Self::Owe | Self::SaeExt, 0, _) => by_length(),
@@ -212,10 +226,18 @@ impl Ptk {
         let mut bytes = Zeroizing::new(vec![0; len]);
         match scheme.hash {
             Hash::Sha1 => prf(pmk, &context, &mut bytes),
-            Hash::Sha256 => kdf::<Hmac<Sha256>>(pmk, &context, &mut bytes),
-            Hash::Sha384 => kdf::<Hmac<Sha384>>(pmk, &context, &mut bytes),
-            Hash::Sha512 => kdf::<Hmac<Sha512>>(pmk, &context, &mut bytes),
+            Hash::Sha256 => kdf::<Hmac<Sha256>>(pmk, LABEL, &context, &mut bytes),
+            Hash::Sha384 => kdf::<Hmac<Sha384>>(pmk, LABEL, &context, &mut bytes),
+            Hash::Sha512 => kdf::<Hmac<Sha512>>(pmk, LABEL, &context, &mut bytes),
         }
+        Self { scheme, bytes }
+    }
+
+    /// Derives it from PMK-R1, for an initial mobility domain association (12.7.1.6.5); the BSSID is the authenticator's address.
+    pub(crate) fn derive_fast(scheme: Scheme, pmk_r1: &[u8], ends: &Ends, key_len: usize) -> Self {
+        let context = [&ends.snonce[..], &ends.anonce, &ends.authenticator.0, &ends.supplicant.0].concat();
+        let mut bytes = Zeroizing::new(vec![0; scheme.kck_len + scheme.kek_len + key_len]);
+        kdf::<Hmac<Sha256>>(pmk_r1, b"FT-PTK", &context, &mut bytes);
         Self { scheme, bytes }
     }
 
@@ -288,12 +310,24 @@ fn prf(key: &[u8], context: &[u8], out: &mut [u8]) {
     }
 }
 
-/// KDF (12.7.1.6.2).
-fn kdf<M: Mac + hmac::digest::KeyInit>(key: &[u8], context: &[u8], out: &mut [u8]) {
+/// PMK-R1 of a station in a mobility domain, from the PSK or the PMK of SAE (12.7.1.6.3, 12.7.1.6.4).
+pub(crate) fn pmk_r1(key: &[u8], ssid: &[u8], domain: &MobilityDomain<'_>, station: MacAddr) -> Zeroizing<Vec<u8>> {
+    let context =
+        [&[ssid.len() as u8], ssid, &domain.id, &[domain.r0kh_id.len() as u8], domain.r0kh_id, &station.0].concat();
+    // PMK-R0, and the salt of its name.
+    let mut r0 = Zeroizing::new(vec![0; 48]);
+    kdf::<Hmac<Sha256>>(key, b"FT-R0", &context, &mut r0);
+    let mut r1 = Zeroizing::new(vec![0; 32]);
+    kdf::<Hmac<Sha256>>(r0.get(..32).unwrap_or_default(), b"FT-R1", &[domain.r1kh_id, station.0].concat(), &mut r1);
+    r1
+}
+
+/// KDF (12.7.1.7.2).
+fn kdf<M: Mac + hmac::digest::KeyInit>(key: &[u8], label: &[u8], context: &[u8], out: &mut [u8]) {
     let bits = (out.len() * 8) as u16;
     for (counter, chunk) in (1u16..).zip(out.chunks_mut(M::output_size())) {
         let Ok(mut mac) = <M as Mac>::new_from_slice(key) else { return };
-        for part in [&counter.to_le_bytes(), LABEL, context, &bits.to_le_bytes()] {
+        for part in [&counter.to_le_bytes(), label, context, &bits.to_le_bytes()] {
             mac.update(part);
         }
         let block = mac.finalize().into_bytes();
@@ -377,6 +411,7 @@ mod tests {
         assert_eq!(Akm::of(SuiteSet { bits: 4, unknown: true }), None);
         assert!(Akm::Psk.is_known(1), "TKIP's descriptors");
         assert!(!Akm::Sae.is_known(1));
-        assert!(!Akm::Other(4).is_known(2));
+        assert!(!Akm::FtPsk.is_known(2), "HMAC-SHA-1");
+        assert!(!Akm::Other(14).is_known(0), "FILS");
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use wire::ieee80211::eapol::{self, EapolKey, Message};
+use wire::ieee80211::eapol::{self, EapolKey, Message, MobilityDomain};
 use wire::ieee80211::{Cipher, MacAddr, Rsn};
 
 use crate::counts::{Counts, Undecrypted};
-use crate::derive::{key_len, Akm, Ends, Ptk};
+use crate::derive::{key_len, pmk_r1, Akm, Ends, Ptk};
 use crate::key_file::Pmk;
 use crate::protect::TemporalKey;
 
@@ -32,7 +32,7 @@ pub enum State {
     NoKeyForNetwork,
     /// The key management needs the PMK of the session, which no passphrase gives.
     PmkNeeded,
-    /// A key management that is not supported (fast transition, FILS, ...) or could not be read.
+    /// A key management that is not supported (FT with 802.1X, FILS, ...) or could not be read.
     UnsupportedAkm,
     /// A cipher that is not supported in a handshake (WEP) or could not be read.
     UnsupportedCipher,
@@ -49,6 +49,14 @@ struct Second {
     pairwise: Option<Cipher>,
     group: Option<Cipher>,
     version: u8,
+    domain: Option<Domain>,
+}
+
+/// The key hierarchy of a mobility domain, as message 2 names it.
+struct Domain {
+    id: [u8; 2],
+    r0kh_id: Vec<u8>,
+    r1kh_id: [u8; 6],
 }
 
 /// The latest handshake that was proved.
@@ -289,7 +297,9 @@ impl Pair {
         let (mut tried, mut fitting) = (0, 0);
         for pmk in candidates.pmks {
             let other_network = pmk.ssid.as_deref().zip(candidates.ssid).is_some_and(|(of, is)| of != is);
-            if other_network {
+            // Without the name of the network there is no PMK-R0.
+            let ssid = pmk.ssid.as_deref().or(candidates.ssid);
+            if other_network || (akm.is_fast_transition() && ssid.is_none()) {
                 continue;
             }
             fitting += 1;
@@ -298,10 +308,21 @@ impl Pair {
             if pmk.is_of_passphrase && !akm.takes_passphrase() {
                 continue;
             }
+            let fast = match (akm.is_fast_transition(), &second.domain) {
+                (false, _) => None,
+                (true, Some(domain)) => Some((domain, ssid.unwrap_or_default())),
+                (true, None) => return Err(State::UnsupportedAkm),
+            };
             let Some(left) = candidates.budget.checked_sub(1) else { return Err(State::TooMany) };
             *candidates.budget = left;
             tried += 1;
-            let ptk = Ptk::derive(scheme, &pmk.key, &ends, key_len);
+            let ptk = match fast {
+                None => Ptk::derive(scheme, &pmk.key, &ends, key_len),
+                Some((domain, ssid)) => {
+                    let domain = MobilityDomain { id: domain.id, r0kh_id: &domain.r0kh_id, r1kh_id: domain.r1kh_id };
+                    Ptk::derive_fast(scheme, &pmk_r1(&pmk.key, ssid, &domain, supplicant), &ends, key_len)
+                }
+            };
             if ptk.authenticates(proof) {
                 let temporal = TemporalKey::new(cipher, ptk.temporal_key()).ok_or(State::UnsupportedCipher)?;
                 return Ok((ptk, temporal));
@@ -366,6 +387,11 @@ impl Second {
             pairwise: element.and_then(|rsn| rsn.pairwise.single_cipher()),
             group: element.and_then(|rsn| rsn.group.single_cipher()),
             version: key.information.version(),
+            domain: eapol::mobility_domain(key.data, key.mic.len()).map(|domain| Domain {
+                id: domain.id,
+                r0kh_id: domain.r0kh_id.to_vec(),
+                r1kh_id: domain.r1kh_id,
+            }),
         }
     }
 }

@@ -23,6 +23,8 @@ struct Stage {
     pmk: Vec<u8>,
     anonce: [u8; 32],
     snonce: [u8; 32],
+    /// Data of the FTE behind its MIC and nonces, of a mobility domain.
+    key_holders: &'static [u8],
 }
 
 fn psk_stage(passphrase: &str) -> Stage {
@@ -36,19 +38,43 @@ fn psk_stage(passphrase: &str) -> Stage {
         pmk,
         anonce: [0xa1; 32],
         snonce: [0x51; 32],
+        key_holders: &[],
     }
+}
+
+/// A mobility domain whose key holders are hostapd's: its NAS identifier and its BSSID.
+fn ft_stage(akm: Akm, suite: u8, version: u8) -> Stage {
+    let key_holders = &[1, 6, 2, 0, 0, 0, 0, 0xa, 3, 7, b'a', b'p', b'.', b't', b'e', b's', b't'];
+    Stage { akm, suite, version, key_holders, ..psk_stage("good passphrase") }
 }
 
 impl Stage {
     fn ptk(&self) -> Ptk {
         let scheme = self.akm.scheme(self.pmk.len(), self.version).unwrap();
         let ends = Ends { authenticator: AP, supplicant: STATION, anonce: self.anonce, snonce: self.snonce };
-        Ptk::derive(scheme, &self.pmk, &ends, key_len(self.cipher).unwrap())
+        let key_len = key_len(self.cipher).unwrap();
+        if self.key_holders.is_empty() {
+            return Ptk::derive(scheme, &self.pmk, &ends, key_len);
+        }
+        let elements = self.fast_transition();
+        let domain = wire::ieee80211::eapol::mobility_domain(&elements, 16).unwrap();
+        Ptk::derive_fast(scheme, &crate::derive::pmk_r1(&self.pmk, b"stage", &domain, STATION), &ends, key_len)
     }
 
     fn rsn(&self) -> Vec<u8> {
         let c = self.cipher_suite;
         vec![48, 20, 1, 0, 0, 15, 172, c, 1, 0, 0, 15, 172, c, 1, 0, 0, 15, 172, self.suite, 0, 0]
+    }
+
+    /// Mobility Domain and Fast BSS Transition element; none without key holders.
+    fn fast_transition(&self) -> Vec<u8> {
+        if self.key_holders.is_empty() {
+            return Vec::new();
+        }
+        let mut elements = vec![54, 3, 0x34, 0x12, 0, 55, 82 + self.key_holders.len() as u8];
+        elements.resize(elements.len() + 82, 0);
+        elements.extend(self.key_holders);
+        elements
     }
 
     fn packet(&self, information: u16, nonce: [u8; 32], data: &[u8]) -> Vec<u8> {
@@ -83,7 +109,7 @@ impl Stage {
         };
         match number {
             1 => (to_station, self.packet(0x0088, self.anonce, &[])),
-            2 => (to_ap, self.packet(0x0108, self.snonce, &self.rsn())),
+            2 => (to_ap, self.packet(0x0108, self.snonce, &[self.rsn(), self.fast_transition()].concat())),
             3 => (to_station, self.packet(0x13c8, self.anonce, &padded(data))),
             4 => (to_ap, self.packet(0x0308, [0; 32], &[])),
             _ => (to_station, self.packet(0x1380, [0; 32], &padded(gtk))),
@@ -164,8 +190,10 @@ fn what_is_missing_is_told_apart() {
 
     let wep = Stage { cipher_suite: 1, ..psk_stage("good passphrase") };
     assert_eq!(only(&wep.seen(&[1, 2], KEYS)).state(), State::UnsupportedCipher);
-    let fast_transition = Stage { suite: 4, ..psk_stage("good passphrase") };
-    assert_eq!(only(&fast_transition.seen(&[1, 2], KEYS)).state(), State::UnsupportedAkm);
+    let fils = Stage { suite: 14, ..psk_stage("good passphrase") };
+    assert_eq!(only(&fils.seen(&[1, 2], KEYS)).state(), State::UnsupportedAkm);
+    let no_key_holders = Stage { akm: Akm::FtPsk, suite: 4, version: 3, ..psk_stage("good passphrase") };
+    assert_eq!(only(&no_key_holders.seen(&[1, 2], KEYS)).state(), State::UnsupportedAkm);
 }
 
 #[test]
@@ -219,6 +247,8 @@ fn every_key_management_with_its_pmk() {
         Stage { akm: Akm::SuiteB192, suite: 12, pmk: vec![0x5a; 48], ..wide(Cipher::Ccmp256, 10, sae()) },
         Stage { akm: Akm::Owe, suite: 18, ..sae() },
         Stage { akm: Akm::Owe, suite: 18, pmk: vec![0x5a; 64], ..sae() },
+        Stage { pmk: vec![0x5a; 32], ..ft_stage(Akm::FtPsk, 4, 3) },
+        Stage { pmk: vec![0x5a; 32], ..ft_stage(Akm::FtSae, 9, 0) },
         Stage { akm: Akm::SaeExt, suite: 24, pmk: vec![0x5a; 48], ..wide(Cipher::Gcmp256, 9, sae()) },
     ];
     for stage in stages {
@@ -297,5 +327,66 @@ proptest! {
         }
         // Without messages 2 and 3, or with the one of them that is damaged, there is no proof.
         prop_assert!(!sessions.pairs().any(|pair| pair.state() == State::Keys), "byte {at}");
+    }
+}
+
+/// A four-way handshake and an MPDU, as a pcap of bare 802.11.
+fn pcap(stage: &Stage) -> Vec<u8> {
+    fn emitted(header: &Header, body: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        header.emit(&mut bytes);
+        body.iter().for_each(|part| bytes.extend(*part));
+        bytes
+    }
+    let mut frames = vec![[
+        &[0x80, 0, 0, 0][..],
+        &[0xff; 6],
+        &AP.0,
+        &AP.0,
+        &[0; 2],
+        &[0; 8],
+        &[100, 0, 0x11, 0, 0, 5],
+        b"stage",
+        &stage.rsn(),
+    ]
+    .concat()];
+    for number in 1..=4 {
+        let (header, packet) = stage.message(number);
+        frames.push(emitted(&header, &[&[0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0x8e], &packet]));
+    }
+    let header = header(0x41, AP, STATION);
+    let llc = [0xaa, 0xaa, 3, 0, 0, 0, 0x88, 0xb5, b'd', b'a', b't', b'a'];
+    frames.push(emitted(&header, &[&seal(stage.cipher, stage.ptk().temporal_key(), &header, 7, &llc)]));
+    let mut file = [0xa1b2_c3d4u32, 4 << 16 | 2, 0, 0, 65_535, 105].map(u32::to_le_bytes).concat();
+    for (number, frame) in (1u32..).zip(&frames) {
+        let len = frame.len() as u32;
+        file.extend([number, 0, len, len].map(u32::to_le_bytes).concat());
+        file.extend(frame);
+    }
+    file
+}
+
+/// Nobody here wrote tshark: it derives the same keys from the same messages.
+#[test]
+fn tshark_derives_the_same_keys_of_a_mobility_domain() {
+    use std::process::Command;
+    if Command::new("tshark").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: no tshark");
+        return;
+    }
+    for (stage, keys) in [
+        (psk_stage("good passphrase"), "\"wpa-pwd\",\"good passphrase:stage\""),
+        (ft_stage(Akm::FtPsk, 4, 3), "\"wpa-pwd\",\"good passphrase:stage\""),
+    ] {
+        let path = std::env::temp_dir().join(format!("txop-{}-{}.pcap", std::process::id(), stage.suite));
+        std::fs::write(&path, pcap(&stage)).unwrap();
+        let found = Command::new("tshark")
+            .args(["-o", "wlan.enable_decryption:TRUE", "-o", &format!("uat:80211_keys:{keys}"), "-r"])
+            .arg(&path)
+            .args(["-Y", "wlan.analysis.tk && llc.type == 0x88b5", "-T", "fields", "-e", "frame.number"])
+            .output()
+            .unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(String::from_utf8_lossy(&found.stdout).trim(), "6", "{:?}", stage.akm);
     }
 }

@@ -199,6 +199,14 @@ pub fn group_key(data: &[u8]) -> Option<GroupKey<'_>> {
 const VENDOR: u8 = 221;
 /// Element ID of the RSN element.
 const RSN: u8 = 48;
+/// Element ID of the Mobility Domain element.
+const MOBILITY_DOMAIN: u8 = 54;
+/// Element ID of the Fast BSS Transition element.
+const FAST_TRANSITION: u8 = 55;
+/// Subelement ID of the key holder of PMK-R1 (table 9-220).
+const R1KH_ID: u8 = 1;
+/// Subelement ID of the key holder of PMK-R0.
+const R0KH_ID: u8 = 3;
 
 /// Data of the RSN element in Key Data.
 pub fn rsn(data: &[u8]) -> Option<&[u8]> {
@@ -211,6 +219,28 @@ pub fn wpa(data: &[u8]) -> Option<&[u8]> {
         [0x00, 0x50, 0xf2, 1, rest @ ..] if element.id == VENDOR => Some(rest),
         _ => None,
     })
+}
+
+/// What message 2 of an initial mobility domain association says of the keys' hierarchy (12.7.1.6, 13.4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MobilityDomain<'a> {
+    /// Mobility Domain Identifier.
+    pub id: [u8; 2],
+    /// Who holds PMK-R0, 1 to 48 bytes.
+    pub r0kh_id: &'a [u8],
+    /// Who holds PMK-R1.
+    pub r1kh_id: [u8; 6],
+}
+
+/// The Mobility Domain and Fast BSS Transition elements in Key Data, with the subelements of the latter (9.4.2.46, 9.4.2.47).
+/// `mic_len`: of the key management.
+pub fn mobility_domain(data: &[u8], mic_len: usize) -> Option<MobilityDomain<'_>> {
+    let domain = Elements::new(data).find(MOBILITY_DOMAIN)?;
+    // MIC Control, MIC, ANonce, SNonce.
+    let parameters = Elements::new(data).find(FAST_TRANSITION)?.get(2 + mic_len + 64..)?;
+    let r0kh_id = Elements::new(parameters).find(R0KH_ID).filter(|id| (1..=48).contains(&id.len()))?;
+    let r1kh_id = Elements::new(parameters).find(R1KH_ID)?;
+    Some(MobilityDomain { id: *domain.first_chunk()?, r0kh_id, r1kh_id: r1kh_id.try_into().ok()? })
 }
 
 #[cfg(test)]
@@ -255,6 +285,19 @@ mod tests {
         assert_eq!(group_key(&data), Some(GroupKey { id: 2, key: &[0x5a; 16] }));
         assert_eq!(rsn(&data), Some(&[1, 0][..]));
         assert_eq!(wpa(&data), None);
+    }
+
+    #[test]
+    fn key_holders_of_a_mobility_domain() {
+        let mut parameters = vec![0; 2 + 16 + 64];
+        parameters.extend([1, 6, 2, 0, 0, 0, 0, 0xa, 3, 4, b'n', b'a', b's', b'0']);
+        let mut data = vec![54, 3, 0x34, 0x12, 0, 55, parameters.len() as u8];
+        data.extend(&parameters);
+        let found = MobilityDomain { id: [0x34, 0x12], r0kh_id: b"nas0", r1kh_id: [2, 0, 0, 0, 0, 0xa] };
+        assert_eq!(mobility_domain(&data, 16), Some(found));
+        assert_eq!(mobility_domain(&data, 24), None, "another key management");
+        assert_eq!(mobility_domain(&data[..data.len() - 1], 16), None, "cut");
+        assert_eq!(mobility_domain(&data[5..], 16), None, "no Mobility Domain element");
     }
 
     proptest! {
