@@ -81,12 +81,19 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
         let text = format!("The modem refused a data format: {reason}. The host had asked for {}.", asked(last));
         found.push(verdict("data-format-refused", "bad", device, text, evidence(last)));
     }
-    let Some(last) = formats.iter().rev().find(|format| format.refused.is_none()) else { return found };
+    // The format in force at the end of a window, or the first that came after it.
+    let end_us = report.summary.window.as_ref().and_then(|window| window.to_us);
+    let accepted: Vec<&&DataFormat> = formats.iter().filter(|format| format.refused.is_none()).collect();
+    let is_in_time = |format: &DataFormat| end_us.zip(format.time_us).is_none_or(|(end, at)| (at as f64) < end);
+    let in_force = accepted.iter().rev().find(|format| is_in_time(format));
+    let Some(last) = in_force.or(accepted.first()).copied().copied() else { return found };
     let who = if last.request == "set" { "The modem agreed on" } else { "The modem says that its data format is" };
     let mut why = evidence(last);
     let set = formats.iter().filter(|format| format.request == "set" && format.refused.is_none()).count() as u64;
+    let later = accepted.iter().find(|format| format.record > last.record);
     if set > 1 {
-        why.push(format!("the format was set {}; this is the last", many(set, "time")));
+        let which = if later.is_some() { "this one was in force at the end of the window" } else { "this is the last" };
+        why.push(format!("the format was set {}; {which}", many(set, "time")));
     }
     found.push(verdict("data-format", "neutral", device, format!("{who} {}.", answered(last)), why));
     for format in formats {
@@ -99,6 +106,7 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
 /// Whether transfers keep to a format.
 fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirection, name: &str) -> Vec<Verdict> {
     let unit = unit(report);
+    let is_lossy = report.summary.unmatched_completions + report.summary.lost_completions > 0;
     let (Some(transfers), mut found) = (way.transfers.filter(|&count| count > 0), Vec::new()) else {
         return Vec::new();
     };
@@ -134,8 +142,9 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
             found.push(verdict(&format!("{name}-within-agreed"), "neutral", device, text, evidence(format)));
         } else if transfers >= ENOUGH && way.most_bytes.is_some() {
             let text = format!(
-                "All {} {name} {unit}s stay within the agreed {limits}: the most in one is {seen}.",
-                figure(transfers)
+                "All {} {name} {unit}s{captured} stay within the agreed {limits}: the most in one is {seen}.",
+                figure(transfers),
+                captured = if is_lossy { " whose data was captured" } else { "" }
             );
             found.push(verdict(&format!("{name}-within-agreed"), "good", device, text, evidence(format)));
         }

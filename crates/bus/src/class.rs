@@ -85,8 +85,8 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     }
     for (framing, is_in, n) in carried.iter().filter(|(framing, ..)| *framing != Framing::Other) {
         let way = if *is_in { "to" } else { "from" };
-        let (s, are) = if *n == 1 { ("", "is") } else { ("s", "are") };
-        evidence.push(format!("{n} transfer{s} {way} the host {are} {}", framing.name()));
+        let (s, carry) = if *n == 1 { ("", "carries") } else { ("s", "carry") };
+        evidence.push(format!("{n} transfer{s} {way} the host {carry} {}", carried_by(*framing)));
     }
     let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
     let mut add = |n: u64, one: &str, many: &str| {
@@ -192,7 +192,27 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
         };
         return if hub { class("hub", "hub", "descriptor") } else { class("other", name, "descriptor") };
     }
-    class("unknown", "unknown: no descriptors and nothing known in its transfers", "none")
+    let name = if carried.iter().all(|(framing, ..)| *framing == Framing::Other) {
+        "unknown: no descriptors and nothing known in its transfers"
+    } else {
+        "unknown: no descriptors, and too few transfers that look like something known"
+    };
+    class("unknown", name, "none")
+}
+
+/// What the transfers of a framing carry, in words.
+fn carried_by(framing: Framing) -> &'static str {
+    match framing {
+        Framing::Qmap => "QMAP",
+        Framing::RawIp => "bare IP packets",
+        Framing::Ntb16 => "16-bit NTBs",
+        Framing::Ntb32 => "32-bit NTBs",
+        Framing::Rndis => "RNDIS messages",
+        Framing::Ethernet => "Ethernet frames",
+        Framing::Realtek => "Realtek descriptors",
+        Framing::MassStorage => "mass storage commands",
+        Framing::Other => "other data",
+    }
 }
 
 #[cfg(test)]
@@ -236,7 +256,7 @@ mod tests {
         let both = [(Framing::Qmap, true, 30), (Framing::Qmap, false, 40)];
         let class = classify(&Device::default(), &both);
         assert_eq!((class.kind, class.name, class.by), ("qmi", "QMI modem (QMAP)", "content"));
-        assert_eq!(class.evidence, ["30 transfers to the host are qmap", "40 transfers from the host are qmap"]);
+        assert_eq!(class.evidence, ["30 transfers to the host carry QMAP", "40 transfers from the host carry QMAP"]);
         let one_way = classify(&Device::default(), &both[..1]);
         assert_eq!(one_way.name, "perhaps a QMI modem (QMAP one way only)");
         assert_eq!(classify(&Device::default(), &[(Framing::Qmap, true, 3)]).kind, "unknown");

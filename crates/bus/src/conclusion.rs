@@ -16,6 +16,11 @@ pub(crate) fn unit(report: &Report) -> &'static str {
     }
 }
 
+/// `1 transfer`, `2 transfers`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A rate with thousands separated.
 pub(crate) fn thousands(value: f64) -> String {
     if value < 10.0 {

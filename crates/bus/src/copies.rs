@@ -11,6 +11,10 @@ use crate::event::{Event, Status};
 const BACK: usize = 8;
 /// Stamps of the two differ by at most this, µs.
 pub(crate) const APART_US: u64 = 50;
+/// The same while only submissions or only completions were captured, so that no record between two shows that they are of two
+/// requests. In ten captures by usbmon an identifier is submitted again after 5 µs at the earliest; of the copies in one of usbmon0
+/// and a bus 99 % are within this.
+const APART_ALONE_US: u64 = 3;
 
 /// What two records of one event have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,8 +33,9 @@ pub(crate) struct Copies {
     /// With their times, µs.
     recent: [Option<(Brief, i64)>; BACK],
     next: usize,
-    /// A submission was captured. In a file of completions only, the next one of an identifier looks like a copy.
-    has_submission: bool,
+    /// Submissions were captured, and completions. In a file of one kind only, the next one of an identifier looks like a copy.
+    has_submissions: bool,
+    has_completions: bool,
 }
 
 impl Copies {
@@ -39,10 +44,11 @@ impl Copies {
     pub fn is_copy(&mut self, event: &Event<'_>) -> bool {
         // Windows gives injected requests no identifiers, and a log without a clock tells no distance.
         let Some(time_us) = event.time_us.filter(|_| !matches!(event.status, Status::Usbd(_))) else { return false };
-        self.has_submission |= event.kind == EventKind::Submission;
-        if !self.has_submission {
-            return false;
+        match event.kind {
+            EventKind::Submission => self.has_submissions = true,
+            _ => self.has_completions = true,
         }
+        let apart_us = if self.has_submissions && self.has_completions { APART_US } else { APART_ALONE_US };
         let brief = Brief {
             id: event.id,
             kind: event.kind,
@@ -53,7 +59,7 @@ impl Copies {
         };
         let latest_first = (1..=BACK).filter_map(|back| *self.recent.get((self.next + BACK - back) % BACK)?);
         for (other, at_us) in latest_first {
-            if other == brief && at_us.abs_diff(time_us) <= APART_US {
+            if other == brief && at_us.abs_diff(time_us) <= apart_us {
                 return true;
             }
             let is_turn = other.id == brief.id && other.kind != brief.kind;

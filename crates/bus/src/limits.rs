@@ -35,17 +35,23 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
         add(
             "snap",
             format!(
-                "{} of {} transfers with data are not whole in the capture ({cause}): datagrams behind \
+                "{} of {} transfers with data {} not whole in the capture ({cause}): datagrams behind \
              the cut are counted as \"at least\".",
-                totals.cut_transfers, totals.data_transfers
+                totals.cut_transfers,
+                totals.data_transfers,
+                if totals.cut_transfers == 1 { "is" } else { "are" }
             ),
         );
     }
     match source.dropped {
         Some(0) => {}
-        Some(n) => {
-            add("dropped", format!("{n} records were dropped while capturing, so every count is a lower bound."))
-        }
+        Some(n) => add(
+            "dropped",
+            format!(
+                "{} dropped while capturing, so every count is a lower bound.",
+                if n == 1 { "1 record was".to_owned() } else { format!("{n} records were") }
+            ),
+        ),
         None if !source.is_text => add(
             "drops-unknown",
             "The file does not say how many records were dropped while \
@@ -96,7 +102,17 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
         add("isochronous", "Isochronous transfers are counted, but not looked into.".to_owned());
     }
     if totals.not_followed > 0 {
-        add("too-many", format!("{} records belong to more endpoints than a report follows.", totals.not_followed));
+        add(
+            "too-many",
+            format!(
+                "{} to more endpoints than a report follows.",
+                if totals.not_followed == 1 {
+                    "1 record belongs".to_owned()
+                } else {
+                    format!("{} records belong", totals.not_followed)
+                }
+            ),
+        );
     }
     if totals.backward_steps > 0 {
         let (steps, records) = (totals.backward_steps, totals.records);

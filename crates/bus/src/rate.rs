@@ -43,9 +43,9 @@ impl Rate {
         (self.n > 1).then(|| self.last_us.saturating_sub(self.first_us) as f64 / 1e6).filter(|span| *span > 0.0)
     }
 
-    /// Events per second between the first and the last.
+    /// Events per second between the first and the last; `None` of two, whose distance is not a rate.
     pub fn mean_per_s(&self) -> Option<f64> {
-        self.span_s().map(|span| (self.n - 1) as f64 / span)
+        self.span_s().filter(|_| self.n > 2).map(|span| (self.n - 1) as f64 / span)
     }
 
     /// Events in the busiest of the seconds counted from the first event; `None` for less than a second.
@@ -111,6 +111,9 @@ mod tests {
         let mut rate = Rate::default();
         (0..5_001).for_each(|n| rate.add(n * 1_000));
         assert_eq!((rate.mean_per_s(), rate.peak_per_s()), (Some(1_000.0), Some(1_000.0)));
+        let mut two = Rate::default();
+        [0, 500].into_iter().for_each(|us| two.add(us));
+        assert_eq!((two.span_s(), two.mean_per_s()), (Some(0.0005), None));
     }
 
     proptest::proptest! {

@@ -1,6 +1,6 @@
 //! What the figures mean, in words.
 
-use crate::conclusion::{thousands, unit, verdict};
+use crate::conclusion::{counted, thousands, unit, verdict};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
 
 /// Transfers below which nothing is concluded about aggregation.
@@ -106,23 +106,30 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     };
     let is_lossy = lost > kept / 20;
     let bound = if is_lossy { "at least " } else { "" };
-    let rate = match (row.per_s, row.peak_per_s) {
+    // Where all transfers of the endpoint are of one framing, those whose data was lost count, too.
+    let whole = endpoint.filter(|_| is_lossy && row.direction == "out" && with_data == row.transfers);
+    let (bound, per_s, peak_per_s) = match whole {
+        Some(endpoint) => ("", endpoint.per_s, endpoint.peak_per_s),
+        None => (bound, row.per_s, row.peak_per_s),
+    };
+    let rate = match (per_s, peak_per_s) {
         (Some(mean), Some(peak)) => {
-            format!(", {bound}{} {unit}/s (busiest second {})", thousands(mean), thousands(peak))
+            format!(", {bound}{} {unit}/s (busiest second {bound}{})", thousands(mean), thousands(peak))
         }
         (Some(mean), None) => format!(", {bound}{} {unit}/s", thousands(mean)),
         _ => String::new(),
     };
     let mut evidence = vec![format!(
-        "{} transfers on endpoint {} ({} bytes), {} datagrams{}",
-        row.transfers,
+        "{} on endpoint {} ({}), {}{}{}",
+        counted(row.transfers, "transfer"),
         row.endpoint,
-        row.bytes,
-        if row.cut_transfers > 0 { "at least " } else { "" }.to_owned() + &row.datagrams_at_least.to_string(),
-        if row.cut_transfers > 0 {
-            format!("; {} transfers are cut in the capture", row.cut_transfers)
-        } else {
-            String::new()
+        counted(row.bytes, "byte"),
+        if row.cut_transfers > 0 { "at least " } else { "" },
+        counted(row.datagrams_at_least, "datagram"),
+        match row.cut_transfers {
+            0 => String::new(),
+            1 => "; 1 transfer is cut in the capture".to_owned(),
+            cut => format!("; {cut} transfers are cut in the capture"),
         },
     )];
     if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
@@ -135,12 +142,17 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     if is_lossy {
         evidence.push(match row.direction.as_str() {
             "out" => format!(
-                "{completions} transfers completed on this endpoint, but the submissions with the data of {lost} are not in \
-                 the capture: the rate is a lower bound"
+                "{} completed on this endpoint, but the data of {lost} {} not in the capture, for {} missing: {}",
+                counted(completions, "transfer"),
+                if lost == 1 { "is" } else { "are" },
+                if lost == 1 { "its submission is" } else { "their submissions are" },
+                if whole.is_some() { "datagrams are counted in the others" } else { "the rate is a lower bound" }
             ),
             _ => format!(
-                "{requests} requests were made on this endpoint, but the completions with the data of at least {lost} are not \
-                 in the capture: the rate is a lower bound"
+                "{} {} made on this endpoint, but the completions with the data of at least {lost} are not in the capture: the \
+                 rate is a lower bound",
+                counted(requests, "request"),
+                if requests == 1 { "was" } else { "were" }
             ),
         });
     }
@@ -190,9 +202,9 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
         return None;
     }
     let mut evidence = vec![format!(
-        "endpoint {}: {} transfers, the first of {} bytes: an Ethernet header of 14 bytes, then an IP packet of {}",
+        "endpoint {}: {}, the first of {} bytes: an Ethernet header of 14 bytes, then an IP packet of {}",
         row.endpoint,
-        row.transfers,
+        counted(row.transfers, "transfer"),
         row.first_transfer_bytes,
         row.first_transfer_bytes.saturating_sub(14)
     )];
@@ -225,11 +237,19 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
     let transfers: u64 = rows.iter().map(|row| row.transfers).sum();
     let mut evidence: Vec<String> = rows.iter().flat_map(|row| row.fault_examples.iter().cloned()).collect();
     if missing > 0 {
-        evidence.push(format!("{missing} blocks are missing by their sequence numbers"));
+        evidence.push(format!(
+            "{} {} missing by sequence number",
+            counted(missing, "block"),
+            if missing == 1 { "is" } else { "are" }
+        ));
     }
     let lossy = report.summary.unmatched_completions + report.summary.lost_completions > missing / 4;
     let text = if faulty > 0 {
-        format!("{faulty} of {transfers} transfers break the rules of their framing.")
+        format!(
+            "{faulty} of {} {} the rules of their framing.",
+            counted(transfers, "transfer"),
+            if faulty == 1 { "breaks" } else { "break" }
+        )
     } else if lossy {
         "Blocks are missing by their sequence numbers. The capture itself lost records, so they may just not be in it."
             .to_owned()

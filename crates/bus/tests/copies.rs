@@ -70,3 +70,25 @@ fn completions_that_were_captured_alone_are_no_copies() {
     assert_eq!((report.summary.submissions, report.summary.completions), (0, 50));
     assert!(report.summary.limits.iter().all(|limit| limit.code != "copies"));
 }
+
+#[test]
+fn submissions_that_were_captured_alone_are_no_copies() {
+    let submissions = |apart: u64| -> Report {
+        let lines: Vec<String> =
+            (0..50).map(|n| format!("ffff8800 {} S Bo:1:005:1 -115 512 = 01020304", 100 + apart * n)).collect();
+        read(&lines)
+    };
+    for apart in [5, 20] {
+        let report = submissions(apart);
+        assert_eq!((report.summary.submissions, report.summary.completions), (50, 0), "{apart} µs");
+        assert!(report.summary.limits.iter().all(|limit| limit.code != "copies"), "{apart} µs");
+    }
+}
+
+#[test]
+fn submissions_alone_that_usbmon0_repeats_count_once() {
+    let lines: Vec<String> = (0..50)
+        .flat_map(|n| [1_000 * n, 1_000 * n + 2].map(|at| format!("ffff8800 {at} S Bo:1:005:1 -115 512 = 01020304")))
+        .collect();
+    assert_eq!(read(&lines).summary.submissions, 50);
+}

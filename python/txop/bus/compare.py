@@ -25,6 +25,11 @@ _CLEAR = 1.2
 
 _NETWORK = ("qmap", "raw-ip", "ntb16", "ntb32", "rndis", "ethernet", "realtek")
 
+_FRAMINGS = {
+    "qmap": "QMAP", "raw-ip": "raw IP", "ntb16": "NTB-16", "ntb32": "NTB-32", "rndis": "RNDIS", "ethernet": "Ethernet",
+    "realtek": "Realtek descriptors",
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class KeyFigure:
@@ -133,7 +138,9 @@ def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]
     for way, direction in (("uplink", "out"), ("downlink", "in")):
         bulk = _main_bulk(report, device, direction)
         if bulk is not None:
-            yield from _bulk(way, bulk, _main_traffic(report, bulk))
+            traffic = _main_traffic(report, bulk)
+            framing = "" if traffic is None else _framing_beside_others(report, traffic)
+            yield from _bulk(way, bulk, traffic, framing)
     for e in endpoints:
         if (e.transfer, e.direction) == ("interrupt", "in"):
             yield KeyFigure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
@@ -151,7 +158,9 @@ def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]
         yield KeyFigure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
     if report.summary.layer != "urb-log":
         errors = float(sum(e.errors for e in endpoints))
-        yield KeyFigure("errors", "Requests that ended with an error", "events", 0.8, errors)
+        yield KeyFigure(
+            "errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8, errors
+        )
     for row in report.requests:
         if row.device == device.name:
             name = f" ({row.name})" if row.name else ""
@@ -160,10 +169,11 @@ def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]
             )
 
 
-def _bulk(way: str, e: Endpoint, traffic: Traffic | None) -> Iterator[KeyFigure]:
+def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str) -> Iterator[KeyFigure]:
+    """``framing``: of ``traffic``, where transfers of others share the endpoint."""
     word = way.capitalize()
     if traffic is not None:
-        yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer", "datagrams", 1.0,
+        yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer{framing}", "datagrams", 1.0,
                      traffic.at_least_per_transfer)  # fmt: skip
         if way == "uplink":
             yield KeyFigure("uplink.ack_only", "Uplink transfers that carry only TCP acknowledgements", "fraction", 0.9,
@@ -191,6 +201,19 @@ def _main_traffic(report: BusReport, e: Endpoint) -> Traffic | None:
     return max(rows, key=lambda t: t.bytes, default=None)
 
 
+def _framing_beside_others(report: BusReport, traffic: Traffic) -> str:
+    """`` with QMAP`` where transfers of another framing share the endpoint; else empty."""
+    others = [
+        row
+        for row in report.traffic
+        if (row.device, row.endpoint) == (traffic.device, traffic.endpoint)
+        and row.framing in _NETWORK
+        and row.framing != traffic.framing
+        and row.transfers
+    ]
+    return f" with {_FRAMINGS[traffic.framing]}" if others else ""
+
+
 def _difference(figure: KeyFigure, values: list[float | None]) -> Difference:
     first, second = values
     difference = weight = None
@@ -214,14 +237,20 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
             if bulk is None or traffic is None or traffic.at_least_per_transfer is None or bulk.per_s is None:
                 break
             least = "at least " if traffic.cut_transfers else ""
-            name = unit(report)
-            words = f"{least}{traffic.at_least_per_transfer:,.1f} datagrams per {name} at {bulk.per_s:,.0f} {name}/s"
+            name, mean = unit(report), f"{traffic.at_least_per_transfer:,.1f}"
+            # Where an endpoint carries transfers of several framings, their rate is another one than the endpoint's.
+            framing = _framing_beside_others(report, traffic)
+            per_s = traffic.per_s if framing else bulk.per_s
+            rate = "" if per_s is None else f" at {per_s:,.0f} {name}/s{framing}"
+            words = f"{least}{mean} {'datagram' if mean == '1.0' else 'datagrams'} per {name}{rate}"
             parts.append((traffic.at_least_per_transfer, bool(least), words))
         if len(parts) == 2:
             (one, one_cut, one_words), (two, two_cut, two_words) = parts
             less, more = sorted((one, two))
             clear = less > 0 and more / less >= _CLEAR and not (one_cut if one < two else two_cut)
-            times = f": {more / less:.1f} times as many per transfer" if clear else ""
+            more_is_bound = one_cut if one > two else two_cut
+            least = "at least " if more_is_bound else ""
+            times = f": {least}{more / less:.1f} times as many per transfer" if clear else ""
             found.append(f"{way}: A carries {one_words}, B {two_words}{times}.")
     if not found and None not in devices:
         counts = []

@@ -309,16 +309,17 @@ def _modem(report: BusReport) -> Section:
 
 
 def _limits(protocol: str | None, datagrams: int | None, size: int | None) -> str | None:
-    parts = [] if protocol is None else [protocol]
-    parts += [] if datagrams is None else [f"{fmt.count(datagrams)} datagrams"]
-    parts += [] if size is None else [f"{fmt.count(size)} B"]
-    return ", ".join(parts) or None
+    limits = [] if datagrams is None else [fmt.plural(datagrams, "datagram")]
+    limits += [] if size is None else [f"{fmt.count(size)} B"]
+    if protocol == "no aggregation" and limits:
+        return f"{protocol} (limits named all the same: {', '.join(limits)})"
+    return ", ".join(([] if protocol is None else [protocol]) + limits) or None
 
 
 def _most(way: AgreedDirection) -> str | None:
     if way.most_datagrams is None or way.most_bytes is None:
         return None
-    return f"{fmt.count(way.most_datagrams)} datagrams, {fmt.count(way.most_bytes)} B"
+    return f"{fmt.plural(way.most_datagrams, 'datagram')}, {fmt.count(way.most_bytes)} B"
 
 
 def _bad(number: int | None) -> Cell:

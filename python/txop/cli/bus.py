@@ -162,6 +162,8 @@ def _show_verdicts(out: Console, report: BusReport) -> None:
     from txop.cli.terminal_report import bullets
 
     out.print(console.safe_text("What the bus shows", "bold underline"))
+    if not report.verdicts:
+        out.print(console.safe_text("Nothing that can be told of it: too little was captured of each kind.", "dim"))
     styles = {"bad": "bold red", "good": "bold green"}
     for verdict in report.verdicts[:_VERDICTS_SHOWN]:
         out.print()
