@@ -16,9 +16,18 @@ from txop.present.document import Model
 FORMAT = "txop-air-compare"
 VERSION = 1
 
-Scale = Literal["fraction", "percent", "relative", "events"]
-"""How a difference is weighed: ``fraction`` of one and ``percent`` by their size, ``relative`` by the relative change,
-a few ``events`` by that too, but softened by :data:`_FEW`."""
+Scale = Literal["fraction", "percent", "relative", "level", "events"]
+"""How a difference is weighed: ``fraction`` of one and ``percent`` by their size, ``relative`` by its share of the
+larger value, a ``level`` in dBm by its share of :data:`_SPAN_DB`, a few ``events`` as ``relative``, but softened by
+:data:`_FEW`."""
+
+_SPAN_DB = 60.0
+"""From signals near the noise to those of a neighbour."""
+
+_BETWEEN = "whether they differ can't be told, because what each can be overlaps"
+
+_TIME = "Time: "
+"""Begins the labels of the waterfall's rows."""
 
 _FEW = 5.0
 """Added to both counts before they are compared: one event instead of two does not show a halving."""
@@ -34,6 +43,8 @@ class KeyFigure:
     unit: str
     scale: Scale
     value: float | None
+    interval: tuple[float, float] | None = None
+    """The least and the most that it can be, where it is not known exactly."""
 
 
 class Difference(Model):
@@ -44,16 +55,18 @@ class Difference(Model):
     section: str
     """Section of the report it comes from."""
     label: str
-    """In words."""
+    """In words; where a row means something else in one of the captures, with what it means there."""
     unit: str
     """`fraction`, `percent`, `Mbit/s`, `µs`, `MPDUs` or `frames`."""
     values: list[float | None]
     """One per capture, in the order of `captures`; null is not available."""
     differences: list[float | None]
-    """Each value minus that of the first capture; the first is 0 (or null)."""
+    """Each value minus that of the first capture; the first is 0 (or null). Null, too, where what both can be
+    overlaps."""
     weight: float | None
-    """How much the largest difference matters, 0 to 1: the difference itself for shares and percentages, the relative
-    change for other figures; null when fewer than two values are available."""
+    """How much the largest difference matters, 0 to 1: the difference itself for shares and percentages, its share of
+    60 dB for levels, its share of the largest value for other figures; null when fewer than two values are available,
+    or when what they can be overlaps."""
 
 
 class Capture(Model):
@@ -88,15 +101,11 @@ def compare(reports: Sequence[AirReport]) -> Comparison:
     """The key figures of ``reports`` side by side. The direction compared is each report's own explained direction."""
     if len(reports) < 2:
         raise ValueError("a comparison needs two captures or more")
-    figures = [{figure.key: figure for figure in key_figures(report)} for report in reports]
-    names: dict[str, KeyFigure] = {}
-    for found in figures:
-        for key, figure in found.items():
-            names.setdefault(key, figure)
-    rows = []
-    for key, first in names.items():
-        values = [found[key].value if key in found else None for found in figures]
-        rows.append(_difference(first, values))
+    falls = [fall for fall in map(_explained, reports) if fall is not None]
+    has_spaces = all(fall.timing == "stamps" for fall in falls)
+    figures = [{figure.key: figure for figure in key_figures(report, has_spaces)} for report in reports]
+    keys = list(dict.fromkeys(key for found in figures for key in found))
+    rows = [_difference([found.get(key) for found in figures]) for key in keys]
     rows.sort(key=lambda row: (row.weight is None, -(row.weight or 0)))
     captures = []
     for report in reports:
@@ -113,24 +122,58 @@ def compare(reports: Sequence[AirReport]) -> Comparison:
     return Comparison(format=FORMAT, version=VERSION, captures=captures, differences=rows)
 
 
-def _difference(figure: KeyFigure, values: list[float | None]) -> Difference:
+def letter(index: int) -> str:
+    """What the capture at ``index`` is called: A, B, C, ..."""
+    return chr(ord("A") + index) if index < 26 else str(index + 1)
+
+
+def _label(figures: Sequence[KeyFigure | None]) -> str:
+    """The words of the first capture, and those of others for which the same row means something else."""
+    first = next(figure.label for figure in figures if figure is not None)
+    others: dict[str, list[str]] = {}
+    for index, figure in enumerate(figures):
+        if figure is not None and figure.label != first:
+            others.setdefault(figure.label.removeprefix(_TIME), []).append(letter(index))
+    return first + "".join(f"; in {', '.join(letters)}: {label}" for label, letters in others.items())
+
+
+def _may_be_equal(one: KeyFigure | None, other: KeyFigure | None) -> bool:
+    """Neither is known exactly enough to tell them apart; a figure does not differ from itself."""
+    if one is None or other is None or one is other or one.value is None or other.value is None:
+        return False
+    low, high = one.interval or (one.value, one.value)
+    other_low, other_high = other.interval or (other.value, other.value)
+    is_exact = one.interval is None and other.interval is None
+    return not is_exact and max(low, other_low) <= min(high, other_high)
+
+
+def _difference(figures: Sequence[KeyFigure | None]) -> Difference:
+    """One row of figures that have the same key."""
+    figure = next(figure for figure in figures if figure is not None)
+    values = [each.value if each is not None else None for each in figures]
     base = values[0]
-    differences = [None if base is None or value is None else value - base for value in values]
+    unknown = [_may_be_equal(figures[0], each) for each in figures]
+    differences = [
+        None if base is None or value is None or may_be_equal else value - base
+        for value, may_be_equal in zip(values, unknown, strict=True)
+    ]
     present = [value for value in values if value is not None]
     weight = None
-    if len(present) > 1:
+    if len(present) > 1 and not any(unknown):
         spread = max(present) - min(present)
         largest = max(abs(value) for value in present)
         weight = {
             "fraction": spread,
             "percent": spread / 100,
             "relative": spread / largest if largest else 0.0,
+            "level": spread / _SPAN_DB,
             "events": spread / (largest + _FEW),
         }[figure.scale]
         weight = min(1.0, weight)
+    label = _label(figures) + (f"; {_BETWEEN}" if any(unknown) else "")
     return Difference(
-        key=figure.key, section=figure.section, label=figure.label, unit=figure.unit, values=values,
-        differences=differences, weight=weight,
+        key=figure.key, section=figure.section, label=label, unit=figure.unit, values=values, differences=differences,
+        weight=weight,
     )  # fmt: skip
 
 
@@ -154,38 +197,60 @@ def _explained(report: AirReport) -> Waterfall | None:
     return report.waterfalls[0] if report.waterfalls else None
 
 
-def key_figures(report: AirReport) -> Iterator[KeyFigure]:
-    """The figures of ``report`` that a comparison shows, section by section."""
+def _busy(report: AirReport) -> KeyFigure:
+    """The busy share. What is missing from a capture may have been anything, frames of unknown duration are bounded."""
+    air = report.airtime
+    value, low, high = air.busy_share, air.busy_share_low, air.busy_share_high
+    interval = None
+    if value is not None:
+        interval = (value if low is None else low, value if high is None else high)
+        if not report.hearing.silence_is_evidence:
+            interval = (interval[0], 1.0)
+    return KeyFigure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", value, interval)
+
+
+def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigure]:
+    """The figures of ``report`` that a comparison shows, section by section.
+
+    Args:
+        report: The report.
+        has_spaces: All captures tell inter-frame spaces from idle time; else both are one figure.
+    """
 
     def figure(key: str, section: str, label: str, unit: str, scale: Scale, value: float | None) -> KeyFigure:
         return KeyFigure(key, section, label, unit, scale, value)
 
+    fcs_known = report.summary.fcs.unknown < report.frames
     frames = report.frames
     yield figure("summary.bad_fcs", "summary", "Frames with a bad FCS", "fraction", "fraction",
-                 report.bad_fcs / frames if frames and report.summary.fcs.unknown < frames else None)  # fmt: skip
+                 report.bad_fcs / frames if frames and fcs_known else None)  # fmt: skip
     yield figure("ghosts.frames", "ghosts", "Frames of ghost addresses", "fraction", "fraction",
-                 report.ghost_effect.ghost_frames / frames if frames else None)  # fmt: skip
-    yield figure("airtime.busy", "airtime", "Channel busy", "fraction", "fraction", report.airtime.busy_share)
+                 report.ghost_effect.ghost_frames / frames if frames and fcs_known else None)  # fmt: skip
+    yield _busy(report)
     fall = _explained(report)
+    yield figure("stations.retry_good", "stations", "Retry % of data frames, good FCS", "percent", "percent",
+                 report.ghost_effect.retry_good.percent if fcs_known else None)  # fmt: skip
     if fall is None:
-        yield figure("stations.retry_good", "stations", "Retry % of data frames, good FCS", "percent", "percent",
-                     report.ghost_effect.retry_good.percent)  # fmt: skip
         return
     yield figure("waterfall.goodput", "waterfall", "Goodput", "Mbit/s", "relative", fall.payload_mbit_s)
-    yield figure("waterfall.phy_rate", "waterfall", "PHY rate", "Mbit/s", "relative", fall.phy_rate_mbit_s)
+    yield figure("waterfall.phy_rate", "waterfall", "Effective PHY rate", "Mbit/s", "relative", fall.phy_rate_mbit_s)
     has_control = report.hearing.control_frames > 0
+    spaces = next((step.share for step in fall.steps if step.cause == "ifs_backoff"), 0.0)
     for step in fall.steps:
         is_known = step.cause not in ("ack", "rts_cts") or has_control
-        if step.cause == "ifs_backoff" and fall.timing == "capture-clock":
-            is_known = False  # counted as idle
-        share = step.share if is_known else None
-        yield figure(f"waterfall.{step.cause}", "waterfall", f"Time: {step.label}", "fraction", "fraction", share)
+        share, label = step.share, step.label
+        if not has_spaces and step.cause == "ifs_backoff":
+            is_known, label = False, "inter-frame spaces and backoff (counted as idle: not all captures tell them apart)"
+        elif not has_spaces and step.cause == "idle" and fall.timing == "stamps":
+            share, label = share + spaces, f"{label}, with inter-frame spaces and backoff"
+        yield figure(f"waterfall.{step.cause}", "waterfall", f"{_TIME}{label}", "fraction", "fraction",
+                     share if is_known else None)  # fmt: skip
     for link in report.links:
         if (link.ta, link.ra) == (fall.ta, fall.ra):
             yield figure(
                 "stations.retry", "stations", "Retry % of MPDUs", "percent", "percent", link.mpdu_retry.percent
             )
-            yield figure("stations.signal", "stations", "Signal, median", "dBm", "relative",
+            yield figure("stations.signal", "stations", "Signal, median", "dBm", "level",
                          link.signal_dbm.median if link.signal_dbm else None)  # fmt: skip
     for e in report.exchanges:
         if (e.ta, e.ra) == (fall.ta, fall.ra):

@@ -353,8 +353,8 @@ def _show(
 
     out = console.stdout()
     if len(reports) > 1:
-        from txop.air.compare import compare, different_pairs
-        from txop.air.view.side_by_side import grid, letter
+        from txop.air.compare import compare, different_pairs, letter
+        from txop.air.view.side_by_side import grid
 
         comparison = compare(reports)
         if warning := different_pairs(reports):

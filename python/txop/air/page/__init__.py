@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from txop.air.compare import compare, different_pairs
+from txop.air.compare import compare, different_pairs, letter
 from txop.air.definitions import DEFINITIONS
 from txop.air.page.causes import ink
 from txop.air.page.plots import draw, waterfall
@@ -13,7 +13,7 @@ from txop.air.report import AirReport
 from txop.air.view import Facts, Grid, Plot, headline, sections
 from txop.air.view.glyphs import glyph
 from txop.air.view.selection import chosen
-from txop.air.view.side_by_side import grid, letter
+from txop.air.view.side_by_side import grid
 from txop.present import format as fmt
 from txop.present.blocks import Block
 from txop.present.chapters import DrawnSection, Painter, Picture, Piece

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from txop.air.compare import Comparison, Difference
+from txop.air.compare import Comparison, Difference, letter
 from txop.present import cells
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid
 
 _NAMED = 4
 """Figures that are named of those that a capture lacks."""
-
-
-def letter(index: int) -> str:
-    """What the capture at ``index`` is called: A, B, C, ..."""
-    return chr(ord("A") + index) if index < 26 else str(index + 1)
 
 
 def grid(comparison: Comparison) -> Grid:
@@ -36,7 +31,8 @@ def grid(comparison: Comparison) -> Grid:
         line.append(cells.missing() if row.weight is None else Cell(fmt.number(row.weight, 3), row.weight, "dim"))
         rows.append(line)
     note = (
-        "Weight: the difference itself for shares and percentages, the relative change for other figures. "
+        "Weight: the difference itself for shares of time and frames and for retry %, its part of 60 dB for levels, "
+        "its part of the larger value for other figures (throughput, rates, delays, variation). "
         "One capture of each says nothing about chance." + "".join(f" {each}" for each in not_available(comparison))
     )
     if lacking := len(comparison.differences) - len(known):
@@ -55,7 +51,7 @@ def not_available(comparison: Comparison) -> list[str]:
         ]
         if labels:
             more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-            why = "" if capture.ta is not None else ", for no data between two stations is explained in it"
+            why = "" if capture.ta is not None else ", because no direction of traffic is explained in it"
             notes.append(f"Not available in {letter(index)}: {'; '.join(labels[:_NAMED])}{more}{why}.")
     return notes
 
@@ -87,6 +83,6 @@ def _change(row: Difference, value: float | None) -> Cell:
         if row.unit == "fraction"
         else (value, "points")
         if row.unit == "percent"
-        else (value, row.unit)
+        else (value, "dB" if row.unit == "dBm" else row.unit)
     )
     return Cell(f"{fmt.signed(scaled)} {unit}", value, "dim" if round(abs(scaled), 1) == 0 else "")
