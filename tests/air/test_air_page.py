@@ -124,7 +124,7 @@ def test_every_plot_is_there(html):
         "A-MPDU sizes",
         "Airtime by",
         "Busy share",
-        "From the PHY rate down",
+        "From the effective PHY rate down",
         "throughput and MPDU retry",
     )
     for word in expected:
@@ -184,7 +184,7 @@ def test_flow_without_block_acks_has_no_figures_of_them(report):
 
 
 def test_a_phy_rate_of_some_mpdus_says_of_how_many(document):
-    """Where durations are missing, the mean PHY rate and the bars are of the other MPDUs."""
+    """Where durations are missing, the effective PHY rate and the bars are of the other MPDUs."""
     fall = document["waterfalls"][0]
     fall["mpdus_timed"] = 9
     report = AirReport.parse(json.dumps(document))

@@ -31,7 +31,7 @@ def test_the_head_says_what_was_chosen_and_what_is_of_all(capture, bssid, txop, 
     page = tmp_path / "air.html"
     done = txop("air", str(capture), "--bssid", bssid, "--html", str(page))
     report = air.analyze(capture, bssid=bssid)
-    words = f"named in {report.summary.selection.bss_frames:,} of {report.frames:,} frames"
+    words = f"named as the BSSID of {report.summary.selection.bss_frames:,} of {report.frames:,} frames"
     head = " ".join(done.stdout.split())
     assert done.returncode == 0
     assert head.startswith(f"Chosen: network {bssid} ")

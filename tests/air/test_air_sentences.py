@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from txop.air import AirReport, analyze
+from txop.air.view import Facts, Grid, headline, sections
+from txop.present.blocks import Lines
 from txop.present.report_parts import Figure
 
 ROOT = Path(__file__).parents[2]
@@ -61,16 +63,39 @@ def told(report: AirReport) -> Iterator[tuple[str, list[Figure]]]:
                 yield f"{row.capability}: {row.note.text}", row.note.figures
 
 
+def shown(report: AirReport) -> Iterator[str]:
+    """Every line of the report as terminal and page show it."""
+    first = headline(report)
+    yield first.unavailable
+    for flow in first.flows:
+        yield from (flow.sentence, *flow.advice)
+    for verdict in first.verdicts:
+        yield from (verdict.title, verdict.text, *verdict.evidence)
+    for section in sections(report):
+        yield from section.unavailable
+        for block in section.blocks:
+            match block:
+                case Facts():
+                    yield from (f"{fact.label}: {fact.value}" for fact in block.items)
+                case Lines():
+                    yield from block.items
+                case Grid():
+                    yield from (block.title, block.note)
+                    yield from (" | ".join(cell.text for cell in row) for row in block.rows)
+
+
 @pytest.mark.parametrize("entry", CORPUS, ids=lambda entry: entry["name"])
 def test_a_capture_of_the_corpus_is_described_as_it_is(entry: dict[str, Any]) -> None:
     path = by_hash().get(entry["sha256"])
     if path is None:
         pytest.skip(f"SKIPPED: {entry['name']} ({entry['sha256'][:12]}) is not at {CAPTURES}")
-    texts = [text for text, _ in told(analyze(path))]
-    for expected in entry.get("says", []):
-        assert any(expected in text for text in texts), (expected, texts)
-    for forbidden in entry.get("never", []):
-        assert not any(forbidden in text for text in texts), (forbidden, [t for t in texts if forbidden in t])
+    report = analyze(path)
+    texts = [text for text, _ in told(report)]
+    for kind, found in (("", texts), ("page_", list(shown(report)) if "page_says" in entry else [])):
+        for expected in entry.get(f"{kind}says", []):
+            assert any(expected in text for text in found), (expected, found)
+        for forbidden in entry.get(f"{kind}never", []):
+            assert not any(forbidden in text for text in found), (forbidden, [t for t in found if forbidden in t])
 
 
 def test_no_sentence_goes_beyond_what_was_measured() -> None:

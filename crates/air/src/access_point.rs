@@ -58,6 +58,8 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
     let capabilities = &claim.capabilities;
     let band = band(claim);
     let channel = claim.channel().or_else(|| claim.frequency_mhz.and_then(Band::channel_number));
+    // What a cut frame lacks may have been there.
+    let is_whole = claim.is_whole && !capabilities.truncated;
     let securities = [capabilities.rsn.map(|rsn| (rsn, "")), capabilities.wpa.map(|wpa| (wpa, "WPA "))];
     let securities = || securities.iter().flatten();
     let mut key_managements: Vec<String> =
@@ -76,10 +78,12 @@ fn described(address: MacAddr, claim: &ApClaim, kind: Option<&'static str>) -> A
         channel,
         frequency_mhz: channel
             .zip(band)
+            // A DSSS Parameter Set beside a receiver in another band is not of the channel that was heard.
+            .filter(|(channel, band)| *channel > 14 || *band != Band::Ghz5)
             .and_then(|(channel, band)| band.frequency_mhz(channel))
             .or(claim.frequency_mhz),
-        width_mhz: width_mhz(capabilities),
-        standards: standards(capabilities, band),
+        width_mhz: is_whole.then(|| width_mhz(capabilities)).flatten(),
+        standards: if is_whole { standards(capabilities, band) } else { Vec::new() },
         security: security(claim),
         key_managements,
         pairwise_ciphers,

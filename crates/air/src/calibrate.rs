@@ -221,7 +221,11 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
         field += u64::from(frame.radio.stamp.is_some());
     }
     if tsft * 2 > received {
-        text.push(format!("{tsft} of {received} received frames carry a hardware time stamp (TSFT or mactime)"));
+        let without = match all - received {
+            0 => String::new(),
+            empty => format!("; in {empty} others its value says that there is none"),
+        };
+        text.push(format!("{tsft} of {all} received frames carry a hardware time stamp (TSFT or mactime){without}"));
         ClockSource::Tsft
     } else if field * 2 > received {
         text.push(format!("{field} of {received} received frames carry radiotap's timestamp field"));

@@ -113,7 +113,12 @@ fn said(pair: &Pair, ssid: Option<String>) -> Option<Sentence> {
                     )
                 }
                 State::WrongKey => {
-                    format!("the handshake was captured, and no key given for {named} fits it (the MIC did not match)")
+                    let captured = (1..).zip(messages).filter(|(_, count)| *count > 0).map(|(number, _)| number.to_string());
+                    let captured = captured.collect::<Vec<_>>().join(", ");
+                    format!(
+                        "of the handshake, messages {captured} were captured, and no key given for {named} fits them (the MIC did not \
+                         match)"
+                    )
                 }
                 State::NoKeyForNetwork => format!("the key file has no key for {named}"),
                 State::PmkNeeded => {

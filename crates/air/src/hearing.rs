@@ -37,6 +37,11 @@ pub fn is_beyond(heard: u64, due: u64) -> bool {
     heard > due + 1 + due / 100
 }
 
+/// Beacons of a station that came through the air.
+fn received(station: &Station) -> u64 {
+    station.beacons.saturating_sub(station.own_beacons)
+}
+
 /// Beacons of one access point.
 #[derive(Clone, Debug)]
 struct Raster {
@@ -51,7 +56,7 @@ impl Raster {
     fn new(address: MacAddr, station: &Station, claims: &Claims) -> Self {
         let (first_ns, last_ns) = station.beacon_span_ns;
         let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu);
-        Self { address, interval_tu, beacons: station.beacons, first_ns, last_ns }
+        Self { address, interval_tu, beacons: received(station), first_ns, last_ns }
     }
 
     fn due(&self) -> u64 {
@@ -120,7 +125,7 @@ impl Listener {
         pair: Option<(MacAddr, MacAddr)>,
     ) -> Hearing {
         let observed_ns = self.span_ns();
-        let sent = stations.table.iter().filter(|(_, station)| station.beacons > 0);
+        let sent = stations.table.iter().filter(|(_, station)| received(station) > 0);
         let mut rasters: Vec<Raster> =
             sent.map(|(address, station)| Raster::new(MacAddr::from_u64(*address), station, claims)).collect();
         rasters.sort_by(|a, b| b.beacons.cmp(&a.beacons).then(a.address.cmp(&b.address)));
@@ -172,15 +177,14 @@ impl Listener {
             .fold((0, 0), |(asking, answered), stats| (asking + stats.asking(), answered + stats.answered()));
         if asking >= MIN_FRAMES && self.control == 0 {
             doubts.push(sentence!(
-                "no control frame is in it, although {asking} PPDUs ask for a response: they were filtered out, or only the capturing \
-                 machine's own traffic was recorded",
+                "no control frame is in it, although {asking} PPDUs ask for a response: they were filtered out or not recorded",
                 asking = Figure::total(asking)
             ));
         } else if asking >= MIN_FRAMES && answered * 2 < asking {
             doubts.push(sentence!(
-                "{answered} responses are in it to {asking} PPDUs that ask for one ({share})",
-                answered = Figure::count(answered, asking),
+                "of {asking} PPDUs that ask for a response, {answered} have one in it ({share})",
                 asking = Figure::total(asking),
+                answered = Figure::count(answered, asking),
                 share = Figure::percent(answered, asking, 0)
             ));
         }

@@ -28,6 +28,7 @@ mod few;
 mod flood;
 pub mod frame;
 mod ghost;
+mod handed_over;
 mod hearing;
 mod histogram;
 mod limits;

@@ -8,6 +8,7 @@ use crate::medium::Medium;
 use crate::report::{Hearing, Limit};
 use crate::sentence::{sentence, Figure, Sentence};
 use crate::summary::{Counts, Source};
+use wire::ieee80211::MacAddr;
 
 /// Modelled airtime may exceed the time observed by this factor (collisions, hidden stations) before it cannot be true.
 const IMPOSSIBLE: f64 = 1.05;
@@ -173,7 +174,23 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
     hearing(known, &mut limits);
     copies(known, &mut limits);
     joint(known, &mut limits);
+    limits.extend(no_address(known));
     limits
+}
+
+/// Frames whose transmitter is all zeros, which is nobody's address.
+fn no_address(known: &Known<'_>) -> Option<Limit> {
+    let empty = known.links.iter().filter(|(_, link)| link.ta == MacAddr::ZERO);
+    let (zero, all) = (empty.map(|(_, link)| link.frames).sum(), known.counts.frames());
+    (zero > 0).then(|| {
+        let sentence = sentence!(
+            "{zero} of {all} frames have the transmitter address 00:00:00:00:00:00, which is no station's: the sender or the sniffer left \
+             it empty, and whose they are is not known",
+            zero = Figure::count(zero, all),
+            all = Figure::total(all)
+        );
+        Limit::new("no-address", sentence, &["stations", "exchanges", "Block Ack accounting"])
+    })
 }
 
 /// Responses to and from several at once.
@@ -379,7 +396,8 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "no-bad-fcs",
             sentence!(
-                "{bad} of {n} frames have a bad FCS: the interface most likely discards them, so their absence says nothing about the air",
+                "{bad} of {n} frames are known to be damaged: an interface that discards such frames leaves none, so their absence says \
+                 nothing about the air",
                 bad = Figure::count(0, n),
                 n = Figure::total(n)
             ),
@@ -526,6 +544,19 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
 
 /// Frames that are in the file twice.
 fn copies(known: &Known<'_>, limits: &mut Vec<Limit>) {
+    let (own, handed_over) = (known.counts.own(), known.counts.handed_over);
+    if handed_over > 0 {
+        limits.push(Limit::new(
+            "handed-over",
+            sentence!(
+                "{handed_over} of {own} frames of the capturing machine are in the file as they were handed to the driver, without a rate, \
+                 and as a rule again as they were sent: counts of frames have both, exchanges and throughput only what was sent",
+                handed_over = Figure::count(handed_over, own),
+                own = Figure::total(own)
+            ),
+            &["frames", "stations"],
+        ));
+    }
     let (n, duplicates) = (known.counts.frames(), known.counts.duplicates);
     if duplicates >= MIN_COPIES && duplicates * 100 > n {
         limits.push(Limit::new(

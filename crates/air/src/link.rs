@@ -202,7 +202,7 @@ pub struct Link {
     pub retry_bytes: u64,
     /// Payload bytes of first captured copies, of those that the waterfall accounts for.
     pub payload_bytes: u64,
-    /// Payload time at full duration, and the payload bytes it carried: together the mean PHY rate.
+    /// Payload time at full duration, and the payload bytes it carried: together the effective PHY rate.
     pub timed_payload_ns: i64,
     /// See `timed_payload_ns`.
     pub timed_payload_bytes: u64,

@@ -136,6 +136,8 @@ pub struct Medium {
     without_duration: u64,
     /// Longest that the frames without a known duration can have taken, ns.
     untimed_ns: i64,
+    /// Start of the latest of them, ns, and whether the receiver changed its channel since the PPDU before it.
+    last_untimed: Option<(i64, bool)>,
     phys: [Phy; 8],
     busy: Series<BusySum>,
     beacons: u64,
@@ -173,6 +175,7 @@ impl Medium {
             with_duration: 0,
             without_duration: 0,
             untimed_ns: 0,
+            last_untimed: None,
             phys: Default::default(),
             busy: Series::new(BUSY_BIN_NS),
             beacons: 0,
@@ -215,9 +218,7 @@ impl Medium {
         stations: &mut Stations,
     ) {
         let Some(duration) = ppdu.duration_ns else {
-            self.without_duration += ppdu.mpdus.len() as u64;
-            self.was_heard = true;
-            self.untimed_ns = self.untimed_ns.saturating_add(longest_ns(ppdu));
+            self.note_untimed(ppdu);
             return;
         };
         self.with_duration += ppdu.mpdus.len() as u64;
@@ -230,9 +231,11 @@ impl Medium {
         // A hardware stamp says when this PPDU began, so the one before it had ended by then, whatever its claimed rate
         // and length make of its duration. By the capture clock only the order is sure: PPDUs queue up instead.
         self.settle(ppdu.exact_start.then_some(ppdu.start_ns), links);
-        let tuned = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
+        let is_other = self.frequency_mhz != ppdu.frequency_mhz && ppdu.frequency_mhz.is_some();
+        // From frames that do not tell their channel to one that does, nobody is known to have changed it.
+        let tuned = is_other && self.frequency_mhz.is_some();
         let hopped = tuned || std::mem::take(&mut self.was_away);
-        if tuned {
+        if is_other {
             self.frequency_mhz = ppdu.frequency_mhz;
         }
         let cursor = *self.cursor_ns.get_or_insert(ppdu.start_ns);
@@ -295,6 +298,21 @@ impl Medium {
             Some(Turn { role, owner, generation, ta, ra, start_ns, end_ns, ifs, duration, data, retry, is_chosen });
     }
 
+    /// Takes note of a PPDU whose duration is not known. The time up to it was observed, whatever it took of it itself.
+    #[cold]
+    fn note_untimed(&mut self, ppdu: &Ppdu) {
+        self.without_duration += ppdu.mpdus.len() as u64;
+        self.was_heard = true;
+        self.untimed_ns = self.untimed_ns.saturating_add(longest_ns(ppdu));
+        if self.cursor_ns.is_none() {
+            self.cursor_ns = Some(ppdu.start_ns);
+            self.frequency_mhz = ppdu.frequency_mhz;
+        }
+        let is_other = ppdu.frequency_mhz.zip(self.frequency_mhz).is_some_and(|(this, before)| this != before);
+        let is_elsewhere = self.was_away || is_other;
+        self.last_untimed = Some((ppdu.start_ns, is_elsewhere));
+    }
+
     /// Accounts for the PPDU that has the air, which ends by `limit_ns` at the latest.
     fn settle(&mut self, limit_ns: Option<i64>, links: &mut Links) {
         let Some(turn) = self.turn.take() else { return };
@@ -324,6 +342,19 @@ impl Medium {
     /// Accounts for the last PPDU; to be called before the accounts are read.
     pub fn finish(&mut self, links: &mut Links) {
         self.settle(None, links);
+        let (Some(cursor), Some((last_ns, is_elsewhere))) = (self.cursor_ns, self.last_untimed) else { return };
+        let gap = last_ns - cursor;
+        if gap <= 0 {
+            return;
+        }
+        self.cursor_ns = Some(last_ns);
+        if is_elsewhere {
+            self.unobserved_ns += gap;
+            self.hopped_ns += gap;
+        } else {
+            self.observed_ns += gap;
+            self.idle_ns += gap;
+        }
     }
 
     fn count_airtime(
@@ -504,20 +535,21 @@ impl Medium {
     /// Section 6. `timely`: the capture's times can be used; `has_choice`: a network was chosen.
     pub fn report(&self, timely: bool, has_choice: bool) -> report::Airtime {
         let known = timely && self.with_duration > 0;
+        // Where nothing but the frames themselves was observed, they are all of it by definition.
+        let has_share = known && self.observed_ns > self.busy_ns;
         let width = self.busy.width_ns();
         report::Airtime {
             busy_us: known.then(|| us(self.busy_ns)),
             observed_us: known.then(|| us(self.observed_ns)),
-            busy_share: (known && self.observed_ns > 0).then(|| self.busy_ns as f64 / self.observed_ns as f64),
+            busy_share: has_share.then(|| self.busy_ns as f64 / self.observed_ns as f64),
             kinds: known.then(|| self.kinds.report()),
             bss_us: (known && has_choice).then(|| us(self.chosen_ns)),
-            bss_share: (known && has_choice && self.observed_ns > 0)
-                .then(|| self.chosen_ns as f64 / self.observed_ns as f64),
+            bss_share: (has_share && has_choice).then(|| self.chosen_ns as f64 / self.observed_ns as f64),
             bss_busy_share: (known && has_choice && self.busy_ns > 0)
                 .then(|| self.chosen_ns as f64 / self.busy_ns as f64),
             bss_kinds: (known && has_choice).then(|| self.chosen_kinds.report()),
-            busy_share_low: self.busy_bounds().filter(|_| known).map(|(low, _)| low),
-            busy_share_high: self.busy_bounds().filter(|_| known).map(|(_, high)| high),
+            busy_share_low: self.busy_bounds().filter(|_| has_share).map(|(low, _)| low),
+            busy_share_high: self.busy_bounds().filter(|_| has_share).map(|(_, high)| high),
             frames_without_duration: self.without_duration,
             uncertainty_us: known.then(|| us(self.uncertainty_ns)),
             by_phy: PHYS

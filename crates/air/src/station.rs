@@ -229,6 +229,8 @@ pub struct Station {
     pub beacons: u64,
     /// First and last of them, ns on the timeline.
     pub beacon_span_ns: (i64, i64),
+    /// Those of its beacons that the capturing machine sent itself: they show nothing of what it heard.
+    pub own_beacons: u64,
     /// Usable frames sent as an AP would (FromDS without ToDS), or beacons and probe responses.
     pub as_ap: u64,
     /// Responses (ACK, Block Ack, CTS) attributed to this address: a station was there.
@@ -315,6 +317,7 @@ impl Stations {
             let first = if station.beacons == 0 { at_ns } else { station.beacon_span_ns.0.min(at_ns) };
             station.beacon_span_ns = (first, station.beacon_span_ns.1.max(at_ns));
             station.beacons += 1;
+            station.own_beacons += u64::from(frame.radio.own_transmission);
         }
         if matches!(kind, FrameKind::Beacon | FrameKind::ProbeResponse)
             || (fc.from_ds() && !fc.to_ds() && (data || fc.is_null()))

@@ -25,7 +25,7 @@ const MIN_MEDIAN_MBIT_S: f64 = 0.1;
 
 /// The series of one direction with its events.
 ///
-/// `silence_is_evidence`: what the sniffer did not hear was most likely not sent.
+/// `silence_is_evidence`: while the sniffer heard nothing, most likely nobody near it sent.
 pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence: bool) -> Option<Steadiness> {
     let series = &link.series;
     if series.is_empty() {

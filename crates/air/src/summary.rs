@@ -59,6 +59,8 @@ pub struct Counts {
     pub tally: Tally,
     /// Frames that are in the file twice: same header, length and time.
     pub duplicates: u64,
+    /// Frames as a program handed them over, which are in the file again as they were sent.
+    pub handed_over: u64,
     /// Frames with a good FCS.
     pub fcs_good: u64,
     /// Bad.
@@ -394,6 +396,8 @@ pub fn station(
         "ghost"
     } else if address.is_group() {
         "group"
+    } else if address == MacAddr::ZERO {
+        "unknown"
     } else if station.as_ap > 0 {
         claims.kind(address).unwrap_or("ap")
     } else if station.sent > 0 {

@@ -1,4 +1,4 @@
-//! From PHY rate to payload rate: the accounts of the channel seen from one direction.
+//! From effective PHY rate to payload rate: the accounts of the channel seen from one direction.
 
 use crate::link::{Link, SpentNs};
 use crate::medium::Totals;
@@ -21,7 +21,7 @@ const CAUSES: [(&str, &str); 14] = [
     ("damaged", "damaged or uncaptured frames"),
     ("idle_queued", "idle while the sender had an MPDU to repeat"),
     ("idle", "idle"),
-    ("unobserved", "time in which the sniffer did not hear the channel"),
+    ("unobserved", "not observed: on another channel, or not even beacons captured"),
 ];
 
 /// Builds the waterfall of `link` (`reverse`: the link the other way); `None` without observed payload.
@@ -85,13 +85,21 @@ pub fn build(
             }
         }
     }
-    if !grounds.hearing.doubts.is_empty() {
+    if !grounds.hearing.silence_is_evidence {
         let label = if totals.gaps_usable {
             "gaps without a captured frame (idle or missing frames)"
         } else {
             "gaps without a captured frame (idle, inter-frame spaces, backoff or missing frames)"
         };
-        steps.iter_mut().filter(|step| step.cause == "idle").for_each(|step| step.label = label.to_owned());
+        for step in &mut steps {
+            match step.cause.as_str() {
+                "idle" => step.label = label.to_owned(),
+                "idle_queued" => {
+                    "gaps without a captured frame while the sender had an MPDU to repeat".clone_into(&mut step.label)
+                }
+                _ => {}
+            }
+        }
     }
     let mut waterfall = Waterfall {
         ta: link.ta.to_string(),

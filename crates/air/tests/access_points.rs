@@ -213,3 +213,24 @@ fn a_beamformer_that_never_sounds_is_noted_only_with_an_occasion() {
     assert_eq!(sounded(false, 60), None, "no control frames");
     assert_eq!(sounded(true, 40), None, "too few");
 }
+
+#[test]
+fn a_channel_of_another_band_gives_no_frequency() {
+    let mut capture = Handmade::on(5_180);
+    capture.beacon(AP, ESS, &[element(0, b"x"), element(1, &[0x8c]), element(3, &[11])].concat());
+    let row = one(&capture);
+    assert_eq!((row.channel, row.frequency_mhz), (Some(11), Some(5_180)));
+}
+
+#[test]
+fn what_a_cut_beacon_lacks_is_not_called_absent() {
+    let elements = [element(0, b"x"), element(1, &[0x8c]), rsn(&[2], 0)].concat();
+    let row = |elements: &[u8]| {
+        let mut capture = Handmade::on(5_180);
+        capture.beacon(AP, PRIVACY, elements);
+        let row = one(&capture);
+        (row.width_mhz, row.standards)
+    };
+    assert_eq!(row(&elements), (Some(20), vec!["a"]));
+    assert_eq!(row(&elements[..elements.len() - 4]), (None, vec![]));
+}

@@ -76,7 +76,7 @@ fn a_frame_whose_duration_is_unknown_breaks_a_silence() {
     let report = capture.report();
     assert_eq!(step_s(&report, "unobserved"), 0.0);
     let fall = &report.waterfalls[0];
-    assert_eq!((fall.mpdus, fall.mpdus_timed), (23, Some(3)), "the PHY rate is that of three");
+    assert_eq!((fall.mpdus, fall.mpdus_timed), (23, Some(3)), "the effective PHY rate is that of three");
 }
 
 #[test]
@@ -142,4 +142,98 @@ fn beacons_that_come_seldom_leave_no_silence_between_them() {
     let report = capture.report();
     assert_eq!(step_s(&report, "unobserved"), 0.0);
     assert!(limits(&report).iter().all(|(code, _)| *code != "away"));
+}
+
+/// No rate: no duration.
+fn untimed(capture: &mut Handmade) {
+    capture.behind(vec![0, 0, 8, 0, 0, 0, 0, 0], 0x0108, [AP, STATION, AP], &[0; 40]);
+}
+
+#[test]
+fn what_was_observed_begins_and_ends_with_frames_of_whatever_duration() {
+    let mut capture = Handmade::on(2_412);
+    untimed(&mut capture);
+    capture.pause(2_000);
+    capture.frame(0x0108, [AP, STATION, AP], &[0; 100]);
+    capture.pause(3_000);
+    untimed(&mut capture);
+    let airtime = capture.report().airtime;
+    let observed_s = airtime.observed_us.expect("times") / 1e6;
+    assert!((observed_s - 5.02).abs() < 0.001, "{observed_s} s");
+    assert!(airtime.busy_share.expect("a share") < 0.001);
+    assert_eq!(airtime.frames_without_duration, 2);
+}
+
+#[test]
+fn one_frame_is_no_share_of_its_own_duration() {
+    let mut capture = Handmade::on(2_412);
+    capture.frame(0x0108, [AP, STATION, AP], &[0; 100]);
+    let airtime = capture.report().airtime;
+    assert_eq!(airtime.busy_us, airtime.observed_us);
+    assert!(airtime.busy_us.expect("a duration") > 0.0);
+    assert_eq!((airtime.busy_share, airtime.busy_share_low, airtime.busy_share_high), (None, None, None));
+    capture.frame(0x0108, [AP, STATION, AP], &[0; 100]);
+    assert!(capture.report().airtime.busy_share.expect("a share") < 0.1);
+}
+
+/// Radiotap with TX flags, of a frame on its way out: with a rate once it was sent.
+fn own(rate: Option<u8>) -> Vec<u8> {
+    match rate {
+        None => vec![0, 0, 10, 0, 0x00, 0x80, 0, 0, 0x30, 0],
+        Some(rate) => vec![0, 0, 12, 0, 0x04, 0x80, 0, 0, rate, 0, 0, 0],
+    }
+}
+
+#[test]
+fn frames_handed_over_and_sent_ask_for_one_response() {
+    let mut capture = Handmade::on(2_412);
+    for number in 0..30u16 {
+        for rate in [None, Some(12)] {
+            let mut record = own(rate);
+            record.extend([0x08, 0x01, 0, 0]);
+            [AP, STATION, AP].iter().for_each(|address| record.extend(address));
+            record.extend((number << 4).to_le_bytes());
+            record.extend([0; 40]);
+            capture.raw(record);
+        }
+        let mut ack = vec![0, 0, 9, 0, 0x04, 0, 0, 0, 12, 0xd4, 0, 0, 0];
+        ack.extend(STATION);
+        capture.same_instant();
+        capture.raw(ack);
+    }
+    let report = capture.report();
+    assert_eq!(report.frames, 90);
+    let data = report.exchanges[0].data;
+    assert_eq!((data.ppdus, data.answered), (30, 30), "{data:?}");
+    let text = limits(&report).into_iter().find(|(code, _)| *code == "handed-over").expect("a word on it").1.to_owned();
+    assert!(text.starts_with("30 of 60 frames of the capturing machine are in the file as they were handed"), "{text}");
+}
+
+#[test]
+fn beacons_of_the_capturing_machine_show_nothing_of_what_it_hears() {
+    let beacons = |radiotap: Vec<u8>| {
+        let mut capture = Handmade::on(2_412);
+        for _ in 0..30 {
+            let body = [[0; 8].as_slice(), &[100, 0, 1, 0, 0, 1, b'a']].concat();
+            capture.behind(radiotap.clone(), 0x0080, [[0xff; 6], AP, AP], &body);
+            capture.pause(92);
+        }
+        capture.report()
+    };
+    let (sent, received) = (beacons(own(Some(2))), beacons(vec![0, 0, 9, 0, 0x04, 0, 0, 0, 2]));
+    assert_eq!((sent.hearing.beacons.len(), sent.hearing.silence_is_evidence), (0, false));
+    assert_eq!((received.hearing.beacons.len(), received.hearing.silence_is_evidence), (1, true));
+    assert_eq!(sent.access_points[0].beacons, 30, "sent all the same");
+}
+
+#[test]
+fn the_address_of_zeros_is_nobodys() {
+    let mut capture = Handmade::on(2_412);
+    data(&mut capture);
+    capture.frame(0x0108, [AP, [0; 6], AP], &[0; 100]);
+    let report = capture.report();
+    let kinds: Vec<_> = report.stations.iter().map(|row| (row.address.as_str(), row.kind.as_str())).collect();
+    assert!(kinds.contains(&("00:00:00:00:00:00", "unknown")), "{kinds:?}");
+    let text = limits(&report).into_iter().find(|(code, _)| *code == "no-address").expect("a word on it").1.to_owned();
+    assert!(text.starts_with("1 of 4 frames has the transmitter address 00:00:00:00:00:00"), "{text}");
 }

@@ -240,7 +240,8 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
         is_known = step.cause not in ("ack", "rts_cts") or has_control
         share, label = step.share, step.label
         if not has_spaces and step.cause == "ifs_backoff":
-            is_known, label = False, "inter-frame spaces and backoff (counted as idle: not all captures tell them apart)"
+            is_known = False
+            label = "inter-frame spaces and backoff (counted as idle: not all captures tell them apart)"
         elif not has_spaces and step.cause == "idle" and fall.timing == "stamps":
             share, label = share + spaces, f"{label}, with inter-frame spaces and backoff"
         yield figure(f"waterfall.{step.cause}", "waterfall", f"{_TIME}{label}", "fraction", "fraction",

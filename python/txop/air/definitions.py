@@ -138,14 +138,21 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "airtime_share": Definition("Airtime share", "Airtime of the station.", "observed time"),
     "busy": Definition("Busy", "Time in which at least one captured PPDU is on the air.", "observed time"),
+    "wireshark_addresses": Definition(
+        "Addresses",
+        "Individual addresses in frames of the network, as Wireshark lists them: its stations, and hosts behind the "
+        "access point.",
+    ),
     "phy_rate": Definition(
-        "PHY rate", "Payload bits per µs spent on payload symbols: the goodput if nothing else took time."
+        "Effective PHY rate",
+        "Payload bits per µs that they take on the air: the goodput if nothing else took time. A PPDU's last symbol is "
+        "sent whole, so short PPDUs make it less than the rate of their MCS.",
     ),
     "goodput": Definition("Goodput", "Payload bytes above LLC/SNAP of first deliveries, per observed time."),
     "waterfall": Definition(
         "Waterfall",
         "Every µs of the observed time is given to one cause; the shares sum to 100 %. Mbit/s is the share times "
-        "the PHY rate: "
+        "the effective PHY rate: "
         "the goodput that the cause costs.",
         "observed time",
     ),

@@ -359,7 +359,7 @@ class WaterfallStep(Model):
     share: float
     """Fraction of the observed time; all steps sum to one."""
     mbit_s: float
-    """Goodput (Mbit/s) this cause costs: its share of the PHY rate."""
+    """Goodput (Mbit/s) this cause costs: its share of the effective PHY rate."""
 
 
 class Waterfall(Model):
@@ -374,8 +374,9 @@ class Waterfall(Model):
     observed_us: float
     """Observed time, µs."""
     phy_rate_mbit_s: float
-    """Mean PHY rate of this direction's payload bits (payload bits / payload µs), Mbit/s; of the MPDUs whose
-    duration is known."""
+    """Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs
+    whose duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs
+    by much."""
     payload_mbit_s: float
     """Payload (bytes above LLC/SNAP of first deliveries) per observed time, Mbit/s."""
     payload_bytes: int
@@ -383,7 +384,7 @@ class Waterfall(Model):
     mpdus: int
     """Data MPDUs counted."""
     mpdus_timed: int | None = None
-    """Those among them whose duration is known: what the PHY rate and the steps are of."""
+    """Those among them whose duration is known: what the effective PHY rate and the steps are of."""
     timing: str
     """How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable)."""
     steps: list[WaterfallStep]
@@ -443,7 +444,8 @@ class Airtime(Model):
     observed_us: float | None
     """Observed time, µs (time the sniffer spent on other channels left out)."""
     busy_share: float | None
-    """`busy_us / observed_us`."""
+    """`busy_us / observed_us`; `None` where the time observed is that of the frames themselves, as with a single
+    frame."""
     busy_share_low: float | None
     """The least that the busy share can be: unknown preambles and symbols counted against it, frames without a known
     duration as nothing."""
@@ -929,7 +931,7 @@ class UnclearLink(Model):
     address: str
     """The address."""
     mlds: list[str]
-    """The devices that it is claimed for, four at most."""
+    """The devices that it is claimed for: all of them, or four where there are more, and `text` says "at least"."""
     text: Sentence
     """Why it can't be told."""
 
@@ -1348,8 +1350,8 @@ class Hearing(Model):
     """Whether the silence of a capture is evidence of silence on the air."""
 
     silence_is_evidence: bool
-    """The sniffer was listening, and nothing shows that it missed frames: what it did not hear was most likely not
-    sent."""
+    """The sniffer was listening, and neither responses nor Block Acks show that it missed many frames: while it
+    heard nothing, most likely nobody near it sent."""
     proof: Sentence | None
     """The beacons that show that it was listening; null when no access point was heard in nearly all of its raster."""
     doubts: list[Sentence]

@@ -41,7 +41,9 @@ def share(value: float | None, digits: int = 1) -> str:
 
 
 def mbit_s(value: float | None) -> str:
-    """A rate in Mbit/s: ``24.5 Mbit/s``."""
+    """A rate in Mbit/s: ``24.5 Mbit/s``; what is not zero is not shown as zero."""
+    if value is not None and 0 < value < 0.0005:
+        return "below 0.001 Mbit/s"
     return NOT_AVAILABLE if value is None else f"{_significant(value)} Mbit/s"
 
 

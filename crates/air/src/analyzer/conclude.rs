@@ -137,8 +137,8 @@ impl Running {
             .map(|link| summary::link(link, link.direction(is_ap(&link.ta), is_ap(&link.ra)), rated))
             .collect();
         let retries = verdict::RetriesOf::links(&link_rows);
-        let mut ack_verdicts = verdict::block_ack(&block_acks, &retries);
-        ack_verdicts.extend(verdict::ack(&exchanges, &retries, hearing.control_frames));
+        let mut ack_verdicts = verdict::block_ack(&block_acks, &retries, !hearing.doubts.is_empty());
+        ack_verdicts.extend(verdict::ack(&exchanges, &retries, hearing.control_frames, hearing.silence_is_evidence));
         if let Some(limit) = &disorder {
             ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
         }

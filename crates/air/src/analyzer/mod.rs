@@ -25,6 +25,7 @@ use crate::few::Few;
 use crate::flood::{is_of_a_flood, Floods};
 use crate::frame::{Fcs, Frame};
 use crate::ghost;
+use crate::handed_over;
 use crate::hearing::Listener;
 use crate::link::{Links, MAX_AGGREGATES, MAX_LINKS};
 use crate::medium::Medium;
@@ -147,11 +148,14 @@ impl Analyzer {
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }
+        let come_back = handed_over::come_back(first(&self.waiting));
         if self.options.window.is_some() {
-            let running = Running::new(calibration.clone(), main_interface, selection, false);
+            let mut running = Running::new(calibration.clone(), main_interface, selection, false);
+            running.handed_over_come_back = come_back;
             self.whole = Some(Box::new(Whole { running, counts: Counts::default() }));
         }
         let mut running = Running::new(calibration, main_interface, selection, self.options.wants_packets());
+        running.handed_over_come_back = come_back;
         running.accounts.block_acks = self.options.lists_block_acks.then(Box::default);
         for batch in self.waiting.drain(..) {
             running.placed(&batch, &mut self.counts);
@@ -223,6 +227,8 @@ struct Running {
     clock: Clock,
     /// The interface whose channel the medium's accounts are of.
     main_interface: u32,
+    /// Frames that were handed over to be sent are in the capture again when they were.
+    handed_over_come_back: bool,
     latest: Latest,
     /// By interface.
     lanes: Vec<Lane>,
@@ -270,6 +276,7 @@ impl Running {
         Self {
             clock: Clock::new(calibration.source),
             main_interface,
+            handed_over_come_back: false,
             latest: Latest::default(),
             lanes: Vec::new(),
             accounts: Accounts {
@@ -317,6 +324,13 @@ impl Running {
             }
             let (Some(lane), accounts) = (self.lanes.get_mut(index), &mut self.accounts) else { continue };
             let Lane { assembler, matcher } = lane;
+            if self.handed_over_come_back && handed_over::has_the_look(frame) {
+                // It was not on the air yet.
+                counts.handed_over += 1;
+                counts.frame(frame);
+                accounts.frame(frame, batch, at.ns, false);
+                continue;
+            }
             assembler.push(frame, batch, at, &mut |ppdu| accounts.ppdu(ppdu, matcher, is_main));
             counts.duplicates += u64::from(self.latest.has(frame) && may_be_a_copy(frame));
             counts.frame(frame);

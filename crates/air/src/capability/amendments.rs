@@ -61,7 +61,8 @@ pub(super) fn managed(
 fn actions(subject: &Subject<'_>, used: u64) -> Seen {
     let usage = subject.usage;
     match used {
-        0 if usage.encrypted_actions > 0 => Seen::Unknown("its action frames are encrypted"),
+        0 if usage.encrypted_actions > 0 && usage.actions == 0 => Seen::Unknown("its action frames are encrypted"),
+        0 if usage.encrypted_actions > 0 => Seen::Unknown("some of its action frames are encrypted"),
         used => Seen::Frames(used, usage.actions, "action frames it sent".to_owned()),
     }
 }

@@ -189,6 +189,10 @@ fn wmm(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     // A probe request says nothing of WMM.
     let claim = match (claim.0, subject.shows_security) {
         (Claim::No, false) => (Claim::NotAvailable, Some("a probe request does not tell".to_owned())),
+        // An HT station is a QoS station (4.3.14), whether or not it has the element of the Wi-Fi Alliance.
+        (Claim::No, true) if subject.claimed.is_some_and(|c| c.ht.is_some() || c.he.is_some()) => {
+            (Claim::NotAvailable, Some("no WMM element; HT and HE stations have QoS without it".to_owned()))
+        }
         _ => claim,
     };
     let occasion = subject.peers.sent_to(|peer| peer.wmm.is_some());
@@ -395,7 +399,10 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         (_, high) => {
             let what = match usage.ampdus {
                 0 => "HT or later frames it sent".to_owned(),
-                ampdus => format!("HT or later frames it sent, in {} A-MPDUs", grouped(ampdus)),
+                ampdus => format!(
+                    "HT or later frames it sent, marked as parts of {} A-MPDUs by the receiver",
+                    grouped(ampdus)
+                ),
             };
             match subject.rated() {
                 0 if usage.ampdus == 0 => Seen::Unknown(NO_RATES),

@@ -59,7 +59,7 @@ pub struct DeviceLink {
 pub struct UnclearLink {
     /// The address.
     pub address: String,
-    /// The devices that it is claimed for, four at most.
+    /// The devices that it is claimed for: all of them, or four where there are more, and `text` says "at least".
     pub mlds: Vec<String>,
     /// Why it can't be told.
     pub text: Sentence,

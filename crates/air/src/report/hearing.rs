@@ -8,7 +8,8 @@ use crate::sentence::Sentence;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hearing {
-    /// The sniffer was listening, and nothing shows that it missed frames: what it did not hear was most likely not sent.
+    /// The sniffer was listening, and neither responses nor Block Acks show that it missed many frames: while it heard nothing,
+    /// most likely nobody near it sent.
     pub silence_is_evidence: bool,
     /// The beacons that show that it was listening; `None` when no access point was heard in nearly all of its raster.
     pub proof: Option<Sentence>,

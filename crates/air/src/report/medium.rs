@@ -13,7 +13,7 @@ pub struct Airtime {
     pub busy_us: Option<f64>,
     /// Observed time, µs (time the sniffer spent on other channels left out).
     pub observed_us: Option<f64>,
-    /// `busy_us / observed_us`.
+    /// `busy_us / observed_us`; `None` where the time observed is that of the frames themselves, as with a single frame.
     pub busy_share: Option<f64>,
     /// The least that the busy share can be: unknown preambles and symbols counted against it, frames without a known
     /// duration as nothing.
@@ -89,7 +89,7 @@ pub struct WaterfallStep {
     pub us: f64,
     /// Fraction of the observed time; all steps sum to one.
     pub share: f64,
-    /// Goodput (Mbit/s) this cause costs: its share of the PHY rate.
+    /// Goodput (Mbit/s) this cause costs: its share of the effective PHY rate.
     pub mbit_s: f64,
 }
 
@@ -105,8 +105,8 @@ pub struct Waterfall {
     pub direction: String,
     /// Observed time, µs.
     pub observed_us: f64,
-    /// Mean PHY rate of this direction's payload bits (payload bits / payload µs), Mbit/s; of the MPDUs whose duration is
-    /// known.
+    /// Effective PHY rate: this direction's payload bits by the µs that they take on the air, Mbit/s; of the MPDUs whose
+    /// duration is known. The padding of symbols is in it, so it is less than the rate of the MCS, of short PPDUs by much.
     pub phy_rate_mbit_s: f64,
     /// Payload (bytes above LLC/SNAP of first deliveries) per observed time, Mbit/s.
     pub payload_mbit_s: f64,
@@ -114,7 +114,7 @@ pub struct Waterfall {
     pub payload_bytes: u64,
     /// Data MPDUs counted.
     pub mpdus: u64,
-    /// Those among them whose duration is known: what the PHY rate and the steps are of.
+    /// Those among them whose duration is known: what the effective PHY rate and the steps are of.
     #[serde(default)] // older documents lack it
     pub mpdus_timed: Option<u64>,
     /// How time was known: `stamps` (calibrated), `capture-clock` (gaps not separable).

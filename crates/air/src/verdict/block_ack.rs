@@ -16,7 +16,8 @@ const CERTAIN_LOSS: f64 = 0.02;
 const TAIL_Z: f64 = 4.0;
 
 /// ACK #1: one verdict per (originator, recipient), over its TIDs.
-pub fn block_ack(flows: &[BlockAckFlow], retries: &RetriesOf) -> Vec<AckVerdict> {
+/// `misses_frames`: the capture shows that frames are missing from it.
+pub fn block_ack(flows: &[BlockAckFlow], retries: &RetriesOf, misses_frames: bool) -> Vec<AckVerdict> {
     let mut verdicts: Vec<AckVerdict> = Vec::new();
     for flow in flows.iter().filter(|flow| flow.block_acks > 0) {
         if verdicts.iter().any(|v| v.originator == flow.originator && v.recipient == flow.recipient) {
@@ -29,14 +30,14 @@ pub fn block_ack(flows: &[BlockAckFlow], retries: &RetriesOf) -> Vec<AckVerdict>
         // A few Block Acks without their data are no question.
         let sum = |get: fn(&BlockAckFlow) -> u64| same.iter().map(|flow| get(flow)).sum::<u64>();
         if sum(|f| f.newly_acked) + sum(|f| f.left_out) > 0 || sum(|f| f.block_acks) >= MIN_LEFT_OUT {
-            verdicts.push(judge(flow, &same, retries));
+            verdicts.push(judge(flow, &same, retries, misses_frames));
         }
     }
     verdicts
 }
 
 /// The verdict on the flows of one originator and recipient; `link` is any of them.
-fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf) -> AckVerdict {
+fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, misses_frames: bool) -> AckVerdict {
     let sum = |get: fn(&BlockAckFlow) -> u64| flows.iter().map(|flow| get(flow)).sum::<u64>();
     let (acks, newly, left_out) = (sum(|f| f.block_acks), sum(|f| f.newly_acked), sum(|f| f.left_out));
     let (late, resent, lost, abandoned) = (
@@ -127,12 +128,22 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf) -> A
             acked_not_captured = Figure::count(not_captured, newly + not_captured),
             newly_acked = Figure::count(newly, newly + not_captured)
         ))
-    } else if percent(left_out, answered) < COMPLETE_PERCENT {
-        let complete = sentence!(
-            "Block Acks are complete: {left_out} of {answered} MPDUs were left out ({share})",
+    } else if percent(left_out, answered) < COMPLETE_PERCENT && misses_frames {
+        unheard(sentence!(
+            "cannot be told from this capture, because it misses frames: the {block_acks} Block Acks captured leave {left_out} of {answered} \
+             MPDUs out ({share}), and what others left out is not known",
+            block_acks = Figure::total(acks),
             left_out = Figure::count(left_out, answered),
             answered = Figure::total(answered),
             share = Figure::percent(left_out, answered, 1)
+        ))
+    } else if percent(left_out, answered) < COMPLETE_PERCENT {
+        let complete = sentence!(
+            "Block Acks are {whole}: {left_out} of {answered} MPDUs were left out ({share})",
+            left_out = Figure::count(left_out, answered),
+            answered = Figure::total(answered),
+            share = Figure::percent(left_out, answered, 1);
+            whole = if left_out == 0 { "complete" } else { "in order" }
         );
         ("in-order", beside_retries(complete, retries.get(&link.originator, &link.recipient)))
     } else if left_out < MIN_LEFT_OUT {

@@ -16,16 +16,17 @@ const LATE_RESENT: f64 = 0.5;
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
 /// `control_frames`: of the whole capture.
-pub fn ack(exchanges: &[Exchange], retries: &RetriesOf, control_frames: u64) -> Vec<AckVerdict> {
+/// `hears_all`: silence is evidence.
+pub fn ack(exchanges: &[Exchange], retries: &RetriesOf, control_frames: u64, hears_all: bool) -> Vec<AckVerdict> {
     let enough = exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS);
-    enough.map(|exchange| judge_rates(exchange, retries, control_frames)).collect()
+    enough.map(|exchange| judge_rates(exchange, retries, control_frames, hears_all)).collect()
 }
 
 fn share(answered: u64, ppdus: u64) -> f64 {
     answered as f64 / ppdus.max(1) as f64
 }
 
-fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) -> AckVerdict {
+fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64, hears_all: bool) -> AckVerdict {
     let data = exchange.data;
     let rates: Vec<&ExchangeRate> = exchange
         .by_rate
@@ -99,24 +100,30 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64) ->
         )
     } else if resent_percent <= 2.0 && answered_share >= 0.9 {
         let complete = sentence!(
-            "ACKs are complete: {answered} of {ppdus} PPDUs were answered, {resent} were sent again for lack of a response \
+            "Responses are {whole}: {answered} of {ppdus} PPDUs were answered, {resent} were sent again for lack of a response \
              ({share})",
             answered = Figure::count(data.answered, data.ppdus),
             ppdus = ppdus(),
             resent = resent(),
-            share = Figure::percent(data.missing_resent, data.ppdus, 1)
+            share = Figure::percent(data.missing_resent, data.ppdus, 1);
+            whole = if data.answered >= data.ppdus { "complete" } else { "in order" }
         );
         ("in-order", beside_retries(complete, retries.get(&exchange.ta, &exchange.ra)))
     } else if resent_percent <= 2.0 {
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because only {answered} responses to {ppdus} PPDUs were captured ({share}); as \
-                 only {resent} were sent again, the sender most likely got the others",
+                "cannot be told from this capture, because only {answered} responses to {ppdus} PPDUs were captured ({share}); \
+                 only {resent} were sent again{meaning}",
                 answered = Figure::count(data.answered, data.ppdus),
                 ppdus = ppdus(),
                 share = Figure::percent(data.answered, data.ppdus, 0),
-                resent = resent()
+                resent = resent();
+                meaning = if hears_all {
+                    ", so the sender most likely got the others"
+                } else {
+                    " as far as captured, but this capture may lack the repetitions, too"
+                }
             ),
         )
     } else {

@@ -30,7 +30,7 @@ def draw(report: AirReport, name: str, index: int = 0) -> Drawing | None:
 
 
 def waterfall(fall: Waterfall) -> Drawing:
-    """Floating bars from the PHY rate down to the payload rate."""
+    """Floating bars from the effective PHY rate down to the payload rate."""
     rows, level = [], fall.phy_rate_mbit_s
     steps = [s for s in fall.steps if s.cause != "payload" and s.share >= 0.0005]
     for step in sorted(steps, key=lambda s: -s.share):
@@ -50,7 +50,7 @@ def waterfall(fall: Waterfall) -> Drawing:
     rows.insert(
         0,
         {
-            "cause": "PHY rate",
+            "cause": "Effective PHY rate",
             "low": 0.0,
             "high": fall.phy_rate_mbit_s,
             "label": fmt.mbit_s(fall.phy_rate_mbit_s),
@@ -77,7 +77,7 @@ def waterfall(fall: Waterfall) -> Drawing:
         x=alt.X("low:Q", title="Mbit/s", scale=scale), x2="high:Q", color=_color(rows), tooltip=["cause:N", "label:N"]
     )
     text = base.mark_text(align="left", dx=5).encode(x=alt.X("high:Q", scale=scale), text="label:N")
-    caption = "From the PHY rate down to what is left for payload: what each cause costs, largest first."
+    caption = "From the effective PHY rate down to what is left for payload: what each cause costs, largest first."
     return Drawing(_spec(bars + text, 400, 19 * len(rows)), caption, wide=True)
 
 
@@ -196,7 +196,7 @@ def _airtime(report: AirReport, _: int) -> Drawing | None:
     observed = report.airtime.observed_us
     stations = [s for s in report.stations if s.airtime is not None and s.airtime_us and s.kind != "ghost"]
     stations = sorted(stations, key=lambda s: -(s.airtime_us or 0))[:12]
-    if not stations or not observed:
+    if not stations or not observed or report.airtime.busy_share is None:
         return None
     rows: list[dict[str, Any]] = []
     for s in stations:

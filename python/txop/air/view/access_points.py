@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from txop.air.model import AccessPoint
 from txop.air.report import AirReport
+from txop.air.view import names
 from txop.air.view.options import Options
 from txop.present import cells
 from txop.present import format as fmt
@@ -51,7 +52,7 @@ def _row(row: AccessPoint) -> tuple[Cell, ...]:
         cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
         cells.missing() if signal is None else cells.count(signal.n),
         cells.count(row.stations),
-        _seen(row),
+        names.seen(row.first_seen_us, row.last_seen_us),
         Cell(row.mld or ""),
     )
 
@@ -62,9 +63,3 @@ def _names(row: AccessPoint) -> Cell:
     if row.hidden:
         return Cell((f"{names} (hidden)" if names else "(hidden)") + kind)
     return Cell(names + kind) if names else cells.missing()
-
-
-def _seen(row: AccessPoint) -> Cell:
-    if row.first_seen_us is None or row.last_seen_us is None:
-        return cells.missing()
-    return Cell(f"{row.first_seen_us / 1e6:,.1f}–{row.last_seen_us / 1e6:,.1f} s", row.first_seen_us)

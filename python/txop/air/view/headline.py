@@ -14,7 +14,10 @@ from txop.present.format import capital
 VERDICTS_SHOWN = 4
 THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
-QUESTIONS = {"block-ack": "Block Ack", "ack": "ACK"}
+QUESTIONS = {"block-ack": "Block Ack", "ack": "Responses"}
+
+_PREVENTS = frozenset({"disorder", "clock-jumps", "airtime-exceeds-time", "no-rate", "no-duration"})
+"""Limits of a capture that leave no waterfall."""
 
 ANSWER_TONE = {
     "in-order": "good",
@@ -77,7 +80,7 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
         Verdict(
             title=f"{QUESTIONS.get(verdict.question, verdict.question)}, "
             f"{direction(report, verdict.originator, verdict.recipient)}",
-            answer=verdict.answer.replace("-", " "),
+            answer=title_of(verdict),
             tone=ANSWER_TONE.get(verdict.answer, "dim"),
             text=_in_words(verdict),
             evidence=tuple(line.text for line in verdict.evidence),
@@ -89,13 +92,22 @@ def headline(report: AirReport, station: str | None = None) -> Headline:
     return Headline(flows, verdicts, more, "" if flows else _why_not(report, station))
 
 
+def title_of(verdict: AckVerdict) -> str:
+    """The answer of a verdict as a title. Without an ACK, frames were not received, or the sender missed their ACKs."""
+    is_open = (verdict.question, verdict.answer) == ("ack", "not-received")
+    return "not answered" if is_open else verdict.answer.replace("-", " ")
+
+
 def _in_words(verdict: AckVerdict) -> str:
     """The sentence of a verdict, under its answer: what that says already is left out."""
-    return capital(verdict.text.removeprefix("cannot be told from this capture, "))
+    start = "cannot be told from this capture, "
+    if verdict.text.startswith(f"{start}because it "):
+        return "The capture " + verdict.text.removeprefix(f"{start}because it ")
+    return capital(verdict.text.removeprefix(start))
 
 
 def timed_part(waterfall: Waterfall) -> str:
-    """What the PHY rate is of, where that is not all MPDUs."""
+    """What the effective PHY rate is of, where that is not all MPDUs."""
     timed = waterfall.mpdus_timed
     if timed is None or timed >= waterfall.mpdus:
         return ""
@@ -110,7 +122,7 @@ def _flow(report: AirReport, waterfall: Waterfall) -> Flow:
         return Flow(title, f"{sent}: too few for a throughput.", advice, waterfall)
     part = waterfall.payload_mbit_s / waterfall.phy_rate_mbit_s if waterfall.phy_rate_mbit_s else None
     sentence = (
-        f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at a mean PHY rate of "
+        f"{fmt.mbit_s(waterfall.payload_mbit_s)} of payload at an effective PHY rate of "
         f"{fmt.mbit_s(waterfall.phy_rate_mbit_s)}{timed_part(waterfall)}: {fmt.share(part)} of it. "
         f"{sent}."
     )
@@ -121,7 +133,12 @@ def _why_not(report: AirReport, station: str | None) -> str:
     if station is not None and report.waterfalls:
         other = direction(report, report.waterfalls[0].ta, report.waterfalls[0].ra)
         return f"Not available for {station}: explained is {other}. Choose a pair of this station with --pair TA,RA."
-    reasons = [limit.text for limit in report.summary.limits if "waterfall" in limit.affects]
-    if not reasons and not any(link.data_frames for link in report.links):
-        reasons = ["no unicast data frames between two stations are in the capture"]
+    if not any(link.mpdu_retry.frames for link in report.links):
+        summary = report.summary
+        where = "the capture" if summary.window is None and summary.selection is None else "the part that was counted"
+        return f"Not available: no unicast data frames between two stations are in {where}."
+    limits = [limit for limit in report.summary.limits if "waterfall" in limit.affects]
+    # Others make a waterfall weaker; without these there would be one.
+    preventing = [limit.text for limit in limits if limit.code in _PREVENTS]
+    reasons = preventing or [limit.text for limit in limits]
     return f"Not available: {'; '.join(reasons)}." if reasons else "Not available."

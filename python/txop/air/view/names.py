@@ -39,6 +39,19 @@ def direction(report: AirReport, ta: str, ra: str) -> str:
     return f"{called(report, ta)} → {called(report, ra)}"
 
 
+def seconds(from_us: float, to_us: float) -> str:
+    """``0.0–3.2 s``; a stamp a few µs before that of the first frame is no minus zero."""
+    first, last = (round(us / 1e6, 1) + 0.0 for us in (from_us, to_us))
+    return f"{first:,.1f}–{last:,.1f} s"
+
+
+def seen(first_us: float | None, last_us: float | None) -> Cell:
+    """When something was first and last captured."""
+    if first_us is None or last_us is None:
+        return cells.missing()
+    return Cell(seconds(first_us, last_us), first_us)
+
+
 def top_rate(rates: Iterable[RateRow]) -> Cell:
     """The rate with most frames, and its share of them."""
     rows = list(rates)

@@ -42,8 +42,9 @@ def _network(report: AirReport, selection: Selection) -> str:
     if selection.bssid is None or selection.bss_frames is None:
         return ""
     air = report.airtime
-    counted = f"{fmt.count(selection.bss_frames)} of {fmt.count(selection.frames)} frames"
-    named = f"network {network(selection)}: named in {counted}"
+    frames = selection.frames - (report.summary.unreadable if selection.channel is None else 0)
+    counted = f"{fmt.count(selection.bss_frames)} of {fmt.count(frames)} frames"
+    named = f"network {network(selection)}: named as the BSSID of {counted}"
     if air.bss_share is None:
         return f"{named}. Its share of the time is not available"
     return (

@@ -41,12 +41,18 @@ def section(report: AirReport, options: Options) -> Section:
 def _busy(report: AirReport) -> str:
     """The busy share with what it may be at least and at most. Missing frames leave a lower bound only."""
     air = report.airtime
+    if air.busy_share is None:
+        return (
+            f"{fmt.duration_us(air.busy_us)}; the share of the time can't be told, because the time observed "
+            f"({fmt.duration_us(air.observed_us)}) is that of the captured frames themselves"
+        )
     busy = f"{fmt.share(air.busy_share)} ({fmt.duration_us(air.busy_us)} of {fmt.duration_us(air.observed_us)})"
     low, high = air.busy_share_low, air.busy_share_high
-    if report.hearing.doubts:
+    if not report.hearing.silence_is_evidence:
         least = air.busy_share if low is None else low
         captured = f"{fmt.duration_us(air.busy_us)} captured in {fmt.duration_us(air.observed_us)}"
-        return f"at least {fmt.share(least)} ({captured}; frames are missing from the capture)"
+        are = "are" if report.hearing.doubts else "may be"
+        return f"at least {fmt.share(least)} ({captured}; frames {are} missing from the capture)"
     if low is None or high is None or fmt.share(low) == fmt.share(high):
         return busy
     return f"{busy}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
@@ -58,6 +64,11 @@ def _network(report: AirReport) -> list[Fact]:
     if air.bss_us is None or air.busy_us is None:
         return []
     others = air.busy_us - air.bss_us
+    if air.bss_share is None:
+        return [
+            Fact("Chosen network", f"{fmt.duration_us(air.bss_us)}, {fmt.share(air.bss_busy_share)} of the busy time"),
+            Fact("Everybody else", fmt.duration_us(others)),
+        ]
     part = None if air.observed_us is None or air.observed_us <= 0 else others / air.observed_us
     return [
         Fact(
@@ -77,7 +88,7 @@ def _stations(report: AirReport, options: Options) -> Grid:
         Column("Share of time", "airtime_share"),
         *(Column(heading, "airtime", 2) for _, heading in KINDS),
     )
-    observed = report.airtime.observed_us
+    observed = None if report.airtime.busy_share is None else report.airtime.observed_us
     shown = [
         s
         for s in sorted(report.stations, key=lambda s: -(s.airtime_us or 0))

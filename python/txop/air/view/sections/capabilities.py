@@ -20,7 +20,9 @@ def section(report: AirReport, options: Options) -> Section:
     wanted.sort(key=lambda audit: (order.get(audit.address, len(order)), -audit.frames))
     blocks: list[Block] = [_grid(audit, whole=index < WHOLE_AUDITS) for index, audit in enumerate(wanted[:_MOST])]
     if len(wanted) > _MOST:
-        blocks.append(Lines((f"{len(wanted) - _MOST:,} more stations: --station ADDRESS, --csv or --json.",)))
+        blocks.append(
+            Lines((f"{fmt.plural(len(wanted) - _MOST, 'more station')}: --station ADDRESS, --csv or --json.",))
+        )
     if not blocks:
         blocks.append(Lines(("No beacon, probe or association frame, and no data that would tell.",)))
     return Section("capabilities", 8, "Capability audit", blocks, unavailable(report, "capabilities"))
@@ -46,7 +48,7 @@ def _grid(audit: CapabilityAudit, *, whole: bool) -> Grid:
     )
     role = {"ap": "AP", "station": "STA", "mesh": "mesh", "ibss": "IBSS"}.get(audit.role, audit.role)
     network = f" ({audit.ssid})" if audit.ssid else ""
-    source = audit.claimed_in or "no frame that could claim anything"
+    source = audit.claimed_in or "no whole beacon, probe or association frame"
     note = f"Claims from: {source}. Use seen in {fmt.plural(audit.frames, 'frame')} of it not known to be damaged."
     title = f"{role} {audit.address}{network}"
     return Grid(title, columns, [_row(row) for row in audit.rows], note, "capabilities", whole=whole)

@@ -47,7 +47,9 @@ def section(report: AirReport, options: Options) -> Section:
     """The section."""
     events = report.events
     if not events.frames:
-        return Section("events", 10, "Events", [Lines(("No station joins, leaves or exchanges keys.",))])
+        return Section(
+            "events", 10, "Events", [Lines(("None captured: no frame that joins, leaves or exchanges keys is in it.",))]
+        )
     blocks: list[Block] = [
         Facts([Fact(_name(row.kind), f"{fmt.count(row.frames)} {_frames(row.frames)}") for row in events.frames])
     ]

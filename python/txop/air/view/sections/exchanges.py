@@ -5,7 +5,7 @@ from __future__ import annotations
 from txop.air.model import AckVerdict, BlockAckFlow, Exchange
 from txop.air.report import AirReport
 from txop.air.view import names
-from txop.air.view.headline import ANSWER_TONE, QUESTIONS
+from txop.air.view.headline import ANSWER_TONE, QUESTIONS, title_of
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -55,7 +55,7 @@ def _verdict(v: AckVerdict) -> tuple[Cell, ...]:
         Cell(v.originator),
         Cell(v.recipient),
         Cell(QUESTIONS.get(v.question, v.question)),
-        Cell(v.answer.replace("-", " "), tone=tones.get(ANSWER_TONE.get(v.answer, ""), "dim")),
+        Cell(title_of(v), tone=tones.get(ANSWER_TONE.get(v.answer, ""), "dim")),
         Cell(v.text),
     )
 
@@ -107,6 +107,7 @@ def _exchange(e: Exchange) -> tuple[Cell, ...]:
 def _by_rate(report: AirReport, e: Exchange) -> Grid:
     columns = (
         Column("Rate", "rate", right=False),
+        Column("Frames", right=False),
         Column("PPDUs", "ppdus"),
         Column("Answered", "answered"),
         Column("Delay median", "gap"),
@@ -116,6 +117,7 @@ def _by_rate(report: AirReport, e: Exchange) -> Grid:
     rows = [
         (
             Cell(r.label),
+            Cell(r.frames),
             cells.count(r.ppdus),
             cells.share(r.answered_share),
             cells.time_us(r.median_gap_us),
@@ -136,9 +138,10 @@ def _block_acks(flows: list[BlockAckFlow]) -> Grid:
         Column("BAR", rank=3),
         Column("Window", "window", 2),
         Column("MPDUs", rank=2),
+        Column("Sent, with retries", rank=2),
         Column("Newly acked", "newly_acked", 2),
         Column("Left out", "left_out"),
-        Column("% of MPDUs", "left_out"),
+        Column("% of those sent", "left_out"),
         Column("Acked later", "left_out_late", 2),
         Column("Resent", "left_out_resent", 2),
         Column("In last quarter", "in_tail"),
@@ -158,6 +161,7 @@ def _block_ack(f: BlockAckFlow) -> tuple[Cell, ...]:
         cells.count(f.requests),
         cells.count(f.window),
         cells.count(f.mpdus),
+        cells.count(f.transmissions),
         cells.count(f.newly_acked),
         cells.count(f.left_out),
         cells.ratio(f.left_out, f.transmissions),
@@ -196,7 +200,8 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
     items += [
         Fact(
             "Bitmaps",
-            f"{bits} bits; {fmt.count(f.newly_acked)} newly acked, {fmt.count(f.stale_bits)} repeated",
+            f"{bits} bits; {fmt.count(f.newly_acked)} newly acked, {fmt.count(f.stale_bits)} "
+            "of MPDUs acknowledged before, or before the capture",
             "newly_acked",
         ),
         Fact("Left out", left_out, "left_out"),
@@ -213,7 +218,7 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
         items.append(
             Fact(
                 f"Frame {fmt.count(example.frame)}",
-                f"from sequence number {example.start_sequence}, answers {fmt.count(example.answered)} MPDUs, "
+                f"from sequence number {example.start_sequence}, answers {fmt.plural(example.answered, 'MPDU')}, "
                 f"leaves out {shown}",
             )
         )

@@ -18,7 +18,7 @@ def section(report: AirReport, options: Options) -> Section:
             "Addresses",
             f"{fmt.count(effect.addresses)}, of which {fmt.count(effect.addresses_good)} in frames with a good FCS",
         ),
-        Fact("Ghosts", f"{fmt.count(effect.ghosts)} with {fmt.count(effect.ghost_frames)} frames", "ghost"),
+        Fact("Ghosts", f"{fmt.count(effect.ghosts)} with {fmt.plural(effect.ghost_frames, 'frame')}", "ghost"),
         Fact(
             "Retry % of data frames", f"{_retry(effect.retry_all)}; without damaged frames {_retry(effect.retry_good)}"
         ),

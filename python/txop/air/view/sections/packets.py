@@ -60,8 +60,10 @@ def _pair(pair: DecryptedPair) -> tuple[Cell, ...]:
 def _traffic(report: AirReport, options: Options) -> list[Block]:
     traffic = report.traffic
     assert traffic is not None
-    facts = [Fact("Packets", f"{fmt.count(traffic.packets)} in {fmt.count(traffic.flow_count)} flows")]
+    facts = [Fact("Packets", f"{fmt.count(traffic.packets)} in {fmt.plural(traffic.flow_count, 'flow')}")]
     blocks: list[Block] = [Facts(facts)]
+    if not traffic.packets:
+        blocks.append(Lines((_no_packets(report),)))
     if traffic.sentences:
         blocks.append(Lines(tuple(said.text for said in traffic.sentences), "TCP segments that were sent again"))
     again = [loss for loss in traffic.tcp_sent_again if options.wants(loss.ta, loss.ra)]
@@ -69,11 +71,19 @@ def _traffic(report: AirReport, options: Options) -> list[Block]:
         blocks.append(_again(again))
     flows = [flow for flow in traffic.flows if options.wants(flow.ta, flow.ra)]
     if flows:
-        blocks.append(_flows(flows))
+        blocks.append(_flows(flows, report.hearing.control_frames > 0))
     dhcp = [message for message in traffic.dhcp if options.wants(message.ta, message.ra)]
     if dhcp:
         blocks.append(_dhcp(dhcp))
     return blocks
+
+
+def _no_packets(report: AirReport) -> str:
+    if not any(link.data_frames for link in report.links):
+        return "No data frame with data was captured."
+    if report.decryption is None:
+        return "None could be read. Where data frames are protected, --key-file decrypts them."
+    return "None could be read: what became of protected frames is above."
 
 
 def _again(again: list[TcpSentAgain]) -> Grid:
@@ -106,7 +116,8 @@ def _loss(loss: TcpSentAgain) -> tuple[Cell, ...]:
     )
 
 
-def _flows(flows: list[PacketFlow]) -> Grid:
+def _flows(flows: list[PacketFlow], has_control: bool) -> Grid:
+    """``has_control``: the capture has control frames, so that acknowledgements can be in it."""
     columns = (
         Column("Transmitter", rank=1, right=False),
         Column("Receiver", rank=1, right=False),
@@ -115,14 +126,14 @@ def _flows(flows: list[PacketFlow]) -> Grid:
         Column("Bytes"),
         Column("MPDUs", rank=2),
         Column("Attempts"),
-        Column("Acknowledged"),
+        Column("Acknowledged, captured"),
         Column("Airtime"),
         Column("Segments sent again"),
     )
-    return Grid("Flows", columns, Rows(flows, _flow), unit_of_rows="flows")
+    return Grid("Flows", columns, Rows(flows, lambda flow: _flow(flow, has_control)), unit_of_rows="flows")
 
 
-def _flow(flow: PacketFlow) -> tuple[Cell, ...]:
+def _flow(flow: PacketFlow, has_control: bool) -> tuple[Cell, ...]:
     again = cells.count(None)
     if flow.tcp_segments is not None and flow.tcp_sent_again is not None:
         again = Cell(f"{fmt.count(flow.tcp_sent_again)} of {fmt.count(flow.tcp_segments)}")
@@ -134,7 +145,7 @@ def _flow(flow: PacketFlow) -> tuple[Cell, ...]:
         cells.count(flow.bytes),
         cells.count(flow.mpdus),
         cells.count(flow.attempts),
-        cells.count(flow.acknowledged),
+        cells.count(flow.acknowledged if has_control else None),
         cells.time_us(flow.airtime_us),
         again,
     )

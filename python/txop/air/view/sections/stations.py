@@ -71,9 +71,9 @@ def _stations(report: AirReport, options: Options) -> Grid:
     notes = [f"{groups} group address{'es' if groups > 1 else ''} not listed." if groups else ""]
     if report.ghosts and not options.list_ghosts:
         notes.append(
-            f"{fmt.count(report.ghost_effect.ghosts)} ghosts with "
-            f"{fmt.count(report.ghost_effect.ghost_frames)} frames are not counted here; section 3 lists them with "
-            "their likely origin."
+            f"{fmt.plural(report.ghost_effect.ghosts, 'ghost')} with "
+            f"{fmt.plural(report.ghost_effect.ghost_frames, 'frame')} not counted here; section 3 lists them, with "
+            "their likely origin where one is known."
         )
     return Grid("Stations", columns, rows, " ".join(n for n in notes if n), "stations")
 
@@ -99,15 +99,9 @@ def _station(report: AirReport, s: Station, from_ghosts: int) -> tuple[Cell, ...
         cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
         names.top_rate(s.rates),
         cells.count(s.power_management_frames),
-        _seen(s.first_seen_us, s.last_seen_us),
+        names.seen(s.first_seen_us, s.last_seen_us),
         cells.count(from_ghosts),
     )
-
-
-def _seen(first: float | None, last: float | None) -> Cell:
-    if first is None or last is None:
-        return cells.missing()
-    return Cell(f"{first / 1e6:,.1f}–{last / 1e6:,.1f} s", first)
 
 
 def _networks(report: AirReport) -> Grid:
@@ -120,7 +114,7 @@ def _networks(report: AirReport) -> Grid:
         Column("Beacons", rank=2),
         Column("Data", "data", 2),
         Column("Probes", rank=3),
-        Column("Stations", rank=2),
+        Column("Addresses", "wireshark_addresses", 2),
     )
     return Grid("Networks", columns, Rows(report.bss, _network), unit_of_rows="networks")
 

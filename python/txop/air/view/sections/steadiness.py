@@ -9,6 +9,10 @@ from txop.air.view.options import Options, unavailable
 from txop.present import format as fmt
 from txop.present.blocks import Block, Fact, Facts, Lines, Plot, Section
 
+_MIN_BINS = 12
+_MIN_MBIT_S = 0.1
+"""Bins, the first and the last included, and median below which the engine looks for no events (steadiness.rs)."""
+
 
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
@@ -22,7 +26,8 @@ def section(report: AirReport, options: Options) -> Section:
         blocks.append(Plot("steadiness", index))
         blocks.append(
             Lines(
-                tuple(_event(e.start_us, e.end_us, e.text) for e in flow.events) or ("Nothing remarkable.",), "Events"
+                tuple(f"{names.seconds(e.start_us, e.end_us)}: {e.text}" for e in flow.events) or (_nothing(flow),),
+                "Events",
             )
         )
     if not blocks:
@@ -30,8 +35,13 @@ def section(report: AirReport, options: Options) -> Section:
     return Section("steadiness", 9, "Steadiness", blocks, unavailable(report, "steadiness"))
 
 
-def _event(start_us: float, end_us: float, text: str) -> str:
-    return f"{start_us / 1e6:,.1f}–{end_us / 1e6:,.1f} s: {text}"
+def _nothing(flow: Steadiness) -> str:
+    """No event was found, which says something only where there was enough to find one in."""
+    if len(flow.series) < _MIN_BINS:
+        return f"Not looked for: {fmt.plural(len(flow.series), 'bin')}, and at least {_MIN_BINS} are needed."
+    if flow.median_mbit_s is None or flow.median_mbit_s < _MIN_MBIT_S:
+        return f"Not looked for: the median is below {fmt.mbit_s(_MIN_MBIT_S)}, which leaves nothing to drop from."
+    return "Nothing remarkable."
 
 
 def _facts(flow: Steadiness) -> list[Fact]:

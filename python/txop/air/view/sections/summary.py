@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from txop.air.model import Hearing
 from txop.air.report import AirReport
 from txop.air.view.options import Options
 from txop.air.view.selection import chosen
@@ -10,11 +11,16 @@ from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Section
 from txop.present.window import described, span
 
+_MIN_DUE = 10
+"""Beacons due below which the engine concludes nothing from those heard (hearing.rs)."""
+
 
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
     del options
-    timing = "Timing" if report.summary.window is None else "Timing, of the whole capture"
+    chosen_part = report.summary.selection
+    is_whole = report.summary.window is None and (chosen_part is None or chosen_part.channel is None)
+    timing = "Timing" if is_whole else "Timing, of the whole capture"
     blocks: list[Block] = [Facts(_facts(report)), Lines(tuple(report.timing.text), timing)]
     if report.timing.hypotheses:
         blocks.append(_hypotheses(report))
@@ -32,12 +38,34 @@ def _hearing(report: AirReport) -> tuple[str, ...]:
     """Whether silence in this capture means that nobody sent."""
     hearing = report.hearing
     if hearing.silence_is_evidence and hearing.proof is not None:
-        listening = f"{hearing.proof.text}, and nothing shows that frames are missing"
-        return (f"{listening}: what was not heard was most likely not sent",)
-    doubts = tuple(doubt.text for doubt in hearing.doubts)
-    return doubts or (
-        "No access point was heard throughout, so silence in this capture does not mean that nobody sent.",
+        return (
+            f"{hearing.proof.text}, and neither responses nor Block Acks show that many frames are missing: while "
+            "nothing was captured, most likely nobody near it sent. Single frames, and stations farther away, may have "
+            "been missed",
+        )
+    return tuple(doubt.text for doubt in hearing.doubts) or (
+        f"{_no_proof(hearing)}, so silence in this capture does not mean that nobody sent.",
     )
+
+
+def _no_proof(hearing: Hearing) -> str:
+    """Why no beacons show that the sniffer was listening."""
+    if not hearing.beacons:
+        return "No beacon was received"
+    best = hearing.beacons[0]
+    heard = f"{fmt.count(best.heard)} {'beacon' if best.heard == 1 else 'beacons'} of {best.address}"
+    due = f"{fmt.count(best.due)} {'was' if best.due == 1 else 'were'} due"
+    if best.heard > best.due + 1 + best.due // 100:
+        return (
+            f"{heard} are in it, where {due}: it announces several networks, frames are in the capture more than once, "
+            "or its times are not true"
+        )
+    if best.due < _MIN_DUE:
+        return (
+            f"No access point was heard long enough to show that the sniffer was listening ({heard}, where {due}; at "
+            f"least {_MIN_DUE} have to be due)"
+        )
+    return f"No access point was heard throughout (best {heard}, where {due} between the first and the last)"
 
 
 def _facts(report: AirReport) -> list[Fact]:
@@ -48,7 +76,7 @@ def _facts(report: AirReport) -> list[Fact]:
             "Capture",
             f"{report.path} ({summary.container}{packed}, {fmt.size_bytes(summary.captured_bytes)} of frames)",
         ),
-        Fact("Frames", fmt.count(report.frames), "frames"),
+        Fact("Frames", fmt.count(report.frames - summary.unreadable), "frames"),
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         *([] if (part := chosen(report)) is None else [Fact("Chosen", part)]),
         Fact("Time span", span(report.summary.span_us, report.summary.first_time_unix_s)),
@@ -87,6 +115,8 @@ def _channels(report: AirReport) -> str:
 
 def _fcs(report: AirReport) -> str:
     fcs, total = report.summary.fcs, max(report.frames, 1)
+    if fcs.good + fcs.bad == 0:
+        return f"none could be checked ({fmt.count(fcs.unknown)} unknown)"
     parts = [f"{fmt.count(fcs.good)} good", f"{fmt.count(fcs.bad)} bad ({fmt.share(fcs.bad / total)})"]
     if fcs.unknown:
         parts.append(f"{fmt.count(fcs.unknown)} unknown")

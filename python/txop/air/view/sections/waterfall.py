@@ -46,7 +46,8 @@ def _grid(report: AirReport, fall: Waterfall) -> Grid:
     total = sum(step.share for step in fall.steps)
     note = (
         f"Sum {fmt.share(total, 2)} of {fmt.duration_us(fall.observed_us)}; "
-        f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}{timed_part(fall)}; "
+        f"effective PHY rate (payload bits by their time on the air, padding of symbols included) "
+        f"{fmt.mbit_s(fall.phy_rate_mbit_s)}{timed_part(fall)}; "
         f"{TIMING.get(fall.timing, fall.timing)}. The row Payload is what is left, not a cost."
     )
     title = f"{fall.direction.capitalize()}, {names.direction(report, fall.ta, fall.ra)}"
