@@ -74,6 +74,10 @@ pub enum DeviceKind {
     Mt7610u,
     /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
     Ncm,
+    /// MBIM network function (cdc_mbim).
+    Mbim,
+    /// CDC ECM network function (cdc_ether).
+    Ecm,
     /// Data path of a QMI modem, 2c7c:0125 (qmi_wwan).
     QmiModem,
 }

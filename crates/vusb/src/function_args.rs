@@ -4,6 +4,8 @@ use std::io;
 
 use clap::{Args, ValueEnum};
 use vusb::device::Device;
+use vusb::functions::ecm::Ecm;
+use vusb::functions::mbim::{Connect, Mbim, MbimSettings};
 use vusb::functions::ncm::{Ncm, NcmSettings, Posing};
 use vusb::functions::qmi_modem::{Framing, Limit, Model, ModemSettings, QmiModem};
 use vusb::functions::tx_aggregation::TxAggregation;
@@ -53,6 +55,15 @@ pub enum PosingArg {
     Huawei,
 }
 
+/// How sessions of the MBIM function begin to carry packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConnectArg {
+    /// Session 0 carries packets without messages.
+    Fixed,
+    /// The host connects sessions with MBIM messages.
+    Negotiated,
+}
+
 /// What the modem's transfers carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FramingArg {
@@ -85,33 +96,36 @@ pub enum ModelArg {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Network functions")]
 pub struct FunctionArgs {
-    /// Name of the network interface at the other end (TAP for ncm, TUN for qmi-modem).
+    /// Name of the network interface at the other end (TAP for ncm and ecm, TUN for mbim and qmi-modem).
     #[arg(long, value_name = "NAME", default_value = "wired0")]
     pub wired: String,
-    /// Datagrams of a transfer to the host, at most [default: ncm 40, qmi-modem 32].
+    /// Datagrams of a transfer to the host, at most [default: ncm and mbim 40, qmi-modem 32].
     #[arg(long, value_name = "N")]
     pub aggregate_datagrams: Option<usize>,
-    /// Bytes of a transfer to the host, at most [default: ncm 16384, qmi-modem 15872].
+    /// Bytes of a transfer to the host, at most [default: ncm and mbim 16384, qmi-modem 15872].
     #[arg(long, value_name = "BYTES")]
     pub aggregate_bytes: Option<usize>,
-    /// How long a datagram for the host waits for more [default: ncm 0, qmi-modem 1000].
+    /// How long a datagram for the host waits for more [default: ncm and mbim 0, qmi-modem 1000].
     #[arg(long, value_name = "US")]
     pub hold_us: Option<u64>,
     /// ncm: what it looks like.
     #[arg(long, value_enum, default_value = "standard")]
     pub posing: PosingArg,
-    /// ncm: offer 32-bit blocks.
+    /// ncm, mbim: offer 32-bit blocks.
     #[arg(long)]
     pub ntb32: bool,
-    /// ncm: dwNtbInMaxSize.
+    /// ncm, mbim: dwNtbInMaxSize.
     #[arg(long, value_name = "BYTES", default_value_t = NcmSettings::default().in_max)]
     pub ntb_in_max: u32,
-    /// ncm: dwNtbOutMaxSize.
+    /// ncm, mbim: dwNtbOutMaxSize.
     #[arg(long, value_name = "BYTES", default_value_t = NcmSettings::default().out_max)]
     pub ntb_out_max: u32,
-    /// ncm: wNtbOutMaxDatagrams; 0 is unlimited.
+    /// ncm, mbim: wNtbOutMaxDatagrams; 0 is unlimited.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub ntb_out_datagrams: u16,
+    /// mbim: how sessions begin to carry packets.
+    #[arg(long, value_enum, default_value = "fixed")]
+    pub connect: ConnectArg,
     /// qmi-modem: what transfers carry.
     #[arg(long, value_enum, default_value = "qmap")]
     pub framing: FramingArg,
@@ -200,6 +214,27 @@ impl FunctionArgs {
             ..default
         };
         Ok(Box::new(Ncm::new(settings, self.wired(Carries::Ethernet)?)?))
+    }
+
+    /// The MBIM function.
+    pub fn mbim(&self) -> Result<Box<dyn Device>, FunctionError> {
+        let settings = MbimSettings {
+            connect: match self.connect {
+                ConnectArg::Fixed => Connect::Fixed,
+                ConnectArg::Negotiated => Connect::Negotiated,
+            },
+            wide: self.ntb32,
+            in_max: self.ntb_in_max,
+            out_max: self.ntb_out_max,
+            out_datagrams_max: self.ntb_out_datagrams,
+            to_host: self.aggregation(MbimSettings::default().to_host),
+        };
+        Ok(Box::new(Mbim::new(settings, self.wired(Carries::Ip)?)?))
+    }
+
+    /// The ECM function.
+    pub fn ecm(&self) -> Result<Box<dyn Device>, FunctionError> {
+        Ok(Box::new(Ecm::new(self.wired(Carries::Ethernet)?)))
     }
 
     /// The modem.

@@ -141,6 +141,8 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
         DeviceKind::Rtl8723au => chip(args, Model::Rtl8723au, script.as_ref())?,
         DeviceKind::Mt7610u => mt7610u(args, script.as_ref())?,
         DeviceKind::Ncm => args.function.ncm()?,
+        DeviceKind::Mbim => args.function.mbim()?,
+        DeviceKind::Ecm => args.function.ecm()?,
         DeviceKind::QmiModem => args.function.qmi_modem()?,
     };
     // Also without faults: it is what can be unplugged.
@@ -150,7 +152,7 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
                 DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
                 DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::default()),
-                DeviceKind::Ncm | DeviceKind::QmiModem => Box::new(Plain),
+                DeviceKind::Ncm | DeviceKind::Mbim | DeviceKind::Ecm | DeviceKind::QmiModem => Box::new(Plain),
             };
             Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
         }

@@ -7,6 +7,8 @@ use serde::Serialize;
 
 use crate::chips::{mt7610u, rtl8188cus};
 use crate::fault::FaultCounters;
+use crate::functions::ecm::EcmStatistics;
+use crate::functions::mbim::MbimStatistics;
 use crate::functions::ncm::NcmStatistics;
 use crate::functions::qmi_modem::QmiModemStatistics;
 use crate::session::UrbCounters;
@@ -47,6 +49,10 @@ pub enum DeviceStatistics {
     Mt7610u(Box<mt7610u::Statistics>),
     /// NCM function.
     Ncm(Box<NcmStatistics>),
+    /// MBIM function.
+    Mbim(Box<MbimStatistics>),
+    /// ECM function.
+    Ecm(Box<EcmStatistics>),
     /// QMI modem.
     QmiModem(Box<QmiModemStatistics>),
 }
@@ -58,6 +64,8 @@ impl DeviceStatistics {
             Self::Rtl8188cus(chip) => &mut chip.faults,
             Self::Mt7610u(chip) => &mut chip.faults,
             Self::Ncm(function) => &mut function.faults,
+            Self::Mbim(function) => &mut function.faults,
+            Self::Ecm(function) => &mut function.faults,
             Self::QmiModem(modem) => &mut modem.faults,
         };
         *slot = Some(faults);

@@ -1,8 +1,5 @@
 //! Multiplexed connections: which there are, and which of them a packet for the host belongs to.
 
-use super::format::Framing;
-use super::settings::ModemSettings;
-
 /// A connection that carries datagrams.
 #[derive(Clone, Debug)]
 struct Channel {
@@ -29,10 +26,10 @@ fn address<const N: usize>(packet: &[u8], at: usize) -> Option<[u8; N]> {
 }
 
 impl Channels {
-    pub(super) fn at_power_on(settings: &ModemSettings) -> Self {
-        let fixed = if settings.framing == Framing::Negotiated { Vec::new() } else { settings.mux_ids() };
-        let channel = |(place, mux_id)| Channel { mux_id, handle: None, source: None, source_v6: None, place };
-        Self { channels: (0..).zip(fixed).map(channel).collect(), next_handle: 1 }
+    /// With connections that are there without messages.
+    pub(super) fn fixed(mux_ids: &[u8]) -> Self {
+        let channel = |(place, &mux_id)| Channel { mux_id, handle: None, source: None, source_v6: None, place };
+        Self { channels: (0..).zip(mux_ids).map(channel).collect(), next_handle: 1 }
     }
 
     /// A new connection; its handle. There are no more of them than clients.
@@ -46,6 +43,11 @@ impl Channels {
 
     pub(super) fn close(&mut self, handle: u32) {
         self.channels.retain(|channel| channel.handle != Some(handle));
+    }
+
+    /// Ends a connection that is there without messages.
+    pub(super) fn remove(&mut self, mux_id: u8) {
+        self.channels.retain(|channel| channel.mux_id != mux_id || channel.handle.is_some());
     }
 
     /// Ends every connection that messages have begun.

@@ -31,3 +31,12 @@ pub(super) fn endpoint(address: u8, kind: u8, max_packet: u16, interval: u8) -> 
     let [low, high] = max_packet.to_le_bytes();
     vec![7, 5, address, kind, low, high, interval]
 }
+
+/// The notifications that a host of an Ethernet function waits for: the speed both ways, and that there is a link (CDC
+/// 1.2, 6.3; PSTN 1.2).
+pub(super) fn link_notifications(interface: u8, speed_bit_s: u32) -> [Vec<u8>; 2] {
+    let mut speed = vec![0xa1, 0x2a, 0, 0, interface, 0, 8, 0];
+    speed.extend(speed_bit_s.to_le_bytes());
+    speed.extend(speed_bit_s.to_le_bytes());
+    [speed, vec![0xa1, 0, 1, 0, interface, 0, 0, 0]]
+}

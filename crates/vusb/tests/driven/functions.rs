@@ -3,6 +3,7 @@
 use crate::host::Host;
 use proptest::prelude::*;
 use vusb::device::Device;
+use vusb::functions::ecm::Ecm;
 use vusb::functions::ncm::{Ncm, NcmSettings, Posing};
 use vusb::functions::qmi_modem::{Framing, ModemSettings, QmiModem};
 use vusb::functions::wired::WiredQueues;
@@ -134,6 +135,38 @@ fn input_size_is_what_the_host_sets() {
     let lengths: Vec<usize> = host.completions().iter().map(|(_, data)| data.len()).collect();
     assert_eq!(lengths.len(), 3);
     assert!(lengths.iter().all(|&len| len < 4_096));
+}
+
+#[test]
+fn ecm_carries_one_frame_in_each_transfer() {
+    let wired = WiredQueues::default();
+    let mut host = Host::new(Ecm::new(wired.clone()));
+    host.device.reset(0);
+    assert!(is_whole_configuration(&host.device.identity().configuration));
+    wired.to_host.borrow_mut().push_back(vec![1; 60]);
+    let first = host.read(2, 1_514, 0);
+    assert_eq!((host.completions(), host.device.counters().dropped), (vec![], 1), "it came before the host read");
+    host.unlink(first);
+    host.completions();
+    let frames = [vec![1; 60], vec![2; 1_514], vec![3; 512]];
+    wired.to_host.borrow_mut().extend(frames.iter().cloned());
+    wired.to_host.borrow_mut().push_back(vec![0; 1_515]);
+    (0..4).for_each(|_| _ = host.read(2, 2_048, 0));
+    let read: Vec<_> = host.completions().into_iter().map(|(_, data)| data).collect();
+    assert_eq!(read, frames);
+    for frame in &frames {
+        host.write(3, frame);
+    }
+    host.write(3, &[]);
+    host.write(3, &[0; 1_516]);
+    assert_eq!(host.completions().len(), 5);
+    assert_eq!(*wired.from_host.borrow(), frames);
+    let counted = host.device.counters();
+    assert_eq!((counted.uplink.frames, counted.uplink.bytes), (3, 60 + 1_514 + 512));
+    assert_eq!((counted.downlink, counted.too_long, counted.dropped), (counted.uplink, 1, 2));
+    let filter = Setup { request_type: 0x21, request: 0x43, value: 0xc, index: 0, length: 0 };
+    assert_eq!(host.control(filter, &[]).0, 0);
+    assert_ne!(host.control(Setup { request: 0x84, ..filter }, &[]).0, 0);
 }
 
 #[test]

@@ -10,5 +10,6 @@ mod faults;
 mod functions;
 mod host;
 mod idle;
+mod mbim;
 mod modem_control;
 mod trace;

@@ -11,6 +11,7 @@
 //! | [`status`] | Linux errno and Windows USBD_STATUS | Linux error-codes.rst, Microsoft usb.h |
 //! | [`qmap`] | Qualcomm multiplexing and aggregation | Linux rmnet.rst and if_rmnet.h |
 //! | [`qmi`] | Qualcomm's control messages in QMUX | libqmi's `data/*.json`, Linux cdc-wdm.c and qmi_wwan.c |
+//! | [`mbim`] | MBIM control messages | USB CDC MBIM 1.0, 9 and 10; libmbim's `data/*.json` |
 //! | [`ntb`], [`ntb_layout`] | NTB16 and NTB32 | USB CDC NCM 1.0, 3; USB CDC MBIM 1.0, 7 |
 //! | [`rndis`] | Remote NDIS | Microsoft MS-RNDIS, 2.2 |
 //! | [`mediatek`] | descriptors of the MT76x0 family | Linux mt76, mt76x02_mac.h and mt76x02_dma.h |
@@ -19,6 +20,7 @@
 //! | [`usbip`] | USB over a byte stream | Linux usbip_protocol.rst and usbip_common.h |
 
 pub mod descriptors;
+pub mod mbim;
 pub mod mediatek;
 pub mod ntb;
 pub mod ntb_layout;

@@ -76,7 +76,12 @@ impl Layout {
         out.extend(sequence.to_le_bytes());
         self.number(block_len, out)?;
         self.number(usize::from(header_len), out)?;
-        out.extend(if narrow { signature } else { signature.map(|byte| byte.to_ascii_lowercase()) });
+        let mut signature = signature;
+        if !narrow {
+            // The last byte is a number: that of an MBIM session.
+            signature.iter_mut().take(3).for_each(u8::make_ascii_lowercase);
+        }
+        out.extend(signature);
         out.extend(table_len.to_le_bytes());
         out.extend(std::iter::repeat_n(0, table_head - 6));
         for &(offset, len) in datagrams {
@@ -140,11 +145,12 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn what_is_written_is_read(
-            lengths in proptest::collection::vec(1usize..1_600, 1..40), wide: bool, mbim: bool, remainder in 0usize..4,
+            lengths in proptest::collection::vec(1usize..1_600, 1..40), wide: bool, session: Option<u8>,
+            remainder in 0usize..4,
         ) {
             let width = if wide { Width::Bits32 } else { Width::Bits16 };
             let layout = Layout { width, room: 40, align: 4, remainder };
-            let signature = if mbim { *b"IPS\0" } else { *b"NCM0" };
+            let signature = session.map_or(*b"NCM0", |session| [b'I', b'P', b'S', session]);
             let Some(bytes) = block(&layout, signature, &lengths) else {
                 proptest::prop_assert!(!wide && lengths.iter().sum::<usize>() > 60_000);
                 return Ok(());
@@ -154,7 +160,7 @@ mod tests {
             proptest::prop_assert_eq!(&found.faults, &[]);
             proptest::prop_assert_eq!(found.datagrams.iter().map(|d| d.len).collect::<Vec<_>>(), lengths);
             proptest::prop_assert!(found.datagrams.iter().all(|d| d.offset % 4 == remainder));
-            let content = if mbim { Content::Ip(0) } else { Content::Ethernet };
+            let content = session.map_or(Content::Ethernet, Content::Ip);
             proptest::prop_assert!(found.datagrams.iter().all(|d| d.content == content));
         }
     }

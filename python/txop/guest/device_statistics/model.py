@@ -178,6 +178,138 @@ class QmiModemStatistics(Model):
     """Faults of its script; null for a device that no script is around."""
 
 
+class EcmDirection(Model):
+    """One direction."""
+
+    frames: int
+    """Ethernet frames, which are as many transfers."""
+    bytes: int
+    """Bytes of them."""
+
+
+class EcmCounters(Model):
+    """What went between host and function."""
+
+    uplink: EcmDirection
+    """From the host."""
+    downlink: EcmDirection
+    """To the host."""
+    too_long: int
+    """Transfers from the host that are longer than a frame can be."""
+    not_taken: int
+    """Frames that the wired end did not take."""
+    dropped: int
+    """Frames for the host that came before it read, or that are longer than a frame can be."""
+
+
+class EcmStatistics(Model):
+    """What an ECM function has counted."""
+
+    ecm: EcmCounters
+    """Transfers."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
+class MbimSettings(Model):
+    """How an MBIM function is set up."""
+
+    connect: str
+    """How sessions begin to carry packets. `fixed`: session 0 carries packets without messages; `negotiated`: the
+    host connects sessions with CONNECT."""
+    wide: bool
+    """Offers 32-bit blocks beside 16-bit ones."""
+    in_max: int
+    """dwNtbInMaxSize: bytes of a block to the host, 2,048 to 1 MiB."""
+    out_max: int
+    """dwNtbOutMaxSize: bytes of a block from the host, 2,048 to 1 MiB."""
+    out_datagrams_max: int
+    """wNtbOutMaxDatagrams: datagrams of a block from the host; 0 is unlimited."""
+    to_host: Aggregation
+    """How it packs packets for the host."""
+
+
+class MbimControlCounters(Model):
+    """MBIM messages."""
+
+    messages: int
+    """Messages of the host, errors included."""
+    answers: int
+    """Answers to them, refusals included."""
+    refused: int
+    """Answers to commands that refuse."""
+    errors: int
+    """Function errors: a message was malformed, in fragments, or came before the function was opened."""
+    not_taken: int
+    """Messages that were not taken: the host fetches no answers."""
+
+
+class MbimUncarried(Model):
+    """Packets that no session carries."""
+
+    other_sessions: int
+    """Packets from the host in sessions that are not connected."""
+    unconnected: int
+    """Packets for the host while no session was connected."""
+    streams: int
+    """Datagrams from the host of device service streams, which the function has not."""
+    not_ip: int
+    """What came from the wired end and was no IP packet."""
+
+
+class BlockDirection(Model):
+    """One direction."""
+
+    blocks: int
+    """Transfer blocks."""
+    block_bytes: int
+    """Bytes of them as transferred."""
+    datagrams: int
+    """Datagrams in them."""
+    datagram_bytes: int
+    """Bytes of the datagrams."""
+    histogram: list[int]
+    """Blocks by their number of datagrams; index 0 is those without."""
+
+
+class BlockCounters(Model):
+    """What went between host and function."""
+
+    uplink: BlockDirection
+    """From the host."""
+    downlink: BlockDirection
+    """To the host."""
+    not_blocks: int
+    """Transfers that were no block."""
+    faults: int
+    """Faults in blocks."""
+    out_of_sequence: int
+    """Faults of the host's block numbering."""
+    not_taken: int
+    """Datagrams that the wired end did not take."""
+    dropped: int
+    """Datagrams for the host that came before it read, or that fit into no block."""
+
+
+class MbimStatistics(Model):
+    """What an MBIM function has counted."""
+
+    mbim: BlockCounters
+    """Transfers, and what was in them."""
+    uncarried: MbimUncarried
+    """Packets that no session carries."""
+    messages: MbimControlCounters
+    """The control plane."""
+    settings: MbimSettings
+    """How it is set up."""
+    input_size: int
+    """Bytes of a block to the host that the host asked for at most."""
+    format: str
+    """What blocks look like. `ntb16`: with 16-bit lengths and offsets; `ntb32`: with 32-bit lengths and offsets."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
 class NcmSettings(Model):
     """How an NCM function is set up."""
 
@@ -198,44 +330,10 @@ class NcmSettings(Model):
     """The host's Ethernet address."""
 
 
-class NcmDirection(Model):
-    """One direction."""
-
-    blocks: int
-    """Transfer blocks."""
-    block_bytes: int
-    """Bytes of them as transferred."""
-    datagrams: int
-    """Datagrams in them."""
-    datagram_bytes: int
-    """Bytes of the datagrams."""
-    histogram: list[int]
-    """Blocks by their number of datagrams; index 0 is those without."""
-
-
-class NcmCounters(Model):
-    """What went between host and function."""
-
-    uplink: NcmDirection
-    """From the host."""
-    downlink: NcmDirection
-    """To the host."""
-    not_blocks: int
-    """Transfers that were no block."""
-    faults: int
-    """Faults in blocks."""
-    out_of_sequence: int
-    """Faults of the host's block numbering."""
-    not_taken: int
-    """Frames that the wired end did not take."""
-    dropped: int
-    """Frames for the host that came before it read, or that fit into no block."""
-
-
 class NcmStatistics(Model):
     """What an NCM function has counted."""
 
-    ncm: NcmCounters
+    ncm: BlockCounters
     """Transfers, and what was in them."""
     settings: NcmSettings
     """How it is set up."""
@@ -750,5 +848,5 @@ class Statistics(Model):
     """What has to be added to it for the time stamps of the captures, ns."""
     urbs: UrbCounters
     """The bus."""
-    device: Rtl8188cusStatistics | Mt7610uStatistics | NcmStatistics | QmiModemStatistics | None
+    device: Rtl8188cusStatistics | Mt7610uStatistics | NcmStatistics | MbimStatistics | EcmStatistics | QmiModemStatistics | None
     """The device; null when it counts nothing."""

@@ -10,14 +10,12 @@ const NOTIFICATION_PACKET: u16 = 64;
 pub(super) const TO_HOST: u8 = 2;
 pub(super) const FROM_HOST: u8 = 3;
 /// Communication interface; the data interface follows.
-const CONTROL_INTERFACE: u8 = 0;
+pub(super) const CONTROL_INTERFACE: u8 = 0;
 const DATA_INTERFACE: u8 = 1;
 /// Bytes of the largest Ethernet frame, without FCS.
 const SEGMENT_MAX: u16 = 1_514;
 /// bmNetworkCapabilities: SetEthernetPacketFilter (NCM 1.0, table 5-2).
 const CAPABILITIES: u8 = 0x01;
-/// Datagrams at multiples of four.
-pub(super) const ALIGN: u16 = 4;
 
 pub(super) fn identity(settings: &NcmSettings) -> Identity {
     // Linux' huawei_cdc_ncm binds to this vendor with this interface, and wants 32-bit blocks.
@@ -49,28 +47,4 @@ pub(super) fn identity(settings: &NcmSettings) -> Identity {
         strings: vec!["txop".into(), "virtual NCM function".into(), "0001".into(), address],
         speed: Speed::High,
     }
-}
-
-/// GET_NTB_PARAMETERS (NCM 1.0, table 6-3).
-pub(super) fn ntb_parameters(settings: &NcmSettings) -> Vec<u8> {
-    let formats: u16 = if settings.wide { 3 } else { 1 };
-    let mut bytes = vec![28, 0];
-    bytes.extend(formats.to_le_bytes());
-    bytes.extend(settings.in_max.to_le_bytes());
-    for number in [ALIGN, 0, ALIGN, 0] {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes.extend(settings.out_max.to_le_bytes());
-    for number in [ALIGN, 0, ALIGN, settings.out_datagrams_max] {
-        bytes.extend(number.to_le_bytes());
-    }
-    bytes
-}
-
-/// The notifications that a host waits for: the speed both ways, and that there is a link (CDC 1.2, 6.3; PSTN 1.2).
-pub(super) fn link_notifications(speed_bit_s: u32) -> [Vec<u8>; 2] {
-    let mut speed = vec![0xa1, 0x2a, 0, 0, CONTROL_INTERFACE, 0, 8, 0];
-    speed.extend(speed_bit_s.to_le_bytes());
-    speed.extend(speed_bit_s.to_le_bytes());
-    [speed, vec![0xa1, 0, 1, 0, CONTROL_INTERFACE, 0, 0, 0]]
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::functions::range::in_range;
+use crate::functions::block_limits::BlockLimits;
 use crate::functions::{Aggregation, SettingsError};
 
 /// What it looks like to the host.
@@ -58,8 +58,16 @@ impl NcmSettings {
     /// # Errors
     /// The first that is not.
     pub fn check(&self) -> Result<(), SettingsError> {
-        in_range("dwNtbInMaxSize", u64::from(self.in_max), 2_048, 1 << 20)?;
-        in_range("dwNtbOutMaxSize", u64::from(self.out_max), 2_048, 1 << 20)?;
+        self.blocks().check()?;
         self.to_host.check()
+    }
+
+    pub(super) const fn blocks(&self) -> BlockLimits {
+        BlockLimits {
+            wide: self.wide,
+            in_max: self.in_max,
+            out_max: self.out_max,
+            out_datagrams_max: self.out_datagrams_max,
+        }
     }
 }

@@ -5,7 +5,6 @@
 //! aggregates; from the host, one engine takes transfers one after the other, each at a fixed cost however many datagrams it
 //! carries.
 
-mod channels;
 mod checksum;
 mod control;
 mod format;

@@ -3,9 +3,9 @@
 use wire::internet_checksum;
 use wire::usb::qmap::{ChecksumHeader, ChecksumTrailer, Header, UplinkChecksumHeader, Walk, HEADER};
 
-use super::channels::Channels;
 use super::checksum;
 use super::format::{DataFormat, Packing};
+use crate::functions::channels::Channels;
 
 /// What a transfer from the host holds.
 #[derive(Debug, Default)]

@@ -6,24 +6,18 @@
 mod clients;
 mod services;
 
-use std::collections::VecDeque;
-
 use wire::usb::qmi::qmux::{Header, Kind, Message};
 use wire::usb::qmi::tlv::{Tlvs, Writer};
 use wire::usb::qmi::{write_outcome, ErrorCode, Nothing, Outcome, Service};
 use wire::usb::Fault;
 
-use super::channels::Channels;
 use super::format::DataFormat;
 use super::format::Framing;
 use super::settings::ModemSettings;
 use super::statistics::ControlCounters;
+use crate::functions::channels::Channels;
+use crate::functions::outbox::Outbox;
 use clients::Clients;
-
-/// Messages that wait for the host at most; requests beyond are lost, and counted.
-const OUTBOX_MAX: usize = 64;
-/// RESPONSE_AVAILABLE of CDC 1.2, 6.3.2, and what it belongs to.
-const RESPONSE_AVAILABLE: [u8; 4] = [0xa1, 0x01, 0, 0];
 
 /// See the module.
 #[derive(Debug)]
@@ -35,9 +29,7 @@ pub(super) struct Control {
     needs_dtr: bool,
     /// The host says that it is there.
     listening: bool,
-    outbox: VecDeque<Vec<u8>>,
-    /// Messages in it that the host was not told of.
-    unannounced: usize,
+    outbox: Outbox,
     clients: Clients,
     pub(super) format: DataFormat,
     pub(super) channels: Channels,
@@ -68,14 +60,13 @@ impl Control {
     pub(super) fn new(settings: &ModemSettings, posing: &super::identities::Posing) -> Self {
         Self {
             format: DataFormat::at_power_on(settings.framing, settings.limit_to_host()),
-            channels: Channels::at_power_on(settings),
+            channels: channels_at_power_on(settings),
             settings: settings.clone(),
             model: posing.model,
             interface: posing.interface,
             needs_dtr: posing.needs_dtr,
             listening: false,
-            outbox: VecDeque::new(),
-            unannounced: 0,
+            outbox: Outbox::new(posing.interface),
             clients: Clients::default(),
             counters: ControlCounters::default(),
         }
@@ -89,10 +80,9 @@ impl Control {
     /// As after power came; counters stay.
     pub(super) fn restart(&mut self) {
         self.format = DataFormat::at_power_on(self.settings.framing, self.settings.limit_to_host());
-        self.channels = Channels::at_power_on(&self.settings);
+        self.channels = channels_at_power_on(&self.settings);
         self.listening = false;
         self.outbox.clear();
-        self.unannounced = 0;
         self.clients = Clients::default();
     }
 
@@ -108,7 +98,7 @@ impl Control {
 
     /// SEND_ENCAPSULATED_COMMAND.
     pub(super) fn command(&mut self, bytes: &[u8]) {
-        if (self.needs_dtr && !self.listening) || self.outbox.len() >= OUTBOX_MAX {
+        if (self.needs_dtr && !self.listening) || self.outbox.is_full() {
             self.counters.not_taken += 1;
             return;
         }
@@ -139,25 +129,19 @@ impl Control {
     }
 
     fn send(&mut self, header: Header, fields: &Writer) {
-        if let Some(bytes) = header.emit(fields).filter(|_| self.outbox.len() < OUTBOX_MAX) {
-            self.outbox.push_back(bytes);
-            self.unannounced += 1;
+        if let Some(bytes) = header.emit(fields) {
+            self.outbox.push(bytes);
         }
     }
 
     /// GET_ENCAPSULATED_RESPONSE: the next message, or nothing.
     pub(super) fn response(&mut self) -> Vec<u8> {
-        let message = self.outbox.pop_front().unwrap_or_default();
-        // A host may fetch what it was not told of.
-        self.unannounced = self.unannounced.min(self.outbox.len());
-        message
+        self.outbox.response()
     }
 
     /// The next notification that a message waits.
     pub(super) fn notification(&mut self) -> Option<[u8; 8]> {
-        self.unannounced = self.unannounced.checked_sub(1)?;
-        let [a, b, c, d] = RESPONSE_AVAILABLE;
-        Some([a, b, c, d, self.interface, 0, 0, 0])
+        self.outbox.notification()
     }
 
     fn answer(&mut self, header: Header, tlvs: &Tlvs<'_>) -> Answered {
@@ -173,6 +157,14 @@ impl Control {
             Service::WDA => self.wda(header.message, tlvs),
             _ => Err(ErrorCode::INVALID_SERVICE_TYPE.into()),
         }
+    }
+}
+
+/// Connections that are there without messages.
+fn channels_at_power_on(settings: &ModemSettings) -> Channels {
+    match settings.framing {
+        Framing::Negotiated => Channels::fixed(&[]),
+        _ => Channels::fixed(&settings.mux_ids()),
     }
 }
 
