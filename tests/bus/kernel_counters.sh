@@ -1,6 +1,6 @@
 #!/usr/bin/dash
 # In a guest: a virtual network function on the USB bus, its driver, traffic both ways, and of each phase the capture of the
-# bus and the kernel's own counters around it. Variables: DEVICE (ncm, qmi-modem), DRIVER, OPTIONS (of txop-vusb),
+# bus and the kernel's own counters around it. Variables: DEVICE (ncm, mbim, ecm, qmi-modem), DRIVER, OPTIONS (of txop-vusb),
 # MUX (qmimux or rmnet: the interface on top), BYTES (each way), PHASES (words: plain aggregated).
 set -u
 out=/txop/out
@@ -56,7 +56,7 @@ fi
 dut ip addr add 10.9.0.2/24 dev "$top"
 peer ip link set wired0 up
 peer ip addr add 10.9.0.1/24 dev wired0
-if [ "$DEVICE" = ncm ]; then
+if [ "$DEVICE" = ncm ] || [ "$DEVICE" = ecm ]; then
     # No ARP while figures are read.
     dut ip neigh replace 10.9.0.1 lladdr "$(peer cat /sys/class/net/wired0/address)" dev "$top" nud permanent
     peer ip neigh replace 10.9.0.2 lladdr "$(dut cat "/sys/class/net/$top/address")" dev wired0 nud permanent

@@ -25,6 +25,8 @@ dut ping -q -c 20 -i 0.02 10.80.210.1 && txop-lab counters /txop/out/counters.js
     ("device", "options", "interface"),
     [
         ("ncm", (), "usb0"),
+        ("mbim", (), "wwan0"),
+        ("ecm", (), "usb0"),
         ("qmi-modem", (), "wwan0"),
         ("qmi-modem", ("--framing", "qmap"), "qmimux0"),
     ],

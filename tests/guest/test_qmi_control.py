@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 def seen(image: Image, folder: Path, mux: str, modules: tuple[Path, ...] = ()) -> Path:
     """The folder of what the guest handed out."""
     try:
-        programs = modem_files(find_lock("6.12"))
+        programs = modem_files(find_lock("6.12"), "qmicli")
     except GuestError as error:
         no_guest(f"qmicli cannot be had here: {error}")
     options = ("--framing", "negotiated", "--transfer-cost-us", "0")

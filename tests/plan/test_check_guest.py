@@ -231,9 +231,14 @@ def test_a_modem_has_no_air_and_no_trials(parse: Callable[[str], LoadedPlan]) ->
     assert [problem.key for problem in check(parse(text)).problems] == ["test[0].kind"]
 
 
-@pytest.mark.parametrize("device", ["ncm", "qmi-modem"])
+@pytest.mark.parametrize("device", ["ncm", "mbim", "ecm", "qmi-modem"])
 def test_the_program_takes_what_every_key_becomes(parse: Callable[[str], LoadedPlan], device: str) -> None:
-    own = {"qmi-modem": MODEM, "ncm": 'device = "ncm"\n[guest.ncm]\nntb32 = true\n'}[device]
+    own = {
+        "qmi-modem": MODEM,
+        "ncm": 'device = "ncm"\n[guest.ncm]\nntb32 = true\n',
+        "mbim": 'device = "mbim"\n[guest.mbim]\nconnect = "negotiated"\nntb_out_max = 8192\n',
+        "ecm": 'device = "ecm"\n',
+    }[device]
     spec = parse(PLAN.format(guest=own, arm="")).plan.guest
     assert spec is not None
     check_options(device, "hostapd", chip_of(spec).options)

@@ -158,9 +158,7 @@ def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]
         yield KeyFigure(f"control.{direction}.size", f"{label}, median size", "bytes", 0.3, max(sizes, default=None))
     if report.summary.layer != "urb-log":
         errors = float(sum(e.errors for e in endpoints))
-        yield KeyFigure(
-            "errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8, errors
-        )
+        yield KeyFigure("errors", "Requests that did not succeed (refusals and removals too)", "events", 0.8, errors)
     for row in report.requests:
         if row.device == device.name:
             name = f" ({row.name})" if row.name else ""

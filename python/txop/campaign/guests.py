@@ -122,7 +122,8 @@ class GuestLaboratory:
             facts["faults_sha256"] = hashlib.sha256(self._file(spec.faults).read_bytes()).hexdigest()
         chip = self._chip(spec)
         check_driver(chip, image, modules)
-        files = modem_files(lock, progress=self._reporter.notice) if chip.is_negotiated else {}
+        program = chip.modem_program
+        files = modem_files(lock, program, progress=self._reporter.notice) if program is not None else {}
         return GuestArm(self._plan, spec, image, modules, chip, facts, self._kvm, files)
 
     def _image(self, spec: GuestSpec, lock: Lock) -> Image:

@@ -47,7 +47,7 @@ class DeviceOptions:
             "--device",
             metavar="DEVICE",
             help="Plug a virtual chip in and associate it (rtl8188cus, rtl8723au, mt7610u), or a network "
-            "function (ncm, qmi-modem).",
+            "function (ncm, mbim, ecm, qmi-modem).",
             autocompletion=devices,
         ),
     ] = None

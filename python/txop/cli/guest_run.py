@@ -263,16 +263,16 @@ def shell(*, device: DeviceOptions, content: ContentOptions, machine: MachineOpt
         raise typer.Exit(status)
 
 
-def modem_programs(lock: Lock | None) -> dict[str, Path]:
-    """Programs that talk to modems, by name in the guest."""
+def modem_files_of(lock: Lock | None, program: str) -> dict[str, Path]:
+    """A program that talks to modems with its libraries, by name in the guest."""
     from txop.guest_image.modem_programs import modem_files
 
     if lock is None:
         raise UserError(
-            "a modem whose framing is negotiated takes qmicli, which comes with a lock",
-            what_to_do="leave --kernel-file and --modules-dir out, or fix the framing",
+            f"a modem whose data path is negotiated takes {program}, which comes with a lock",
+            what_to_do="leave --kernel-file and --modules-dir out, or take `negotiated` out",
         )
-    return modem_files(lock, progress=note)
+    return modem_files(lock, program, progress=note)
 
 
 def _overlay(
@@ -293,8 +293,8 @@ def _overlay(
         return Overlay(command=tuple(command), files=files, modules=modules)
     modules = ending.run(modules_for(chip.device, chip.driver, modules, image, built_for, note), at_once=True)
     check_driver(chip, image, modules)
-    if chip.is_negotiated:
-        files = {**modem_programs(built_for), **files}
+    if chip.modem_program is not None:
+        files = {**modem_files_of(built_for, chip.modem_program), **files}
     last = f"exec {shlex.join(command)}" if command else ":"
     return Overlay(script=f"txop-lab up || exit\n{last}", environment=chip.variables(), files=files, modules=modules)
 

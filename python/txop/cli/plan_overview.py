@@ -14,7 +14,7 @@ from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
 from txop.plan.guest_access_point import GuestStation, QueueSpec
-from txop.plan.guest_function import ModemSpec
+from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.model import Arm, GuestSpec, Plan, Test
 from txop.plan.noise import Noise, recall, smallest_effect
@@ -127,11 +127,13 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
     if spec.device == "qmi-modem":
         words += _modem(spec.modem or ModemSpec())
-    if spec.device == "ncm" and spec.ncm is not None:
-        words += [f"{key} {getattr(spec.ncm, key)}" for key in sorted(spec.ncm.model_fields_set)]
+    blocks = {"ncm": spec.ncm, "mbim": spec.mbim}.get(spec.device)
+    if blocks is not None:
+        words += [f"{key} {getattr(blocks, key)}" for key in sorted(blocks.model_fields_set)]
     words += _queues(spec.queues) if spec.queues is not None else []
     words += [_station(each) for each in spec.stations or []]
-    described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "modem", "ncm", "queues", "stations"}
+    functions = set(FUNCTION_TABLES.values())
+    described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "queues", "stations"} | functions
     varied = arm.guest.model_fields_set - described if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
 
@@ -153,7 +155,10 @@ def _modem(modem: ModemSpec) -> list[str]:
     words = {"none": "raw IP", "qmimux": "QMAP of qmi_wwan", "rmnet": "QMAP of rmnet"}
     aggregation = modem.tx_aggregation
     most = "1 datagram" if aggregation is None else f"{aggregation.datagrams} datagrams or {aggregation.bytes} B"
-    others: list[str] = [modem.queue_discipline] if modem.queue_discipline else []
+    others: list[str] = []
+    if aggregation is not None and modem.mux == "rmnet":
+        others.append(f"the first waits for {aggregation.hold_us} us")
+    others += [modem.queue_discipline] if modem.queue_discipline else []
     if modem.is_negotiated and aggregation is not None:
         others.append(f"it takes {modem.uplink_datagrams} datagrams and {modem.uplink_bytes} B at most")
     others += [f"queue of {modem.queue_packets}"] if modem.queue_packets is not None else []

@@ -26,7 +26,7 @@ STATIONS_MAX = 16
 """Stations of such an access point, at most (crates/vusb, run.rs)."""
 SIGNALS_DBM = (-100, -10)
 """Signal on the link to a station: from below the noise to beside the antenna."""
-FUNCTIONS = ("ncm", "qmi-modem")
+FUNCTIONS = ("ncm", "mbim", "ecm", "qmi-modem")
 """Network functions without a radio; see docs/virtual-functions.md."""
 ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
@@ -44,6 +44,8 @@ DRIVERS = {
     "rtl8723au": "rtl8xxxu",
     "mt7610u": "mt76x0u",
     "ncm": "cdc_ncm",
+    "mbim": "cdc_mbim",
+    "ecm": "cdc_ether",
     "qmi-modem": "qmi_wwan",
 }
 """By device: the driver in a stock Debian that knows it."""
@@ -184,11 +186,18 @@ class Chip:
     def is_negotiated(self) -> bool:
         """Messages to the modem decide on its data path: the guest takes a program for them. Unless its host
         negotiates, the guest's command sets the path up (docs/virtual-functions.md)."""
+        return self.device == "qmi-modem" and self._has_option("--framing", "negotiated")
+
+    @property
+    def modem_program(self) -> str | None:
+        """The program that sets the device up by messages, which the guest takes; ``None``: it takes none."""
+        if self.is_negotiated:
+            return "qmicli"
+        return "mbimcli" if self.device == "mbim" and self._has_option("--connect", "negotiated") else None
+
+    def _has_option(self, name: str, value: str) -> bool:
         pairs = zip(("", *self.options), self.options, strict=False)
-        return self.device == "qmi-modem" and any(
-            second == "--framing=negotiated" or (first, second) == ("--framing", "negotiated")
-            for first, second in pairs
-        )
+        return any(second == f"{name}={value}" or (first, second) == (name, value) for first, second in pairs)
 
     @property
     def _words(self) -> tuple[str, ...]:

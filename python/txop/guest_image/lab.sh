@@ -3,7 +3,7 @@
 # each end in a network namespace of its own. `txop-lab up` makes it, `txop-lab down` ends it, `txop-lab counters FILE`
 # asks the chip for its counters, `txop-lab alive` says whether it is there still; `dut` and `peer` run a command at an end. Step by step: `prepare` (the access point),
 # `plug` (the chip and its driver), `join` (association; again after the driver has let go of the chip). A network
-# function (ncm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
+# function (ncm, mbim, ecm, qmi-modem) has a wire in place of air and access point. What it is made of comes in variables:
 #   LAB_DEVICE  the virtual chip (rtl8188cus)      LAB_OPTIONS   more options of txop-vusb
 #   LAB_DRIVER  module of the driver under test    LAB_PARAMETERS  its parameters
 #   LAB_AP  hostapd, or builtin: that of txop-vusb, open
@@ -335,6 +335,7 @@ wired() { # a network function in place of the chip: its other end is a TAP or T
     for setting in ${LAB_SYSFS:-}; do sysfs "${setting%%=*}" "${setting#*=}"; done
     top=$interface
     [ "$device" != qmi-modem ] || modem
+    case "$device $options" in "mbim "*--connect[" ="]negotiated*) mbim_connect ;; esac
     [ -z "${LAB_QUEUE_PACKETS:-}" ] || ip link set "$interface" txqueuelen "$LAB_QUEUE_PACKETS" ||
         fail "$interface takes no queue of $LAB_QUEUE_PACKETS packets"
     ip link set wired0 netns ap && ip link set "$interface" netns dut || fail "an interface cannot be moved"
@@ -397,22 +398,31 @@ tx_aggregation() { # DATAGRAMS BYTES MICROSECONDS; ethtool 6.1 has no words for 
         fail "$top does not aggregate what it sends"
 }
 
-ask() { # ask FILE OPTION...: one run of qmicli; what it says is kept
-    said=$out/$1
-    shift
-    timeout 60 qmicli -d /dev/cdc-wdm0 "$@" >"$said" 2>&1 || { cat "$said" >&2; fail "the modem does not do this: qmicli $*"; }
+ask() { # ask PROGRAM FILE OPTION...: one run of qmicli or mbimcli; what it says is kept
+    program=$1 said=$out/$2
+    shift 2
+    timeout 60 "$program" -d /dev/cdc-wdm0 "$@" >"$said" 2>&1 ||
+        { cat "$said" >&2; fail "the modem does not do this: $program $*"; }
+}
+
+mbim_connect() { # session 0, by messages; the function stays open, as closing it would end the session
+    wait_for 20 test -c /dev/cdc-wdm0 || fail "the function has no control device"
+    ask mbimcli mbim-caps.txt --no-close --query-device-caps
+    ask mbimcli mbim-connect.txt --no-open=3 --no-close --connect=apn=internet,ip-type=ipv4
+    ask mbimcli mbim-address.txt --no-open=7 --no-close --query-ip-configuration
+    stage "session 0 is connected"
 }
 
 negotiate() { # negotiate DATAGRAMS BYTES: QMAP both ways, with these of a transfer to the host at most, and a connection
     wait_for 20 test -c /dev/cdc-wdm0 || fail "the modem has no control device"
     endpoint=ep-type=hsusb,ep-iface-number=4
     format=link-layer-protocol=raw-ip,ul-protocol=qmap,dl-protocol=qmap
-    ask qmi-format.txt --wda-set-data-format="$format,dl-max-datagrams=$1,dl-datagram-max-size=$2,$endpoint"
-    ask qmi-client.txt --wds-noop --client-no-release-cid
+    ask qmicli qmi-format.txt --wda-set-data-format="$format,dl-max-datagrams=$1,dl-datagram-max-size=$2,$endpoint"
+    ask qmicli qmi-client.txt --wds-noop --client-no-release-cid
     cid=$(sed -n "s/.*CID: '\([0-9]*\)'.*/\1/p" "$out/qmi-client.txt")
     [ -n "$cid" ] || fail "the modem gives no client of WDS"
-    ask qmi-bind.txt --wds-bind-mux-data-port="mux-id=1,$endpoint" --client-cid="$cid" --client-no-release-cid
-    ask qmi-start.txt --wds-start-network="apn=internet,ip-type=4" --client-cid="$cid" --client-no-release-cid
+    ask qmicli qmi-bind.txt --wds-bind-mux-data-port="mux-id=1,$endpoint" --client-cid="$cid" --client-no-release-cid
+    ask qmicli qmi-start.txt --wds-start-network="apn=internet,ip-type=4" --client-cid="$cid" --client-no-release-cid
     stage "the data path is negotiated"
 }
 
@@ -450,7 +460,7 @@ namespaces() {
 
 up() {
     namespaces
-    case $device in ncm | qmi-modem) wired; return ;; esac
+    case $device in ncm | mbim | ecm | qmi-modem) wired; return ;; esac
     if [ -n "${LAB_STATIONS:-}" ]; then
         plug_of_stations
         [ "${LAB_ONLY:-}" = plug ] || serve_stations

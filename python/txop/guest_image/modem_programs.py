@@ -13,9 +13,11 @@ from txop.guest_image.packages.lock import Lock
 from txop.guest_image.packages.store import FileTree, PackageStore
 
 
-def modem_files(lock: Lock, *, cache: Path | None = None, progress: Progress = lambda _: None) -> dict[str, Path]:
-    """By name in a guest: the programs of :data:`~txop.guest_image.recipe.MODEM_PROGRAMS`, with the libraries that they
-    need and the image has not.
+def modem_files(
+    lock: Lock, program: str, *, cache: Path | None = None, progress: Progress = lambda _: None
+) -> dict[str, Path]:
+    """By name in a guest: a program of :data:`~txop.guest_image.recipe.MODEM_PROGRAMS` (``qmicli``, ``mbimcli``), with
+    the libraries that it needs and the image has not.
 
     Raises:
         GuestError: The lock has no such packages, or they cannot be had.
@@ -36,7 +38,7 @@ def modem_files(lock: Lock, *, cache: Path | None = None, progress: Progress = l
         )
         own = [name for names in recipe.PROGRAMS.values() for name in names]
         have = libraries_of(tree, own, recipe.LIBRARIES)
-        programs = [name for names in recipe.MODEM_PROGRAMS.values() for name in names]
+        programs = [f"usr/bin/{program}"]
         names = [*programs, *(name for name in libraries_of(tree, programs) if name not in have)]
         return {f"/{name}": _place(tree, name) for name in names}
 
@@ -44,5 +46,7 @@ def modem_files(lock: Lock, *, cache: Path | None = None, progress: Progress = l
 def _place(tree: FileTree, name: str) -> Path:
     place = tree.find(name)
     if place is None:
-        raise GuestError(f"no package of the lock has {name}")
+        raise GuestError(
+            f"no package of the lock has {name}", what_to_do="recreate the lock with `txop guest build --update`"
+        )
     return place

@@ -35,7 +35,10 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
 }
 """By package. Names are those in a tree with ``/usr`` merged."""
 
-MODEM_PROGRAMS: dict[str, tuple[str, ...]] = {"libqmi-utils": ("usr/bin/qmicli",)}
+MODEM_PROGRAMS: dict[str, tuple[str, ...]] = {
+    "libqmi-utils": ("usr/bin/qmicli",),
+    "libmbim-utils": ("usr/bin/mbimcli",),
+}
 """As :data:`PROGRAMS`: not in the image, but unpacked beside it where messages to a modem decide on its data path."""
 
 LIBRARIES = ("libgcc_s.so.1",)

@@ -1,4 +1,4 @@
-"""Network functions in a guest of a plan: a QMI modem and a CDC NCM function, each with settings of its own.
+"""Network functions in a guest of a plan: a QMI modem, CDC NCM, MBIM and ECM functions, with settings of their own.
 
 Ranges are those of the program (``crates/vusb/src/functions``).
 """
@@ -11,10 +11,12 @@ from pydantic import BaseModel, Field
 
 from txop.plan.strict import STRICT
 
-FUNCTION_DRIVERS = {"ncm": "cdc_ncm", "qmi-modem": "qmi_wwan"}
+FUNCTION_DRIVERS = {"ncm": "cdc_ncm", "mbim": "cdc_mbim", "ecm": "cdc_ether", "qmi-modem": "qmi_wwan"}
 """By network function: its driver where a plan says nothing else."""
-FUNCTION_INTERFACES = {"ncm": "usb0", "qmi-modem": "wwan0"}
+FUNCTION_INTERFACES = {"ncm": "usb0", "mbim": "wwan0", "ecm": "usb0", "qmi-modem": "wwan0"}
 """By network function: the interface that the driver makes of it. QMAP interfaces stand on top of it."""
+FUNCTION_TABLES = {"ncm": "ncm", "mbim": "mbim", "qmi-modem": "modem"}
+"""By network function: the table of its settings; those without one have none."""
 CHIP_INTERFACE = "wlan0"
 """That of a wireless chip."""
 
@@ -152,3 +154,14 @@ class NcmSpec(_Table):
             *("--aggregate-datagrams", str(self.aggregate_datagrams)),
             *("--aggregate-bytes", str(self.aggregate_bytes), "--hold-us", str(self.hold_us)),
         )
+
+
+class MbimSpec(NcmSpec):
+    """The virtual MBIM function, whose blocks are those of NCM; see docs/virtual-functions.md."""
+
+    connect: Literal["fixed", "negotiated"] = "fixed"
+    """How session 0 begins to carry packets: by itself, or connected by mbimcli before anything else."""
+
+    def words(self) -> tuple[str, ...]:
+        """As options of the program."""
+        return (*super().words(), "--connect", self.connect)

@@ -13,7 +13,14 @@ from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field
 
 from txop.core.origin import Origin
 from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
-from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_DRIVERS, FUNCTION_INTERFACES, ModemSpec, NcmSpec
+from txop.plan.guest_function import (
+    CHIP_INTERFACE,
+    FUNCTION_DRIVERS,
+    FUNCTION_INTERFACES,
+    MbimSpec,
+    ModemSpec,
+    NcmSpec,
+)
 from txop.plan.link_tables import varied
 from txop.plan.name import Name
 from txop.plan.strict import STRICT
@@ -274,11 +281,12 @@ class GuestVariant(Strict):
     append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=1000)] = ""
     """More words of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel then
     reports is a fault of the run."""
-    device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ncm", "qmi-modem"] = "rtl8188cus"
-    """The virtual chip, or a network function without a radio that a driver could see (``ncm``, ``qmi-modem``)."""
+    device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ncm", "mbim", "ecm", "qmi-modem"] = "rtl8188cus"
+    """The virtual chip, or a network function without a radio that a driver could see (``ncm``, ``mbim``, ``ecm``,
+    ``qmi-modem``)."""
     driver: Module = "rtl8192cu"
-    """Module of the driver under test; where nothing is said ``mt76x0u`` for an MT7610U, and ``cdc_ncm`` or
-    ``qmi_wwan`` for network functions."""
+    """Module of the driver under test; default for an MT7610U: ``mt76x0u``, for network functions: ``cdc_ncm``,
+    ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
     stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
     """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
     topology: Topology = "router"
@@ -291,6 +299,8 @@ class GuestVariant(Strict):
     """Settings of the QMI modem. Those of an arm are laid over those of the plan, key by key."""
     ncm: NcmSpec | None = None
     """Settings of the NCM function, laid over in the same way."""
+    mbim: MbimSpec | None = None
+    """Settings of the MBIM function, laid over in the same way."""
     parameters: dict[Module, str | int | bool] = {}
     """Module parameters; true and false become 1 and 0."""
     source: str | None = None

@@ -28,6 +28,7 @@ _TABLES = (
     ("ModemSpec", "`[guest.modem]`, `[arm.guest.modem]`"),
     ("TxAggregation", "`[guest.modem.tx_aggregation]`"),
     ("NcmSpec", "`[guest.ncm]`, `[arm.guest.ncm]`"),
+    ("MbimSpec", "`[guest.mbim]`, `[arm.guest.mbim]`"),
     ("Hooks", "`[target.NAME.hooks]`"),
     ("Arm", "`[[arm]]`"),
     ("Patch", "`[[arm.patches]]`"),

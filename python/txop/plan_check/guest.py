@@ -13,7 +13,7 @@ from txop.guest.wireless_stack import DRIVERS as REBUILT
 from txop.guest_image.error import GuestError
 from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
-from txop.plan.guest_function import ModemSpec
+from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
 from txop.plan.model import Arm, GuestSpec
@@ -30,7 +30,7 @@ def wrong_chips(loaded: LoadedPlan) -> Found:
         if spec.is_function:
             yield from _function(arm, spec, place)
             continue
-        for table in ("modem", "ncm"):
+        for table in FUNCTION_TABLES.values():
             if getattr(spec, table) is not None:
                 yield place(table), f"an {spec.device} has no settings of a network function", "take it out"
         yield from _access_point(loaded, arm, spec, place)
@@ -96,9 +96,9 @@ def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
     wrong = _chip_problem(spec)
     if wrong is not None:
         yield place("parameters", "device"), *wrong
-    other = "ncm" if spec.device == "qmi-modem" else "modem"
-    if getattr(spec, other) is not None:
-        yield place(other), f"the device is {spec.device}", f"take the settings of {other} out"
+    for other in FUNCTION_TABLES.values():
+        if other != FUNCTION_TABLES.get(spec.device) and getattr(spec, other) is not None:
+            yield place(other), f"the device is {spec.device}", f"take the settings of {other} out"
     if spec.driver in STOCK_DRIVERS["rtl8188cus"]:
         yield place("driver", "device"), f"{spec.driver} does not know a {spec.device}", f"{DRIVERS[spec.device]} does"
     if spec.modem is not None:

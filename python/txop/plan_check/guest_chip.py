@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
-from txop.plan.guest_function import ModemSpec, NcmSpec
+from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
 from txop.plan.model import GuestSpec
 
 
 def chip_of(spec: GuestSpec) -> Chip:
     """The chip, without captures and fault script. Raises :class:`txop.guest_image.error.GuestError`."""
-    words = {"qmi-modem": (spec.modem or ModemSpec()).words(), "ncm": (spec.ncm or NcmSpec()).words()}
+    words = {
+        "qmi-modem": (spec.modem or ModemSpec()).words(),
+        "ncm": (spec.ncm or NcmSpec()).words(),
+        "mbim": (spec.mbim or MbimSpec()).words(),
+    }
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}
     return Chip(
         device=spec.device,
@@ -38,7 +42,8 @@ def _queues(spec: GuestSpec) -> Queues:
 def _host(spec: GuestSpec) -> FunctionHost:
     if spec.device == "qmi-modem":
         return _modem_host(spec.modem or ModemSpec())
-    return FunctionHost(sysfs=spec.ncm.sysfs() if spec.device == "ncm" and spec.ncm is not None else {})
+    blocks = {"ncm": spec.ncm, "mbim": spec.mbim}.get(spec.device)
+    return FunctionHost(sysfs=blocks.sysfs() if blocks is not None else {})
 
 
 def _modem_host(modem: ModemSpec) -> FunctionHost:

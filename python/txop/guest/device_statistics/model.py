@@ -848,5 +848,13 @@ class Statistics(Model):
     """What has to be added to it for the time stamps of the captures, ns."""
     urbs: UrbCounters
     """The bus."""
-    device: Rtl8188cusStatistics | Mt7610uStatistics | NcmStatistics | MbimStatistics | EcmStatistics | QmiModemStatistics | None
+    device: (
+        Rtl8188cusStatistics
+        | Mt7610uStatistics
+        | NcmStatistics
+        | MbimStatistics
+        | EcmStatistics
+        | QmiModemStatistics
+        | None
+    )
     """The device; null when it counts nothing."""
