@@ -296,7 +296,7 @@ def source(*, driver: Driver, lock: LockOptions, json: JsonFlag = False) -> None
     """Print where the source of a driver is, in the version of the guest's kernel."""
     from txop.guest_image.kernel_tree import SOURCE_FOLDERS, find_module, source_folder
 
-    with reported():
+    with errors_reported():
         pinned = lock.pinned()
         whole = source_folder(pinned, progress=note)
     found = find_module(whole, driver)
