@@ -82,7 +82,7 @@ impl Sum {
 }
 
 impl Allocations {
-    /// Takes a user's part of a PPDU; others are none of its business.
+    /// Takes a user's part of a PPDU; others are ignored.
     #[inline]
     pub fn ppdu(&mut self, ppdu: &Ppdu) {
         if ppdu.mode.is_to_several() && !ppdu.mode.is_trigger_based() && !ppdu.all_bad {

@@ -93,7 +93,7 @@ pub struct Calibration {
     pub control_rates: Option<bool>,
     /// The evidence does not tell the meaning from this one.
     ambiguous_with: Option<StampMeaning>,
-    /// The last four bytes of the frames are no FCS, although the header says so: the receiver's flag decides.
+    /// The last four bytes of the frames are not an FCS, although the header says so: the receiver's flag decides.
     pub fcs_is_invented: bool,
     hypotheses: Vec<StampHypothesis>,
     /// Median of what the gaps should be, µs.

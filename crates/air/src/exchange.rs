@@ -12,7 +12,7 @@ use crate::link::Links;
 use crate::micros::us;
 use crate::ppdu::{Control, Ppdu};
 
-/// A response with a calibrated gap beyond this is none (an ACK timeout is about 50 µs).
+/// With a longer calibrated gap it is not a response (an ACK timeout is about 50 µs).
 const MAX_GAP_NS: i64 = 200_000;
 /// When subframes of an A-MPDU may have been missed its end is early, by up to a maximal PPDU.
 const MAX_GAP_INCOMPLETE_NS: i64 = 6_000_000;

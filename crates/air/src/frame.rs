@@ -69,7 +69,7 @@ impl Frame {
         self.header.fc.version() != 0
     }
 
-    /// Takes the receiver's word instead of the four bytes at the end, which are no FCS.
+    /// Takes the receiver's word instead of the four bytes at the end, which are not an FCS.
     pub fn believe_flag(&mut self) {
         if self.radio.bad_fcs == Some(false) {
             self.fcs = vouched(&self.radio);

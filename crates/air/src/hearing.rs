@@ -1,4 +1,4 @@
-//! What the sniffer heard of what must have been there: silence in a capture is no evidence of silence on the air.
+//! What the sniffer received of what must have been sent: silence in a capture is not evidence of silence on the air.
 //!
 //! Three things tell that a capture misses frames. Beacons come in a raster (IEEE 802.11-2020, 11.1.3.2). A response answers a
 //! frame (10.3.2.3), so one whose frame is not there means that this frame was missed. And an access point that carries

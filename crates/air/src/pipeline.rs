@@ -106,7 +106,7 @@ enum Message {
 /// Analyses the capture at `path` (`-`: standard input).
 ///
 /// # Errors
-/// See [`Error`]. A capture that is damaged after its first records is no error: the report says where it broke.
+/// See [`Error`]. A capture that is damaged after its first records is not an error: the report says where it broke.
 pub fn analyze(
     path: &Path,
     settings: capture::Options,

@@ -172,7 +172,7 @@ fn dropouts(
         let end = at + dropout.len();
         let before = level(earlier.get(at.saturating_sub(WINDOW)..).unwrap_or_default());
         let during = level(dropout);
-        // One thin bin in a sparse flow is no event.
+        // One thin bin in a sparse flow is not an event.
         if at > 0 && before.mbit_s >= 0.5 * median {
             let (start_us, end_us) = (first.start_us, last.start_us + width_us);
             let (explained, why) = explain(&before, &during, silence_is_evidence);

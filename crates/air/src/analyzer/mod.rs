@@ -144,7 +144,7 @@ impl Analyzer {
         let is_main = |frame: &&Frame| frame.interface == main_interface;
         let mut calibration = calibrate(first(&self.waiting).filter(is_main));
         if calibration.fcs_is_invented {
-            // Damaged frames do not take part in the calibration: once more with those that are none.
+            // Damaged frames do not take part in the calibration: once more without them.
             self.waiting.iter_mut().flat_map(|batch| &mut batch.frames).for_each(Frame::believe_flag);
             calibration = calibrate(first(&self.waiting).filter(is_main));
         }

@@ -5,7 +5,7 @@ use wire::ieee80211::{Capabilities, LinkIds, MultiLink};
 use super::subject::{row, Seen, Subject};
 use crate::report::{Basis, CapabilityRow, Claim};
 
-/// The rows. Nobody has to use any of it: a claim that is not used is no fault, and has no note.
+/// The rows. Nobody has to use any of it: a claim that is not used is not a fault, and has no note.
 pub fn amendments(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     let usage = subject.usage;
     let kvr = [

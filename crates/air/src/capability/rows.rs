@@ -159,7 +159,7 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
 }
 
 /// The newest generation that it shares with its peers, when it never sent them data in it or a newer one. Older ones are for
-/// bad links: not to use them is no fault.
+/// bad links: not to use them is not a fault.
 fn unused_generation(subject: &Subject<'_>, names: &[(&str, bool, u64); GENERATIONS]) -> Option<Sentence> {
     let claimed = subject.claimed?;
     let shared = |place: &usize| claims_generation(claimed, *place) && subject.peers.in_generation(*place).1 > 0;
@@ -360,7 +360,7 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
             (wide && coexists, Some(detail.to_owned()))
         });
         let seen = subject.reported(usage.wide_2_4 + usage.received_wide, known, subject.high(), silent, what);
-        // Coexistence takes the width back wherever others are heard: not to use it is no fault.
+        // Coexistence takes the width back wherever others are heard: not to use it is not a fault.
         return row(Basis::Radio, "40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen, None);
     }
     let widest = subject.claimed.map(claimed_width_mhz);

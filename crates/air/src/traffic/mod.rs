@@ -139,7 +139,7 @@ impl Traffic {
         }
         let mode = &frame.radio.mode;
         let tcp = packets.first().and_then(|packet| packet.tcp);
-        // Some senders repeat an MPDU without the retry bit: the same bytes under the same number are no new segment.
+        // Some senders repeat an MPDU without the retry bit: the same bytes under the same number are not new.
         let is_same = |mpdu: &&mut Mpdu| repeats || (tcp.is_some_and(|tcp| tcp.payload_len > 0) && mpdu.tcp == tcp);
         if repeats || tcp.is_some() {
             if let Some(mpdu) = self.lanes.current(&key, sequence, at_ns).filter(is_same) {
@@ -210,7 +210,7 @@ impl Traffic {
         Some(row)
     }
 
-    /// Makes an MPDU one of a flow, if it is none of another's yet.
+    /// Adds an MPDU to a flow, unless it belongs to another one.
     fn occupy(&mut self, place: Option<Place>, row: u32) -> bool {
         match place.and_then(|place| self.lanes.get_mut(place)) {
             Some(mpdu) if mpdu.flow.is_none() => {

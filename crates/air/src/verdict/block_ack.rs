@@ -27,7 +27,7 @@ pub fn block_ack(flows: &[BlockAckFlow], retries: &RetriesOf, misses_frames: boo
             .iter()
             .filter(|other| other.originator == flow.originator && other.recipient == flow.recipient)
             .collect();
-        // A few Block Acks without their data are no question.
+        // A few Block Acks without their data do not matter.
         let sum = |get: fn(&BlockAckFlow) -> u64| same.iter().map(|flow| get(flow)).sum::<u64>();
         if sum(|f| f.newly_acked) + sum(|f| f.left_out) > 0 || sum(|f| f.block_acks) >= MIN_LEFT_OUT {
             verdicts.push(judge(flow, &same, retries, misses_frames));
