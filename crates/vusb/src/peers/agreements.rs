@@ -151,7 +151,7 @@ mod tests {
         let (asking, other) = (action(0x40, &[0; 25]), action(0x40, &[0; 20]));
         agreements.watch(&asking, true);
         agreements.watch(&other, false);
-        assert_eq!((agreements.down, agreements.up), (0, 0), "SA Query is no answer");
+        assert_eq!((agreements.down, agreements.up), (0, 0), "SA Query is not an answer");
         agreements.watch(&asking, false);
         assert_eq!((agreements.down, agreements.up), (0, ALL));
         agreements.watch(&asking, false);

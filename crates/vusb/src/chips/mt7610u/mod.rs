@@ -183,7 +183,7 @@ impl Device for Mt7610u {
 
     fn next_event(&self) -> Option<u64> {
         let air = self.medium.next_event(&self.mac, &self.peers.stations());
-        // What was due is no event any more: the host may have taken its request back.
+        // What was due is not an event any more: the host may have taken its request back.
         let request = self.request.map(|(_, due_ns)| due_ns).filter(|&due_ns| due_ns > self.now_ns);
         [air, request, self.mac.next_event(), self.peers.next_event()].into_iter().flatten().min()
     }

@@ -34,7 +34,7 @@ const EDIMAX_EW_7811UN: [u8; MAP_8188C] = [
     0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x0f, 0x00, 0x00, 0x00, 0x36, 0x00, 0x00, 0x00,
 ];
 
-/// Why a file is no efuse map.
+/// Why a file is not an efuse map.
 #[derive(Debug, thiserror::Error)]
 pub enum EfuseError {
     /// It cannot be read.

@@ -52,7 +52,7 @@ pub struct Firmware {
 }
 
 impl Firmware {
-    /// Power was cut: nothing is loaded, nothing hangs. What gets lost on the way to the host is no state of the chip's.
+    /// Power was cut: nothing is loaded, nothing hangs. What gets lost on the way to the host is not the chip's state.
     pub fn cold_start(&mut self) {
         *self = Self { mute: self.mute, ..Self::default() };
     }

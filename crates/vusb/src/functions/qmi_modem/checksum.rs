@@ -2,7 +2,7 @@
 
 use wire::internet_checksum::{checksum, folded, sum};
 
-/// A TCP or UDP segment in an IP packet that is no fragment.
+/// A TCP or UDP segment in an IP packet that is not a fragment.
 struct Segment {
     /// Where its first byte is.
     start: usize,

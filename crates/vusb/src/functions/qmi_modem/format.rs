@@ -37,7 +37,7 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// What the modem makes of a protocol that it was asked for: those that it has not are no aggregation.
+    /// What the modem makes of a protocol that it was asked for: those that it does not know mean no aggregation.
     pub(super) const fn of(protocol: wda::Aggregation) -> Self {
         match protocol {
             wda::Aggregation::QMAP => Self::Qmap,
@@ -81,7 +81,7 @@ impl Limit {
         datagrams as u64 <= self.datagrams as u64 && bytes as u64 <= self.bytes as u64
     }
 
-    /// What both sides can do; nothing or 0 is no wish.
+    /// What both sides can do; nothing or 0 asks for nothing.
     fn at_most(self, asked: &wda::Direction) -> Self {
         let least = |own: u32, asked: Option<u32>| asked.filter(|&asked| asked > 0).map_or(own, |asked| asked.min(own));
         Self { datagrams: least(self.datagrams, asked.datagrams), bytes: least(self.bytes, asked.bytes) }

@@ -80,7 +80,7 @@ pub struct Builtin {
     /// Channel, and beacons until the network goes there.
     switch: Option<(u8, u8)>,
     next_beacon_ns: u64,
-    /// When a stranger was last told that it is none of the network's.
+    /// When a station that is not associated was last notified of that.
     stranger_ns: Option<u64>,
     sequence: u16,
     data_sequence: u16,
