@@ -9,7 +9,7 @@ import pytest
 
 from fake_kernel import BUSYBOX, FakeKernel, commands, plan_of
 from fake_target import answer
-from txop.arms.arm_loader import LoadedArm, Testbed, shown_steps, tag_of
+from txop.arms.arm_loader import InitialState, LoadedArm, shown_steps, tag_of
 from txop.arms.module import arguments, parse_modules
 from txop.arms.steps import StepFailed
 from txop.arms.verify import same_value
@@ -77,7 +77,7 @@ def test_a_module_by_name_is_loaded_in_order_and_unloaded_in_reverse(kernel, tar
 def test_restoring_can_be_left_to_the_end_of_the_campaign(kernel, targets, tmp_path):
     kernel.load("rtl8192cu")
     plan = plan_of(BY_NAME)
-    bed = Testbed(tmp_path)
+    bed = InitialState(tmp_path)
     assert asyncio.run(bed.take(targets, plan)) == ("rtl8192cu",)
     assert "/run/modprobe.d/txop-campaign.conf" in kernel.files
     for _ in range(2):
@@ -92,7 +92,7 @@ def test_restoring_can_be_left_to_the_end_of_the_campaign(kernel, targets, tmp_p
 
 def test_a_resumed_campaign_gives_back_what_the_first_start_found(kernel, targets, tmp_path):
     plan = plan_of(BY_NAME)
-    bed = Testbed(tmp_path)
+    bed = InitialState(tmp_path)
     assert asyncio.run(bed.take(targets, plan, found=("rtl8192cu", "evil"))) == ("rtl8192cu",)
     asyncio.run(bed.give_back(targets, plan))
     assert "rtl8192cu" in kernel.modules
@@ -211,8 +211,8 @@ def test_everything_is_taken_back_wherever_the_load_fails(make_module, tmp_path)
             failures += 1
         asyncio.run(kernel.connect())
         assert asyncio.run(loaded.unload()) == []
-        asyncio.run(Testbed(tmp_path).take(targets, plan))
-        asyncio.run(Testbed(tmp_path).give_back(targets, plan))
+        asyncio.run(InitialState(tmp_path).take(targets, plan))
+        asyncio.run(InitialState(tmp_path).give_back(targets, plan))
         assert kernel.left_behind() == [], number
         assert kernel.files["/lib/firmware/rtlwifi/fw.bin"] == b"old", number
         assert "rtl8xxxu" not in kernel.modules, number
@@ -275,8 +275,8 @@ def test_what_a_killed_campaign_left_is_cleared_away(kernel, targets, make_modul
     load(targets, plan, tmp_path)  # and then it was killed
     kernel.folders.add("/run/txop/000000000000-other")
     assert len(kernel.left_behind()) > 4
-    asyncio.run(Testbed(tmp_path).take(targets, plan))
-    asyncio.run(Testbed(tmp_path).give_back(targets, plan))
+    asyncio.run(InitialState(tmp_path).take(targets, plan))
+    asyncio.run(InitialState(tmp_path).give_back(targets, plan))
     assert kernel.left_behind() == ["/run/txop/000000000000-other"]
     assert "/lib/firmware/rtlwifi/fw.bin" not in kernel.files
 

@@ -75,7 +75,7 @@ def guests(monkeypatch, tmp_path) -> Guests:
         module.write_bytes(f"{level}".encode())
         return SimpleNamespace(module=module)
 
-    class Laboratory:
+    class Testbed:
         def __init__(self, plan: Any, folder: Path, reporter: Any, jobs: int) -> None:
             self.plan = plan
 
@@ -87,9 +87,7 @@ def guests(monkeypatch, tmp_path) -> Guests:
         async def group(self, arm: Any, runs: int) -> AsyncIterator[Any]:
             yield None
 
-    async def carry_out(
-        laboratory: Any, in_group: Any, plan: Any, label: Any, folder: Path, reporter: Any
-    ) -> RunOutcome:
+    async def carry_out(testbed: Any, in_group: Any, plan: Any, label: Any, folder: Path, reporter: Any) -> RunOutcome:
         if made.stop_after is not None and len(made.runs) >= made.stop_after:
             folder.mkdir(parents=True)
             os.kill(os.getpid(), signal.SIGINT)
@@ -101,7 +99,7 @@ def guests(monkeypatch, tmp_path) -> Guests:
         made.runs.append((label.arm, label.block))
         made.at_once -= 1
         void = made.void(label.arm, label.block)
-        value = laboratory.level * (1 + 0.01 * (label.block % 3)) + 0.001 * label.block
+        value = testbed.level * (1 + 0.01 * (label.block % 3)) + 0.001 * label.block
         file = RunFile(
             run=label.run, block=label.block, position=1, arm=label.arm, test=label.test, origin=plan.origin,
             state="void" if void else "valid", started_at="2026-01-01T00:00:00Z", seconds=1.0,
@@ -111,7 +109,7 @@ def guests(monkeypatch, tmp_path) -> Guests:
         return RunOutcome(file, None, arm_failed=False)
 
     monkeypatch.setattr(engine, "build_driver", build)
-    monkeypatch.setattr(engine, "GuestLaboratory", Laboratory)
+    monkeypatch.setattr(engine, "GuestTestbed", Testbed)
     monkeypatch.setattr(engine, "carry_out", carry_out)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return made

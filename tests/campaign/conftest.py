@@ -1,4 +1,4 @@
-"""A laboratory without machines: arms are numbers, a run takes no time, and anything can be made to go wrong."""
+"""A testbed without machines: arms are numbers, a run takes no time, and anything can be made to go wrong."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 from txop.archive.layout import Layout
 from txop.campaign.course import Course
 from txop.campaign.engine import Campaign, Outcome
-from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Quiet
 from txop.campaign.step_by_step import StepByStep
+from txop.campaign.testbed import CarryOut, Reached
 from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
 from txop.plan.model import Arm, Plan, Test
 from txop.targets.contract import TargetLost, Targets
@@ -55,14 +55,14 @@ class FakeInstrument:
     name = "fake"
     essential = True
 
-    def __init__(self, laboratory: FakeLaboratory) -> None:
-        self._laboratory = laboratory
+    def __init__(self, testbed: FakeTestbed) -> None:
+        self._testbed = testbed
 
     async def prepare(self, run: RunContext) -> None:
-        self._laboratory.steps.append("prepare")
+        self._testbed.steps.append("prepare")
 
     async def start(self, run: RunContext) -> None:
-        what = self._laboratory.mishap(run.folder.name)
+        what = self._testbed.mishap(run.folder.name)
         if what == "lost":
             raise TargetLost("dut", "connection closed")
         if what == "hang":
@@ -71,23 +71,23 @@ class FakeInstrument:
             raise SystemExit(9)
 
     async def stop(self, run: RunContext) -> None:
-        self._laboratory.steps.append("stop")
+        self._testbed.steps.append("stop")
 
     def read(self, facts: RunFacts) -> Reading:
         reading = Reading()
-        if self._laboratory.mishap(facts.folder.name) == "defect":
+        if self._testbed.mishap(facts.folder.name) == "defect":
             raise KeyError("end")
-        if self._laboratory.mishap(facts.folder.name) == "surrogate":
+        if self._testbed.mishap(facts.folder.name) == "surrogate":
             reading.gates.append(GateFinding("traffic-failed", "void", "it said \ud800", "dut"))
             reading.warnings.append("\udfff")
             reading.series["rtt\ud800"] = [(0.0, 1.0)]
-        if self._laboratory.mishap(facts.folder.name) == "gate":
+        if self._testbed.mishap(facts.folder.name) == "gate":
             reading.gates.append(GateFinding("association-lost", "void", "deauthenticated by the access point", "dut"))
         reading.put("throughput_mbit_s", 40.0 + (facts.arm.name == "new"), "fake")
         return reading
 
 
-class FakeLaboratory(StepByStep):
+class FakeTestbed(StepByStep):
     def __init__(self, mishap: Mishap) -> None:
         self.mishap = mishap
         self.steps: list[str] = []
@@ -134,8 +134,8 @@ class FakeLaboratory(StepByStep):
         self.closed += 1
 
 
-class Parallel(FakeLaboratory):
-    """A laboratory whose runs go on by themselves, several at once."""
+class Parallel(FakeTestbed):
+    """A testbed whose runs go on by themselves, several at once."""
 
     at_once = 2
     machine_per_run = True
@@ -187,15 +187,15 @@ class Bench:
         self.plan = Plan.model_validate(tomllib.loads(plan_text))
         self.layout = Layout(root)
         self.layout.create(plan_text, root)
-        self.laboratory = FakeLaboratory(lambda run: None)
+        self.testbed = FakeTestbed(lambda run: None)
         self.notices: list[str] = []
         """What users were told."""
 
     def go(self, mishap: Mishap = lambda run: None, **attributes: Any) -> Outcome:
-        self.laboratory = FakeLaboratory(mishap)
+        self.testbed = FakeTestbed(mishap)
         for name, value in attributes.items():
-            setattr(self.laboratory, name, value)
-        return asyncio.run(Campaign(self.layout, self.plan, self.laboratory, Noted(self.notices)).go())
+            setattr(self.testbed, name, value)
+        return asyncio.run(Campaign(self.layout, self.plan, self.testbed, Noted(self.notices)).go())
 
 
 @pytest.fixture
@@ -214,19 +214,19 @@ def plan_text() -> str:
 
 
 @pytest.fixture
-def fake_laboratory() -> type[FakeLaboratory]:
-    return FakeLaboratory
+def fake_testbed() -> type[FakeTestbed]:
+    return FakeTestbed
 
 
 @pytest.fixture
 def side_by_side() -> Callable[..., tuple[Parallel, Coroutine[Any, Any, Outcome]]]:
-    """A laboratory with several runs at once, and the campaign in it."""
+    """A testbed with several runs at once, and the campaign in it."""
 
     def begin(
         bench: Bench, mishap: Mishap = lambda run: None, at_once: int = 2
     ) -> tuple[Parallel, Coroutine[Any, Any, Outcome]]:
-        laboratory = Parallel(mishap)
-        laboratory.at_once = at_once
-        return laboratory, Campaign(bench.layout, bench.plan, laboratory, Quiet()).go()
+        testbed = Parallel(mishap)
+        testbed.at_once = at_once
+        return testbed, Campaign(bench.layout, bench.plan, testbed, Quiet()).go()
 
     return begin

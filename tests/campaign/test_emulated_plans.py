@@ -13,7 +13,7 @@ import pytest
 
 from txop.archive.reader import read_archive
 from txop.campaign import session
-from txop.campaign.emulated import EmulatedLaboratory, tables_of
+from txop.campaign.emulated import EmulatedTestbed, tables_of
 from txop.emulate import EmulationStatus, MissingForEmulation, link_scenario
 from txop.emulate.namespaces import check_tools
 from txop.measure.probes.emulated_link import STATUS_FILE
@@ -54,25 +54,25 @@ def _can_emulate() -> None:
 async def _pinged(plan: Plan, folder: Path, stations: tuple[str, ...]) -> dict[str, EmulationStatus]:
     """The account of each arm's link, over which all these stations have pinged the peer."""
     found = {}
-    laboratory = EmulatedLaboratory(plan, folder, Silence())
+    testbed = EmulatedTestbed(plan, folder, Silence())
     try:
-        await laboratory.open()
+        await testbed.open()
         for arm in plan.arm:
             run = folder / f"001-{arm.name}"
             run.mkdir()
-            await laboratory.place(arm, run)
+            await testbed.place(arm, run)
             for name in stations:
-                argv = ["ping", "-c", "2", "-i", "0.2", "-W", "5", laboratory.peer_address]
-                ran = await laboratory.targets.by_name[name].run(argv, timeout_s=30)
+                argv = ["ping", "-c", "2", "-i", "0.2", "-W", "5", testbed.peer_address]
+                ran = await testbed.targets.by_name[name].run(argv, timeout_s=30)
                 assert ran.ok, f"{arm.name}, {name}: {ran.stdout}"
-            assert await laboratory.remove(run) == []
+            assert await testbed.remove(run) == []
             found[arm.name] = EmulationStatus.parse((run / STATUS_FILE).read_bytes())
     except TargetError as error:
         if "namespaces" in error.what:
             pytest.skip(f"this machine cannot emulate links: {error}")
         raise
     finally:
-        await laboratory.close()
+        await testbed.close()
     return found
 
 

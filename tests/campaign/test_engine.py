@@ -32,15 +32,15 @@ def test_a_campaign_runs_every_arm_in_every_block(bench):
 
 def test_each_run_loads_and_unloads_its_arm(bench):
     bench.go()
-    assert bench.laboratory.steps.count("remove") == 12
-    assert sum(step.startswith("place") for step in bench.laboratory.steps) == 12
+    assert bench.testbed.steps.count("remove") == 12
+    assert sum(step.startswith("place") for step in bench.testbed.steps) == 12
 
 
 def test_reload_arm_loads_once_per_arm_and_block(make_bench, plan_text):
     bench = make_bench(plan_text + '\nreload = "arm"\n')
     bench.go()
-    assert bench.laboratory.steps.count("remove") == 6
-    assert sum(step.startswith("place") for step in bench.laboratory.steps) == 6
+    assert bench.testbed.steps.count("remove") == 6
+    assert sum(step.startswith("place") for step in bench.testbed.steps) == 6
     loads = [run.metrics["load_time_s"] for run in read_archive(bench.layout.root).runs]
     assert sorted(load.value for load in loads if load.value is not None) == [0.1] * 6
     assert {load.reason for load in loads if load.value is None} == {"an earlier run of the block loaded it"}
@@ -51,14 +51,14 @@ def test_an_arm_that_was_to_stay_is_taken_away_when_the_campaign_stops(make_benc
     bench = make_bench(plan_text.replace("[design]", more + "[design]") + '\nreload = "arm"\n')
     assert bench.go(lambda run: "gate").end is End.STOPPED
     assert len(read_archive(bench.layout.root).runs) == MAX_VOID_IN_A_ROW == 6  # the second arm has two of four
-    assert [step[:6] for step in bench.laboratory.steps if step[:5] in ("place", "remov")] == ["place ", "remove"] * 2
+    assert [step[:6] for step in bench.testbed.steps if step[:5] in ("place", "remov")] == ["place ", "remove"] * 2
 
 
-def test_what_could_not_be_undone_is_in_the_run_or_told_when_the_run_was_cut_short(bench, fake_laboratory, monkeypatch):
+def test_what_could_not_be_undone_is_in_the_run_or_told_when_the_run_was_cut_short(bench, fake_testbed, monkeypatch):
     async def remove(self, folder):
         return [f"{folder.name}: the module stays"]
 
-    monkeypatch.setattr(fake_laboratory, "remove", remove)
+    monkeypatch.setattr(fake_testbed, "remove", remove)
     with pytest.raises(SystemExit):
         bench.go(lambda run: "die" if run.startswith("001-new") else None)
     kept = {run.run: run.warnings for run in read_archive(bench.layout.root).runs}
@@ -71,9 +71,9 @@ def test_what_could_not_be_undone_is_in_the_run_or_told_when_the_run_was_cut_sho
 def test_what_is_left_of_an_arm_of_a_lost_target_is_for_who_brings_it_back(make_bench, plan_text):
     bench = make_bench(plan_text.replace("blocks = 3", "blocks = 1\nmax_repeats = 0") + '\nreload = "arm"\n')
     bench.go(lambda run: "lost" if run in ("001-old-tx", "001-new-rx") else None)
-    placed = [step for step in bench.laboratory.steps if step.startswith(("place", "remove"))]
+    placed = [step for step in bench.testbed.steps if step.startswith(("place", "remove"))]
     assert sorted(placed) == ["place new", "place old", "place old", "remove", "remove"]
-    assert bench.laboratory.recovered == ["dut", "dut"]
+    assert bench.testbed.recovered == ["dut", "dut"]
 
 
 def test_a_void_run_repeats_its_test_for_every_arm_at_the_end(bench):
@@ -113,7 +113,7 @@ def test_a_failed_load_voids_the_run_and_is_recovered_from_cold_the_second_time(
     archive = read_archive(bench.layout.root)
     void = [run for run in archive.runs if run.state == "void"]
     assert {run.void[0].gate for run in void} == {"arm-load-failed"}
-    assert bench.laboratory.resets[:2] == [False, True]
+    assert bench.testbed.resets[:2] == [False, True]
     assert archive.finished
 
 
@@ -213,24 +213,24 @@ def test_the_time_budget_ends_after_a_block(make_bench, plan_text):
     assert len(read_archive(bench.layout.root).runs) == 4
 
 
-def test_ctrl_c_leaves_nothing_half(bench, fake_laboratory):
+def test_ctrl_c_leaves_nothing_half(bench, fake_testbed):
     import asyncio
 
     from txop.campaign.engine import Campaign
     from txop.campaign.reporter import Quiet
 
-    laboratory = fake_laboratory(lambda run: "hang" if run == "001-new-tx" else None)
+    testbed = fake_testbed(lambda run: "hang" if run == "001-new-tx" else None)
 
     async def cancelled() -> None:
-        task = asyncio.ensure_future(Campaign(bench.layout, bench.plan, laboratory, Quiet()).go())
+        task = asyncio.ensure_future(Campaign(bench.layout, bench.plan, testbed, Quiet()).go())
         await asyncio.sleep(0.3)
         task.cancel()
         await task
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled())
-    assert laboratory.closed == 1
-    assert laboratory.steps[-2:] == ["stop", "remove"]
+    assert testbed.closed == 1
+    assert testbed.steps[-2:] == ["stop", "remove"]
     events = [json.loads(line)["event"] for line in bench.layout.journal.read_text().splitlines()]
     assert events[-1] == "campaign-stopped"
     assert bench.go().end is End.FINISHED
@@ -239,9 +239,9 @@ def test_ctrl_c_leaves_nothing_half(bench, fake_laboratory):
 
 @pytest.mark.parametrize("at_once", [1, 2, 3, 8])
 def test_runs_that_go_on_by_themselves_go_on_side_by_side(bench, side_by_side, at_once):
-    laboratory, campaign = side_by_side(bench, at_once=at_once)
+    testbed, campaign = side_by_side(bench, at_once=at_once)
     assert asyncio.run(campaign).end is End.FINISHED
-    assert laboratory.most == min(at_once, 4)  # never beyond the block: it has two arms and two tests
+    assert testbed.most == min(at_once, 4)  # never beyond the block: it has two arms and two tests
     archive = read_archive(bench.layout.root)
     assert len({run.run for run in archive.runs}) == len(archive.runs) == 12
     assert all(run.state == "valid" for run in archive.runs)
@@ -257,26 +257,26 @@ def test_where_each_run_has_a_machine_of_its_own_no_arm_stays(make_bench, plan_t
 
 
 def test_a_disk_that_is_full_ends_the_runs_beside_it(bench, side_by_side):
-    laboratory, campaign = side_by_side(bench, {"001-old-tx": "full", "001-new-tx": "hang"}.get)
+    testbed, campaign = side_by_side(bench, {"001-old-tx": "full", "001-new-tx": "hang"}.get)
     with pytest.raises(OSError, match="No space"):
         asyncio.run(campaign)
-    assert laboratory.under_way == 0
-    assert laboratory.closed == 1
+    assert testbed.under_way == 0
+    assert testbed.closed == 1
 
 
 def test_ctrl_c_ends_all_runs_that_are_under_way_and_resume_does_them_again(bench, side_by_side):
-    laboratory, campaign = side_by_side(bench, {"001-old-rx": "hang", "001-new-rx": "hang"}.get)
+    testbed, campaign = side_by_side(bench, {"001-old-rx": "hang", "001-new-rx": "hang"}.get)
 
     async def interrupted():
         task = asyncio.create_task(campaign)
-        while laboratory.under_way < 2 or len(read_archive(bench.layout.root).runs) < 2:
+        while testbed.under_way < 2 or len(read_archive(bench.layout.root).runs) < 2:
             await asyncio.sleep(0.001)
         task.cancel()
         await task
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(interrupted())
-    assert laboratory.under_way == 0
+    assert testbed.under_way == 0
     again, campaign = side_by_side(bench)
     assert asyncio.run(campaign).end is End.FINISHED
     archive = read_archive(bench.layout.root)
@@ -287,9 +287,9 @@ def test_ctrl_c_ends_all_runs_that_are_under_way_and_resume_does_them_again(benc
 
 
 def test_runs_that_are_all_void_stop_the_campaign_side_by_side_too(bench, side_by_side):
-    laboratory, campaign = side_by_side(bench, lambda run: "gate")
+    testbed, campaign = side_by_side(bench, lambda run: "gate")
     assert asyncio.run(campaign).end is End.STOPPED
-    assert len(read_archive(bench.layout.root).runs) <= MAX_VOID_IN_A_ROW + laboratory.at_once - 1
+    assert len(read_archive(bench.layout.root).runs) <= MAX_VOID_IN_A_ROW + testbed.at_once - 1
 
 
 def test_what_must_see_the_arm_come_up_begins_before_it_and_is_read_when_it_fails(bench, monkeypatch):
@@ -299,7 +299,7 @@ def test_what_must_see_the_arm_come_up_begins_before_it_and_is_read_when_it_fail
         name, essential = "watcher", False
 
         async def before_arm(self, run):
-            steps.append(f"{run.folder.name} before {len(bench.laboratory.steps)}")
+            steps.append(f"{run.folder.name} before {len(bench.testbed.steps)}")
 
         async def prepare(self, run):
             steps.append(f"{run.folder.name} prepare")
@@ -315,8 +315,8 @@ def test_what_must_see_the_arm_come_up_begins_before_it_and_is_read_when_it_fail
             reading.put("load_faults", 2.0, "kernel log")
             return reading
 
-    usual = type(bench.laboratory).instruments
-    monkeypatch.setattr(type(bench.laboratory), "instruments", lambda self, test: [Watcher(), *usual(self, test)])
+    usual = type(bench.testbed).instruments
+    monkeypatch.setattr(type(bench.testbed), "instruments", lambda self, test: [Watcher(), *usual(self, test)])
     bench.go(lambda run: "load" if run == "001-old-tx" else None)
     archive = read_archive(bench.layout.root)
     failed = next(run for run in archive.runs if run.run == "001-old-tx")
@@ -327,7 +327,7 @@ def test_what_must_see_the_arm_come_up_begins_before_it_and_is_read_when_it_fail
     other = [step.split()[1] for step in steps if step.startswith("002-old-tx")]
     assert other == ["before", "prepare", "stop"]
     before = next(step for step in steps if step.startswith("002-old-tx before"))
-    placed = [i for i, step in enumerate(bench.laboratory.steps) if step == "place old"]
+    placed = [i for i, step in enumerate(bench.testbed.steps) if step == "place old"]
     assert int(before.split()[-1]) in placed, "nothing of the run has happened by then"
     facts = next(arm for arm in compare(archive).arms if arm.name == "old")
     assert facts.load_failures == 1

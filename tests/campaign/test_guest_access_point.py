@@ -102,7 +102,7 @@ def test_the_other_end_can_be_the_access_point_itself() -> None:
     assert "peer" not in script.split("txop-lab up")[1]
 
 
-def test_queues_and_weights_come_to_the_laboratory() -> None:
+def test_queues_and_weights_come_to_the_testbed() -> None:
     limits = "aql_txq_limit_us = [1500, 5000]\ntxq_quantum_bytes = 300\n[[test]]"
     plan = loaded(TEXT.replace("[[test]]", limits)).plan
     stock, changed = (chip_of(spec).variables() for arm in plan.arm if (spec := plan.guest_of(arm)))

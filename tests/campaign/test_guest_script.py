@@ -123,7 +123,7 @@ warm_up_s = 0
 
 
 def carried_out(folder: Path, command: str, on: str = "dut") -> RunFacts:
-    """Run the script of a command test here, with stand-ins for the laboratory; ``on``: the end that it is for."""
+    """Run the script of a command test here, with stand-ins for the testbed; ``on``: the end that it is for."""
     made = plan(TEXT[: TEXT.index("[[test]]")] + COMMAND.format(command=command, on=on) + "[design]\nidle_s = 0\n")
     programs = folder / "bin"
     programs.mkdir()

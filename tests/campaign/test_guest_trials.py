@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from txop.campaign.guest_runs import Stopwatch
 from txop.campaign.guest_trials import carry_out_trial, limit_s
-from txop.campaign.guests import GuestLaboratory
+from txop.campaign.guests import GuestTestbed
 from txop.campaign.instruments import in_guest
 from txop.campaign.placed_arm import ArmError
 from txop.campaign.reporter import Quiet
@@ -338,10 +338,10 @@ def test_the_stopwatch_has_no_time_of_what_never_came_up() -> None:
     assert watch.load_s == 2.5
 
 
-def test_the_laboratory_reads_a_trial_with_its_own_instrument() -> None:
+def test_the_testbed_reads_a_trial_with_its_own_instrument() -> None:
     plan = loaded().plan
-    laboratory = GuestLaboratory(plan, Path(), Quiet())
-    names = [[instrument.name for instrument in laboratory.instruments(test)] for test in plan.test]
+    testbed = GuestTestbed(plan, Path(), Quiet())
+    names = [[instrument.name for instrument in testbed.instruments(test)] for test in plan.test]
     assert names == [["guest trial"]] * 3
 
 

@@ -116,16 +116,16 @@ def _in_place(steps):
 def test_an_arm_that_failed_is_taken_away_before_the_next_try(make_bench, plan_text):
     bench = make_bench(plan_text + '\nreload = "arm"\n')
     bench.go(lambda run: "load" if run in ("001-old-tx", "001-new-rx", "002-new-tx") else None)
-    assert _in_place(bench.laboratory.steps) == 0
+    assert _in_place(bench.testbed.steps) == 0
 
 
-def test_ctrl_c_takes_away_an_arm_that_was_to_stay(make_bench, plan_text, fake_laboratory):
+def test_ctrl_c_takes_away_an_arm_that_was_to_stay(make_bench, plan_text, fake_testbed):
     bench = make_bench(plan_text + '\nreload = "arm"\n')
-    laboratory = fake_laboratory(lambda run: "hang" if run.endswith("tx") else None)
+    testbed = fake_testbed(lambda run: "hang" if run.endswith("tx") else None)
 
     async def cancelled() -> None:
-        task = asyncio.ensure_future(Campaign(bench.layout, bench.plan, laboratory, Quiet()).go())
-        while "prepare" not in laboratory.steps:
+        task = asyncio.ensure_future(Campaign(bench.layout, bench.plan, testbed, Quiet()).go())
+        while "prepare" not in testbed.steps:
             await asyncio.sleep(0.01)
         await asyncio.sleep(0.05)
         task.cancel()
@@ -133,7 +133,7 @@ def test_ctrl_c_takes_away_an_arm_that_was_to_stay(make_bench, plan_text, fake_l
 
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(cancelled())
-    assert laboratory.steps[-1] == "remove"
+    assert testbed.steps[-1] == "remove"
 
 
 LOCAL = """
@@ -154,7 +154,7 @@ command = ["true"]
 
 def test_closing_undoes_an_arm_that_is_still_in_place(tmp_path):
     from txop.archive.layout import Layout
-    from txop.campaign.machines import MachineLaboratory
+    from txop.campaign.machines import MachineTestbed
     from txop.targets.contract import Silence
 
     text = LOCAL.format(folder=tmp_path)
@@ -163,12 +163,12 @@ def test_closing_undoes_an_arm_that_is_still_in_place(tmp_path):
     layout.create(text, tmp_path)
 
     async def go() -> None:
-        laboratory = MachineLaboratory(plan, tmp_path, layout, Silence(), Quiet())
+        testbed = MachineTestbed(plan, tmp_path, layout, Silence(), Quiet())
         try:
-            await laboratory.open()
-            await laboratory.place(plan.arm[0], tmp_path)
+            await testbed.open()
+            await testbed.place(plan.arm[0], tmp_path)
         finally:
-            await laboratory.close()
+            await testbed.close()
 
     asyncio.run(go())
     assert (tmp_path / "unloaded").exists()
@@ -177,27 +177,27 @@ def test_closing_undoes_an_arm_that_is_still_in_place(tmp_path):
 def test_an_arm_of_an_emulated_link_is_all_that_the_plan_says(tmp_path):
     if shutil.which("tc") is None or not os.access("/dev/net/tun", os.R_OK | os.W_OK):
         pytest.skip("emulated links with a queue discipline need tc and /dev/net/tun")
-    from txop.campaign.emulated import EmulatedLaboratory
+    from txop.campaign.emulated import EmulatedTestbed
     from txop.campaign.placed_arm import ArmError
     from txop.targets.contract import Silence
 
     plan = Plan.model_validate(tomllib.loads(EMULATED.format(folder=tmp_path)))
 
     async def go() -> None:
-        laboratory = EmulatedLaboratory(plan, tmp_path, Silence())
+        testbed = EmulatedTestbed(plan, tmp_path, Silence())
         try:
-            await laboratory.open()
-            placed = await laboratory.place(plan.arm[0], tmp_path)
+            await testbed.open()
+            placed = await testbed.place(plan.arm[0], tmp_path)
             assert placed.verified["qdisc"] == "pfifo"
             assert sorted(path.name for path in tmp_path.iterdir()) == ["loaded", "up"]
-            assert await laboratory.remove(tmp_path) == []
+            assert await testbed.remove(tmp_path) == []
             assert {"unloaded", "down"} <= {path.name for path in tmp_path.iterdir()}
             with pytest.raises(ArmError, match="false") as caught:
-                await laboratory.place(plan.arm[1], tmp_path)
+                await testbed.place(plan.arm[1], tmp_path)
             assert caught.value.gate == "arm-not-verified"
-            await laboratory.remove(tmp_path)
+            await testbed.remove(tmp_path)
         finally:
-            await laboratory.close()
+            await testbed.close()
 
     asyncio.run(go())
 

@@ -15,9 +15,9 @@ from txop.archive.layout import Layout
 from txop.archive.reader import read_archive
 from txop.campaign import machines
 from txop.campaign.engine import Campaign, End
-from txop.campaign.laboratory import Reached
-from txop.campaign.machines import MachineLaboratory
+from txop.campaign.machines import MachineTestbed
 from txop.campaign.state import State
+from txop.campaign.testbed import Reached
 from txop.cli.campaign_live import LiveReporter
 from txop.plan.load import parse_plan
 from txop.targets.contract import Silence, TargetLost
@@ -61,15 +61,15 @@ class Away(FakeTarget):
 
 
 @pytest.fixture
-def laboratory(tmp_path: Path) -> Callable[[float], MachineLaboratory]:
+def testbed(tmp_path: Path) -> Callable[[float], MachineTestbed]:
     """Targets that answer, and hooks that leave the files RESET and POWER."""
 
-    def make(settle_s: float) -> MachineLaboratory:
+    def make(settle_s: float) -> MachineTestbed:
         text = PLAN.replace(b"SETTLE", str(settle_s).encode())
         for word in (b"RESET", b"POWER"):
             text = text.replace(word, str(tmp_path / word.decode()).encode())
         plan = parse_plan(text, tmp_path / "plan.toml").plan
-        made = MachineLaboratory(plan, tmp_path, Layout(tmp_path / "archive"), Silence(), Noted([]))
+        made = MachineTestbed(plan, tmp_path, Layout(tmp_path / "archive"), Silence(), Noted([]))
         for name in made.targets.by_name:
             target = Away(name)
             target.answer("true")
@@ -81,16 +81,16 @@ def laboratory(tmp_path: Path) -> Callable[[float], MachineLaboratory]:
     return make
 
 
-def away(laboratory: MachineLaboratory, name: str, attempts: int) -> Away:
-    target = laboratory.targets.by_name[name]
+def away(testbed: MachineTestbed, name: str, attempts: int) -> Away:
+    target = testbed.targets.by_name[name]
     assert isinstance(target, Away)
     target.connected = False
     target.refuses = attempts
     return target
 
 
-def test_every_target_that_was_lost_is_connected_again_before_a_run(laboratory, tmp_path):
-    found = laboratory(1.0)
+def test_every_target_that_was_lost_is_connected_again_before_a_run(testbed, tmp_path):
+    found = testbed(1.0)
     away(found, "peer", 0)
     away(found, "sniffer", 0)
     reached = asyncio.run(found.reach())
@@ -101,9 +101,9 @@ def test_every_target_that_was_lost_is_connected_again_before_a_run(laboratory, 
     assert not (tmp_path / "RESET").exists()
 
 
-def test_a_connection_that_breaks_for_a_moment_runs_no_hook(laboratory, tmp_path, monkeypatch):
+def test_a_connection_that_breaks_for_a_moment_runs_no_hook(testbed, tmp_path, monkeypatch):
     monkeypatch.setattr(machines, "RETRY_S", 0.01)
-    found = laboratory(5.0)
+    found = testbed(5.0)
     away(found, "dut", 3)
     away(found, "peer", 0)
     assert asyncio.run(found.recover("dut"))
@@ -113,9 +113,9 @@ def test_a_connection_that_breaks_for_a_moment_runs_no_hook(laboratory, tmp_path
 
 
 @pytest.mark.parametrize(("attempts", "back", "power"), [(1, True, False), (2, True, True), (9, False, True)])
-def test_hooks_are_run_when_it_stays_away(laboratory, tmp_path, monkeypatch, attempts, back, power):
+def test_hooks_are_run_when_it_stays_away(testbed, tmp_path, monkeypatch, attempts, back, power):
     monkeypatch.setattr(machines, "RETRY_S", 0.01)
-    found = laboratory(0.0)
+    found = testbed(0.0)
     away(found, "dut", attempts)
     assert asyncio.run(found.recover("dut")) is back
     assert (tmp_path / "RESET").exists()
@@ -126,7 +126,7 @@ def test_a_target_that_comes_back_between_runs_costs_no_run(bench):
     assert bench.go(found={2: Reached(again=("peer",)), 4: Reached(lost=("sniffer",))}).end is End.FINISHED
     archive = read_archive(bench.layout.root)
     assert {run.state for run in archive.runs} == {"valid"}
-    assert bench.laboratory.recovered == ["sniffer"]
+    assert bench.testbed.recovered == ["sniffer"]
     assert "peer was lost, and answers again" in bench.notices
     assert "sniffer answers again" in bench.notices
 
@@ -141,7 +141,7 @@ def test_a_target_that_stays_away_between_runs_stops_the_campaign_and_voids_noth
 def test_an_arm_that_was_to_stay_is_put_in_place_again_after_its_target_was_lost(make_bench, plan_text):
     bench = make_bench(plan_text.replace("blocks = 3", "blocks = 1\nmax_repeats = 0") + '\nreload = "arm"\n')
     bench.go(found={2: Reached(again=("dut",))})
-    placed = [step for step in bench.laboratory.steps if step.startswith(("place", "remove"))]
+    placed = [step for step in bench.testbed.steps if step.startswith(("place", "remove"))]
     first, second = placed[0], placed[-2]
     assert placed == [first, "remove", first, "remove", second, "remove"]
     assert first != second
@@ -155,8 +155,8 @@ def test_what_is_to_come_counts_the_repeats_that_are_due_already(bench):
             left.append((run.state, runs_to_come, seconds_expected > 0))
 
     notices: list[str] = []
-    bench.laboratory.mishap = lambda run: "gate" if run == "003-new-rx" else None
-    asyncio.run(Campaign(bench.layout, bench.plan, bench.laboratory, Counting(notices)).go())
+    bench.testbed.mishap = lambda run: "gate" if run == "003-new-rx" else None
+    asyncio.run(Campaign(bench.layout, bench.plan, bench.testbed, Counting(notices)).go())
     assert left[-1][1:] == (0, False)
     assert all(more == (to_come > 0) for _, to_come, more in left)
     voided = next(index for index, (state, *_) in enumerate(left) if state == "void")
@@ -168,8 +168,8 @@ def test_what_is_to_come_counts_the_repeats_that_are_due_already(bench):
 def test_no_run_is_said_to_be_the_last_while_others_are_to_come(bench):
     said = io.StringIO()
     with LiveReporter(Console(file=said, width=500), bench.plan, quiet=False) as reporter:
-        bench.laboratory.mishap = lambda run: "gate" if run == "003-new-rx" else None
-        asyncio.run(Campaign(bench.layout, bench.plan, bench.laboratory, reporter).go())
+        bench.testbed.mishap = lambda run: "gate" if run == "003-new-rx" else None
+        asyncio.run(Campaign(bench.layout, bench.plan, bench.testbed, reporter).go())
     lines = [line for line in said.getvalue().splitlines() if line.startswith("block")]
     assert len(lines) == 14
     assert all("to go)" in line or "longer than expected)" in line for line in lines[:-1])

@@ -22,10 +22,10 @@ SLOW = """
 import asyncio, sys
 from pathlib import Path
 sys.path[:0] = [{tests!r}]
-from campaign.conftest import Bench, FakeLaboratory, PLAN, Noted
+from campaign.conftest import Bench, FakeTestbed, PLAN, Noted
 from txop.campaign.engine import Campaign
 bench = Bench(Path({root!r}), PLAN.replace("duration_s = 0.001", "duration_s = 1.0"))
-asyncio.run(Campaign(bench.layout, bench.plan, FakeLaboratory(lambda run: None), Noted([])).go())
+asyncio.run(Campaign(bench.layout, bench.plan, FakeTestbed(lambda run: None), Noted([])).go())
 """
 
 
@@ -58,7 +58,7 @@ def test_each_moment_of_a_campaign(bench):
                 _, now = look(bench.layout.root)
                 seen.append(now)
 
-    asyncio.run(Campaign(bench.layout, bench.plan, bench.laboratory, Watching([])).go())
+    asyncio.run(Campaign(bench.layout, bench.plan, bench.testbed, Watching([])).go())
     assert len(seen) == 12
     assert {now.doing for now in seen} == {"running"}
     assert [now.valid for now in seen] == list(range(12))

@@ -15,8 +15,8 @@ import pytest
 from txop.archive.run_file import Fault
 from txop.campaign import session
 from txop.campaign.course import Course
-from txop.campaign.laboratory import Reached
 from txop.campaign.placed_arm import ArmError, Placed
+from txop.campaign.testbed import Reached
 from txop.ci import judge
 from txop.guest.driver import DriverNotBuilt
 from txop.measure.instrument import Reading, RunContext, RunFacts
@@ -85,7 +85,7 @@ class Instrument:
         return reading
 
 
-class Laboratory:
+class Testbed:
     peer_address = "10.80.210.1"
     machine_per_run = True
     at_once = 2
@@ -139,7 +139,7 @@ def played(monkeypatch, tmp_path) -> Played:
         return SimpleNamespace(module=module, log=log, info=SimpleNamespace(build_id=f"{arm}0123456789abcdef"))
 
     monkeypatch.setattr(judge, "build_driver", build)
-    monkeypatch.setattr(session, "make_laboratory", lambda *_: Laboratory(made))
+    monkeypatch.setattr(session, "make_testbed", lambda *_: Testbed(made))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return made

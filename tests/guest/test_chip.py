@@ -1,4 +1,4 @@
-"""What a virtual device with its driver is made of, for the laboratory in a guest."""
+"""What a virtual device with its driver is made of, for the testbed in a guest."""
 
 from __future__ import annotations
 

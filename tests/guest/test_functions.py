@@ -1,4 +1,4 @@
-"""Network functions in the laboratory of a guest."""
+"""Network functions in the testbed of a guest."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def test_the_firmware_is_as_long_as_its_header_says() -> None:
 
 
 def run(folder: Path, chip: Chip, command: str, shift: int = 1, seed: int = 0) -> Any:
-    """Boots a guest with the chip, lets the command run in its laboratory, and gives what the chip has counted."""
+    """Boots a guest with the chip, lets the command run in its testbed, and gives what the chip has counted."""
     image, chips = built_image("6.12"), built_chips()
     script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
     overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: chips})

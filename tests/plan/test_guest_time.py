@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from txop.archive.layout import Layout
 from txop.campaign.engine import Campaign
-from txop.campaign.guests import GuestLaboratory
+from txop.campaign.guests import GuestTestbed
 from txop.campaign.reporter import Quiet
 from txop.plan import guest_time
 from txop.plan.guest_time import Spent, expected, guests_at_once, is_checked, is_known, remember
@@ -122,8 +122,8 @@ def test_the_first_estimate_of_a_run_is_that_of_one_guest(tmp_path: Path) -> Non
     for test in plan().test:
         remember(plan().guest, test, Spent(50, 2))  # type: ignore[arg-type]
     made = plan(parallel=4)
-    laboratory = GuestLaboratory(made, tmp_path, Quiet(), jobs=1)
-    campaign = Campaign(Layout(tmp_path / "archive"), made, laboratory, Quiet())
+    testbed = GuestTestbed(made, tmp_path, Quiet(), jobs=1)
+    campaign = Campaign(Layout(tmp_path / "archive"), made, testbed, Quiet())
     assert campaign._run_seconds() == pytest.approx(50 + 2 * (16 + guest_time.TAIL_S))
 
 

@@ -82,7 +82,7 @@ class LoadedArm:
     builds: Builds | None = None
     restore: bool = True
     """Load modules that had to go (``remove``) again at the end. Between the arms of a campaign that only costs time:
-    :class:`Testbed` does it once."""
+    :class:`InitialState` does it once."""
     steps: list[Step] = field(default_factory=list, init=False)
     """The steps of the arm, in order."""
     records: list[StepRecord] = field(default_factory=list, init=False)
@@ -180,7 +180,7 @@ class LoadedArm:
 
 
 @dataclass
-class Testbed:
+class InitialState:
     """What holds for a whole campaign: modules kept away, and the device as it was found given back at the end."""
 
     __test__ = False

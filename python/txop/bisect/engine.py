@@ -24,7 +24,7 @@ from txop.bisect.request import Place, Request
 from txop.bisect.search import CannotTell, Found, Limits, Search, Work
 from txop.campaign.arm_driver import driver_of, lock_of
 from txop.campaign.course import RunLabel
-from txop.campaign.guests import GuestLaboratory
+from txop.campaign.guests import GuestTestbed
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import carry_out
 from txop.compare.select import metric_of
@@ -85,7 +85,7 @@ class Engine:
         self._reporter = reporter
         self._at_once = side_by_side(exact_guest(bisection.plan), jobs)
         self._plans: dict[int, Plan] = {}
-        self._laboratories: dict[int, GuestLaboratory] = {}
+        self._testbeds: dict[int, GuestTestbed] = {}
         self._preparing: dict[int, asyncio.Lock] = {}
         self._build_s = BUILD_S
 
@@ -174,26 +174,26 @@ class Engine:
             return None
         return str(target.relative_to(place.root))
 
-    async def _laboratory(self, at: int) -> GuestLaboratory | str:
+    async def _testbed(self, at: int) -> GuestTestbed | str:
         """Where a candidate runs; or why it cannot."""
         async with self._preparing.setdefault(at, asyncio.Lock()):
-            if at not in self._laboratories:
+            if at not in self._testbeds:
                 plan = self._plan(at)
-                laboratory = GuestLaboratory(plan, Path(self._bisection.request.plan_folder), self._reporter, 1)
+                testbed = GuestTestbed(plan, Path(self._bisection.request.plan_folder), self._reporter, 1)
                 try:
-                    await laboratory.open()
+                    await testbed.open()
                 except TargetError as error:
                     return error.what
-                self._laboratories[at] = laboratory
-            return self._laboratories[at]
+                self._testbeds[at] = testbed
+            return self._testbeds[at]
 
     async def _run(self, journal: JournalWriter, at: int, block: int, left: int, seconds: float) -> None:
         bisection = self._bisection
         candidate = bisection.request.candidates[at]
-        laboratory = await self._laboratory(at)
+        testbed = await self._testbed(at)
         fields = {"at_candidate": at, "name": candidate.name, "block": block}
-        if isinstance(laboratory, str):
-            journal.write(VOIDED, **fields, cause=laboratory)
+        if isinstance(testbed, str):
+            journal.write(VOIDED, **fields, cause=testbed)
             return
         plan = self._plan(at)
         test, _, key = bisection.request.figure.rpartition(".")
@@ -202,8 +202,8 @@ class Engine:
         journal.write("run-started", **fields, run=label.run)
         begun = time.monotonic()
         folder = bisection.place.runs / label.run
-        async with laboratory.group(plan.arm[0], 1) as in_group:
-            outcome = await carry_out(laboratory, in_group, plan, label, folder, self._reporter)
+        async with testbed.group(plan.arm[0], 1) as in_group:
+            outcome = await carry_out(testbed, in_group, plan, label, folder, self._reporter)
         sync_folder(bisection.place.runs)
         sync_folder(folder)
         file, took = outcome.file, round(time.monotonic() - begun, 3)

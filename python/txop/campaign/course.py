@@ -35,7 +35,7 @@ class RunLabel:
 
 @dataclass
 class Course:
-    """The course of one run. A laboratory carries it out; whatever goes wrong voids the run, with the cause."""
+    """The course of one run. A testbed carries it out; whatever goes wrong voids the run, with the cause."""
 
     label: RunLabel
     context: RunContext

@@ -29,8 +29,8 @@ from txop.targets.contract import Listener, TargetError, TargetLost, Targets
 from txop.targets.prefix import PrefixTarget
 
 
-class EmulatedLaboratory(StepByStep):
-    """A :class:`~txop.campaign.laboratory.Laboratory` with an emulated link between its targets."""
+class EmulatedTestbed(StepByStep):
+    """A :class:`~txop.campaign.testbed.Testbed` with an emulated link between its targets."""
 
     def __init__(self, plan: Plan, folder: Path, listener: Listener) -> None:
         """``folder``: a file that the link is based on is looked for there."""

@@ -20,11 +20,11 @@ from txop.archive.journal import Event, JournalWriter, read_journal
 from txop.archive.layout import ArchiveLock, Layout, sync_folder
 from txop.archive.reader import read_runs
 from txop.campaign.course import RunLabel
-from txop.campaign.laboratory import CarryOut, Laboratory
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunOutcome, carry_out
 from txop.campaign.schedule import Block
 from txop.campaign.state import Kept, State, gap_s
+from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.origin import Origin
 from txop.plan.model import Plan
 from txop.plan_check.count import run_seconds
@@ -63,10 +63,10 @@ class Outcome:
 class Campaign:
     """Carries out a plan in an archive."""
 
-    def __init__(self, layout: Layout, plan: Plan, laboratory: Laboratory, reporter: Reporter) -> None:
+    def __init__(self, layout: Layout, plan: Plan, testbed: Testbed, reporter: Reporter) -> None:
         self._layout = layout
         self._plan = plan
-        self._laboratory = laboratory
+        self._testbed = testbed
         self._reporter = reporter
         self._state = State(plan)
         self._durations: list[float] = []
@@ -90,7 +90,7 @@ class Campaign:
             self._set_aside_interrupted()
             begun = time.monotonic()
             try:
-                provenance = await self._laboratory.open()
+                provenance = await self._testbed.open()
                 now = self._note(journal, "resumed" if events else "campaign-started", seed=self._plan.design.seed)
                 for target, facts in provenance.items():
                     self._note(journal, "connected", target=target, provenance=facts)
@@ -108,7 +108,7 @@ class Campaign:
                 self._try_note(journal, f"a defect of txop: {type(error).__name__}: {error}")
                 raise
             finally:
-                await self._laboratory.close()
+                await self._testbed.close()
             finished = outcome.end is End.FINISHED
             self._note(journal, "campaign-finished" if finished else "campaign-stopped", reason=outcome.reason)
             return outcome
@@ -168,7 +168,7 @@ class Campaign:
             if (arm, test) not in done
         ]
         groups = self._groups(labels)
-        if self._laboratory.at_once > 1:
+        if self._testbed.at_once > 1:
             return await self._side_by_side(journal, groups)
         for group in groups:
             stop = await self._group(journal, group)
@@ -178,7 +178,7 @@ class Campaign:
 
     def _groups(self, labels: Sequence[RunLabel]) -> list[list[RunLabel]]:
         """Runs for which an arm is put in place once: those of an arm that follow one another, where arms stay."""
-        if self._plan.design.reload == "run" or self._laboratory.machine_per_run:
+        if self._plan.design.reload == "run" or self._testbed.machine_per_run:
             return [[label] for label in labels]
         return [list(group) for _, group in groupby(labels, key=lambda label: label.arm)]
 
@@ -195,7 +195,7 @@ class Campaign:
 
         try:
             async with asyncio.TaskGroup() as workers:
-                for _ in range(min(self._laboratory.at_once, len(groups))):
+                for _ in range(min(self._testbed.at_once, len(groups))):
                     workers.create_task(work())
         except BaseExceptionGroup as errors:
             raise _first(errors) from None
@@ -206,7 +206,7 @@ class Campaign:
         waiting = list(reversed(labels))
         while waiting:
             arm = self._plan.find_arm(waiting[-1].arm)
-            async with self._laboratory.group(arm, len(waiting)) as in_group:
+            async with self._testbed.group(arm, len(waiting)) as in_group:
                 fresh = True
                 while waiting:
                     self._check_space()
@@ -224,7 +224,7 @@ class Campaign:
     async def _reach(self) -> tuple[bool, Outcome | None]:
         """Make sure that every target answers, so that no run is spent on finding out. Whether one had to be connected
         again, and why the campaign cannot go on."""
-        reached = await self._laboratory.reach()
+        reached = await self._testbed.reach()
         for target in reached.again:
             self._reporter.notice(f"{target} was lost, and answers again")
         for target in reached.lost:
@@ -235,7 +235,7 @@ class Campaign:
 
     async def _find_again(self, target: str) -> Outcome | None:
         self._reporter.notice(f"{target} is lost; trying to reach it again")
-        if not await self._laboratory.recover(target):
+        if not await self._testbed.recover(target):
             return Outcome(End.STOPPED, f"{target} does not answer any more")
         self._reporter.notice(f"{target} answers again")
         return None
@@ -247,7 +247,7 @@ class Campaign:
         self._note(journal, "run-started", **fields)
         begun = time.monotonic()
         folder = self._layout.run(label.run)
-        outcome = await carry_out(self._laboratory, in_group, self._plan, label, folder, self._reporter)
+        outcome = await carry_out(self._testbed, in_group, self._plan, label, folder, self._reporter)
         sync_folder(self._layout.runs)
         sync_folder(folder)
         file, seconds = outcome.file, round(time.monotonic() - begun, 3)
@@ -271,11 +271,11 @@ class Campaign:
             if stop is not None:
                 return stop
         elif self._arm_failures:
-            await self._laboratory.reset("dut", cold=self._arm_failures > 1)
+            await self._testbed.reset("dut", cold=self._arm_failures > 1)
         if self._void_in_a_row >= MAX_VOID_IN_A_ROW:
             cause = file.void[0].cause if file.void else ""
             return Outcome(End.STOPPED, f"the last {self._void_in_a_row} runs were all void; the last one: {cause}")
-        if self._plan.design.gap_s > 0 and not self._laboratory.machine_per_run:
+        if self._plan.design.gap_s > 0 and not self._testbed.machine_per_run:
             self._reporter.phase("pause", self._plan.design.gap_s)
             await asyncio.sleep(self._plan.design.gap_s)
         return None
@@ -348,7 +348,7 @@ class Campaign:
             )
 
     def _seconds_to_come(self, runs: int) -> float:
-        return math.ceil(runs / self._laboratory.at_once) * self._run_seconds()
+        return math.ceil(runs / self._testbed.at_once) * self._run_seconds()
 
     def _run_seconds(self) -> float:
         """Expected length of one run with the pause after it."""

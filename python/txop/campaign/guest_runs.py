@@ -55,7 +55,7 @@ class GuestArm:
     """Programs that it takes beside the image, by name in the guest."""
 
     async def carry_out(self, course: Course) -> None:
-        """See :data:`~txop.campaign.laboratory.CarryOut`. The instruments only read: what they would have done, the
+        """See :data:`~txop.campaign.testbed.CarryOut`. The instruments only read: what they would have done, the
         guest has done."""
         plan, test = course.context.plan, course.context.test
         course.placed = placed = Placed(None, dict(self.facts), clock="clock of the guest")

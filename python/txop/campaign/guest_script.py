@@ -1,5 +1,5 @@
 """A run as one shell script for a guest: what the instruments of a run would do from outside, done inside. What they
-record is made of their own declarations (:mod:`txop.measure.recording`); here are only marks, the laboratory in the
+record is made of their own declarations (:mod:`txop.measure.recording`); here are only marks, the testbed in the
 guest, the chip and the counters of its interface.
 
 It leaves the same raw files under the same names, and the times of the phases by the guest's own clock. So the same
@@ -25,7 +25,7 @@ from txop.measure.recording import Look, Phase, Recorded, Recording
 from txop.plan.model import GuestSpec
 
 LAB_FAILED = 70
-"""Exit status of the script when the laboratory in the guest could not be made."""
+"""Exit status of the script when the testbed in the guest could not be made."""
 NO_TRAFFIC = 71
 """When no server listened."""
 

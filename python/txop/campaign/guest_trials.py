@@ -42,7 +42,7 @@ async def carry_out_trial(
     """Do the trial of a run in its folder, and set its marks by the guest's clock. A driver that does not recover is a
     result.
 
-    Raises :class:`ArmError` when the laboratory could not be made or another driver has the chip, :class:`TargetError`
+    Raises :class:`ArmError` when the testbed could not be set up or another driver has the chip, :class:`TargetError`
     when this machine ended the guest or the virtual chip came to its end.
     """
     script, settings = _what(context.test, spec)
@@ -82,11 +82,11 @@ def _what(test: Test, spec: GuestSpec) -> tuple[str, dict[str, str]]:
 
 
 def _why(results: Path, facts: Facts) -> str:
-    """Why there was nothing to try, with the last words of the laboratory."""
+    """Why there was nothing to try, with the last words of the testbed."""
     known = {
         "no-interface": "the driver made no interface",
         "no-association": "it does not associate",
-        "no-laboratory": "the laboratory could not be made",
+        "no-laboratory": "the testbed could not be set up",
     }
     what = next((words for name, words in known.items() if facts.find(name) is not None), "the trial did not begin")
     for path in (results / FILES / "steps.log", results / "stderr"):

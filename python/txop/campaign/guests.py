@@ -13,8 +13,8 @@ from txop.campaign.arm_driver import driver_of, lock_of
 from txop.campaign.guest_places import PEER_ADDRESS
 from txop.campaign.guest_runs import GuestArm
 from txop.campaign.instruments import in_guest
-from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.reporter import Reporter
+from txop.campaign.testbed import CarryOut, Reached
 from txop.guest.chips import NEEDS_BUILD, Chip, find_chips
 from txop.guest.driver import DriverBuild, build_driver
 from txop.guest.driver_check import check_driver
@@ -34,8 +34,8 @@ from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import TargetError, Targets
 
 
-class GuestLaboratory:
-    """A :class:`~txop.campaign.laboratory.Laboratory` of guests."""
+class GuestTestbed:
+    """A :class:`~txop.campaign.testbed.Testbed` of guests."""
 
     peer_address = PEER_ADDRESS
     machine_per_run = True
@@ -73,7 +73,7 @@ class GuestLaboratory:
 
     @asynccontextmanager
     async def group(self, arm: Arm, runs: int) -> AsyncIterator[CarryOut]:
-        """See :class:`~txop.campaign.laboratory.Laboratory`. Nothing is left in place: the guest of a run ends with
+        """See :class:`~txop.campaign.testbed.Testbed`. Nothing is left in place: the guest of a run ends with
         it."""
         del runs
         yield self._arms[arm.name].carry_out

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from txop.archive.layout import Layout
-from txop.arms.arm_loader import Builds, LoadedArm, Testbed
+from txop.arms.arm_loader import Builds, InitialState, LoadedArm
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
-from txop.campaign.laboratory import Reached
 from txop.campaign.placed_arm import ArmError, Placed
 from txop.campaign.reporter import Reporter
 from txop.campaign.step_by_step import StepByStep
+from txop.campaign.testbed import Reached
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
 from txop.measure.programs import ensure_programs
@@ -36,8 +36,8 @@ FOUND = "modules_loaded_before"
 """Key in the provenance of the device under test: modules of the plan that were loaded when the campaign began."""
 
 
-class MachineLaboratory(StepByStep):
-    """A :class:`~txop.campaign.laboratory.Laboratory` of real machines."""
+class MachineTestbed(StepByStep):
+    """A :class:`~txop.campaign.testbed.Testbed` of real machines."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class MachineLaboratory(StepByStep):
         self._listener = listener
         self._builds = Builds(folder)
         self._build_logs = layout.build
-        self._testbed = Testbed(folder)
+        self._initial = InitialState(folder)
         self._found = None if found is None else tuple(found)
         self._arm: LoadedArm | None = None
         self._link: LinkUp | None = None
@@ -76,7 +76,7 @@ class MachineLaboratory(StepByStep):
             await target.connect()
             facts[name] = await provenance(target)
         await ensure_programs(self.targets, self._plan)
-        self._found = await self._testbed.take(self.targets, self._plan, found=self._found)
+        self._found = await self._initial.take(self.targets, self._plan, found=self._found)
         self._open = True
         facts["dut"][FOUND] = list(self._found)
         for arm in self._plan.arm:
@@ -218,7 +218,7 @@ class MachineLaboratory(StepByStep):
             await self._undo()
             if self._open:
                 with suppress(TargetError):
-                    for problem in await self._testbed.give_back(self.targets, self._plan):
+                    for problem in await self._initial.give_back(self.targets, self._plan):
                         self._reporter.notice(problem)
         finally:
             await asyncio.gather(*(target.close() for target in self.targets.by_name.values()))

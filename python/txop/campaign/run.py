@@ -1,4 +1,4 @@
-"""One run: a laboratory carries it out, then figures are made of what it left.
+"""One run: a testbed carries it out, then figures are made of what it left.
 
 Whatever goes wrong voids this run, with the cause, and nothing else. Only what makes every further run impossible (a
 full disk, Ctrl-C) leaves as an exception.
@@ -17,8 +17,8 @@ from txop.archive.text import storable
 from txop.campaign.course import FULL, Course, RunLabel
 from txop.campaign.gates import judge, settle
 from txop.campaign.joined import join
-from txop.campaign.laboratory import CarryOut, Laboratory
 from txop.campaign.reporter import Reporter
+from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Instrument, Marks, Reading, RunContext, RunFacts
 from txop.measure.traffic.module_cycle import longest_cycles_s
@@ -37,12 +37,12 @@ class RunOutcome:
 
 
 async def carry_out(
-    laboratory: Laboratory, in_group: CarryOut, plan: Plan, label: RunLabel, folder: Path, reporter: Reporter
+    testbed: Testbed, in_group: CarryOut, plan: Plan, label: RunLabel, folder: Path, reporter: Reporter
 ) -> RunOutcome:
     """Carry out one run and write its folder.
 
     Args:
-        laboratory: Where.
+        testbed: Where.
         in_group: What carries out the runs of its group there.
         plan: The campaign's plan.
         label: Which run.
@@ -56,10 +56,8 @@ async def carry_out(
     folder.mkdir(parents=True)
     begun, started_at = time.monotonic(), now_utc()
     marks = Marks()
-    context = RunContext(
-        plan, arm, test, laboratory.targets, folder, marks, laboratory.peer_address, longest_s(plan, test)
-    )
-    course = Course(label, context, laboratory.instruments(test), reporter)
+    context = RunContext(plan, arm, test, testbed.targets, folder, marks, testbed.peer_address, longest_s(plan, test))
+    course = Course(label, context, testbed.instruments(test), reporter)
     await in_group(course)
     marks.save(folder)
     facts = RunFacts(plan, arm, test, folder, marks)

@@ -12,8 +12,8 @@ from txop.archive.layout import ArchiveError, ArchiveLock, Layout
 from txop.archive.reader import Archive, read_archive
 from txop.campaign.command_log import CommandLog
 from txop.campaign.engine import Campaign, Outcome
-from txop.campaign.laboratory import Laboratory
 from txop.campaign.reporter import Reporter
+from txop.campaign.testbed import Testbed
 from txop.core.whole_file import whole_file
 from txop.plan.access import changes
 from txop.plan.load import LoadedPlan, parse_plan
@@ -38,8 +38,8 @@ class Session:
         """Run what is left of it; see :meth:`txop.campaign.engine.Campaign.go`. ``jobs``: guests at once."""
         log = CommandLog(self.layout.commands)
         try:
-            laboratory = make_laboratory(self.plan, self.folder, self.layout, log, reporter, jobs)
-            return await Campaign(self.layout, self.plan, laboratory, reporter).go()
+            testbed = make_testbed(self.plan, self.folder, self.layout, log, reporter, jobs)
+            return await Campaign(self.layout, self.plan, testbed, reporter).go()
         finally:
             log.close()
 
@@ -110,19 +110,19 @@ def _take(archive: Archive, loaded: LoadedPlan) -> bool:
     return True
 
 
-def make_laboratory(
+def make_testbed(
     plan: Plan, folder: Path, layout: Layout, listener: Listener, reporter: Reporter, jobs: int | None = None
-) -> Laboratory:
-    """The laboratory that a plan's targets call for. ``jobs``: guests at once; only guests can be several."""
+) -> Testbed:
+    """The testbed that a plan's targets call for. ``jobs``: guests at once; only guests can be several."""
     if any(target.kind == "emulated" for target in plan.target.values()):
-        from txop.campaign.emulated import EmulatedLaboratory
+        from txop.campaign.emulated import EmulatedTestbed
 
-        return EmulatedLaboratory(plan, folder, listener)
+        return EmulatedTestbed(plan, folder, listener)
     if any(target.kind == "guest" for target in plan.target.values()):
-        from txop.campaign.guests import GuestLaboratory
+        from txop.campaign.guests import GuestTestbed
 
-        return GuestLaboratory(plan, folder, reporter, jobs)
-    from txop.campaign.machines import FOUND, MachineLaboratory
+        return GuestTestbed(plan, folder, reporter, jobs)
+    from txop.campaign.machines import FOUND, MachineTestbed
     from txop.plan_check.files import with_absolute_files
 
     found = None
@@ -132,4 +132,4 @@ def make_laboratory(
                 facts = event.get("provenance")
                 modules = facts.get(FOUND) if isinstance(facts, dict) else None
                 found = [name for name in modules if isinstance(name, str)] if isinstance(modules, list) else None
-    return MachineLaboratory(with_absolute_files(plan, folder), folder, layout, listener, reporter, found)
+    return MachineTestbed(with_absolute_files(plan, folder), folder, layout, listener, reporter, found)

@@ -1,4 +1,4 @@
-"""Laboratories that are driven from outside, step by step: an arm is put in place for a group of runs, and a run goes
+"""Testbeds that are driven from outside, step by step: an arm is put in place for a group of runs, and a run goes
 through its phases by this machine's clock."""
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 from txop.campaign.clocks import note_uptimes, note_wall_clocks
 from txop.campaign.course import Course
 from txop.campaign.gates import CLOCK_JUMP_S
-from txop.campaign.laboratory import CarryOut, Reached
 from txop.campaign.placed_arm import Placed
+from txop.campaign.testbed import CarryOut, Reached
 from txop.measure.instrument import Early, Lasting
 from txop.plan.model import Arm
 
 
 class StepByStep(ABC):
-    """The part of a :class:`~txop.campaign.laboratory.Laboratory` that such laboratories have in common."""
+    """The part of a :class:`~txop.campaign.testbed.Testbed` that such testbeds have in common."""
 
     at_once = 1
     machine_per_run = False
@@ -40,7 +40,7 @@ class StepByStep(ABC):
 
     @asynccontextmanager
     async def group(self, arm: Arm, runs: int) -> AsyncIterator[CarryOut]:
-        """See :class:`~txop.campaign.laboratory.Laboratory`."""
+        """See :class:`~txop.campaign.testbed.Testbed`."""
         group = _Group(self, arm, runs)
         try:
             yield group.carry_out
@@ -51,8 +51,8 @@ class StepByStep(ABC):
 class _Group:
     """Runs of one arm, one after the other."""
 
-    def __init__(self, laboratory: StepByStep, arm: Arm, runs: int) -> None:
-        self._laboratory = laboratory
+    def __init__(self, testbed: StepByStep, arm: Arm, runs: int) -> None:
+        self._testbed = testbed
         self._arm = arm
         self._to_come = runs
         self._earlier: Placed | None = None
@@ -88,13 +88,13 @@ class _Group:
 
     async def _put_in_place(self, course: Course) -> Placed:
         course.reporter.phase("load", None)
-        placed = await self._laboratory.place(self._arm, course.context.folder)
+        placed = await self._testbed.place(self._arm, course.context.folder)
         self._earlier = Placed(None, placed.verified, no_seconds="an earlier run of the block loaded it")
         return placed
 
     async def _take_away(self) -> list[str]:
         course, self._course, self._earlier = self._course, None, None
-        return [] if course is None else await self._laboratory.remove(course.context.folder)
+        return [] if course is None else await self._testbed.remove(course.context.folder)
 
 
 async def _begin_early(course: Course) -> None:

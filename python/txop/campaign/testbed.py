@@ -31,7 +31,7 @@ class Reached:
     """Those that do not answer."""
 
 
-class Laboratory(Protocol):
+class Testbed(Protocol):
     """The place where a campaign runs."""
 
     @property

@@ -3,7 +3,7 @@
 The first that fits counts:
 
 * **not told**: the guest was ended by this machine (its clock, its disk, a signal) and its kernel had reported nothing
-  worse, the laboratory could not be made, the program that is the chip has ended (a fault script that it does not
+  worse, the testbed could not be set up, the program that is the chip has ended (a fault script that it does not
   understand), or traffic went on and nobody said whether the fault happened;
 * **crashes**: the kernel log has an oops, BUG or panic, or the guest turned itself off;
 * **hangs**: a task waits for more than 40 s, the driver cannot be unloaded in 90 s, a step of user space does not end
@@ -56,7 +56,7 @@ class Observed:
     turned_off: bool = False
     """It ended by itself."""
     void: bool = False
-    """What failed was this machine or the laboratory, and not the driver."""
+    """What failed was this machine or the testbed, and not the driver."""
 
 
 @dataclass(frozen=True)

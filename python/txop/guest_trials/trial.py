@@ -23,7 +23,7 @@ from txop.guest_trials.judgement import Observed
 from txop.guest_trials.kernel_lines import KernelLine, read_kernel_lines
 
 _SCRIPTS = "/txop/trials"
-NO_LABORATORY = 70
+NO_TESTBED = 70
 """Exit status of a trial whose access point could not be made (``trials/lib.sh``)."""
 _END = "trial.json"
 """How the trial in a folder ended, and of what it was made."""
@@ -125,10 +125,10 @@ async def _run(overlay: Overlay, place: Place, results: Path, listener: Listener
         results.mkdir(parents=True, exist_ok=True)
         off, void = error.cause is Cause.OFF, error.cause is Cause.HOST
         return _End(failure=error.what, turned_off=off, void=void, seconds=None, guest_seconds=None)
-    void = ended.status == NO_LABORATORY
+    void = ended.status == NO_TESTBED
     failure = f"the trial ended with {ended.status}" if ended.status else None
     if void:
-        failure = "the laboratory could not be made"
+        failure = "the testbed could not be set up"
     return _End(failure=failure, turned_off=False, void=void, seconds=ended.seconds, guest_seconds=ended.guest_seconds)
 
 

@@ -41,7 +41,7 @@ def longest_cycles_s(test: ModuleCycleTest) -> float:
 
 
 class Cycler(Protocol):
-    """What can remove and insert the arm's module: a laboratory of machines."""
+    """What can remove and insert the arm's module: a testbed of machines."""
 
     async def take_out(self) -> None:
         """Remove the module. Raises :class:`~txop.targets.contract.TargetError`."""
