@@ -34,7 +34,7 @@ pub struct Ncm<W> {
     identity: Identity,
     wired: W,
     notifications: VecDeque<Vec<u8>>,
-    /// The host has begun to read. That it was notified of the link proves nothing: Linux' huawei_cdc_ncm leaves notifications to
+    /// The host has begun to read. A notification of the link proves nothing: Linux' huawei_cdc_ncm leaves notifications to
     /// whoever opens its control device.
     reading: bool,
     blocks: Blocks,
