@@ -171,8 +171,8 @@ def print_overview(out: Console, facts: Overview) -> None:
     """The tables of ``txop plan check``."""
     plan, counted = facts.plan, facts.count
     out.print(console.safe_text(plan.title, "bold"), soft_wrap=True)
-    runs = f"{plural(counted.runs, 'run')}: {plural(counted.blocks, 'block')} × {plural(counted.arms, 'arm')}"
-    runs += f" × {plural(counted.tests, 'test')}"
+    parts = (plural(counted.blocks, "block"), plural(counted.arms, "arm"), plural(counted.tests, "test"))
+    runs = f"{plural(counted.runs, 'run')}: {' × '.join(parts)}"
     out.print(console.safe_text(f"{runs}; figures are {plan.origin.value}"))
     out.print(console.safe_text(_time(counted)), soft_wrap=True)
     if plan.guest is not None:

@@ -218,7 +218,10 @@ def _waterfall(falls: Sequence[Waterfall], number: int) -> Section:
             for step in fall.steps
             if step.us > 0
         ]
-        note = f"PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}. The row Payload (IP packets) is what is left, not a cost."
+        note = (
+            f"Effective PHY rate {fmt.mbit_s(fall.phy_rate_mbit_s)}, padding of symbols included. "
+            "The row Payload (IP packets) is what is left, not a cost."
+        )
         blocks.append(Grid(f"{fall.ta} to {fall.ra}", columns, rows, note, "causes", whole=True))
     return Section("waterfall", number, "Goodput waterfall", blocks)
 
