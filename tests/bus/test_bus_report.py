@@ -94,7 +94,7 @@ def test_linux_and_windows_side_by_side(report, aggregated):
     assert found.differences[0].key == "uplink.datagrams_per_transfer"
     assert found.differences[0].values == [1.0, 15.0]
     assert found.sentences[0] == (
-        "Uplink: A carries 1.0 datagrams per URB at 50 URB/s, B 15.0 datagrams per IRP at 50 IRP/s: "
+        "Uplink: A carries 1.0 datagram per URB at 50 URB/s, B 15.0 datagrams per IRP at 50 IRP/s: "
         "15.0 times as many per transfer."
     )
     assert any("One side is URBs" in note and "buffers offered" in note for note in found.notes)
