@@ -48,12 +48,13 @@ def theirs(tmp_path) -> Path:
 
 def test_what_was_there_keeps_its_names_and_what_is_added_is_there(theirs):
     before = {run.run: run.metrics for run in read_archive(theirs).runs}
-    add(theirs, [source("ping.txt", specimens.PING.encode(), "new")])
+    written = add(theirs, [source("ping.txt", specimens.PING.encode(), "new")])
     after = read_archive(theirs)
     assert after.damage == []
     now = {run.run: run.metrics for run in after.runs}
     assert {name: now[name] for name in before} == before
-    assert len(now) > len(before)
+    assert written.runs == len(now) - len(before) == 1
+    assert written.left_out == []
     assert after.plan.title == "theirs"
     assert "x: half" in str(after.plan.environment), "what could not be read then is still said"
     assert (theirs / "board.toml").read_text() == "mine"

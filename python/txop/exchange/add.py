@@ -34,6 +34,9 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
     The archive is made again beside its place, of the files that it keeps and the new ones, and takes its place in one
     step. Until then, and whatever goes wrong, it stays as it was.
 
+    Returns:
+        The arms and tests that it has now, and how many runs were added.
+
     Raises:
         CannotImport: ``root`` is no archive that ``txop import`` made, or its files cannot be read again whole.
         OSError: it could not be written.
@@ -50,8 +53,8 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
         written = fill(beside, title or _title(layout), [*before, *sources], not_read)
         if fresh := [sentence for sentence in written.left_out if sentence not in not_read]:
             raise CannotImport(fresh[0], what_to_do="the archive is left as it was")
-        had = set(os.listdir(root / "runs"))  # noqa: PTH208 - names only
-        lost = sorted(had - set(os.listdir(beside / "runs")))  # noqa: PTH208
+        had, now = (set(os.listdir(each / "runs")) for each in (root, beside))  # noqa: PTH208 - names only
+        lost = sorted(had - now)
         if lost:
             raise CannotImport(f"run {lost[0]} would be lost", where=str(root), what_to_do="import all files anew")
         for path in root.iterdir():
@@ -62,7 +65,7 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
         sync_folder(parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)  # what is there now: the archive as it was, or what failed
-    return written
+    return Written(written.arms, written.tests, len(now - had))
 
 
 def _kept(root: Path) -> tuple[list[Source], list[str]]:
