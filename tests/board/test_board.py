@@ -361,6 +361,8 @@ def test_the_board_of_an_archive_and_of_a_plan(tmp_path):
     (tmp_path / "campaign" / "board.toml").write_text(text)
     assert find(str(plan)).archive is None
     assert find(str(tmp_path / "campaign")).archive == tmp_path / "campaign"
+    named = find(str(tmp_path / "campaign"), Path("rtl8xxxu-gardena"))
+    assert (len(named.board.task), named.archive) == (19, tmp_path / "campaign")
     with pytest.raises(UserError, match="no such board"):
         find("rtl8xxxu-gardens")
     with pytest.raises(UserError, match="neither"):

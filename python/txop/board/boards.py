@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -45,7 +45,7 @@ def find(word: str, given: Path | None = None) -> Placed:
 
     Args:
         word: As it stands on the command line.
-        given: The board of an archive or a plan, where it is not beside it.
+        given: The board of an archive or a plan, where it is not beside it: a file, or a name.
 
     Raises:
         UserError: there is none, or it cannot be read.
@@ -79,6 +79,8 @@ def read(path: Path) -> Board:
 
 
 def _beside(board: Path, word: str, archive: Path | None) -> Placed:
+    if not board.exists() and str(board) in shipped():
+        return replace(find(str(board)), archive=archive)
     if not board.exists():
         raise UserError("it has no board", where=word, what_to_do=f"write {board}, or name one with --board")
     return Placed(read(board), str(board), board.parent, archive)

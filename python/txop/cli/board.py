@@ -67,7 +67,13 @@ def board(
         typer.Option(metavar="MAC", help="The device in captures; default: the board's, else the one with most data."),
     ] = None,
     board_file: Annotated[
-        Path | None, typer.Option("--board", metavar="FILE", help="The board of an archive or plan without one.")
+        Path | None,
+        typer.Option(
+            "--board",
+            metavar="BOARD",
+            help="The board of an archive or plan without one: a file, or a name.",
+            autocompletion=name_completion.boards,
+        ),
     ] = None,
     arm: Annotated[
         str | None, typer.Option(metavar="ARM", help="Of an archive, only the runs of this arm; default: the board's.")
