@@ -216,7 +216,8 @@ def _wmm(report: AirReport, station: str) -> Outcome:
     n = sum(mpdus.values())
     shown = ", ".join(f"{key} {count:,}" for key, count in sorted(mpdus.items())) or "no data"
     if row is None or row.claimed == "not_available":
-        return untold("no frame that could claim WMM was captured", n)
+        detail = row.claimed_detail if row is not None else None
+        return untold(f"whether it claims WMM is not known: {detail or 'no frame that could was captured'}", n)
     if row.claimed == "no":
         return told(False, f"it does not claim WMM ({shown})", n)
     if n >= FEW_DATA and mpdus.get("without QoS", 0) == n:
@@ -262,7 +263,8 @@ def _claimed_and_used(report: AirReport, station: str, capability: str) -> Outco
         return untold(f"the capability audit has no row {capability} for it")
     detail = f" ({row.seen_detail})" if row.seen_detail else ""
     if row.claimed == "not_available":
-        return untold(f"no frame that could claim {capability} was captured{detail}", row.seen)
+        why = row.claimed_detail or "no frame that could was captured"
+        return untold(f"whether it claims {capability} is not known: {why}{detail}", row.seen)
     if row.claimed == "no":
         return told(False, f"it does not claim {capability}{detail}", row.seen or 0)
     if row.seen is None:
