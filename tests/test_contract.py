@@ -14,11 +14,16 @@ import jsonschema
 import pytest
 
 from txop.guest import chips
-from txop.guest.device_statistics.model import Mt7610uStatistics, Rtl8188cusStatistics, Statistics
+from txop.guest.device_statistics.model import Ar6003Statistics, Mt7610uStatistics, Rtl8188cusStatistics, Statistics
 from txop.simulate import simulate_json
 
 ROOT = Path(__file__).parents[1]
-MODELS = {"rtl8188cus": Rtl8188cusStatistics, "rtl8723au": Rtl8188cusStatistics, "mt7610u": Mt7610uStatistics}
+MODELS = {
+    "rtl8188cus": Rtl8188cusStatistics,
+    "rtl8723au": Rtl8188cusStatistics,
+    "mt7610u": Mt7610uStatistics,
+    "ar6003": Ar6003Statistics,
+}
 SCHEMAS = sorted((ROOT / "docs/schema").glob("*.json"))
 
 

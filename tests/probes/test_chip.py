@@ -101,6 +101,7 @@ def test_figures_are_of_the_window_and_of_the_sender(tmp_path: Path) -> None:
     assert values["chip_rts_percent"] == 0
     assert values["chip_rx_overflows_per_s"] == pytest.approx(5)
     assert read.metrics["chip_engine_percent"].reason == "only a virtual modem has one"
+    assert read.metrics["chip_cmd52_per_s"].reason == "the rtl8188cus is not an SDIO card"
     down = chip.ChipCounters().read(facts(tmp_path, "tcp-rx"))
     assert down.metrics["chip_retry_percent"].value == pytest.approx(1)
     assert down.metrics["chip_rx_frames_per_urb"].value == 4
@@ -290,6 +291,20 @@ def test_a_modem_has_no_retries_and_says_so(tmp_path: Path) -> None:
     for key in ("chip_retry_percent", "chip_airtime_percent", "chip_rts_percent"):
         assert read.metrics[key].value is None
         assert read.metrics[key].reason == "a network function (qmi-modem) has nothing of the kind"
+
+
+def test_an_sdio_card_has_commands(tmp_path: Path) -> None:
+    card = {"cmd52_reads": 10, "cmd52_writes": 5, "cmd53_reads": 600, "cmd53_writes": 400}
+    card |= {"cmd53_read_bytes": 900_000, "cmd53_written_bytes": 100_000, "interrupts": 250}
+    for at_s, name, scale in ((100.0, chip.WINDOW_FILE, 1), (102.0, chip.END_FILE, 3)):
+        document = counters(at_s, up=side(), down=side())
+        document["device"]["sdio"] = {"card": {key: scale * count for key, count in card.items()}}
+        (tmp_path / name).write_text(json.dumps(document))
+    guest = {"device": "ar6003", "driver": "ath6kl_sdio"}
+    made = Plan.model_validate(plan().model_dump() | {"guest": guest})
+    read = chip.ChipCounters().read(RunFacts(made, made.arm[0], made.test[0], tmp_path, Marks(window=100.0, end=102.0)))
+    keys = ("chip_cmd52_per_s", "chip_cmd53_per_s", "chip_cmd53_bytes", "chip_sdio_interrupts_per_s")
+    assert [read.metrics[key].value for key in keys] == [15, 1_000, 1_000, 250]
 
 
 def test_every_counter_that_is_asked_for_is_one_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:

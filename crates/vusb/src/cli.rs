@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use vusb::chips::{mt7610u, rtl8188cus};
+use vusb::chips::{ar6003, mt7610u, rtl8188cus};
 
 use crate::function_args::{FunctionArgs, TxAggregationArgs};
 
@@ -72,6 +72,8 @@ pub enum DeviceKind {
     Rtl8723au,
     /// MediaTek MT7610U, 148f:7610 (mt76x0u): a station, or with --stations an access point.
     Mt7610u,
+    /// Atheros AR6003, an SDIO card 0271:0301 (ath6kl_sdio) in a USB host controller 0a12:5d10 (ushc).
+    Ar6003,
     /// CDC NCM network function (cdc_ncm, huawei_cdc_ncm).
     Ncm,
     /// MBIM network function (cdc_mbim).
@@ -151,7 +153,8 @@ pub struct DeviceArgs {
     /// A third station on the channel sends this many Mbit/s of 1500-byte packets at 54 Mbit/s to an access point of its own.
     #[arg(long, value_name = "MBIT_S", value_parser = neighbour)]
     pub neighbour: Option<f64>,
-    /// Shortest time between two answers of the interrupt endpoint, us (RTL8188CUS and RTL8723AU; default: 125).
+    /// Shortest time between two answers of the interrupt endpoint, us (RTL8188CUS and RTL8723AU; default: 125; SDIO cards:
+    /// between two reports of an interrupt that lasts; default: 500).
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub interrupt_us: Option<u64>,
     /// What is assumed of the chip where nothing says what it does, by name (docs/virtual-chips.md); several times.
@@ -202,8 +205,9 @@ fn neighbour(text: &str) -> Result<f64, String> {
 fn assumption(text: &str) -> Result<String, String> {
     let of_rtl8188cus = rtl8188cus::assumptions::Assumptions::default().set(text);
     let of_mt7610u = mt7610u::assumptions::Assumptions::default().set(text);
-    match (of_rtl8188cus, of_mt7610u) {
-        (Err(one), Err(other)) => Err(format!("{one}; of an MT7610U, {other}")),
+    let of_ar6003 = ar6003::assumptions::Assumptions::default().set(text);
+    match (of_rtl8188cus, of_mt7610u, of_ar6003) {
+        (Err(one), Err(other), Err(third)) => Err(format!("{one}; of an MT7610U, {other}; of an AR6003, {third}")),
         _ => Ok(text.into()),
     }
 }

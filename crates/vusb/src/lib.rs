@@ -13,3 +13,4 @@ pub mod session;
 mod small_file;
 pub mod statistics;
 pub mod trace;
+pub mod ushc;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::chips::{mt7610u, rtl8188cus};
+use crate::chips::{ar6003, mt7610u, rtl8188cus};
 use crate::fault::FaultCounters;
 use crate::functions::ecm::EcmStatistics;
 use crate::functions::mbim::MbimStatistics;
@@ -47,6 +47,8 @@ pub enum DeviceStatistics {
     Rtl8188cus(Box<rtl8188cus::Statistics>),
     /// MT7610U.
     Mt7610u(Box<mt7610u::Statistics>),
+    /// AR6003.
+    Ar6003(Box<ar6003::Statistics>),
     /// NCM function.
     Ncm(Box<NcmStatistics>),
     /// MBIM function.
@@ -63,6 +65,7 @@ impl DeviceStatistics {
         let slot = match self {
             Self::Rtl8188cus(chip) => &mut chip.faults,
             Self::Mt7610u(chip) => &mut chip.faults,
+            Self::Ar6003(chip) => &mut chip.faults,
             Self::Ncm(function) => &mut function.faults,
             Self::Mbim(function) => &mut function.faults,
             Self::Ecm(function) => &mut function.faults,

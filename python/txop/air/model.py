@@ -444,7 +444,7 @@ class Airtime(Model):
     observed_us: float | None
     """Observed time, µs (time the sniffer spent on other channels left out)."""
     busy_share: float | None
-    """`busy_us / observed_us`; `None` where the time observed is that of the frames themselves, as with a single
+    """`busy_us / observed_us`; null where the time observed is that of the frames themselves, as with a single
     frame."""
     busy_share_low: float | None
     """The least that the busy share can be: unknown preambles and symbols counted against it, frames without a known

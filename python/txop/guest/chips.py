@@ -18,8 +18,10 @@ IN_GUEST = f"/usr/sbin/{PROGRAM}"
 VARIABLE = "TXOP_VUSB"
 """Environment variable: a program in place of the one that txop has."""
 
-DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u")
+DEVICES = ("rtl8188cus", "rtl8723au", "mt7610u", "ar6003")
 """Wireless chips."""
+SDIO_CARDS = ("ar6003",)
+"""Chips on an SDIO card, in a virtual host controller; see docs/virtual-sdio.md."""
 ACCESS_POINT_DEVICES = ("mt7610u",)
 """Devices that can be the access point themselves."""
 STATIONS_MAX = 16
@@ -32,7 +34,7 @@ ACCESS_POINTS = ("hostapd", "builtin")
 """The real hostapd, or the program's own: open, for faults, speed and exact control."""
 SECURITIES = ("open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3")
 
-SECURITIES_OF_CHIPS = {"mt7610u": ("open", "wpa2", "wpa3")}
+SECURITIES_OF_CHIPS = {"mt7610u": ("open", "wpa2", "wpa3"), "ar6003": ("open", "wpa2")}
 """By wireless chip: those that it is modelled for, where that is not all."""
 
 NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
@@ -43,6 +45,7 @@ DRIVERS = {
     "rtl8188cus": "rtl8192cu",
     "rtl8723au": "rtl8xxxu",
     "mt7610u": "mt76x0u",
+    "ar6003": "ath6kl_sdio",
     "ncm": "cdc_ncm",
     "mbim": "cdc_mbim",
     "ecm": "cdc_ether",
@@ -50,9 +53,14 @@ DRIVERS = {
 }
 """By device: the driver in a stock Debian that knows it."""
 
-STOCK_DRIVERS = {"rtl8188cus": ("rtl8192cu", "rtl8xxxu"), "rtl8723au": ("rtl8xxxu",), "mt7610u": ("mt76x0u",)}
-"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
-mt76/mt76x0/usb.c)."""
+STOCK_DRIVERS = {
+    "rtl8188cus": ("rtl8192cu", "rtl8xxxu"),
+    "rtl8723au": ("rtl8xxxu",),
+    "mt7610u": ("mt76x0u",),
+    "ar6003": ("ath6kl_sdio",),
+}
+"""By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB or SDIO ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
+mt76/mt76x0/usb.c, ath/ath6kl/sdio.c)."""
 
 OUT = "/txop/out"
 """Folder in the guest of what comes back."""

@@ -22,8 +22,10 @@ _MODALIASES = {
     "rtl8188cus": "usb:v7392p7811d0200dc00dsc00dp00icFFiscFFipFFin00",
     "mt7610u": "usb:v148Fp7610d0100dc00dsc00dp00icFFiscFFipFFin00",
     "rtl8723au": "usb:v0BDAp1724d0200dc00dsc00dp00icFFiscFFipFFin00",
+    "ar6003": "sdio:c00v0271d0301",
 }
-"""By wireless chip: what its interface is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry)."""
+"""By wireless chip: what its interface or function is called to drivers (Linux scripts/mod/file2alias.c, do_usb_entry
+and do_sdio_entry)."""
 
 
 def check_driver(chip: Chip, image: Image, modules: Sequence[Path] = ()) -> None:

@@ -2,8 +2,8 @@
 
 A virtual chip runs no firmware: it counts and checks what is downloaded. So these files have the header that drivers
 read (Linux drivers/net/wireless/realtek/rtl8xxxu, struct rtl8xxxu_firmware_header; mediatek/mt76/mt76x02_mcu.h,
-struct mt76x02_fw_header) and zeros behind it. The vendors' own files are not free and are never part of txop; give them
-with ``--file`` if a test needs them.
+struct mt76x02_fw_header; ath/ath6kl/init.c, ath6kl_fetch_fw_apin) and zeros behind it. The vendors' own files are not
+free and are never part of txop; give them with ``--file`` if a test needs them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,17 @@ _MEDIATEK_DLM_BYTES = 1024
 _MEDIATEK_VERSION = 0x8500
 
 
+_ATHEROS = "usr/lib/firmware/ath6k/AR6003/hw2.1.1"
+_ATHEROS_MAGIC = b"QCA-ATH6KL\0"
+_ATHEROS_VERSION, _ATHEROS_IMAGE, _ATHEROS_CAPABILITIES = 0, 3, 6
+"""Records of a firmware file (ath/ath6kl/core.h, enum ath6kl_fw_ie_type)."""
+_ATHEROS_IMAGE_BYTES = 64 * 1024
+_ATHEROS_RSN_CAP_OVERRIDE = 1 << 4
+"""Without it the driver turns 802.11n off (ath/ath6kl/cfg80211.c, ath6kl_cfg80211_init)."""
+_ATHEROS_BOARD_BYTES = 1024 + 768
+"""Board data with their extension (ath/ath6kl/target.h, AR6003_BOARD_DATA_SZ and AR6003_BOARD_EXT_DATA_SZ)."""
+
+
 def firmware_files() -> dict[str, bytes]:
     """By name in an image."""
     names = {
@@ -38,7 +49,8 @@ def firmware_files() -> dict[str, bytes]:
         "rtl8723aufw_B_NoBT.bin": _SIGNATURE_8723A,
     }
     realtek = {f"{FOLDER}/{name}": _file(signature) for name, signature in names.items()}
-    return realtek | {f"{_MEDIATEK}/mt7610u.bin": _mediatek()}
+    atheros = {f"{_ATHEROS}/fw-5.bin": _atheros(), f"{_ATHEROS}/bdata.bin": bytes(_ATHEROS_BOARD_BYTES)}
+    return realtek | {f"{_MEDIATEK}/mt7610u.bin": _mediatek()} | atheros
 
 
 def _file(signature: int) -> bytes:
@@ -53,3 +65,13 @@ def _mediatek() -> bytes:
     ilm, dlm = _MEDIATEK_ILM_BYTES, _MEDIATEK_DLM_BYTES
     header = struct.pack("<IIHH4x16s", ilm, dlm, 1, _MEDIATEK_VERSION, b"202601010000____")
     return header + bytes(ilm + dlm)
+
+
+def _atheros() -> bytes:
+    records = {
+        _ATHEROS_VERSION: b"txop stand-in\0",
+        _ATHEROS_IMAGE: bytes(_ATHEROS_IMAGE_BYTES),
+        _ATHEROS_CAPABILITIES: struct.pack("<I", _ATHEROS_RSN_CAP_OVERRIDE),
+    }
+    packed = (struct.pack("<II", number, len(data)) + data for number, data in records.items())
+    return _ATHEROS_MAGIC + b"".join(packed)

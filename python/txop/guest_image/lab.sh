@@ -57,6 +57,10 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
     done
 }
 
+# Drivers without mac80211 do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK): there
+# `dut` is another name of that one.
+stays() { [ "$device" = ar6003 ]; }
+
 wireless() { # the first wireless interface of this namespace
     for interface in /sys/class/net/*/phy80211; do
         [ -e "$interface" ] && { interface=${interface%/phy80211}; echo "${interface##*/}"; return 0; }
@@ -66,6 +70,10 @@ wireless() { # the first wireless interface of this namespace
 
 move() { # move NAMESPACE NEW_NAME: the wireless interface that is here, with its radio
     from=$(wireless) || return 1
+    if [ "$1" = dut ] && stays; then
+        [ "$from" = "$2" ] || { ip link set "$from" down && ip link set "$from" name "$2"; }
+        return
+    fi
     iw phy "$(cat "/sys/class/net/$from/phy80211/name")" set netns name "$1" || return 1
     ip -n "$1" link set "$from" down
     [ "$from" = "$2" ] || ip -n "$1" link set "$from" name "$2"
@@ -107,6 +115,9 @@ hostapd_conf() { # hostapd_conf INTERFACE: what the access point on it is told
 
 load() {
     modprobe vhci_hcd || fail "this kernel has no virtual USB host"
+    case $device in
+    ar6003) modprobe ushc || fail "this kernel has no driver for the SD host controller" ;;
+    esac
     # words on purpose: parameters and options are lists
     # shellcheck disable=SC2086
     modprobe "$driver" $parameters || fail "the driver $driver cannot be loaded"
@@ -454,7 +465,11 @@ namespaces() {
     command -v txop-vusb >/dev/null || fail "there is no txop-vusb in this guest"
     mkdir -p "$run" "$out"
     for namespace in ap dut; do
-        ip netns add "$namespace" && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
+        if [ "$namespace" = dut ] && stays; then
+            ip netns attach dut $$
+        else
+            ip netns add "$namespace"
+        fi && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
     done
 }
 

@@ -66,7 +66,10 @@ MODULES = (
     "virtio_pci", "virtio_console", "virtio_rng",
     # USB over a socket, and what watches it
     "vhci_hcd", "usbmon",
+    # an SD host controller on USB, for cards with drivers under test
+    "ushc",
     # the drivers under test
+    "ath6kl_sdio", "libertas_sdio",
     "rtl8xxxu", "rtl8192cu", "mt76x0u", "mt76x2u", "qmi_wwan", "cdc_ncm", "cdc_mbim", "cdc_ether",
     # the air
     "mac80211_hwsim", "ccm", "gcm", "cmac", "ctr", "aesni_intel",

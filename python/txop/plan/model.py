@@ -259,7 +259,7 @@ class VerifySpec(Strict):
     """Each must exit with 0 on the device under test."""
 
 
-USUAL_DRIVERS = {"mt7610u": "mt76x0u", **FUNCTION_DRIVERS}
+USUAL_DRIVERS = {"mt7610u": "mt76x0u", "ar6003": "ath6kl_sdio", **FUNCTION_DRIVERS}
 """By device: its driver where a plan says nothing else, and it is not that of the default device."""
 
 
@@ -281,12 +281,12 @@ class GuestVariant(Strict):
     append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=1000)] = ""
     """More words of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel then
     reports is a fault of the run."""
-    device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ncm", "mbim", "ecm", "qmi-modem"] = "rtl8188cus"
-    """The virtual chip, or a network function without a radio that a driver could see (``ncm``, ``mbim``, ``ecm``,
-    ``qmi-modem``)."""
+    device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ar6003", "ncm", "mbim", "ecm", "qmi-modem"] = "rtl8188cus"
+    """The virtual chip (``ar6003`` is an SDIO card), or a network function without a radio that a driver could see
+    (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
     driver: Module = "rtl8192cu"
-    """Module of the driver under test; default for an MT7610U: ``mt76x0u``, for network functions: ``cdc_ncm``,
-    ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
+    """Module of the driver under test; default for an MT7610U: ``mt76x0u``, for an AR6003: ``ath6kl_sdio``, for network
+    functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
     stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
     """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
     topology: Topology = "router"

@@ -1,5 +1,6 @@
 //! Virtual chips.
 
+pub mod ar6003;
 mod block_ack_request;
 pub mod ccmp;
 pub mod mt7610u;

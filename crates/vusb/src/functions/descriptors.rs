@@ -3,19 +3,19 @@
 use wire::usb::descriptors::{CONFIGURATION, DEVICE};
 
 /// Interrupt and bulk endpoints (table 9-13).
-pub(super) const INTERRUPT: u8 = 3;
-pub(super) const BULK: u8 = 2;
+pub(crate) const INTERRUPT: u8 = 3;
+pub(crate) const BULK: u8 = 2;
 /// Largest bulk packet at high speed (5.8.3).
-pub(super) const BULK_PACKET: u16 = 512;
+pub(crate) const BULK_PACKET: u16 = 512;
 
 /// A high-speed device of one configuration, whose strings 1 to 3 are manufacturer, product and serial number.
-pub(super) fn device(class: (u8, u8, u8), vendor: u16, product: u16, version: u16) -> [u8; 18] {
+pub(crate) fn device(class: (u8, u8, u8), vendor: u16, product: u16, version: u16) -> [u8; 18] {
     let ([v0, v1], [p0, p1], [r0, r1]) = (vendor.to_le_bytes(), product.to_le_bytes(), version.to_le_bytes());
     [18, DEVICE, 0, 2, class.0, class.1, class.2, 64, v0, v1, p0, p1, r0, r1, 1, 2, 3, 1]
 }
 
 /// A configuration of `interfaces` interfaces, bus powered, 500 mA.
-pub(super) fn configuration(interfaces: u8, parts: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn configuration(interfaces: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     let body = parts.concat();
     let [low, high] = ((9 + body.len()) as u16).to_le_bytes();
     let mut bytes = vec![9, CONFIGURATION, low, high, interfaces, 1, 0, 0x80, 250];
@@ -23,11 +23,11 @@ pub(super) fn configuration(interfaces: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-pub(super) fn interface(number: u8, alternate: u8, endpoints: u8, class: (u8, u8, u8)) -> Vec<u8> {
+pub(crate) fn interface(number: u8, alternate: u8, endpoints: u8, class: (u8, u8, u8)) -> Vec<u8> {
     vec![9, 4, number, alternate, endpoints, class.0, class.1, class.2, 0]
 }
 
-pub(super) fn endpoint(address: u8, kind: u8, max_packet: u16, interval: u8) -> Vec<u8> {
+pub(crate) fn endpoint(address: u8, kind: u8, max_packet: u16, interval: u8) -> Vec<u8> {
     let [low, high] = max_packet.to_le_bytes();
     vec![7, 5, address, kind, low, high, interval]
 }

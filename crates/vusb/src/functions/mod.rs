@@ -4,7 +4,7 @@ mod block_counters;
 mod block_limits;
 mod blocks;
 mod channels;
-mod descriptors;
+pub(crate) mod descriptors;
 mod downlink;
 pub mod ecm;
 mod histogram;

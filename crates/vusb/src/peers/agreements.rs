@@ -5,15 +5,15 @@ use wire::ieee80211::{Action, AddbaResponse, Delba, FrameKind, Mpdu, StatusCode}
 
 /// TIDs for which one side has agreed to receive A-MPDUs, one bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Agreements {
+pub(crate) struct Agreements {
     /// Towards the station.
-    pub(super) down: u16,
+    pub(crate) down: u16,
     /// Towards the access point.
-    pub(super) up: u16,
+    pub(crate) up: u16,
     /// The station takes A-MSDUs in these A-MPDUs.
-    pub(super) down_amsdu: bool,
+    pub(crate) down_amsdu: bool,
     /// The smallest window that the station has agreed to.
-    pub(super) down_window: u16,
+    pub(crate) down_window: u16,
     /// Who has sent an encrypted request that is not answered yet; `true`: the station.
     asked_secretly: Option<bool>,
 }
@@ -37,7 +37,7 @@ const ASKING: std::ops::RangeInclusive<usize> = 9..=12;
 
 impl Agreements {
     /// Looks at a frame that passed; `up`: the station sent it.
-    pub(super) fn watch(&mut self, frame: &[u8], up: bool) {
+    pub(crate) fn watch(&mut self, frame: &[u8], up: bool) {
         let mpdu = Mpdu::new(frame);
         match mpdu.kind() {
             // Nothing is agreed any more.
@@ -55,7 +55,7 @@ impl Agreements {
     }
 
     /// Whether the access point has agreed to receive A-MPDUs with frames of the TID of `mpdu`.
-    pub(super) fn covers(&self, mpdu: &[u8]) -> bool {
+    pub(crate) fn covers(&self, mpdu: &[u8]) -> bool {
         self.up >> Mpdu::new(mpdu).tid().unwrap_or(0) & 1 == 1
     }
 

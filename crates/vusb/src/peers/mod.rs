@@ -1,12 +1,12 @@
 //! Who is on the air with a chip: access points, and stations.
 
-mod agreements;
+pub(crate) mod agreements;
 pub mod builtin;
 pub mod hostapd;
 pub(crate) mod hwsim;
-mod queue;
+pub(crate) mod queue;
 mod radio;
-mod rates;
+pub(crate) mod rates;
 mod relay;
 pub mod silent;
 pub mod stations;

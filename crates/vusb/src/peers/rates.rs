@@ -13,7 +13,7 @@ const ATTEMPTS: u8 = 3;
 
 /// Rates towards the chip: an access point's radio sends to its one station, a station's to its access point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DownRates {
+pub(crate) struct DownRates {
     /// What the two sides said of themselves.
     station: Option<HtCapabilities>,
     ap: Option<HtCapabilities>,
@@ -27,7 +27,7 @@ pub(super) struct DownRates {
 
 impl DownRates {
     /// Looks at a management frame that passed: who can do what.
-    pub(super) fn watch(&mut self, frame: &[u8]) {
+    pub(crate) fn watch(&mut self, frame: &[u8]) {
         let mpdu = Mpdu::new(frame);
         let Some(fc) = mpdu.frame_control() else { return };
         let read = || Management::parse(fc, mpdu.management_body()).map(|frame| frame.capabilities).unwrap_or_default();
@@ -45,7 +45,7 @@ impl DownRates {
     }
 
     /// The chain of rates of a unicast data frame; `None`: the station has no HT.
-    pub(super) fn chain(&self) -> Option<Vec<(Mode, u8)>> {
+    pub(crate) fn chain(&self) -> Option<Vec<(Mode, u8)>> {
         let (station, ap) = (self.station?, self.ap?);
         let both = |ability: fn(HtCapabilities) -> bool| ability(station) && ability(ap);
         let wide = self.wide && both(HtCapabilities::width_40);
@@ -66,7 +66,7 @@ impl DownRates {
     }
 
     /// Whether an MPDU of a data frame was acknowledged.
-    pub(super) fn report(&mut self, acknowledged: bool) {
+    pub(crate) fn report(&mut self, acknowledged: bool) {
         self.sent += 1;
         self.acknowledged += u32::from(acknowledged);
         if self.sent < SAMPLE {

@@ -575,6 +575,195 @@ class AirCounters(Model):
     """What went to and from each station, where stations are the chip's peers."""
 
 
+class Ar6003RxCounters(Model):
+    """What the receiver of an AR6003 has done."""
+
+    frames: int
+    """Data frames that came off the air for this station."""
+    delivered: int
+    """Frames handed to the host."""
+    bytes: int
+    """Bytes of them, from the destination address on."""
+    duplicates: int
+    """Frames that came twice."""
+    overflows: int
+    """Frames that found no room (they are not acknowledged either)."""
+    decrypted: int
+    """Frames that the chip decrypted."""
+    integrity_errors: int
+    """Frames whose integrity check failed."""
+    dropped: int
+    """Frames that could not be handed on: no key for them, or of a kind that is not modelled."""
+
+
+class Ar6003TxCounters(Model):
+    """What the transmitter of an AR6003 has done."""
+
+    frames: int
+    """Frames of the host."""
+    bytes: int
+    """Bytes of them, from the destination address on."""
+    encrypted: int
+    """Frames that the chip encrypted."""
+    dropped: int
+    """Frames that were dropped: there is no connection, or they are cut."""
+    retries: int
+    """Frames sent again."""
+    given_up: int
+    """Frames given up after their last retry."""
+
+
+class Ar6003Assumptions(Model):
+    """What is assumed of an AR6003 and its firmware: `--assume`."""
+
+    credits: int
+    """Credits that the firmware gives the host: messages of up to `credit-bytes` that it takes before it has sent
+    some."""
+    credit_bytes: int = Field(alias="credit-bytes")
+    """Bytes of a message that a credit stands for."""
+    bundle: int
+    """Messages to the host that may be fetched at once, at most."""
+    rx_frames: int = Field(alias="rx-frames")
+    """Received frames that wait to be fetched; what comes while they do is not acknowledged."""
+    scan_dwell_ms: int = Field(alias="scan-dwell-ms")
+    """Time on each channel of a scan, ms: more than the usual 102.4 ms between beacons."""
+
+
+class HtcCounters(Model):
+    """What HTC has done."""
+
+    from_host: int
+    """Messages from the host."""
+    bundles_from_host: int
+    """Transfers of the host with more than one message."""
+    to_host: int
+    """Messages to the host."""
+    bundles_to_host: int
+    """Times that the host was told that several messages can be fetched at once."""
+    bundled_to_host: int
+    """Messages in them."""
+    credit_reports: int
+    """Reports of credits."""
+    credit_messages: int
+    """Messages of nothing but a report of credits."""
+    malformed: int
+    """Transfers that hold no message, and messages that are cut."""
+    overflows: int
+    """Messages that found no room."""
+    underflows: int
+    """Times that the host fetched more than there was."""
+
+
+class Ar6003Counters(Model):
+    """What the chip was asked for."""
+
+    bmi_commands: int
+    """Commands of BMI, before the firmware runs."""
+    bmi_bytes: int
+    """Bytes that they wrote into the chip's memory."""
+    boots: int
+    """Times that the firmware began to run."""
+    cold_resets: int
+    """Cold resets."""
+    wmi_commands: int
+    """Commands of WMI."""
+    wmi_without_effect: int
+    """Those among them that have no effect here."""
+    wmi_events: int
+    """Events of WMI."""
+    register_reads: int
+    """Times that the host read the interrupt registers."""
+    scans: int
+    """Scans."""
+    associations: int
+    """Associations."""
+
+
+class CardCounters(Model):
+    """What a card was asked for."""
+
+    cmd52_reads: int
+    """CMD52 that read."""
+    cmd52_writes: int
+    """CMD52 that write."""
+    cmd53_reads: int
+    """CMD53 that read."""
+    cmd53_writes: int
+    """CMD53 that write."""
+    cmd53_read_bytes: int
+    """Bytes that CMD53 read."""
+    cmd53_written_bytes: int
+    """Bytes that CMD53 wrote."""
+    cmd53_block_mode: int
+    """CMD53 in block mode, among all."""
+    other_commands: int
+    """Commands that start a card: CMD0, 3, 5 and 7."""
+    unknown_commands: int
+    """Commands that the card does not know, and does not answer."""
+    refused_commands: int
+    """Commands that were refused: a function or an address that is not there, or a length that the card does not
+    take."""
+    aborts: int
+    """Transfers that the host aborted (I/O Abort)."""
+    resets: int
+    """Resets of the card's I/O."""
+    interrupts: int
+    """Times that the interrupt line rose."""
+
+
+class HostCounters(Model):
+    """What the host controller has done."""
+
+    commands: int
+    """Commands, whatever became of them."""
+    timeouts: int
+    """Commands that the card did not answer."""
+    malformed: int
+    """Transfers that are not a command."""
+    interrupt_transfers: int
+    """Transfers of the interrupt endpoint."""
+    power_ups: int
+    """Times that the card got power."""
+    bus_width: int
+    """Lines of the data bus that the driver has set: 1 or 4; 0: none yet."""
+    high_speed: bool
+    """The driver has set high speed."""
+    clock_hz: int
+    """The clock that the driver has set."""
+
+
+class SdioStatistics(Model):
+    """An SDIO bus: its host controller, and its card."""
+
+    host: HostCounters
+    """The host controller."""
+    card: CardCounters
+    """The card."""
+
+
+class Ar6003Statistics(Model):
+    """What an AR6003 has counted."""
+
+    sdio: SdioStatistics
+    """The SDIO bus."""
+    chip: Ar6003Counters
+    """What the chip was asked for."""
+    htc: HtcCounters
+    """Messages between host and chip."""
+    assumptions: Ar6003Assumptions
+    """What is assumed of the chip."""
+    tx: Ar6003TxCounters
+    """The transmitter."""
+    rx: Ar6003RxCounters
+    """The receiver."""
+    air: AirCounters
+    """The air."""
+    peers: NoPeers | HostapdStatistics | StationsStatistics | BuiltinStatistics
+    """The access point."""
+    faults: list[FaultCounters] | None = None
+    """Faults of its script; null for a device that no script is around."""
+
+
 class Mt7610uRxCounters(Model):
     """What the receiver of an MT7610U has done."""
 
@@ -848,13 +1037,5 @@ class Statistics(Model):
     """What has to be added to it for the time stamps of the captures, ns."""
     urbs: UrbCounters
     """The bus."""
-    device: (
-        Rtl8188cusStatistics
-        | Mt7610uStatistics
-        | NcmStatistics
-        | MbimStatistics
-        | EcmStatistics
-        | QmiModemStatistics
-        | None
-    )
+    device: Rtl8188cusStatistics | Mt7610uStatistics | Ar6003Statistics | NcmStatistics | MbimStatistics | EcmStatistics | QmiModemStatistics | None
     """The device; null when it counts nothing."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from txop.core.metrics import METRICS, station_key
 from txop.formats.proc_stat import increase
+from txop.guest.chips import SDIO_CARDS
 from txop.guest.device_statistics.layout import FORMAT
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
@@ -70,6 +71,7 @@ FULL = 1.01
 """Share of the time that the air may be used: an exchange that begins within the window may end behind it."""
 
 _ENGINE = "chip_engine_percent"
+_CARD = ("chip_cmd52_per_s", "chip_cmd53_per_s", "chip_cmd53_bytes", "chip_sdio_interrupts_per_s")
 _OF_STATIONS = "chip_airtime_jain_index"
 _KEYS = tuple(key for key in METRICS if key.startswith("chip_") and key != _OF_STATIONS)
 
@@ -110,6 +112,8 @@ class ChipCounters(Afterwards):
             why = f"a network function ({guest.device}) has nothing of the kind"
         for key, value in _figures(grown, side).items():
             reason = "only a virtual modem has one" if key == _ENGINE and guest and not guest.is_function else why
+            if key in _CARD and guest is not None and guest.device not in SDIO_CARDS:
+                reason = f"the {guest.device} is not an SDIO card"
             reading.put(key, value, SOURCE, None if value is not None else reason)
         if guest is not None and guest.stations is not None:
             _stations(reading, grown, [station.name for station in guest.stations], side)
@@ -283,7 +287,25 @@ def _figures(grown: Growth, side: str) -> dict[str, float | None]:
         "chip_rts_percent": _ratio(grown.get("device.tx.rts"), frames, 100),
         "chip_hardware_rts_percent": _ratio(grown.get("device.tx.hardware_rts"), frames, 100),
         "chip_rts_rate_mbit_s": _rts_rate(grown),
+        **_card_figures(grown),
         _ENGINE: _ratio(grown.get("device.qmi_modem.engine_busy_ns"), grown.seconds * 1e9, 100),
+    }
+
+
+def _card_figures(grown: Growth) -> dict[str, float | None]:
+    """Those of an SDIO card."""
+
+    def both(*names: str) -> int | None:
+        counts = [grown.get(f"device.sdio.card.{name}") for name in names]
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(names) else None
+
+    commands = both("cmd53_reads", "cmd53_writes")
+    return {
+        "chip_cmd52_per_s": _ratio(both("cmd52_reads", "cmd52_writes"), grown.seconds),
+        "chip_cmd53_per_s": _ratio(commands, grown.seconds),
+        "chip_cmd53_bytes": _ratio(both("cmd53_read_bytes", "cmd53_written_bytes"), commands),
+        "chip_sdio_interrupts_per_s": _ratio(both("interrupts"), grown.seconds),
     }
 
 

@@ -1,0 +1,284 @@
+//! Data frames: from the host to the air and back, encrypted where there are keys, with Block Ack agreements both ways.
+
+use wire::ieee80211::{
+    Action, AddbaRequest, AddbaResponse, BlockAckParameters, FixedFields, FrameControl, FrameKind, Header, MacAddr,
+    QosControl, Seq, StatusCode,
+};
+use wire::sdio::wmi::{cipher, AddKey, DataHeader, Event, NOISE_DBM};
+
+use super::firmware::{body, legacy_chain, Firmware, ToHost};
+use super::join::Join;
+use crate::air::{Protection, Reception};
+use crate::chips::ccmp::{Ccmp, HEADER as CCMP_HEADER, MIC};
+use crate::peers::queue::Queued;
+
+/// Frames that may be out of order towards the access point, and towards the host, whose driver reorders so many at most
+/// (Linux ath6kl/core.h, AGGR_WIN_SZ_MAX).
+pub(super) const UP_WINDOW: u16 = 64;
+const DOWN_WINDOW: u16 = 8;
+/// Bytes of the two addresses of an Ethernet frame, and of the length behind them.
+const ADDRESSES: usize = 12;
+const ETHERNET: usize = ADDRESSES + 2;
+/// Longest frame that the host is given: what an MSDU can be (IEEE 802.11-2020, 9.2.4.7.1), with its addresses.
+const FRAME_MAX: usize = 2304 + ETHERNET;
+/// Header of CCMP: bit 5 of its fourth byte (12.5.3.2).
+const EXTENDED_IV: u8 = 0x20;
+
+/// The keys of a connection. Others than CCMP's are not modelled.
+#[derive(Default)]
+pub(super) struct Keys {
+    pairwise: Option<Ccmp>,
+    group: [Option<Ccmp>; 4],
+    /// The last packet number that was sent.
+    number: u64,
+}
+
+impl Keys {
+    pub(super) fn add(&mut self, key: &AddKey) {
+        let bytes = *key.key.first_chunk().unwrap_or(&[0; 16]);
+        let ccmp = (key.cipher & cipher::CCMP != 0 && key.len == 16).then(|| Ccmp::new(bytes));
+        if key.group {
+            if let Some(slot) = self.group.get_mut(usize::from(key.index & 3)) {
+                *slot = ccmp;
+            }
+        } else {
+            (self.pairwise, self.number) = (ccmp, 0);
+        }
+    }
+
+    pub(super) fn remove(&mut self, index: u8) {
+        if let Some(slot) = self.group.get_mut(usize::from(index & 3)) {
+            *slot = None;
+        }
+    }
+
+    /// Encrypts a data frame of a header and a body; `None`: there is no key, and it stays as it is.
+    fn encrypt(&mut self, header: &Header, body: &[u8]) -> Option<Vec<u8>> {
+        let key = self.pairwise.as_ref()?;
+        self.number += 1;
+        let [n0, n1, n2, n3, n4, n5, ..] = self.number.to_le_bytes();
+        let mut mpdu = Vec::with_capacity(header.header_len + CCMP_HEADER + body.len() + MIC);
+        Header { fc: header.fc.with_protected(true), ..*header }.emit(&mut mpdu);
+        mpdu.extend([n0, n1, 0, EXTENDED_IV, n2, n3, n4, n5]);
+        mpdu.extend_from_slice(body);
+        key.encrypt(&mut mpdu).then_some(mpdu)
+    }
+
+    /// Decrypts a frame in place. `None`: there is no key for it, or it is too short; else whether its integrity code is right.
+    fn decrypt(&self, header: &Header, mpdu: &mut [u8]) -> Option<bool> {
+        let id = *mpdu.get(header.header_len + 3)? >> 6;
+        let key = if header.receiver().is_group() { self.group.get(usize::from(id))? } else { &self.pairwise };
+        key.as_ref()?.decrypt(mpdu)
+    }
+}
+
+/// Sequence numbers of one TID that have come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Duplicates {
+    newest: Option<Seq>,
+    /// Bit n: the number n before the newest has come.
+    seen: u64,
+}
+
+impl Duplicates {
+    /// Whether a frame has come before; it has from now on.
+    fn is_new(&mut self, sequence: Seq) -> bool {
+        let Some(newest) = self.newest else {
+            (self.newest, self.seen) = (Some(sequence), 1);
+            return true;
+        };
+        let ahead = sequence.offset_from(newest);
+        if ahead > 0 {
+            self.newest = Some(sequence);
+            self.seen = self.seen.checked_shl(ahead.unsigned_abs().into()).unwrap_or(0) | 1;
+            return true;
+        }
+        match 1u64.checked_shl(ahead.unsigned_abs().into()) {
+            Some(bit) => {
+                let new = self.seen & bit == 0;
+                self.seen |= bit;
+                new
+            }
+            // Long before: the sender has started over.
+            None => {
+                (self.newest, self.seen) = (Some(sequence), 1);
+                true
+            }
+        }
+    }
+}
+
+impl Firmware {
+    /// A frame of the host, on an endpoint whose credits it has used.
+    pub(super) fn transmit(&mut self, now_ns: u64, message: &[u8], cookie: u64) {
+        self.tx.frames += 1;
+        let sent = self.frame_of(now_ns, message, cookie).is_some_and(|frame| self.push(frame));
+        if !sent {
+            self.tx.dropped += 1;
+            self.give_back(cookie);
+        }
+    }
+
+    fn frame_of(&mut self, now_ns: u64, message: &[u8], cookie: u64) -> Option<Queued> {
+        let (header, ethernet) = DataHeader::parse(message)?;
+        let network = self.network.as_ref().filter(|_| self.join == Join::Connected && header.kind == 0)?;
+        let (bssid, qos) = (network.bssid, network.qos);
+        let destination = MacAddr::read(ethernet, 0)?;
+        let (&[high, low], rest) = ethernet.get(ADDRESSES..)?.split_first_chunk()?;
+        // What is behind the length is padding.
+        let msdu = rest.get(..usize::from(u16::from_be_bytes([high, low]))).unwrap_or(rest);
+        self.tx.bytes += (ETHERNET + msdu.len()) as u64;
+        let tid = qos.then_some(header.priority);
+        if let Some(tid) = tid.filter(|_| self.rates.chain().is_some()) {
+            self.ask_for_agreement(now_ns, bssid, tid);
+        }
+        let sequence = self.sequence(tid);
+        let fc = FrameControl::default().with_to_ds(true);
+        let header = Header::data(fc, [bssid, self.address, destination], sequence, tid.map(QosControl::new));
+        let mpdu = match self.keys.encrypt(&header, msdu) {
+            Some(mpdu) => {
+                self.tx.encrypted += 1;
+                mpdu
+            }
+            None => {
+                let mut mpdu = Vec::with_capacity(header.header_len + msdu.len());
+                header.emit(&mut mpdu);
+                mpdu.extend_from_slice(msdu);
+                mpdu
+            }
+        };
+        let modes = self.rates.chain().unwrap_or_else(legacy_chain);
+        Some(Queued { mpdu, modes, protection: Protection::None, cookie, since_ns: now_ns, attempts: 0 })
+    }
+
+    /// Asks the access point to receive A-MPDUs of a TID, once.
+    fn ask_for_agreement(&mut self, now_ns: u64, bssid: MacAddr, tid: u8) {
+        let bit = 1u16 << (tid & 7);
+        // Not while keys are exchanged: some access points let nothing else pass.
+        if self.asked & bit != 0 || self.profile.pairwise & cipher::CCMP != 0 && self.keys.pairwise.is_none() {
+            return;
+        }
+        self.asked |= bit;
+        let start = self.peek_sequence(tid);
+        let parameters = BlockAckParameters::immediate(tid, UP_WINDOW, false);
+        let request = Action::AddbaRequest(AddbaRequest { dialog_token: tid + 1, parameters, timeout_tu: 0, start });
+        let frame = self.management(now_ns, FrameKind::Action, bssid, &body(FixedFields::Action(request)));
+        self.push(frame);
+    }
+
+    /// The access point wants to send A-MPDUs of a TID: the host reorders them.
+    pub(super) fn agree(&mut self, now_ns: u64, from: MacAddr, request: &AddbaRequest) {
+        let tid = request.parameters.tid;
+        let window = match request.parameters.buffer_size {
+            0 => DOWN_WINDOW,
+            size => size.min(DOWN_WINDOW),
+        };
+        let granted = tid < 8 && window >= 2;
+        let status = if granted { StatusCode::Success } else { StatusCode::RequestDeclined };
+        let parameters = BlockAckParameters::immediate(tid, window, false);
+        let dialog_token = request.dialog_token;
+        let response = Action::AddbaResponse(AddbaResponse { dialog_token, status, parameters, timeout_tu: 0 });
+        let frame = self.management(now_ns, FrameKind::Action, from, &body(FixedFields::Action(response)));
+        self.push(frame);
+        if granted {
+            self.event(&Event::BlockAck { tid, window: window as u8, start: request.start.value() });
+        }
+    }
+
+    /// A data frame came off the air. Gives whether it is acknowledged, if it is for this station.
+    pub(super) fn data_received(&mut self, _now_ns: u64, mpdu: &[u8], reception: &Reception) -> bool {
+        let Ok(header) = Header::parse(mpdu, false) else { return false };
+        let (Some(from), true) = (header.transmitter(), header.fc.from_ds() && !header.fc.to_ds()) else {
+            return false;
+        };
+        if !self.is_connected_to(from) {
+            return false;
+        }
+        self.rx.frames += 1;
+        if self.waiting >= usize::from(self.assumptions.rx_frames) {
+            self.rx.overflows += 1;
+            return false;
+        }
+        if !header.fc.carries_data() {
+            return true;
+        }
+        let tid = header.qos.map(QosControl::tid);
+        let sequence = Seq::new(header.sequence.unwrap_or(0));
+        let at = tid.map_or(super::firmware::SEQUENCES - 1, |tid| usize::from(tid & 7));
+        let is_new = self.duplicates.get_mut(at).is_none_or(|duplicates| duplicates.is_new(sequence));
+        if !header.receiver().is_group() && !is_new {
+            self.rx.duplicates += 1;
+            return true;
+        }
+        match self.msdu(&header, mpdu) {
+            Some(msdu) => self.deliver(&header, tid.unwrap_or(0), sequence, &msdu, reception.signal_dbm),
+            None => self.rx.dropped += 1,
+        }
+        true
+    }
+
+    /// The MSDU in a frame; `None`: it cannot be read.
+    fn msdu(&mut self, header: &Header, mpdu: &[u8]) -> Option<Vec<u8>> {
+        if header.is_amsdu() || header.fc.more_fragments() || header.fragment != Some(0) {
+            return None;
+        }
+        if !header.fc.protected() {
+            return mpdu.get(header.header_len..).map(<[u8]>::to_vec);
+        }
+        let mut mpdu = mpdu.to_vec();
+        match self.keys.decrypt(header, &mut mpdu) {
+            Some(true) => self.rx.decrypted += 1,
+            Some(false) => {
+                self.rx.integrity_errors += 1;
+                return None;
+            }
+            None => return None,
+        }
+        let end = mpdu.len().checked_sub(MIC)?;
+        mpdu.get(header.header_len + CCMP_HEADER..end).map(<[u8]>::to_vec)
+    }
+
+    /// Hands an MSDU to the host, as an Ethernet frame with a length in place of its type.
+    fn deliver(&mut self, header: &Header, tid: u8, sequence: Seq, msdu: &[u8], signal_dbm: i8) {
+        let (Some(destination), Some(source)) = (header.destination(), header.source()) else { return };
+        let len = ETHERNET + msdu.len();
+        if len > FRAME_MAX {
+            self.rx.dropped += 1;
+            return;
+        }
+        let rssi = (i16::from(signal_dbm) - NOISE_DBM).clamp(0, 127) as i8;
+        let data = DataHeader { rssi, kind: 0, priority: tid & 7, sequence: sequence.value(), meta: 0 };
+        let length = (msdu.len() as u16).to_be_bytes();
+        let frame = [&data.emit()[..], &destination.0, &source.0, &length, msdu].concat();
+        self.rx.delivered += 1;
+        self.rx.bytes += len as u64;
+        self.waiting += 1;
+        self.to_host.push(ToHost::Frame(tid & 7, frame));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_twice_is_a_duplicate() {
+        let mut duplicates = Duplicates::default();
+        let mut is_new = |sequence: u16| duplicates.is_new(Seq::new(sequence));
+        let got = [4_094, 1, 4_094, 4_095, 4_095, 2, 2, 0, 66, 2, 65, 65].map(&mut is_new);
+        assert_eq!(got, [true, true, false, true, false, true, false, true, true, true, true, false]);
+    }
+
+    #[test]
+    fn only_ccmp_has_keys() {
+        let mut keys = Keys::default();
+        let key = AddKey { index: 1, cipher: cipher::TKIP, group: false, len: 32, key: [7; 32] };
+        keys.add(&key);
+        assert!(keys.pairwise.is_none());
+        keys.add(&AddKey { cipher: cipher::CCMP, len: 16, ..key });
+        keys.add(&AddKey { cipher: cipher::CCMP, len: 16, group: true, ..key });
+        assert!(keys.pairwise.is_some() && keys.group[1].is_some());
+        keys.remove(1);
+        assert!(keys.group[1].is_none());
+    }
+}

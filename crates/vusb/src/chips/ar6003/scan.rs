@@ -1,0 +1,165 @@
+//! Looking for networks: a probe request on every channel, and some time to listen.
+
+use wire::ieee80211::{
+    CapabilityInfo, FixedFields, FrameControl, FrameKind, MacAddr, ManagementBody, ManagementElements,
+};
+use wire::sdio::wmi::{BssInfo, Event};
+
+use super::firmware::Firmware;
+use crate::air::{Reception, Tuned};
+use crate::peers::queue::Queue;
+
+/// Networks that are remembered.
+const SEEN_MAX: usize = 64;
+/// Channels of a scan at most (wmi.h, WMI_MAX_CHANNELS).
+const CHANNELS_MAX: usize = 32;
+/// 1, 2, 5.5, 11 and 6 to 54 Mbit/s.
+pub(super) const RATES: [u8; 12] = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108];
+
+/// A scan under way.
+#[derive(Clone, Debug)]
+pub(super) struct Scan {
+    channels: Vec<Tuned>,
+    at: usize,
+    /// When it leaves the channel.
+    pub(super) until_ns: u64,
+    /// The host has asked for it, and hears of its end; else the firmware has, to join.
+    for_host: bool,
+    /// What was reported: the network, and whether a probe response.
+    reported: Vec<(MacAddr, bool)>,
+}
+
+impl Scan {
+    /// The channel that it listens to.
+    pub(super) fn tuned(&self) -> Option<Tuned> {
+        self.channels.get(self.at).copied()
+    }
+}
+
+/// A network that was heard.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) bssid: MacAddr,
+    pub(super) ssid: Vec<u8>,
+    pub(super) tuned: Tuned,
+    pub(super) signal_dbm: i8,
+    pub(super) interval_tu: u16,
+    pub(super) capability: CapabilityInfo,
+    pub(super) basic_rates: Vec<u8>,
+    pub(super) ht: bool,
+    pub(super) wmm: bool,
+}
+
+/// Where a frequency is, in the band that the radio has.
+fn channel_of(frequency_mhz: u16) -> Option<Tuned> {
+    (1..=14).filter_map(Tuned::channel).find(|tuned| tuned.frequency_mhz == frequency_mhz)
+}
+
+impl Firmware {
+    /// Begins to scan these channels, or all.
+    pub(super) fn begin_scan(&mut self, now_ns: u64, frequencies_mhz: Vec<u16>, for_host: bool) {
+        self.chip.scans += 1;
+        let mut channels: Vec<Tuned> = frequencies_mhz.into_iter().filter_map(channel_of).take(CHANNELS_MAX).collect();
+        if channels.is_empty() {
+            channels = (1..=13).filter_map(Tuned::channel).collect();
+        }
+        self.probes = Queue::default();
+        self.scan = Some(Scan { channels, at: 0, until_ns: now_ns, for_host, reported: Vec::new() });
+        self.visit(now_ns);
+    }
+
+    fn visit(&mut self, now_ns: u64) {
+        let dwell_ns = u64::from(self.assumptions.scan_dwell_ms) * 1_000_000;
+        let Some(scan) = &mut self.scan else { return };
+        scan.until_ns = now_ns + dwell_ns;
+        let mut names: Vec<Vec<u8>> = self.probed.iter().map(|(_, name)| name.clone()).collect();
+        if names.is_empty() {
+            names.push(self.profile.ssid.clone());
+        }
+        for name in names {
+            let mut body = Vec::new();
+            ManagementElements { ssid: Some(&name), ..ManagementElements::default() }
+                .with_rates(&RATES)
+                .emit(&mut body);
+            let mut probe = self.management(now_ns, FrameKind::ProbeRequest, MacAddr::BROADCAST, &body);
+            // Nobody answers for it: once.
+            probe.modes.iter_mut().for_each(|(_, times)| *times = 1);
+            self.probes.push(probe);
+        }
+    }
+
+    pub(super) fn advance_scan(&mut self, now_ns: u64) {
+        let Some(scan) = self.scan.as_mut().filter(|scan| scan.until_ns <= now_ns) else { return };
+        scan.at += 1;
+        if scan.at < scan.channels.len() {
+            return self.visit(now_ns);
+        }
+        let for_host = scan.for_host;
+        self.scan = None;
+        if for_host {
+            self.event(&Event::ScanComplete);
+        }
+        self.join_after_scan(now_ns);
+    }
+
+    /// A beacon or a probe response.
+    pub(super) fn network_heard(
+        &mut self,
+        now_ns: u64,
+        (bssid, probe_response): (MacAddr, bool),
+        body: &[u8],
+        reception: &Reception,
+    ) {
+        // Beacons and probe responses have the same body.
+        let Some(parsed) = ManagementBody::parse(FrameControl::new(FrameKind::Beacon), body) else { return };
+        let FixedFields::Beacon { interval_tu, capability, .. } = parsed.fixed else { return };
+        let elements = parsed.elements;
+        // A beacon on a neighbouring channel can be heard, too; this medium has none.
+        let frequency_mhz = reception.tuned.frequency_mhz;
+        let info = BssInfo { frequency_mhz, probe_response, signal_dbm: reception.signal_dbm, bssid, body };
+        let is_own = self.is_connected_to(bssid);
+        if is_own && !probe_response {
+            self.beacon_ns = now_ns;
+            self.signal_dbm = reception.signal_dbm;
+            if self.reports_own_beacons() {
+                self.event(&Event::BssInfo(info));
+            }
+        }
+        let Some(scan) = &mut self.scan else { return };
+        if !scan.reported.contains(&(bssid, probe_response)) && scan.reported.len() < 2 * SEEN_MAX {
+            scan.reported.push((bssid, probe_response));
+            self.event(&Event::BssInfo(info));
+        }
+        let rates = [elements.supported_rates, elements.extended_rates].concat();
+        let mut ssid = elements.ssid.unwrap_or_default().to_vec();
+        if let (true, Some(known)) = (ssid.is_empty(), self.seen.iter().find(|known| known.bssid == bssid)) {
+            // A hidden network's beacon has no name; its probe response had.
+            ssid.clone_from(&known.ssid);
+        }
+        let seen = Seen {
+            bssid,
+            ssid,
+            tuned: Tuned { frequency_mhz, wide: false },
+            signal_dbm: reception.signal_dbm,
+            interval_tu,
+            capability,
+            basic_rates: rates,
+            ht: elements.ht.is_some(),
+            wmm: elements.wmm.is_some(),
+        };
+        if let Some(known) = self.seen.iter_mut().find(|known| known.bssid == bssid) {
+            *known = seen;
+        } else if self.seen.len() < SEEN_MAX {
+            self.seen.push(seen);
+        }
+    }
+
+    /// The strongest network that was heard of what the host wants.
+    pub(super) fn wanted(&self) -> Option<&Seen> {
+        let profile = &self.profile;
+        let fits = |seen: &&Seen| {
+            seen.ssid == profile.ssid && (profile.bssid == MacAddr::default() || seen.bssid == profile.bssid)
+        };
+        self.seen.iter().filter(fits).max_by_key(|seen| seen.signal_dbm)
+    }
+}

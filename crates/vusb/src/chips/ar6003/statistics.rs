@@ -1,0 +1,101 @@
+//! What the chip counts, and what `--stats` says of it.
+
+use serde::Serialize;
+
+use super::assumptions::Assumptions;
+pub use super::htc::HtcCounters;
+use crate::air::AirCounters;
+use crate::fault::FaultCounters;
+use crate::peers::PeerStatistics;
+use crate::ushc::SdioStatistics;
+
+/// What the chip was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003Counters"))]
+pub struct ChipCounters {
+    /// Commands of BMI, before the firmware runs.
+    pub bmi_commands: u64,
+    /// Bytes that they wrote into the chip's memory.
+    pub bmi_bytes: u64,
+    /// Times that the firmware began to run.
+    pub boots: u64,
+    /// Cold resets.
+    pub cold_resets: u64,
+    /// Commands of WMI.
+    pub wmi_commands: u64,
+    /// Those among them that have no effect here.
+    pub wmi_without_effect: u64,
+    /// Events of WMI.
+    pub wmi_events: u64,
+    /// Times that the host read the interrupt registers.
+    pub register_reads: u64,
+    /// Scans.
+    pub scans: u64,
+    /// Associations.
+    pub associations: u64,
+}
+
+/// What the transmitter of an AR6003 has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003TxCounters"))]
+pub struct TxCounters {
+    /// Frames of the host.
+    pub frames: u64,
+    /// Bytes of them, from the destination address on.
+    pub bytes: u64,
+    /// Frames that the chip encrypted.
+    pub encrypted: u64,
+    /// Frames that were dropped: there is no connection, or they are cut.
+    pub dropped: u64,
+    /// Frames sent again.
+    pub retries: u64,
+    /// Frames given up after their last retry.
+    pub given_up: u64,
+}
+
+/// What the receiver of an AR6003 has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003RxCounters"))]
+pub struct RxCounters {
+    /// Data frames that came off the air for this station.
+    pub frames: u64,
+    /// Frames handed to the host.
+    pub delivered: u64,
+    /// Bytes of them, from the destination address on.
+    pub bytes: u64,
+    /// Frames that came twice.
+    pub duplicates: u64,
+    /// Frames that found no room (they are not acknowledged either).
+    pub overflows: u64,
+    /// Frames that the chip decrypted.
+    pub decrypted: u64,
+    /// Frames whose integrity check failed.
+    pub integrity_errors: u64,
+    /// Frames that could not be handed on: no key for them, or of a kind that is not modelled.
+    pub dropped: u64,
+}
+
+/// What an AR6003 has counted.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ar6003Statistics"))]
+pub struct Statistics {
+    /// The SDIO bus.
+    pub sdio: SdioStatistics,
+    /// What the chip was asked for.
+    pub chip: ChipCounters,
+    /// Messages between host and chip.
+    pub htc: HtcCounters,
+    /// What is assumed of the chip.
+    pub assumptions: Assumptions,
+    /// The transmitter.
+    pub tx: TxCounters,
+    /// The receiver.
+    pub rx: RxCounters,
+    /// The air.
+    pub air: AirCounters,
+    /// The access point.
+    pub peers: PeerStatistics,
+    /// Faults of its script; null for a device that no script is around.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<Vec<FaultCounters>>,
+}

@@ -1,0 +1,268 @@
+use proptest::prelude::*;
+use wire::sdio::htc::{credits, TRAILER};
+use wire::sdio::wmi::{self, Command, Connect, DataHeader, DATA_HEADER};
+
+use super::*;
+use crate::air::ChannelSettings;
+use crate::functions::wired::WiredQueues;
+use crate::peers::builtin::{Builtin, BuiltinSettings};
+
+const MAILBOX_END: u32 = 0x1000;
+
+/// A driver, as far as it is needed.
+struct Host {
+    chip: Ar6003,
+    wire: WiredQueues,
+    now_ns: u64,
+    /// Messages that were fetched: endpoint, payload without its trailer.
+    messages: Vec<(u8, Vec<u8>)>,
+    /// Credits that came back, by endpoint.
+    credits: [u32; 9],
+    bundles: usize,
+}
+
+impl Host {
+    fn new() -> Self {
+        let wire = WiredQueues::default();
+        let peers = Builtin::with(BuiltinSettings::default(), Vec::new(), Box::new(wire.clone()));
+        let medium = Medium::new(ChannelSettings::default(), 1, None);
+        let mut chip = Ar6003::new(Settings::default(), medium, Box::new(peers));
+        chip.power_on(0);
+        chip.write(0, register::INTERRUPT_ENABLE, true, &[0xd1, 0xff, 3, 0xff]);
+        Self { chip, wire, now_ns: 0, messages: Vec::new(), credits: [0; 9], bundles: 0 }
+    }
+
+    fn booted() -> Self {
+        let mut host = Self::new();
+        let mut info = [0; 16];
+        host.put(&Bmi::TargetInfo.emit());
+        host.chip.read(0, 0x800, false, &mut info);
+        assert_eq!(info[8..12], VERSION.to_le_bytes());
+        host.put(&Bmi::Done.emit());
+        for service in WMI_CONTROL..=WMI_VOICE {
+            host.message(CONTROL, 0, &FromHost::Connect { service }.emit());
+        }
+        host.message(CONTROL, 0, &FromHost::SetUp { bundle: 8 }.emit());
+        host.fetch();
+        let replies: Vec<Vec<u8>> = host.messages.drain(..).map(|(_, payload)| payload).collect();
+        assert_eq!(replies.len(), 7);
+        assert_eq!((replies[0][0], replies[0][2], replies[5][5]), (1, 20, 5));
+        assert_eq!(replies[6][..2], [1, 0x10]);
+        host
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.chip.write(self.now_ns, MAILBOX_END - bytes.len() as u32, true, bytes);
+    }
+
+    fn message(&mut self, endpoint: u8, flags: u8, payload: &[u8]) {
+        let header = Header { endpoint, flags, payload_len: payload.len() as u16, control: [0; 2] };
+        let mut bytes = [&header.emit()[..], payload].concat();
+        bytes.resize(bytes.len().next_multiple_of(htc::BLOCK_BYTES), 0);
+        self.put(&bytes);
+    }
+
+    fn command(&mut self, command: Command) {
+        self.message(CONTROL_ENDPOINT, 0, &command.emit());
+    }
+
+    /// Fetches everything as the driver does: by the header that it sees ahead, a bundle at once.
+    fn fetch(&mut self) {
+        loop {
+            let mut registers = [0; 24];
+            self.chip.read(self.now_ns, register::INTERRUPT_STATUS, true, &mut registers);
+            assert_eq!(registers[0] & MAILBOX_DATA != 0, self.chip.interrupts());
+            if registers[0] & MAILBOX_DATA == 0 {
+                return;
+            }
+            let len = HEADER + usize::from(u16::from_le_bytes([registers[10], registers[11]]));
+            let count = 1 + usize::from(registers[9] >> 4);
+            self.bundles += usize::from(count > 1);
+            let padded = len.next_multiple_of(htc::BLOCK_BYTES);
+            let mut bytes = vec![0; count * padded];
+            self.chip.read(self.now_ns, 0x4000, false, &mut bytes);
+            for message in bytes.chunks(padded) {
+                let header = Header::parse(message).unwrap();
+                let payload = &message[HEADER..HEADER + usize::from(header.payload_len)];
+                let trailer = if header.flags & TRAILER != 0 { usize::from(header.control[0]) } else { 0 };
+                let (payload, trailer) = payload.split_at(payload.len() - trailer);
+                for pair in trailer.get(2..).unwrap_or_default().chunks(2) {
+                    self.credits[usize::from(pair[0])] += u32::from(pair[1]);
+                }
+                if !payload.is_empty() {
+                    self.messages.push((header.endpoint, payload.to_vec()));
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, for_ns: u64) {
+        let until_ns = self.now_ns + for_ns;
+        while let Some(at_ns) = self.chip.next_event().filter(|&at_ns| at_ns <= until_ns) {
+            self.now_ns = at_ns.max(self.now_ns);
+            self.chip.advance(self.now_ns);
+            self.fetch();
+        }
+        self.now_ns = until_ns;
+        self.chip.advance(until_ns);
+        self.fetch();
+    }
+
+    /// Events of WMI with this identifier, without their header.
+    fn events(&mut self, id: u16) -> Vec<Vec<u8>> {
+        let is_it =
+            |(endpoint, payload): &(u8, Vec<u8>)| *endpoint == CONTROL_ENDPOINT && payload[..2] == id.to_le_bytes();
+        self.messages.extract(is_it).map(|(_, payload)| payload[wmi::HEADER..].to_vec()).collect()
+    }
+
+    fn joined() -> Self {
+        let mut host = Self::booted();
+        host.command(Command::Scan { frequencies_mhz: vec![2437] });
+        host.run(200_000_000);
+        let seen = host.events(0x1004);
+        assert!(!seen.is_empty() && seen.iter().all(|event| event[..2] == 2437u16.to_le_bytes()));
+        assert_eq!((seen[0][3], host.events(0x100a).len()), (50, 1), "-45 dBm are 50 dB above -95");
+        let connect = Connect { network: 1, dot11_authentication: 1, ssid: b"txop".to_vec(), ..Connect::default() };
+        host.command(Command::Connect(Connect { pairwise: 1, group: 1, authentication: 1, ..connect }));
+        host.run(100_000_000);
+        let connected = host.events(0x1002);
+        assert_eq!((connected.len(), host.chip.firmware.chip.associations), (1, 1));
+        host
+    }
+
+    fn send(&mut self, payload: usize) {
+        let mut frame = DataHeader::default().emit().to_vec();
+        frame.extend([2, 0x74, 0x78, 0x6f, 0x70, 9]);
+        frame.extend(ADDRESS.0);
+        frame.extend(((8 + payload) as u16).to_be_bytes());
+        frame.extend([0xaa, 0xaa, 3, 0, 0, 0, 8, 0]);
+        frame.resize(DATA_HEADER + 14 + 8 + payload, 0x5a);
+        self.message(2, 0, &frame);
+    }
+}
+
+/// `Vec::extract_if`, which the minimum Rust does not have.
+trait Extract<T> {
+    fn extract(&mut self, is_it: impl Fn(&T) -> bool) -> std::vec::IntoIter<T>;
+}
+
+impl<T> Extract<T> for Vec<T> {
+    fn extract(&mut self, is_it: impl Fn(&T) -> bool) -> std::vec::IntoIter<T> {
+        let (taken, kept) = self.drain(..).partition(|item| is_it(item));
+        *self = kept;
+        let taken: Vec<T> = taken;
+        taken.into_iter()
+    }
+}
+
+#[test]
+fn frames_go_both_ways_and_credits_come_back() {
+    let mut host = Host::joined();
+    for _ in 0..10 {
+        host.send(100);
+    }
+    host.run(100_000_000);
+    let sent = host.wire.from_host.borrow().clone();
+    assert_eq!(sent.len(), 10);
+    assert_eq!(sent[0][..14], [2, 0x74, 0x78, 0x6f, 0x70, 9, 0, 3, 0x7f, 0x60, 3, 1, 8, 0]);
+    assert_eq!((sent[0].len(), host.credits[2]), (114, 10));
+
+    for _ in 0..20 {
+        let frame = [&ADDRESS.0[..], &[2, 0x74, 0x78, 0x6f, 0x70, 9, 8, 0], &[0xa5; 100]].concat();
+        host.wire.to_host.borrow_mut().push_back(frame);
+    }
+    host.chip.readable(host.now_ns, 0);
+    host.run(100_000_000);
+    let frames = host.messages.extract(|(endpoint, _)| *endpoint == 2).collect::<Vec<_>>();
+    assert_eq!((frames.len(), host.chip.firmware.rx.delivered), (20, 20));
+    let (header, ethernet) = DataHeader::parse(&frames[0].1).unwrap();
+    assert_eq!((header.rssi, header.kind), (50, 0));
+    assert_eq!(
+        ethernet[..22],
+        [&ADDRESS.0[..], &[2, 0x74, 0x78, 0x6f, 0x70, 9, 0, 108, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat()
+    );
+    assert_eq!(host.events(0x1020).len(), 1, "the access point has asked for Block Ack");
+    assert!(host.bundles > 0);
+}
+
+#[test]
+fn the_host_leaves_and_joins_again() {
+    let mut host = Host::joined();
+    host.command(Command::Disconnect);
+    host.run(50_000_000);
+    let ended = host.events(0x1003);
+    assert_eq!((ended.len(), ended[0][8]), (1, 3));
+    host.send(100);
+    host.run(10_000_000);
+    assert_eq!((host.chip.firmware.tx.dropped, host.credits[2]), (1, 1), "a dropped frame gives its credit back");
+    host.command(Command::Reconnect);
+    host.run(100_000_000);
+    assert_eq!(host.events(0x1002).len(), 1);
+}
+
+#[test]
+fn a_network_that_is_not_there_is_not_joined() {
+    let mut host = Host::booted();
+    let connect =
+        Connect { network: 1, ssid: b"other".to_vec(), frequency_mhz: 2437, pairwise: 1, ..Connect::default() };
+    host.command(Command::Connect(connect.clone()));
+    host.run(300_000_000);
+    assert_eq!(host.events(0x1003)[0][8], 1);
+    host.command(Command::Connect(Connect { pairwise: wmi::cipher::TKIP, ..connect }));
+    host.run(1_000_000);
+    assert_eq!(host.events(0x1003)[0][8], 6, "TKIP is not modelled");
+}
+
+#[test]
+fn the_firmware_dies_and_starts_again() {
+    let mut host = Host::joined();
+    assert!(host.chip.inject(host.now_ns, Effect::FirmwareHang));
+    assert!(host.chip.interrupts());
+    assert_eq!((host.chip.register(register::COUNTER_STATUS), host.chip.register(register::DEBUG_COUNTER)), (1, 1));
+    assert!(!host.chip.interrupts());
+    // A cold reset through the window does not help.
+    host.chip.write(0, register::WINDOW, true, &COLD_RESET.to_le_bytes());
+    host.chip.write(0, register::WINDOW_WRITE, true, &RESET_CONTROL.to_le_bytes());
+    assert_eq!((host.chip.firmware.chip.cold_resets, host.chip.register(register::BMI_COUNTER)), (1, 1));
+    host.put(&Bmi::Done.emit());
+    assert_eq!(host.chip.firmware.chip.boots, 1);
+    host.chip.power_on(0);
+    host.put(&Bmi::Done.emit());
+    assert_eq!(host.chip.firmware.chip.boots, 2);
+}
+
+#[test]
+fn a_report_of_credits_is_one_record() {
+    assert_eq!(credits(&[(2, 10)]), [1, 2, 2, 10]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_host_is_survived(
+        accesses in prop::collection::vec((0u32..6, any::<u16>(), prop::collection::vec(any::<u8>(), 0..200)), 0..100),
+        joined: bool,
+    ) {
+        let mut host = if joined { Host::joined() } else { Host::new() };
+        for (kind, address, mut bytes) in accesses {
+            match kind {
+                0 => host.chip.read(host.now_ns, address.into(), true, &mut bytes),
+                1 => host.chip.write(host.now_ns, 0x400 + u32::from(address & 0xff), true, &bytes),
+                2 if bytes.len() > 6 => {
+                    bytes[0] %= 9;
+                    let len = bytes.len() - HEADER;
+                    (bytes[2], bytes[3]) = (len as u8, 0);
+                    bytes[HEADER..].first_mut().map(|id| *id %= 0x40);
+                    host.put(&bytes);
+                }
+                3 => host.put(&bytes),
+                4 => host.chip.read(host.now_ns, 0x800, false, &mut bytes),
+                _ => {
+                    host.now_ns += u64::from(address) * 1_000;
+                    host.chip.advance(host.now_ns);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! An SD host controller on USB with an SDIO card in its slot, which Linux' `ushc` drives (drivers/mmc/host/ushc.c): so an
+//! unmodified kernel drives virtual SDIO cards, too.
+//!
+//! The controller has no buffers and no time of its own: a command is carried out when it has come, and what USB/IP and the host
+//! make of it is all that it costs. Times on the SDIO bus are not modelled.
+
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+
+use sdio::{Answer, Card, Command, Function};
+use wire::sdio::{number, Extended};
+use wire::usb::setup::Setup;
+use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
+
+use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::functions::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
+use crate::statistics::DeviceStatistics;
+pub use statistics::{HostCounters, SdioStatistics};
+
+/// Interrupt endpoint. The driver takes the first one of the interface, whatever its number.
+const INTERRUPT_IN: u8 = 1;
+/// Polled every microframe.
+const INTERVAL: u8 = 1;
+/// What is sent to the host and was not fetched yet, at most: the driver has one command under way.
+const REPLIES_MAX: usize = 64;
+
+/// What a card's function needs of this program besides its registers.
+pub trait SdioChip: Function {
+    /// Descriptors to wait for.
+    fn sources(&self, _sources: &mut Vec<Source>) {}
+
+    /// One of its descriptors can be read.
+    fn readable(&mut self, _now_ns: u64, _fd: RawFd) {}
+
+    /// Lets something go wrong inside; `false`: it has nothing of the kind.
+    fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
+        false
+    }
+
+    /// What it has counted, with what was counted of its card and of the host controller.
+    fn statistics(&self, bus: SdioStatistics) -> DeviceStatistics;
+
+    /// The run ends.
+    ///
+    /// # Errors
+    /// Those of its files.
+    fn finish(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The controller with a card.
+pub struct Ushc<C> {
+    identity: Identity,
+    card: Card<C>,
+    /// While the card pulls its line an interrupt is sent again after this time.
+    repeat_ns: u64,
+    powered: bool,
+    /// A command whose data are to come.
+    waiting: Option<CommandBlock>,
+    /// Transfers of the bulk IN endpoint.
+    replies: VecDeque<Vec<u8>>,
+    /// What the last interrupt transfer has said of the line; `None`: none was sent yet, and the driver sees no card.
+    reported: Option<bool>,
+    /// When the next one may be sent about a line that is still up.
+    repeat_at_ns: u64,
+    counters: HostCounters,
+    /// The time up to which everything has happened.
+    now_ns: u64,
+}
+
+fn identity() -> Identity {
+    let endpoints = [
+        descriptors::endpoint(0x80 | INTERRUPT_IN, INTERRUPT, ushc::INTERRUPT as u16, INTERVAL),
+        descriptors::endpoint(ushc::BULK_OUT, BULK, BULK_PACKET, 0),
+        descriptors::endpoint(0x80 | ushc::BULK_IN, BULK, BULK_PACKET, 0),
+    ];
+    let vendor_specific = (0xff, 0, 0);
+    let interface = descriptors::interface(0, 0, endpoints.len() as u8, vendor_specific);
+    let (vendor, product) = ushc::IDS;
+    Identity {
+        device: descriptors::device(vendor_specific, vendor, product, 0x0200),
+        configuration: descriptors::configuration(1, &[vec![interface], endpoints.to_vec()].concat()),
+        strings: ["CSR", "USB SDIO host controller", "1"].map(String::from).to_vec(),
+        speed: Speed::High,
+    }
+}
+
+impl<C: SdioChip> Ushc<C> {
+    /// A controller with a card in its slot. While the card interrupts, the host is told so every `repeat_ns`.
+    pub fn new(chip: C, repeat_ns: u64) -> Self {
+        Self {
+            identity: identity(),
+            card: Card::new(chip),
+            repeat_ns: repeat_ns.max(1),
+            powered: false,
+            waiting: None,
+            replies: VecDeque::new(),
+            reported: None,
+            repeat_at_ns: 0,
+            counters: HostCounters::default(),
+            now_ns: 0,
+        }
+    }
+
+    fn start_over(&mut self) {
+        (self.powered, self.waiting, self.reported) = (false, None, None);
+        self.replies.clear();
+    }
+
+    /// Carries out a command with the data that it writes.
+    fn carry_out(&mut self, now_ns: u64, block: CommandBlock, data: &[u8]) {
+        let command = Command { number: block.number, argument: block.argument };
+        let wanted = match self.card.data_of(command) {
+            Some((false, len)) if block.block_bytes > 0 => Some(len),
+            _ => None,
+        };
+        let reads = block.block_bytes > 0 && data.is_empty();
+        let mut buffer = match wanted {
+            Some(len) => vec![0; len],
+            None => data.to_vec(),
+        };
+        let answer = if self.powered { self.card.command(now_ns, command, &mut buffer) } else { Answer::Silence };
+        self.counters.commands += 1;
+        let (status, response) = match answer {
+            Answer::Response(response) => (0, response),
+            Answer::Silence => {
+                self.counters.timeouts += 1;
+                let data = if block.block_bytes > 0 { error::DATA } else { 0 };
+                (error::COMMAND | error::TIMEOUT | data, 0)
+            }
+        };
+        if reads {
+            // A command that failed has no data; the host waits for a transfer all the same.
+            self.replies.push_back(if answer.is_success() { buffer } else { Vec::new() });
+        }
+        self.replies.push_back(StatusBlock { status, response }.emit().to_vec());
+    }
+
+    /// Whether the host is to hear of the line now.
+    fn has_news(&self, line: bool) -> bool {
+        match self.reported {
+            None => true,
+            // The driver ignores an interrupt that comes right after the card's were disabled (IGNORE_NEXT_INT): so a line that
+            // stays up is reported again and again.
+            Some(true) if line => self.now_ns >= self.repeat_at_ns,
+            Some(reported) => reported != line,
+        }
+    }
+}
+
+impl<C: SdioChip> Device for Ushc<C> {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn control(&mut self, now_ns: u64, setup: Setup, _data: &[u8]) -> ControlReply {
+        match (setup.request_type, setup.request) {
+            (0xc0, request::GET_CAPABILITIES) => ControlReply::Data(ushc::CAPABILITIES.to_le_bytes().to_vec()),
+            (0x40, request::HOST_CONTROL) => {
+                self.counters.bus_width = if setup.value & ushc::WIDTH_4 != 0 { 4 } else { 1 };
+                self.counters.high_speed = setup.value & ushc::HIGH_SPEED != 0;
+                ControlReply::Accepted
+            }
+            (0x40, request::POWER) => {
+                let power = setup.value != 0;
+                if power && !self.powered {
+                    self.counters.power_ups += 1;
+                    self.card.power_on(now_ns);
+                }
+                self.powered = power;
+                ControlReply::Accepted
+            }
+            (0x40, request::CLOCK) => {
+                self.counters.clock_hz = u32::from(setup.index) << 16 | u32::from(setup.value);
+                ControlReply::Accepted
+            }
+            (0x40, request::RESET) => {
+                self.start_over();
+                ControlReply::Accepted
+            }
+            _ => ControlReply::Stall,
+        }
+    }
+
+    fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        if endpoint != ushc::BULK_OUT {
+            return OutReply::Stall;
+        }
+        if self.replies.len() >= REPLIES_MAX {
+            return OutReply::Nak;
+        }
+        if let Some(block) = self.waiting.take() {
+            self.carry_out(now_ns, block, data);
+            return OutReply::Accepted;
+        }
+        let Some(block) = CommandBlock::parse(data) else {
+            self.counters.malformed += 1;
+            return OutReply::Stall;
+        };
+        let writes = block.number == number::IO_RW_EXTENDED && Extended::parse(block.argument).write;
+        if writes && block.block_bytes > 0 {
+            self.waiting = Some(block);
+        } else {
+            self.carry_out(now_ns, block, &[]);
+        }
+        OutReply::Accepted
+    }
+
+    fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
+        match endpoint {
+            ushc::BULK_IN => match self.replies.pop_front() {
+                Some(reply) => {
+                    *transfer = reply;
+                    InReply::Unterminated
+                }
+                None => InReply::Nak,
+            },
+            INTERRUPT_IN => {
+                self.now_ns = self.now_ns.max(now_ns);
+                let line = self.powered && self.card.look_at_line();
+                if !self.has_news(line) {
+                    return InReply::Nak;
+                }
+                self.reported = Some(line);
+                self.repeat_at_ns = self.now_ns + self.repeat_ns;
+                self.counters.interrupt_transfers += 1;
+                let interrupt = if line { ushc::CARD_INTERRUPT } else { 0 };
+                transfer.extend([ushc::CARD_PRESENT | interrupt, 0, 0, 0]);
+                InReply::Unterminated
+            }
+            _ => InReply::Stall,
+        }
+    }
+
+    fn advance(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        self.card.advance(now_ns);
+    }
+
+    fn next_event(&self) -> Option<u64> {
+        // What was due is no event any more: the host may have no transfer for it.
+        let repeats = self.powered && self.reported == Some(true) && self.card.interrupts();
+        let repeat = Some(self.repeat_at_ns).filter(|&at_ns| repeats && at_ns > self.now_ns);
+        [repeat, self.card.next_event()].into_iter().flatten().min()
+    }
+
+    fn reset(&mut self, now_ns: u64) {
+        self.start_over();
+        self.card.power_on(now_ns);
+        self.now_ns = now_ns;
+    }
+
+    fn sources(&self, sources: &mut Vec<Source>) {
+        self.card.function().sources(sources);
+    }
+
+    fn readable(&mut self, now_ns: u64, fd: RawFd) {
+        self.card.function_mut().readable(now_ns, fd);
+    }
+
+    fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        self.card.function_mut().inject(now_ns, effect)
+    }
+
+    fn statistics(&self) -> Option<DeviceStatistics> {
+        Some(self.card.function().statistics(SdioStatistics { host: self.counters, card: *self.card.counters() }))
+    }
+
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.card.function_mut().finish()
+    }
+}

@@ -1,0 +1,139 @@
+use proptest::prelude::*;
+use sdio::CardIdentity;
+use wire::sdio::command::flag;
+use wire::sdio::{registers as at, Direct, Response5};
+
+use super::*;
+
+/// A card whose function interrupts as long as register 0 is set.
+struct Chip(u8);
+
+impl Function for Chip {
+    fn identity(&self) -> CardIdentity {
+        CardIdentity { vendor: 1, device: 2, block_bytes_max: 512, version: b"" }
+    }
+    fn read(&mut self, _now_ns: u64, _address: u32, _incrementing: bool, data: &mut [u8]) {
+        data.fill(self.0);
+    }
+    fn write(&mut self, _now_ns: u64, _address: u32, _incrementing: bool, data: &[u8]) {
+        self.0 = data.last().copied().unwrap_or(0);
+    }
+    fn interrupts(&self) -> bool {
+        self.0 != 0
+    }
+    fn advance(&mut self, _now_ns: u64) {}
+    fn next_event(&self) -> Option<u64> {
+        None
+    }
+    fn power_on(&mut self, _now_ns: u64) {
+        self.0 = 0;
+    }
+}
+
+impl SdioChip for Chip {
+    fn statistics(&self, _bus: SdioStatistics) -> DeviceStatistics {
+        unimplemented!()
+    }
+}
+
+fn vendor(controller: &mut Ushc<Chip>, request: u8, value: u16) {
+    let setup = Setup { request_type: 0x40, request, value, index: 0, length: 0 };
+    assert_eq!(controller.control(0, setup, &[]), ControlReply::Accepted);
+}
+
+fn powered() -> Ushc<Chip> {
+    let mut controller = Ushc::new(Chip(0), 500_000);
+    controller.reset(0);
+    vendor(&mut controller, request::RESET, 0);
+    vendor(&mut controller, request::POWER, 1);
+    controller
+}
+
+fn command(controller: &mut Ushc<Chip>, number: u8, block_bytes: u16, argument: u32) {
+    let block = CommandBlock { number, block_bytes, argument };
+    assert_eq!(controller.transfer_out(0, ushc::BULK_OUT, &block.emit()), OutReply::Accepted);
+}
+
+fn reply(controller: &mut Ushc<Chip>) -> Option<Vec<u8>> {
+    let mut transfer = Vec::new();
+    (controller.transfer_in(0, ushc::BULK_IN, &mut transfer) == InReply::Unterminated).then_some(transfer)
+}
+
+fn status(controller: &mut Ushc<Chip>) -> StatusBlock {
+    StatusBlock::parse(&reply(controller).unwrap()).unwrap()
+}
+
+fn interrupt(controller: &mut Ushc<Chip>, now_ns: u64) -> Option<u8> {
+    let mut transfer = Vec::new();
+    (controller.transfer_in(now_ns, INTERRUPT_IN, &mut transfer) == InReply::Unterminated).then(|| transfer[0])
+}
+
+fn write(address: u32, data: u8, function: u8) -> u32 {
+    Direct { write: true, function, address, data, ..Direct::default() }.emit()
+}
+
+#[test]
+fn data_come_before_the_status() {
+    let mut controller = powered();
+    command(&mut controller, number::IO_RW_DIRECT, 0, write(7, 0x5a, 1));
+    assert_eq!(Response5::parse(status(&mut controller).response), Response5 { flags: flag::STATE_CMD, data: 0x5a });
+    let read = Extended { function: 1, count: 3, ..Extended::default() };
+    command(&mut controller, number::IO_RW_EXTENDED, 3, read.emit());
+    assert_eq!(reply(&mut controller), Some(vec![0x5a; 3]));
+    assert_eq!(status(&mut controller).status, 0);
+    assert_eq!(reply(&mut controller), None);
+
+    command(&mut controller, number::IO_RW_EXTENDED, 3, Extended { write: true, ..read }.emit());
+    assert_eq!(reply(&mut controller), None, "the data are to come");
+    controller.transfer_out(0, ushc::BULK_OUT, &[1, 2, 3]);
+    assert_eq!((status(&mut controller).status, controller.card.function().0), (0, 3));
+
+    // A function that is not there: an empty transfer in place of the data.
+    command(&mut controller, number::IO_RW_EXTENDED, 3, Extended { function: 2, ..read }.emit());
+    assert_eq!(reply(&mut controller), Some(Vec::new()));
+    assert_eq!(Response5::parse(status(&mut controller).response).flags & flag::ERRORS, flag::FUNCTION_NUMBER);
+}
+
+#[test]
+fn a_card_without_power_does_not_answer() {
+    let mut controller = powered();
+    vendor(&mut controller, request::POWER, 0);
+    command(&mut controller, number::IO_SEND_OP_COND, 0, 0);
+    assert_eq!(status(&mut controller).status, error::COMMAND | error::TIMEOUT);
+}
+
+#[test]
+fn a_line_that_stays_up_is_reported_again() {
+    let mut controller = powered();
+    assert_eq!(interrupt(&mut controller, 0), Some(ushc::CARD_PRESENT));
+    assert_eq!((interrupt(&mut controller, 1), controller.next_event()), (None, None));
+    for argument in [write(at::INTERRUPT_ENABLE, 3, 0), write(0, 1, 1)] {
+        command(&mut controller, number::IO_RW_DIRECT, 0, argument);
+        status(&mut controller);
+    }
+    let both = Some(ushc::CARD_PRESENT | ushc::CARD_INTERRUPT);
+    assert_eq!((interrupt(&mut controller, 10), controller.next_event()), (both, Some(500_010)));
+    assert_eq!(interrupt(&mut controller, 500_009), None);
+    controller.advance(500_010);
+    assert_eq!(controller.next_event(), None, "it is due, and waits for the host");
+    assert_eq!(interrupt(&mut controller, 500_010), both);
+    command(&mut controller, number::IO_RW_DIRECT, 0, write(0, 0, 1));
+    assert_eq!(interrupt(&mut controller, 500_011), Some(ushc::CARD_PRESENT));
+    assert_eq!(controller.next_event(), None);
+}
+
+proptest! {
+    #[test]
+    fn any_transfers_are_survived(transfers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..200)) {
+        let mut controller = powered();
+        for (number, mut transfer) in transfers.into_iter().enumerate() {
+            if number % 3 == 0 {
+                transfer.resize(8, 0);
+                (transfer[0], transfer[1]) = (b'C', 52 + transfer[1] % 2);
+            }
+            let _ = controller.transfer_out(0, ushc::BULK_OUT, &transfer);
+            prop_assert!(controller.replies.len() <= REPLIES_MAX + 2);
+            let _ = (reply(&mut controller), interrupt(&mut controller, number as u64));
+        }
+    }
+}

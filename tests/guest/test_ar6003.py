@@ -1,0 +1,85 @@
+"""The stock ath6kl_sdio on a virtual AR6003, in the stock ushc's slot."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from guests_here import built_chips, built_image
+from txop.guest.chips import IN_GUEST, Chip
+from txop.guest.exactness import difference
+from txop.guest.qemu import Computer, Mode
+from txop.guest.running import run_guest
+from txop.guest_image.firmware import firmware_files
+from txop.guest_image.overlay import Overlay
+
+PINGS = 20
+
+
+def test_the_firmware_is_a_chain_of_records() -> None:
+    """ath6kl refuses it else (Linux ath6kl/init.c, ath6kl_fetch_fw_apin)."""
+    files = firmware_files()
+    folder = "usr/lib/firmware/ath6k/AR6003/hw2.1.1"
+    firmware, board = files[f"{folder}/fw-5.bin"], files[f"{folder}/bdata.bin"]
+    assert firmware.startswith(b"QCA-ATH6KL\0")
+    rest, records = firmware[11:], {}
+    while rest:
+        number, length = struct.unpack_from("<II", rest)
+        records[number] = rest[8 : 8 + length]
+        assert len(records[number]) == length
+        rest = rest[8 + length :]
+    assert sorted(records) == [0, 3, 6]
+    assert struct.unpack("<I", records[6])[0] >> 4 & 1, "without RSN-CAP-OVERRIDE there is no 802.11n"
+    assert len(board) == 1024 + 768
+
+
+def run(folder: Path, chip: Chip, command: str, kernel: str = "6.12") -> Any:
+    """Boots a guest with the card, lets the command run in its laboratory, and gives what was counted."""
+    image, chips = built_image(kernel), built_chips()
+    script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
+    overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: chips})
+    computer = Computer(mode=Mode.EXACT, shift=1, limit_s=150)
+    ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=1_800))
+    assert ended.status == 0, (folder / "stderr").read_text()
+    return json.loads((folder / "files" / "chip.json").read_text())["device"]
+
+
+@pytest.mark.slow
+def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path) -> None:
+    """WPA2; and the same again, to the byte."""
+    command = f"dut ping -c {PINGS} -i 0.2 10.80.210.1"
+    counted = run(tmp_path / "one", Chip("ar6003", "ath6kl_sdio"), command)
+    assert f"{PINGS} received, 0% packet loss" in (tmp_path / "one" / "stdout").read_text()
+    assert counted["tx"]["encrypted"] >= PINGS
+    assert counted["rx"]["decrypted"] >= PINGS
+    assert counted["rx"]["integrity_errors"] == 0
+    sdio = counted["sdio"]
+    assert (sdio["host"]["bus_width"], sdio["host"]["high_speed"]) == (4, True)
+    assert sdio["card"]["unknown_commands"] > 0, "the host asks for memory cards first"
+    assert sdio["card"]["refused_commands"] == 0
+    assert sdio["card"]["cmd53_writes"] > PINGS
+    assert sdio["card"]["interrupts"] > PINGS
+    assert counted["chip"]["bmi_bytes"] >= 64 * 1024
+    assert counted["htc"]["underflows"] == 0
+    assert counted["htc"]["malformed"] == 0
+    run(tmp_path / "other", Chip("ar6003", "ath6kl_sdio"), command)
+    assert difference(tmp_path / "one", tmp_path / "other") is None
+
+
+@pytest.mark.slow
+def test_tcp_runs_both_ways_in_bundles(tmp_path: Path) -> None:
+    command = "peer iperf3 -s -D >/dev/null; sleep 0.5; for way in '' -R; do dut iperf3 -c 10.80.210.1 -t 2 $way; done"
+    counted = run(tmp_path, Chip("ar6003", "ath6kl_sdio", security="open", ap="builtin"), command)
+    rates = re.findall(r"([\d.]+) Mbits/sec .*receiver", (tmp_path / "stdout").read_text())
+    assert len(rates) == 2
+    assert all(float(rate) > 5 for rate in rates), rates
+    assert counted["htc"]["bundles_to_host"] > 0
+    assert counted["air"]["chip"]["ampdus"] > 0
+    assert counted["air"]["ap"]["ampdus"] > 0
+    assert counted["rx"]["overflows"] + counted["rx"]["dropped"] == 0
