@@ -91,7 +91,7 @@ def test_what_is_done_is_left_out_and_what_changed_is_read_again(captures, tmp_p
 
 
 def test_an_interrupted_capture_is_read_again(captures, tmp_path):
-    """Its row in captures comes last: without it nothing of it counts, and what was there is written anew."""
+    """Its row in captures comes last: without it nothing of it counts, and what was there is written again."""
     out = tmp_path / "out"
     build([str(captures)], str(out), ONE)
     whole = {table: rows(out, table).sort("capture") for table in tables.OF_REPORTS}

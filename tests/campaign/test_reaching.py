@@ -49,7 +49,7 @@ kind = "tcp-tx"
 
 
 class Away(FakeTarget):
-    """Refuses so many attempts to connect."""
+    """Refuses this number of attempts to connect."""
 
     refuses = 0
 

@@ -24,7 +24,7 @@ def read(data: bytes) -> LogReport:
 
 
 class Endless(io.RawIOBase):
-    """A stream of so many bytes that is never in memory as a whole."""
+    """A stream of this number of bytes that is never in memory as a whole."""
 
     def __init__(self, piece: bytes, total: int) -> None:
         self._piece = piece

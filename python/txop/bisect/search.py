@@ -81,7 +81,7 @@ class Runs:
         return self.values.keys() | self.voids.keys()
 
     def given_up(self, wanted: int) -> bool:
-        """Whether there are too many void runs to go on for so many valid ones."""
+        """Whether there are too many void runs to go on for this number of valid ones."""
         return len(self.values) < wanted and len(self.voids) >= max(MAX_VOIDS, len(self.values) + 1)
 
 
@@ -184,7 +184,7 @@ class Search:
     def next(self, known: Knowledge, at_once: int = 1) -> Next:
         """What to do now: candidates to build and run, which may go on side by side, or the answer.
 
-        ``at_once``: so many runs go on side by side. With more than a candidate needs, several are tried at once.
+        ``at_once``: how many runs go on side by side. With more than a candidate needs, several are tried at once.
         """
         if work := self._for_ends(known):
             return work

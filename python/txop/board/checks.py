@@ -18,7 +18,7 @@ from txop.present.format import plural
 FEW_PPDUS = 20
 """With fewer PPDUs at a rate, the share of them that was answered says little."""
 ANSWERED = 0.9
-"""Where so many are answered, acknowledging works."""
+"""Where at least this share is answered, acknowledging works."""
 UNANSWERED = 0.1
 """Where fewer are answered, it does not; in between, loss on the air would look the same."""
 FEW_DATA = 100

@@ -56,7 +56,7 @@ def add(root: Path, sources: Sequence[Source], title: str | None = None) -> Writ
         had, now = (set(os.listdir(each / "runs")) for each in (root, beside))  # noqa: PTH208 - names only
         lost = sorted(had - now)
         if lost:
-            raise CannotImport(f"run {lost[0]} would be lost", where=str(root), what_to_do="import all files anew")
+            raise CannotImport(f"run {lost[0]} would be lost", where=str(root), what_to_do="import all files again")
         for path in root.iterdir():
             if path.name not in _MADE_AGAIN:
                 copy = shutil.copytree if path.is_dir() and not path.is_symlink() else shutil.copy2

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IN_FLIGHT = 4
 """Captures handed out per thread of the cluster: enough that none waits for this machine."""
 TRIES = 3
-"""So often a capture is handed out anew after the scheduler gave it up; each time stands for several workers."""
+"""How often a capture is handed out again after the scheduler gave it up; each time stands for several workers."""
 DIED = "every worker that read it died: txop air on it alone says more"
 CONNECT_S = 20
 
