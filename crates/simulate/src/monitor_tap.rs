@@ -122,6 +122,14 @@ impl Taps {
                     end.clone_from(name);
                 }
             }
+            // The monitor captures every frame, also where a run is too short for beacons to show it.
+            for step in fall.steps.iter_mut().filter(|_| fall.timing == "stamps") {
+                match step.cause.as_str() {
+                    "idle" => "idle".clone_into(&mut step.label),
+                    "idle_queued" => "idle while the sender had an MPDU to repeat".clone_into(&mut step.label),
+                    _ => {}
+                }
+            }
         }
         Ok(Some(report.waterfalls))
     }
