@@ -21,7 +21,7 @@ const CAUSES: [(&str, &str); 14] = [
     ("damaged", "damaged or uncaptured frames"),
     ("idle_queued", "idle while the sender had an MPDU to repeat"),
     ("idle", "idle"),
-    ("unobserved", "not observed: on another channel, or not even beacons captured"),
+    ("unobserved", "not observed: changes of the channel, and long pauses without any frame"),
 ];
 
 /// Builds the waterfall of `link` (`reverse`: the link the other way); `None` without observed payload.
