@@ -137,8 +137,10 @@ impl Listener {
 
         let mut doubts: Vec<Sentence> = Vec::new();
         let seconds = observed_ns as f64 / 1e9;
+        let sends_beacons = stations.table.iter().any(|(_, station)| station.own_beacons > 0);
         if self.infrastructure_data >= MIN_FRAMES
             && rasters.is_empty()
+            && !sends_beacons
             && observed_ns > i64::from(USUAL_TU) * TU_NS * 10
         {
             let due = (observed_ns / (i64::from(USUAL_TU) * TU_NS)) as u64;
