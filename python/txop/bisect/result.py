@@ -270,10 +270,12 @@ def _sure(
             + (", which has other causes, too." if not 80 <= 100 * step.estimate / ends.estimate <= 125 else ".")
         )
     settled = [row for row in rows[1:] if row.standing in (Standing.GOOD, Standing.BAD)]
-    wrong = len(settled) * (1 - confidence)
+    # one that had more runs than the least was judged twice
+    looks = len(settled) + sum(len(row.runs) > bisection.request.least for row in settled)
+    wrong = looks * (1 - confidence)
     found.append(
         f"That {rows[answer.bad].name} is {bisection.request.looking_for} rests on one comparison; that it is the "
-        f"first, on {plural(len(settled), 'verdict')} at {100 * confidence:g} % each"
+        f"first, on {plural(looks, 'verdict')} at {100 * confidence:g} % each"
         + (f": all are right with at least {100 * (1 - wrong):.0f} %." if 0 < wrong < 1 else ".")
     )
     found.append(
