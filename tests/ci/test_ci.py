@@ -145,6 +145,13 @@ def test_the_same_module_is_not_run(played, plan_file, tmp_path, capsys):
     assert "byte for byte" in (tmp_path / "out" / "mail.txt").read_text().replace("\n  ", " ")
 
 
+def test_the_terminal_shows_the_mail(played, plan_file, tmp_path, capsys):
+    played.same = True
+    with pytest.raises(SystemExit):
+        main(["ci", "--series", str(mbox(tmp_path)), "--plan", str(plan_file), "-o", str(tmp_path / "out")])
+    assert capsys.readouterr().out == (tmp_path / "out" / "mail.txt").read_text()
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0.1, 1e4), min_size=1, max_size=12))
 def test_runs_that_are_the_same_are_never_better_or_worse(values):

@@ -132,7 +132,9 @@ def ci(
     if as_json:
         console.write_json(result.model_dump_json())
     else:
-        console.stdout().print(safe_text((output / MAIL).read_text(encoding="utf-8").rstrip("\n")), soft_wrap=True)
+        out = console.stdout()
+        for line in (output / MAIL).read_text(encoding="utf-8").splitlines():
+            out.print(safe_text(line), soft_wrap=True)
     if not result.ok:
         return ExitCode.VERDICT_NO
     return ExitCode.OK if finished else ExitCode.PARTIAL
