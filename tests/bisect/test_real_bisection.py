@@ -18,15 +18,15 @@ kind = "guest"
 kind = "guest"
 [guest]
 driver = "rtl8xxxu"
-mips = 125
+mips = 500
 check_exact = "none"
 [[arm]]
 name = "driver"
 [[test]]
 name = "tx"
 kind = "tcp-tx"
-duration_s = 1
-warm_up_s = 1
+duration_s = 3
+warm_up_s = 2
 [design]
 blocks = 3
 confidence = 0.75    # three runs of each: the effect is large, and guests are slow
