@@ -253,7 +253,7 @@ proptest! {
                     bytes[0] %= 9;
                     let len = bytes.len() - HEADER;
                     (bytes[2], bytes[3]) = (len as u8, 0);
-                    bytes[HEADER..].first_mut().map(|id| *id %= 0x40);
+                    bytes[HEADER] %= 0x40;
                     host.put(&bytes);
                 }
                 3 => host.put(&bytes),
