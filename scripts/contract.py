@@ -150,7 +150,10 @@ def model(name: str, item: Schema, known: dict[str, Schema]) -> str:
             shown, default = _identifier(key), f' = Field(alias="{key}")'
         if default == " = None" and not what.endswith("None"):
             what += " | None"
-        lines += [f"    {shown}: {what}{default}", *_docstring(meaning(value, known))]
+        line = f"    {shown}: {what}{default}"
+        if len(line) > WIDTH:
+            line = f"    {shown}: (\n        {what.replace(' | ', chr(10) + '        | ')}\n    ){default}"
+        lines += [line, *_docstring(meaning(value, known))]
     return "\n".join(lines)
 
 

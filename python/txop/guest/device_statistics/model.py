@@ -1037,5 +1037,14 @@ class Statistics(Model):
     """What has to be added to it for the time stamps of the captures, ns."""
     urbs: UrbCounters
     """The bus."""
-    device: Rtl8188cusStatistics | Mt7610uStatistics | Ar6003Statistics | NcmStatistics | MbimStatistics | EcmStatistics | QmiModemStatistics | None
+    device: (
+        Rtl8188cusStatistics
+        | Mt7610uStatistics
+        | Ar6003Statistics
+        | NcmStatistics
+        | MbimStatistics
+        | EcmStatistics
+        | QmiModemStatistics
+        | None
+    )
     """The device; null when it counts nothing."""
