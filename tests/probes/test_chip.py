@@ -319,7 +319,7 @@ def test_every_counter_that_is_asked_for_is_one_of_a_device(monkeypatch: pytest.
     grown = chip.Growth(1.0, {})
     chip._figures(grown, "chip")
     chip._figures(grown, "ap")
-    chip._passed(grown, {}, {})
+    chip._passed(grown, {}, {}, None)
     chip._rts_rate(grown)
     assert {"device.chip.interrupts", "device.air.ap.bytes", "device.qmi_modem.engine_busy_ns"} < asked
     for path in asked:
