@@ -487,6 +487,8 @@ up() {
 }
 
 down() {
+    # stock ath6kl waits for itself for ever, with rtnl held, when its card goes while the interface is up
+    ! stays || ip -n dut link set wlan0 down 2>/dev/null
     for pid in "$run"/wpa*.pid "$run/hostapd.pid" "$run/vusb.pid"; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
