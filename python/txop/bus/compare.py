@@ -6,7 +6,7 @@ own clock, so only lengths of time are compared and never moments. One capture p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from txop.bus.model import Device, Endpoint, Traffic
@@ -95,8 +95,9 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
     if len(reports) != 2:
         raise ValueError("a comparison needs two captures")
     devices = [main_device(report) for report in reports]
+    framings = _framings(reports, devices)
     figures = [
-        {figure.key: figure for figure in key_figures(report, device)}
+        {figure.key: figure for figure in key_figures(report, device, framings)}
         for report, device in zip(reports, devices, strict=True)
     ]
     names: dict[str, KeyFigure] = {}
@@ -130,17 +131,20 @@ def main_device(report: BusReport) -> Device | None:
     return None
 
 
-def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]:
-    """The figures of ``device`` that a comparison shows. Figures that a layer does not record are left out."""
+def key_figures(
+    report: BusReport, device: Device | None, framings: Mapping[str, str] | None = None
+) -> Iterator[KeyFigure]:
+    """The figures of ``device`` that a comparison shows. Figures that a layer does not record are left out.
+
+    ``framings``: by way, what the transfers carry whose datagrams are counted, where the captures differ in it.
+    """
     if device is None:
         return
     endpoints = [e for e in report.endpoints if e.device == device.name]
     for way, direction in (("uplink", "out"), ("downlink", "in")):
         bulk = _main_bulk(report, device, direction)
         if bulk is not None:
-            traffic = _main_traffic(report, bulk)
-            framing = "" if traffic is None else _framing_beside_others(report, traffic)
-            yield from _bulk(way, bulk, traffic, framing)
+            yield from _bulk(way, bulk, _main_traffic(report, bulk), (framings or {}).get(way, ""))
     for e in endpoints:
         if (e.transfer, e.direction) == ("interrupt", "in"):
             yield KeyFigure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
@@ -168,7 +172,7 @@ def key_figures(report: BusReport, device: Device | None) -> Iterator[KeyFigure]
 
 
 def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str) -> Iterator[KeyFigure]:
-    """``framing``: of ``traffic``, where transfers of others share the endpoint."""
+    """``framing``: of ``traffic``, in each capture, where that has to be said."""
     word = way.capitalize()
     if traffic is not None:
         yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer{framing}", "datagrams", 1.0,
@@ -197,6 +201,22 @@ def _main_bulk(report: BusReport, device: Device, direction: str) -> Endpoint | 
 def _main_traffic(report: BusReport, e: Endpoint) -> Traffic | None:
     rows = [t for t in report.traffic if (t.device, t.endpoint) == (e.device, e.address) and t.framing in _NETWORK]
     return max(rows, key=lambda t: t.bytes, default=None)
+
+
+def _framings(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> dict[str, str]:
+    """By way, what the transfers carry whose datagrams are counted; empty where that is all there is, and the same."""
+    found = {}
+    for way, direction in (("uplink", "out"), ("downlink", "in")):
+        named, is_all = [], True
+        for report, device in zip(reports, devices, strict=True):
+            bulk = None if device is None else _main_bulk(report, device, direction)
+            traffic = None if bulk is None else _main_traffic(report, bulk)
+            if traffic is not None:
+                named.append(f"{'AB'[len(named)]}: {_FRAMINGS[traffic.framing]}")
+                is_all = is_all and not _framing_beside_others(report, traffic)
+        if len(named) == 2 and not (is_all and named[0][3:] == named[1][3:]):
+            found[way] = f" ({', '.join(named)})"
+    return found
 
 
 def _framing_beside_others(report: BusReport, traffic: Traffic) -> str:

@@ -163,7 +163,7 @@ def _show_verdicts(out: Console, report: BusReport) -> None:
 
     out.print(console.safe_text("What the bus shows", "bold underline"))
     if not report.verdicts:
-        out.print(console.safe_text("Nothing that can be told of it: too little was captured of each kind.", "dim"))
+        out.print(console.safe_text("Nothing can be told: too little was captured of each kind.", "dim"))
     styles = {"bad": "bold red", "good": "bold green"}
     for verdict in report.verdicts[:_VERDICTS_SHOWN]:
         out.print()

@@ -136,7 +136,7 @@ def _why_not(report: AirReport, station: str | None) -> str:
     if not any(link.mpdu_retry.frames for link in report.links):
         summary = report.summary
         where = "the capture" if summary.window is None and summary.selection is None else "the part that was counted"
-        return f"Not available: no unicast data frames between two stations are in {where}."
+        return f"Not available: no undamaged unicast frame with data, from one station to another, is in {where}."
     limits = [limit for limit in report.summary.limits if "waterfall" in limit.affects]
     # Others make a waterfall weaker; without these there would be one.
     preventing = [limit.text for limit in limits if limit.code in _PREVENTS]

@@ -47,7 +47,9 @@ def _network(report: AirReport, selection: Selection) -> str:
     named = f"network {network(selection)}: named as the BSSID of {counted}"
     if air.bss_share is None:
         return f"{named}. Its share of the time is not available"
+    least = "" if report.hearing.silence_is_evidence else "at least "
     return (
-        f"{named}. It has {fmt.share(air.bss_share)} of the time observed; busy ({fmt.share(air.busy_share)}) and the"
+        f"{named}. It has {least}{fmt.share(air.bss_share)} of the time observed; busy ({least}"
+        f"{fmt.share(air.busy_share)}) and the"
         " counts of the summary are of all frames on the channel"
     )

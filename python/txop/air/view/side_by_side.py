@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from txop.air.compare import Comparison, Difference, letter
 from txop.present import cells
 from txop.present import format as fmt
@@ -9,6 +11,8 @@ from txop.present.blocks import Cell, Column, Grid
 
 _NAMED = 4
 """Figures that are named of those that a capture lacks."""
+_OF_ALL_FRAMES = frozenset({"summary", "ghosts", "stations", "airtime"})
+"""Sections whose figures need no explained direction."""
 
 
 def grid(comparison: Comparison) -> Grid:
@@ -44,16 +48,25 @@ def not_available(comparison: Comparison) -> list[str]:
     """A sentence for each capture that lacks figures which another has."""
     notes = []
     for index, capture in enumerate(comparison.captures):
-        labels = [
-            row.label
+        lacking = [
+            row
             for row in comparison.differences
             if row.values[index] is None and any(value is not None for value in row.values)
         ]
-        if labels:
-            more = f" and {len(labels) - _NAMED} more" if len(labels) > _NAMED else ""
-            why = "" if capture.ta is not None else ", because no direction of traffic is explained in it"
-            notes.append(f"Not available in {letter(index)}: {'; '.join(labels[:_NAMED])}{more}{why}.")
+        unexplained = [row for row in lacking if capture.ta is None and row.section not in _OF_ALL_FRAMES]
+        others = [row for row in lacking if row not in unexplained]
+        why = ", because no direction of traffic is explained in it"
+        notes += [
+            f"Not available in {letter(index)}: {_named(rows)}{reason}."
+            for rows, reason in ((others, ""), (unexplained, why))
+            if rows
+        ]
     return notes
+
+
+def _named(rows: Sequence[Difference]) -> str:
+    more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+    return "; ".join(row.label for row in rows[:_NAMED]) + more
 
 
 def _value(row: Difference, value: float | None) -> Cell:

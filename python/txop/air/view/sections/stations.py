@@ -71,9 +71,9 @@ def _stations(report: AirReport, options: Options) -> Grid:
     notes = [f"{groups} group address{'es' if groups > 1 else ''} not listed." if groups else ""]
     if report.ghosts and not options.list_ghosts:
         notes.append(
-            f"{fmt.plural(report.ghost_effect.ghosts, 'ghost')} with "
-            f"{fmt.plural(report.ghost_effect.ghost_frames, 'frame')} not counted here; section 3 lists them, with "
-            "their likely origin where one is known."
+            f"Not counted here: {fmt.plural(report.ghost_effect.ghosts, 'ghost')} with "
+            f"{fmt.plural(report.ghost_effect.ghost_frames, 'frame')}. Section 3 lists ghosts, with their likely "
+            "origin where one is known."
         )
     return Grid("Stations", columns, rows, " ".join(n for n in notes if n), "stations")
 
