@@ -59,7 +59,7 @@ wait_for() { # wait_for SECONDS COMMAND...: until it succeeds; 1 when it never d
 
 # Drivers without mac80211 do not say that their radio may leave the first network namespace (WIPHY_FLAG_NETNS_OK): there
 # `dut` is another name of that one.
-stays() { [ "$device" = ar6003 ]; }
+stays() { [ "$device" = ar6003 ] || [ -e "$run/stays" ]; }
 
 wireless() { # the first wireless interface of this namespace
     for interface in /sys/class/net/*/phy80211; do
@@ -466,7 +466,7 @@ namespaces() {
     mkdir -p "$run" "$out"
     for namespace in ap dut; do
         if [ "$namespace" = dut ] && stays; then
-            ip netns attach dut $$
+            ip netns attach dut $$ && : >"$run/stays" # for who ends the laboratory without these variables
         else
             ip netns add "$namespace"
         fi && ip -n "$namespace" link set lo up || fail "no namespace $namespace"
@@ -486,9 +486,18 @@ up() {
     [ "${LAB_ONLY:-}" = plug ] || { serve && join; }
 }
 
+# Stock ath6kl waits for itself for ever, with rtnl held, when its card goes while the interface is up.
+let_go() {
+    if [ -s "$run/wpa.pid" ]; then
+        supplicant=$(cat "$run/wpa.pid")
+        kill "$supplicant" 2>/dev/null
+        wait_for 10 gone "$supplicant"
+    fi
+    ip -n dut link set wlan0 down 2>/dev/null
+}
+
 down() {
-    # stock ath6kl waits for itself for ever, with rtnl held, when its card goes while the interface is up
-    ! stays || ip -n dut link set wlan0 down 2>/dev/null
+    ! stays || let_go
     for pid in "$run"/wpa*.pid "$run/hostapd.pid" "$run/vusb.pid"; do
         [ -s "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
     done
