@@ -36,8 +36,7 @@ const DEVICE: u32 = 2;
 /// guest has not.
 const STATIONS_MAX: u8 = 16;
 
-/// How often an interrupt of an SDIO card that lasts is reported, us: of 125, 500 and 2000 the best for throughput and for ping
-/// (docs/virtual-sdio.md).
+/// How often an interrupt of an SDIO card that lasts is reported, us: more often costs the processor, more seldom the latency.
 const CARD_INTERRUPT_US: u64 = 500;
 
 /// Why a run ends early.
@@ -159,11 +158,9 @@ fn device(args: &DeviceArgs) -> Result<Box<dyn Device>, RunError> {
             let vocabulary: Box<dyn Vocabulary> = match args.device {
                 DeviceKind::Rtl8188cus | DeviceKind::Rtl8723au => Box::new(RegisterNames::default()),
                 DeviceKind::Mt7610u => Box::new(mt7610u::RegisterNames::default()),
-                DeviceKind::Ar6003
-                | DeviceKind::Ncm
-                | DeviceKind::Mbim
-                | DeviceKind::Ecm
-                | DeviceKind::QmiModem => Box::new(Plain),
+                DeviceKind::Ar6003 | DeviceKind::Ncm | DeviceKind::Mbim | DeviceKind::Ecm | DeviceKind::QmiModem => {
+                    Box::new(Plain)
+                }
             };
             Box::new(Traced::create(device, vocabulary, path).map_err(file(path))?)
         }
