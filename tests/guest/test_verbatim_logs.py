@@ -1,8 +1,9 @@
 """The two logs of the rtl8xxxu bug list, as real dongles wrote them, come out of shipped fault scripts word for word.
 
-The lines are those of ``tests/klog/wiki`` (the wiki page of the rtl8xxxu work on the GARDENA gateway, Linux 5.10 to
-5.13). They are compared with what Debian's 6.1 says, whose driver still writes these messages; only the place of the
-device on the bus differs. Newer drivers try a download six times, so that a line may come several times in a row.
+The lines are those of ``examples/boards/rtl8xxxu-gardena`` (the wiki page of the rtl8xxxu work on the GARDENA gateway,
+Linux 5.10 to 5.13). They are compared with what Debian's 6.1 says, whose driver still writes these messages; only the
+place of the device on the bus differs. Newer drivers try a download six times, so that a line may come several times in
+a row.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
 from txop.guest_trials.kernel_lines import read_kernel_lines
 
-WIKI = Path(__file__).parents[1] / "klog/wiki"
+WIKI = Path(__file__).parents[2] / "examples" / "boards" / "rtl8xxxu-gardena"
 ELSEWHERE = re.compile(r"new high-speed USB device number")
 """Names the host controller and a number that the machine counted."""
 DEVICE = {"1-1.5.4": "1-1"}

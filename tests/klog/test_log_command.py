@@ -13,7 +13,7 @@ from txop.core.errors import ExitCode
 from txop.klog import LogReport, shipped_rules
 from txop.klog import report as models
 
-WIKI = Path(__file__).parent / "wiki"
+WIKI = Path(__file__).parents[2] / "examples" / "boards" / "rtl8xxxu-gardena"
 FAILURE = WIKI / "firmware-upload-failure.txt"
 IQK = WIKI / "rx-iqk-failed.txt"
 DOCUMENT = Path(__file__).parents[2] / "docs" / "kernel-log.md"

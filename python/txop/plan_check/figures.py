@@ -18,6 +18,8 @@ _BUS = (
 )  # fmt: skip
 _CHIP = tuple(key for key in METRICS if key.startswith("chip_"))
 """Figures of a virtual chip, in a guest."""
+_OF_CDC_NCM = ("ncm", "mbim")
+"""Devices in a guest whose driver counts why a block ended; a machine of its own can have one, too."""
 _TRIAL = ("faults", "kernel_warnings", "hung_tasks")
 _CYCLES = (
     "cycles", "cycles_failed", "recovery_s", "slab_growth_kb", "vmalloc_growth_kb", "pages_growth_kb", "leaks",
@@ -56,6 +58,9 @@ def figures_of(plan: Plan, test: Test) -> list[str]:
         found.update(_BUS)
     if any(target.kind == "guest" for target in plan.target.values()):
         found.update(_CHIP)
+    guests = [spec for spec in map(plan.guest_of, plan.arm) if spec is not None]
+    if not guests or any(spec.device in _OF_CDC_NCM for spec in guests):
+        found.add("ncm_timer_percent")
     if test.latency != "none":
         found.update(_LATENCY)
     flows = flows_of(test, plan.warm_up_s(test))
