@@ -15,7 +15,7 @@ from txop.formats.reading import lines_of, text_of
 _WHAT = "a DokuWiki page"
 _HEADING = re.compile(r" *(={2,6}) *(.{1,300}?) *={2,6} *")
 _LONGEST_LINE = 20_000
-_DIVIDER = re.compile(r"\[\[.*?\]\]|\{\{.*?\}\}|([|^])")
+_DIVIDER = re.compile(r"\[\[(?:(?!\[\[).)*?\]\]|\{\{(?:(?!\{\{).)*?\}\}|([|^])")
 
 
 @dataclass(frozen=True, slots=True)
