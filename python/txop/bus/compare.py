@@ -207,7 +207,8 @@ def _framings(reports: Sequence[BusReport], devices: Sequence[Device | None]) ->
     """By way, what the transfers carry whose datagrams are counted; empty where that is all there is, and the same."""
     found = {}
     for way, direction in (("uplink", "out"), ("downlink", "in")):
-        named, is_all = [], True
+        named: list[str] = []
+        is_all = True
         for report, device in zip(reports, devices, strict=True):
             bulk = None if device is None else _main_bulk(report, device, direction)
             traffic = None if bulk is None else _main_traffic(report, bulk)
