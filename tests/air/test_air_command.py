@@ -104,7 +104,7 @@ def test_sections_and_station(run, report):
     assert "1. Summary" not in out
     assert "Where the throughput" not in out
     _, out, _ = run({"a": whole(report)}, "a", "--section", "stations", "--station", ADDRESS.upper())
-    table = out.split("Stations\n")[1].split("Networks")[0]
+    table = out.split("\nStations")[1].split("\nNetworks")[0]
     assert ADDRESS in table
     assert "a4:c3:f0:12:9b:07" not in table
 
