@@ -76,7 +76,7 @@ CORPUS = (
     Golden(
         "usb/SYNTH_ncm_mbim_qmap.pcap",
         "06d46c49ff5bda91c107a4e055b9b8d2e078f2e66409d15c770fc8c823284ae0",
-        ("1.6: unknown", "1.5: 2 transfers to the host carry 16-bit NTBs"),
+        ("1.6: unknown", "2 transfers to the host carry 16-bit NTBs"),
         ("modem (QMAP)", "aggregated:"),
     ),
     Golden(

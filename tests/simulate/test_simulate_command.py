@@ -67,7 +67,7 @@ def test_the_capture_of_the_air_is_read_by_txop_air(run, tmp_path, capfd):
 
     def figures(
         waterfalls,
-    ):  # a label is of what is known: the link's monitor captured all, a capture alone cannot tell
+    ):  # labels differ: a capture alone cannot tell that it has every frame
         return [[{**step, "label": ""} for step in fall["steps"]] for fall in waterfalls]
 
     assert figures(report["waterfalls"]) == figures(falls)
