@@ -4,110 +4,22 @@ use wire::ieee80211::{
     Action, AddbaRequest, AddbaResponse, BlockAckParameters, FixedFields, FrameControl, FrameKind, Header, MacAddr,
     QosControl, Seq, StatusCode,
 };
-use wire::sdio::wmi::{cipher, AddKey, DataHeader, Event, NOISE_DBM};
+use wire::sdio::wmi::{cipher, DataHeader, Event, NOISE_DBM};
 
-use super::firmware::{body, legacy_chain, Firmware, ToHost};
-use super::join::Join;
+use super::firmware::{body, legacy_chain, Firmware, ToHost, UP_WINDOW};
+use super::network::Join;
 use crate::air::{Protection, Reception};
-use crate::chips::ccmp::{Ccmp, HEADER as CCMP_HEADER, MIC};
+use crate::chips::ccmp::{HEADER as CCMP_HEADER, MIC};
 use crate::peers::queue::Queued;
 
-/// Frames that may be out of order towards the access point, and towards the host, whose driver reorders so many at most
-/// (Linux ath6kl/core.h, AGGR_WIN_SZ_MAX).
-pub(super) const UP_WINDOW: u16 = 64;
+/// Frames that may be out of order towards the host, whose driver reorders so many at most (Linux ath6kl/core.h,
+/// AGGR_WIN_SZ_MAX).
 const DOWN_WINDOW: u16 = 8;
 /// Bytes of the two addresses of an Ethernet frame, and of the length behind them.
 const ADDRESSES: usize = 12;
 const ETHERNET: usize = ADDRESSES + 2;
 /// Longest frame that the host is given: what an MSDU can be (IEEE 802.11-2020, 9.2.4.7.1), with its addresses.
 const FRAME_MAX: usize = 2304 + ETHERNET;
-/// Header of CCMP: bit 5 of its fourth byte (12.5.3.2).
-const EXTENDED_IV: u8 = 0x20;
-
-/// The keys of a connection. Others than CCMP's are not modelled.
-#[derive(Default)]
-pub(super) struct Keys {
-    pairwise: Option<Ccmp>,
-    group: [Option<Ccmp>; 4],
-    /// The last packet number that was sent.
-    number: u64,
-}
-
-impl Keys {
-    pub(super) fn add(&mut self, key: &AddKey) {
-        let bytes = *key.key.first_chunk().unwrap_or(&[0; 16]);
-        let ccmp = (key.cipher & cipher::CCMP != 0 && key.len == 16).then(|| Ccmp::new(bytes));
-        if key.group {
-            if let Some(slot) = self.group.get_mut(usize::from(key.index & 3)) {
-                *slot = ccmp;
-            }
-        } else {
-            (self.pairwise, self.number) = (ccmp, 0);
-        }
-    }
-
-    pub(super) fn remove(&mut self, index: u8) {
-        if let Some(slot) = self.group.get_mut(usize::from(index & 3)) {
-            *slot = None;
-        }
-    }
-
-    /// Encrypts a data frame of a header and a body; `None`: there is no key, and it stays as it is.
-    fn encrypt(&mut self, header: &Header, body: &[u8]) -> Option<Vec<u8>> {
-        let key = self.pairwise.as_ref()?;
-        self.number += 1;
-        let [n0, n1, n2, n3, n4, n5, ..] = self.number.to_le_bytes();
-        let mut mpdu = Vec::with_capacity(header.header_len + CCMP_HEADER + body.len() + MIC);
-        Header { fc: header.fc.with_protected(true), ..*header }.emit(&mut mpdu);
-        mpdu.extend([n0, n1, 0, EXTENDED_IV, n2, n3, n4, n5]);
-        mpdu.extend_from_slice(body);
-        key.encrypt(&mut mpdu).then_some(mpdu)
-    }
-
-    /// Decrypts a frame in place. `None`: there is no key for it, or it is too short; else whether its integrity code is right.
-    fn decrypt(&self, header: &Header, mpdu: &mut [u8]) -> Option<bool> {
-        let id = *mpdu.get(header.header_len + 3)? >> 6;
-        let key = if header.receiver().is_group() { self.group.get(usize::from(id))? } else { &self.pairwise };
-        key.as_ref()?.decrypt(mpdu)
-    }
-}
-
-/// Sequence numbers of one TID that have come.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Duplicates {
-    newest: Option<Seq>,
-    /// Bit n: the number n before the newest has come.
-    seen: u64,
-}
-
-impl Duplicates {
-    /// Whether a frame has come before; it has from now on.
-    fn is_new(&mut self, sequence: Seq) -> bool {
-        let Some(newest) = self.newest else {
-            (self.newest, self.seen) = (Some(sequence), 1);
-            return true;
-        };
-        let ahead = sequence.offset_from(newest);
-        if ahead > 0 {
-            self.newest = Some(sequence);
-            self.seen = self.seen.checked_shl(ahead.unsigned_abs().into()).unwrap_or(0) | 1;
-            return true;
-        }
-        match 1u64.checked_shl(ahead.unsigned_abs().into()) {
-            Some(bit) => {
-                let new = self.seen & bit == 0;
-                self.seen |= bit;
-                new
-            }
-            // Long before: the sender has started over.
-            None => {
-                (self.newest, self.seen) = (Some(sequence), 1);
-                true
-            }
-        }
-    }
-}
-
 impl Firmware {
     /// A frame of the host, on an endpoint whose credits it has used.
     pub(super) fn transmit(&mut self, now_ns: u64, message: &[u8], cookie: u64) {
@@ -254,31 +166,5 @@ impl Firmware {
         self.rx.bytes += len as u64;
         self.waiting += 1;
         self.to_host.push(ToHost::Frame(tid & 7, frame));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_twice_is_a_duplicate() {
-        let mut duplicates = Duplicates::default();
-        let mut is_new = |sequence: u16| duplicates.is_new(Seq::new(sequence));
-        let got = [4_094, 1, 4_094, 4_095, 4_095, 2, 2, 0, 66, 2, 65, 65].map(&mut is_new);
-        assert_eq!(got, [true, true, false, true, false, true, false, true, true, true, true, false]);
-    }
-
-    #[test]
-    fn only_ccmp_has_keys() {
-        let mut keys = Keys::default();
-        let key = AddKey { index: 1, cipher: cipher::TKIP, group: false, len: 32, key: [7; 32] };
-        keys.add(&key);
-        assert!(keys.pairwise.is_none());
-        keys.add(&AddKey { cipher: cipher::CCMP, len: 16, ..key });
-        keys.add(&AddKey { cipher: cipher::CCMP, len: 16, group: true, ..key });
-        assert!(keys.pairwise.is_some() && keys.group[1].is_some());
-        keys.remove(1);
-        assert!(keys.group[1].is_none());
     }
 }

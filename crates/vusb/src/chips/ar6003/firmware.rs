@@ -6,9 +6,8 @@ use wire::phy::{EdcaParameters, Mode, RateSet};
 use wire::sdio::wmi::{Command, Connect, Counters, Event, NOISE_DBM};
 
 use super::assumptions::Assumptions;
-use super::data::{Duplicates, Keys};
-use super::join::{Join, Network};
-use super::scan::{Scan, Seen};
+use super::keys::{Duplicates, Keys};
+use super::network::{Join, Network, Scan, Seen};
 use super::statistics::{ChipCounters, RxCounters, TxCounters};
 use crate::air::rates::{Modulation, LEGACY_RATES, MCS0};
 use crate::air::{rates, Outcome, Ppdu, Protection, Reception, Station, Tuned};
@@ -26,6 +25,8 @@ pub(super) const SEQUENCES: usize = 17;
 const MANAGEMENT: usize = SEQUENCES - 1;
 /// Frames that wait at most. The host's credits are fewer.
 const QUEUE_MAX: usize = 1_100;
+/// Frames that may be out of order towards the access point.
+pub(super) const UP_WINDOW: u16 = 64;
 /// 1 Mbit/s, for management frames.
 const SLOWEST: Mode = Mode::Dsss { rate_500kbps: 2, short_preamble: Some(false) };
 /// Networks whose beacons are reported (wmi.h, enum wmi_bss_filter): those of the own one.
@@ -351,7 +352,7 @@ impl Station for Firmware {
         if self.scan.is_some() {
             return self.probes.begin(0, 1);
         }
-        let ppdu = self.queue.begin(self.agreements.up, super::data::UP_WINDOW)?;
+        let ppdu = self.queue.begin(self.agreements.up, UP_WINDOW)?;
         if ppdu.mpdus.first().is_some_and(|mpdu| Mpdu::new(mpdu.as_slice()).is_data()) {
             self.tx_rate = rate_index(&ppdu.mode);
         }

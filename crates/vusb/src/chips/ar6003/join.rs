@@ -4,12 +4,11 @@ use wire::ieee80211::{
     CapabilityInfo, FixedFields, FrameControl, FrameKind, HtCapabilities, MacAddr, ManagementBody, ManagementElements,
     ReasonCode, Rsn, StatusCode, SuiteSet, Wmm,
 };
-use wire::phy::RateSet;
 use wire::sdio::wmi::{authentication, cipher, Disconnected, Event};
 
-use super::data::{Duplicates, Keys};
 use super::firmware::{body, Firmware, ToHost, SEQUENCES};
-use super::scan::{Seen, RATES};
+use super::keys::{Duplicates, Keys};
+use super::network::{Join, Network, RATES};
 
 /// Time that an access point has to answer, and how often it is asked.
 const ANSWER_NS: u64 = 200_000_000;
@@ -23,48 +22,6 @@ const CCMP: u8 = 4;
 const PSK: u8 = 2;
 /// HT Capability Information: SM power save disabled, short guard interval in 20 MHz.
 const HT_INFORMATION: u16 = 0x000c | 1 << 5;
-
-/// How far joining is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Join {
-    Idle,
-    /// The network is looked for.
-    Searching,
-    /// An authentication is under way: when it is asked for again, and how often it was.
-    Authenticating(u64, u8),
-    /// An association is.
-    Associating(u64, u8),
-    Connected,
-}
-
-/// The network that is joined, or is being joined.
-#[derive(Clone, Debug)]
-pub(super) struct Network {
-    pub(super) bssid: MacAddr,
-    pub(super) frequency_mhz: u16,
-    interval_tu: u16,
-    pub(super) qos: bool,
-    pub(super) basic: Option<RateSet>,
-    capability: CapabilityInfo,
-    ht: bool,
-    /// Body of the association request, which the host hears of.
-    request: Vec<u8>,
-}
-
-impl Network {
-    fn of(seen: &Seen) -> Self {
-        Self {
-            bssid: seen.bssid,
-            frequency_mhz: seen.tuned.frequency_mhz,
-            interval_tu: seen.interval_tu,
-            qos: seen.wmm,
-            basic: Some(RateSet::basic_of(&seen.basic_rates)).filter(|set| !set.is_empty()),
-            capability: seen.capability,
-            ht: seen.ht && seen.wmm,
-            request: Vec::new(),
-        }
-    }
-}
 
 impl Firmware {
     pub(super) fn is_connected_to(&self, address: MacAddr) -> bool {

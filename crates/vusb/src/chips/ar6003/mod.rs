@@ -19,7 +19,9 @@ mod data;
 mod firmware;
 mod htc;
 mod join;
+mod keys;
 mod memory;
+mod network;
 mod scan;
 mod statistics;
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Looking for networks: a probe request on every channel, and some time to listen.
 
-use wire::ieee80211::{
-    CapabilityInfo, FixedFields, FrameControl, FrameKind, MacAddr, ManagementBody, ManagementElements,
-};
+use wire::ieee80211::{FixedFields, FrameControl, FrameKind, MacAddr, ManagementBody, ManagementElements};
 use wire::sdio::wmi::{BssInfo, Event};
 
 use super::firmware::Firmware;
+use super::network::{Scan, Seen, RATES};
 use crate::air::{Reception, Tuned};
 use crate::peers::queue::Queue;
 
@@ -13,43 +12,6 @@ use crate::peers::queue::Queue;
 const SEEN_MAX: usize = 64;
 /// Channels of a scan at most (wmi.h, WMI_MAX_CHANNELS).
 const CHANNELS_MAX: usize = 32;
-/// 1, 2, 5.5, 11 and 6 to 54 Mbit/s.
-pub(super) const RATES: [u8; 12] = [2, 4, 11, 22, 12, 18, 24, 36, 48, 72, 96, 108];
-
-/// A scan under way.
-#[derive(Clone, Debug)]
-pub(super) struct Scan {
-    channels: Vec<Tuned>,
-    at: usize,
-    /// When it leaves the channel.
-    pub(super) until_ns: u64,
-    /// The host has asked for it, and hears of its end; else the firmware has, to join.
-    for_host: bool,
-    /// What was reported: the network, and whether a probe response.
-    reported: Vec<(MacAddr, bool)>,
-}
-
-impl Scan {
-    /// The channel that it listens to.
-    pub(super) fn tuned(&self) -> Option<Tuned> {
-        self.channels.get(self.at).copied()
-    }
-}
-
-/// A network that was heard.
-#[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) bssid: MacAddr,
-    pub(super) ssid: Vec<u8>,
-    pub(super) tuned: Tuned,
-    pub(super) signal_dbm: i8,
-    pub(super) interval_tu: u16,
-    pub(super) capability: CapabilityInfo,
-    pub(super) basic_rates: Vec<u8>,
-    pub(super) ht: bool,
-    pub(super) wmm: bool,
-}
-
 /// Where a frequency is, in the band that the radio has.
 fn channel_of(frequency_mhz: u16) -> Option<Tuned> {
     (1..=14).filter_map(Tuned::channel).find(|tuned| tuned.frequency_mhz == frequency_mhz)
