@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from txop.archive.run_file import RunFile
+from txop.archive.run_file import RunFile, Value, Voiding
 from txop.bisect import engine
 from txop.campaign.run import RunOutcome
 from txop.guest.driver import DriverNotBuilt
@@ -103,8 +103,8 @@ def guests(monkeypatch, tmp_path) -> Guests:
         file = RunFile(
             run=label.run, block=label.block, position=1, arm=label.arm, test=label.test, origin=plan.origin,
             state="void" if void else "valid", started_at="2026-01-01T00:00:00Z", seconds=1.0,
-            void=[{"gate": "association-lost", "cause": "the association was lost"}] if void else [],
-            metrics={"throughput_mbit_s": {"value": value, "unit": "Mbit/s", "source": "iperf3"}},
+            void=[Voiding(gate="association-lost", cause="the association was lost")] if void else [],
+            metrics={"throughput_mbit_s": Value(value=value, unit="Mbit/s", source="iperf3")},
         )  # fmt: skip
         return RunOutcome(file, None, arm_failed=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -319,7 +320,7 @@ def test_table_markdown_wiki_and_csv_say_what_a_patch_does_given_the_others(tmp_
     text = " ".join(re.sub(r"<[^>]+>", " ", page(archive, result, tmp_path / "page.html")).split())
     assert "What each change does, given the others" in text
     assert "patch 7 patch 10 p10-7 vs p10 tx throughput 12 −40." in text
-    assert "can't be told: no two arms differ by it alone" in text
+    assert "can't be told: no two arms differ by it alone" in html.unescape(text)
     table = [entry for entry in comparison_rows(result) if entry[2] == "p10-7" and entry[3] == "p10"]
     assert [entry[-2:] for entry in table] == [("patch 7", "patch 10")]
 
