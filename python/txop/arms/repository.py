@@ -30,7 +30,7 @@ class Commit:
     """As git simplifies history for the folders asked for."""
     author: str
     date: str
-    """Of the author, ISO 8601."""
+    """When the author wrote it, ISO 8601."""
     subject: str
 
     @property

@@ -57,7 +57,7 @@ class Request(_Record):
     repository: str | None
     """``None``: a series on the distribution's source, or on the plan's own."""
     folders: list[str] = Field(default_factory=list)
-    """Of the repository: what is built."""
+    """Folders of the repository that are built."""
     candidates: list[Candidate] = Field(min_length=2)
     """The good one first, the bad one last."""
     notes: list[str] = Field(default_factory=list)

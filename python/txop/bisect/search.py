@@ -277,7 +277,7 @@ def _fresh(tried: set[int], count: int) -> tuple[int, ...]:
 
 
 def _once_per_module(known: Knowledge, work: Iterable[Work]) -> list[Work]:
-    """Of several candidates with the same module the first one is run."""
+    """Keep the first of several candidates that build the same module."""
     seen: set[str] = set()
     kept = []
     for each in work:

@@ -31,7 +31,7 @@ class Range:
     bad: str | None = None
     repository: Path | None = None
     folder: str | None = None
-    """Of the repository; default: where its Makefiles make the driver."""
+    """The driver's folder in the repository; default: where its Makefiles make the driver."""
     first_parent: bool = False
     series: tuple[Path, ...] = ()
 

@@ -32,7 +32,7 @@ class Check:
     shows: str
     """What a pass shows."""
     run: Callable[[AirReport, str], Outcome]
-    """Of the capture and the address of the device."""
+    """Takes the capture and the address of the device."""
 
 
 def run(name: CheckName, report: AirReport, station: str | None) -> Outcome:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 SUFFIXES = (".pcap", ".pcapng", ".cap", ".dmp", ".ntar")
-"""Of captures in folders, each also with what compresses it."""
+"""File endings of captures in folders, each also with that of a compression."""
 COMPRESSED = (".gz", ".zst")
 
 

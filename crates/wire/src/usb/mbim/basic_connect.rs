@@ -385,9 +385,9 @@ pub struct Activation {
     pub command: u32,
     /// The access point name (APN).
     pub access_string: String,
-    /// Of authentication.
+    /// User name for authentication.
     pub user: String,
-    /// Of authentication.
+    /// Password for authentication.
     pub password: String,
     /// Compression: 0 none.
     pub compression: u32,
