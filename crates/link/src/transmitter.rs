@@ -40,6 +40,16 @@ pub(crate) enum Step<'a, P> {
     Arrived(u64, HostId, P),
 }
 
+/// A packet that waits, or is on its way.
+#[derive(Clone, Debug)]
+struct Carried<P> {
+    /// When its last bit leaves.
+    sent_ns: u64,
+    to: HostId,
+    lost: bool,
+    packet: P,
+}
+
 /// The state of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Transmitter<P> {
@@ -48,9 +58,9 @@ pub(crate) struct Transmitter<P> {
     delay_ns: u64,
     limit: usize,
     loss: f64,
-    /// What has been sent and will arrive, then what waits: when the last bit leaves, for whom, the packet. One that was
-    /// lost on the way is gone, but its place is kept while there are others before it.
-    packets: VecDeque<(u64, HostId, Option<P>)>,
+    /// What has been sent, then what waits. A packet that was lost on the way keeps its place while there are others before
+    /// it.
+    packets: VecDeque<Carried<P>>,
     /// How many of them have been sent.
     sent: usize,
     /// When the next is sent and when the next arrives; `u64::MAX`: never.
@@ -87,7 +97,7 @@ impl<P: Packet> Transmitter<P> {
         if self.packets.len() == self.sent {
             self.sent_ns = sent_ns;
         }
-        self.packets.push_back((sent_ns, to, Some(packet)));
+        self.packets.push_back(Carried { sent_ns, to, lost: false, packet });
         Offer::Accepted
     }
 
@@ -99,24 +109,19 @@ impl<P: Packet> Transmitter<P> {
     /// Lets the next thing happen.
     pub(crate) fn step(&mut self, tell: &mut impl FnMut(Step<'_, P>)) {
         if self.arrives_ns <= self.sent_ns {
-            let Some((_, to, packet)) = self.packets.pop_front() else { return };
+            let Some(arrived) = self.packets.pop_front() else { return };
             self.sent -= 1;
             let at_ns = self.arrives_ns;
             self.look_ahead();
-            if let Some(packet) = packet {
-                tell(Step::Arrived(at_ns, to, packet));
-            }
-        } else if let Some((at_ns, _, place)) = self.packets.get_mut(self.sent) {
-            let at_ns = *at_ns;
-            if let Some(packet) = place {
-                tell(Step::Sent(at_ns, packet));
-                if self.rng.chance(self.loss) {
-                    tell(Step::Lost(at_ns, packet));
-                    *place = None;
-                }
+            tell(Step::Arrived(at_ns, arrived.to, arrived.packet));
+        } else if let Some(carried) = self.packets.get_mut(self.sent) {
+            tell(Step::Sent(carried.sent_ns, &carried.packet));
+            if self.rng.chance(self.loss) {
+                carried.lost = true;
+                tell(Step::Lost(carried.sent_ns, &carried.packet));
             }
             self.sent += 1;
-            self.sent_ns = self.packets.get(self.sent).map_or(u64::MAX, |waiting| waiting.0);
+            self.sent_ns = self.packets.get(self.sent).map_or(u64::MAX, |waiting| waiting.sent_ns);
             if self.arrives_ns == u64::MAX {
                 self.look_ahead();
             }
@@ -128,8 +133,8 @@ impl<P: Packet> Transmitter<P> {
         self.arrives_ns = u64::MAX;
         while self.sent > 0 {
             match self.packets.front() {
-                Some((sent_ns, _, Some(_))) => {
-                    self.arrives_ns = sent_ns + self.delay_ns;
+                Some(first) if !first.lost => {
+                    self.arrives_ns = first.sent_ns + self.delay_ns;
                     return;
                 }
                 _ => {
