@@ -52,4 +52,3 @@ def test_the_commit_that_makes_rtl8xxxu_slower_is_found(tmp_path, capsys):
     assert found["candidates"][4]["standing"] == "skipped", "it does not build"
     assert (tmp_path / "out" / found["candidates"][4]["log"]).is_file()
     assert found["step"]["estimate"] < -20
-    assert found["candidates"][8]["same_module_as"] is None

@@ -191,6 +191,26 @@ def test_runs_go_on_where_a_verdict_is_unclear():
     assert max(len(known.runs(at).values) for at in range(9)) > 6
 
 
+def test_noise_wider_than_the_margin_does_not_hide_a_large_step():
+    """As many runs as the least, none more: against the good end they settle nothing, against the bad end everything."""
+    drivers = Drivers(levels(6, 9), noise=0.04, seed=8)
+    found, known = find(drivers, search(most=6))
+    assert found == Found(5, 6, Judgement.WORSE)
+    assert any(search(most=6).before_the_change(known, at) for at in range(1, 6))
+    assert max(len(known.runs(at).values) for at in range(9)) == 6
+
+
+def test_a_candidate_that_neither_end_settles_stays_unclear():
+    how, known = search(most=6), Knowledge(2)
+    for at, values in enumerate(([40.0] * 6, [39.0, 37.2, 41.0, 37.5, 40.5, 38.5], [38.0] * 6)):
+        known.built(at, f"module {at}")
+        for block, value in enumerate(values):
+            known.ran(at, block, value)
+    assert how.standing(known, 2) is Standing.BAD
+    assert how.standing(known, 1) is Standing.UNCLEAR
+    assert not how.before_the_change(known, 1)
+
+
 def test_limits_are_in_order():
     with pytest.raises(ValueError, match="at least 5 and at most 3"):
         Limits(5, 3)

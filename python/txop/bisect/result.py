@@ -81,6 +81,8 @@ class CandidateResult(_Model):
     runs: list[Run]
     effect: Effect | None
     """Against the good end."""
+    to_come: Effect | None = None
+    """The bad end against this candidate, where that is what makes it good."""
     log: str | None = None
     """Log of the failed build, in the folder."""
 
@@ -204,6 +206,7 @@ def _candidate(bisection: Bisection, account: Account, at: int) -> CandidateResu
         median=median(runs.values.values()) if runs.values else None,
         runs=sorted(shown, key=lambda run: run.block),
         effect=None if at == 0 else _effect(bisection, account, 0, at),
+        to_come=_effect(bisection, account, at, known.last) if bisection.search.before_the_change(known, at) else None,
         log=account.logs.get(at),
     )
 
@@ -269,9 +272,11 @@ def _sure(
             f"The step is {100 * step.estimate / ends.estimate:.0f} % as large as the difference of the ends"
             + (", which has other causes, too." if not 80 <= 100 * step.estimate / ends.estimate <= 125 else ".")
         )
-    settled = [row for row in rows[1:] if row.standing in (Standing.GOOD, Standing.BAD)]
-    # one that had more runs than the least was judged twice
+    # candidates that build the same module share their verdict
+    settled = [row for row in rows[1:] if row.standing in (Standing.GOOD, Standing.BAD) and row.same_module_as is None]
+    # one that had more runs than the least was judged twice, and so was one that was compared with both ends
     looks = len(settled) + sum(len(row.runs) > bisection.request.least for row in settled)
+    looks += sum(row.to_come is not None for row in settled)
     wrong = looks * (1 - confidence)
     found.append(
         f"That {rows[answer.bad].name} is {bisection.request.looking_for} rests on one comparison; that it is the "

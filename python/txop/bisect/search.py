@@ -1,8 +1,10 @@
 """The search for the first candidate that is worse, as a pure function of what builds and runs have given.
 
 Candidates are numbered in their order: 0 is good, the last is bad. Each is compared with 0, in blocks in which both
-have a run. A candidate that does not build or run is skipped: it is neither good nor bad. So is one whose runs do not
-settle it. Candidates that build the same module share their runs.
+have a run. One that is neither clearly worse than 0 nor clearly within the margin of it is compared with the last, too:
+where the last is clearly worse than the candidate, the change came after it, and it is good. A candidate that does not
+build or run is skipped: it is neither good nor bad. So is one whose runs do not settle it. Candidates that build the same
+module share their runs.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ class Standing(StrEnum):
     UNTESTED = "not tested"
     """Not yet: runs are missing."""
     GOOD = "good"
+    """Within the margin of the good end, or not clearly outside it and clearly better than the bad end."""
     BAD = "bad"
     UNCLEAR = "unclear"
     """All its runs do not settle it."""
@@ -177,9 +180,19 @@ class Search:
         judged = self._judged(known, 0, at)
         if judged is None:
             return Standing.UNTESTED
+        if judged is Judgement.UNCLEAR and self.before_the_change(known, at):
+            return Standing.GOOD
         if judged is Judgement.UNCLEAR:
             return Standing.UNCLEAR if self._pairs(known, 0, at) >= self.limits.most else Standing.UNTESTED
         return Standing.BAD if judged is Judgement.WORSE else Standing.GOOD
+
+    def before_the_change(self, known: Knowledge, at: int) -> bool:
+        """Whether a candidate that the good end does not settle is clearly better than the bad end."""
+        return (
+            0 < at < known.last
+            and self._judged(known, 0, at) is Judgement.UNCLEAR
+            and self._judged(known, at, known.last) is Judgement.WORSE
+        )
 
     def next(self, known: Knowledge, at_once: int = 1) -> Next:
         """What to do now: candidates to build and run, which may go on side by side, or the answer.

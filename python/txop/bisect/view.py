@@ -47,6 +47,8 @@ def _row(result: BisectResult, row: CandidateResult) -> tuple[Cell, ...]:
         runs += f", as {row.same_module_as}"
     mark = " (first)" if row.at == result.bad else ""
     against = row.cause if row.cause else (row.effect.text if row.effect is not None else "")
+    if row.to_come is not None:
+        against += f"; the bad end against it: {row.to_come.text}"
     return (
         Cell(str(row.at), row.at),
         Cell(row.name),
@@ -54,10 +56,15 @@ def _row(result: BisectResult, row: CandidateResult) -> tuple[Cell, ...]:
         Cell(f"{row.standing.value}{mark}", tone=_TONES[row.standing]),
         Cell(runs, valid),
         Cell(fmt.number(row.median, 2), row.median),
-        Cell(against[:300]),
+        Cell(_without_middle(against)),
         Cell(row.date[:10]),
         Cell(row.author),
     )
+
+
+def _without_middle(text: str) -> str:
+    """A failed build has its command first and the compiler's error last."""
+    return text if len(text) <= 240 else f"{text[:60]} ... {text[-175:]}"
 
 
 def _facts(result: BisectResult) -> Facts:

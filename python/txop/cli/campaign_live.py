@@ -112,7 +112,8 @@ class LiveReporter:
         _, before = self._results.get((run.arm, run.test), ("", 0))
         self._results[run.arm, run.test] = what, before + 1
         left = f" ({self._left()})" if runs_to_come and self._live is None else ""
-        self._say(f"{self._place}: {run.arm}, {run.test}: {what}{left}")
+        place = f"{self._place}: " if self._place else ""
+        self._say(f"{place}{run.arm}, {run.test}: {what}{left}")
 
     def notice(self, words: str) -> None:
         """See :class:`~txop.campaign.reporter.Reporter`."""
