@@ -1,8 +1,8 @@
 """Called by bench/link: the cases of bench/ns3/case.py in ns-3 and in txop, in turn, in one run.
 
 Compared are simulated seconds per second of processor time: ns-3's event loop alone (its start-up is not counted), and
-txop's `simulate` on one thread, with its start-up and its results. txop simulates ten times as long as ns-3: 13 s take it
-some 20 ms, of which the start-up is up to half. Nothing is recorded by either. Exit code 1 below the target factor.
+txop's `simulate` on one thread, with its start-up and its results. txop simulates ten times as long as ns-3: 13 s take
+it some 20 ms, of which the start-up is up to half. Nothing is recorded by either. Exit code 1 below the target factor.
 """
 
 from __future__ import annotations

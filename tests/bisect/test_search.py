@@ -192,7 +192,7 @@ def test_runs_go_on_where_a_verdict_is_unclear():
 
 
 def test_noise_wider_than_the_margin_does_not_hide_a_large_step():
-    """As many runs as the least, none more: against the good end they settle nothing, against the bad end everything."""
+    """With the least number of runs: against the good end they settle nothing, against the bad end everything."""
     drivers = Drivers(levels(6, 9), noise=0.04, seed=8)
     found, known = find(drivers, search(most=6))
     assert found == Found(5, 6, Judgement.WORSE)
