@@ -121,7 +121,7 @@ fn put<'a>(words: &mut [&'a str], place: usize, word: &'a str) {
 
 /// The verb of "1 were" and of "1 of 23 PPDUs were": its place, and what it becomes.
 fn verb_of_one(words: &[&str], at: usize) -> Option<(usize, &'static str)> {
-    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b',');
     let verb = match (words.get(at + 1), words.get(at + 2)) {
         (Some(&"of"), Some(whole)) if is_number(whole) => {
             let between = words.iter().skip(at + 3).take(2).take_while(|word| BETWEEN.contains(word)).count();
@@ -162,6 +162,7 @@ mod tests {
         assert_eq!(said("1 frames carry it; 1 frames"), "1 frame carries it; 1 frame");
         assert_eq!(said("as only 1 were sent again"), "as only 1 was sent again");
         assert_eq!(said("only 1 of 23 PPDUs were sent again"), "only 1 of 23 PPDUs was sent again");
+        assert_eq!(said("1 of 1,762 MPDUs were left out"), "1 of 1,762 MPDUs was left out");
         assert_eq!(
             said("1 of 40 data frames carry it, 2 of 40 frames carry"),
             "1 of 40 data frames carries it, 2 of 40 frames carry"

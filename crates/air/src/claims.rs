@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacAddr, Management, Ssid, StatusCode};
 use wire::phy::RateSet;
 
+use crate::few::Few;
 use crate::frame::Frame;
 
 /// Access points and stations whose claims are kept.
@@ -28,8 +29,8 @@ pub struct ApClaim {
     pub is_hidden: Option<bool>,
     /// What the receiver was tuned to, MHz, at the first of its frames that tells.
     pub frequency_mhz: Option<u16>,
-    /// Beacon interval in units of 1,024 µs.
-    pub interval_tu: Option<u16>,
+    /// Beacon intervals in units of 1,024 µs, each with the number of frames that name it.
+    intervals: Few<u16, 8>,
     /// Basic rates, when it names any.
     pub basic_rates: Option<RateSet>,
     /// The frame that was taken in last: the same one again says nothing new.
@@ -45,13 +46,32 @@ impl ApClaim {
             ssids: Vec::new(),
             is_hidden: None,
             frequency_mhz: None,
-            interval_tu: interval_tu(facts),
+            intervals: Few::default(),
             basic_rates: basic_rates(&facts.capabilities),
             latest: None,
         };
         claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
         claim.name(frame, facts);
+        claim.interval(facts);
         claim
+    }
+
+    /// Beacon interval in units of 1,024 µs.
+    pub fn interval_tu(&self) -> Option<u16> {
+        self.intervals.most()
+    }
+
+    /// More than a tenth of its frames name another interval than the others: its beacons are in no single raster. A damaged
+    /// one among many that agree changes nothing.
+    pub fn has_several_intervals(&self) -> bool {
+        let (all, most) = self.intervals.iter().fold((0, 0), |(all, most), (_, count)| (all + count, count.max(most)));
+        most * 10 < all * 9
+    }
+
+    fn interval(&mut self, facts: &Management) {
+        if let Some(interval_tu) = interval_tu(facts) {
+            self.intervals.add(interval_tu, 1);
+        }
     }
 
     /// The channel it names: DS parameter set, HT operation, else (in 6 GHz) HE operation.
@@ -109,6 +129,7 @@ impl Claims {
         match frame.header.fc.kind() {
             FrameKind::Beacon | FrameKind::ProbeResponse => {
                 if let Some(claim) = self.aps.get_mut(&key) {
+                    claim.interval(facts);
                     if claim.latest.as_ref().is_some_and(|latest| Arc::ptr_eq(latest, facts)) {
                         return;
                     }
@@ -123,7 +144,6 @@ impl Claims {
                     *claim.capabilities = facts.capabilities;
                     claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden()).or(known);
                     claim.info = facts.capability_info().or(claim.info);
-                    claim.interval_tu = interval_tu(facts).or(claim.interval_tu);
                     claim.basic_rates = basic_rates(&facts.capabilities).or(claim.basic_rates);
                 } else if self.aps.len() < MAX_CLAIMS {
                     self.aps.insert(key, ApClaim::new(frame, facts));

@@ -25,13 +25,15 @@ pub fn has_the_look(frame: &Frame) -> bool {
     frame.radio.own_transmission && matches!(frame.radio.mode, Mode::Unknown) && frame.header.sequence.is_some()
 }
 
-/// Frames that were handed over come back with a rate.
+/// Frames that were handed over come back with a rate: most of them, because a driver may also report what it sent without
+/// one, such as the beacons of an access point.
 pub fn come_back<'a>(frames: impl Iterator<Item = &'a Frame>) -> bool {
     let mut waiting: Vec<Marks> = Vec::new();
-    let mut pairs = 0;
+    let (mut handed_over, mut pairs) = (0, 0);
     for frame in frames.filter(|frame| frame.radio.own_transmission) {
         let Some(marks) = marks(frame) else { continue };
         if has_the_look(frame) {
+            handed_over += 1;
             if waiting.len() >= BACK {
                 waiting.remove(0);
             }
@@ -39,10 +41,7 @@ pub fn come_back<'a>(frames: impl Iterator<Item = &'a Frame>) -> bool {
         } else if let Some(place) = waiting.iter().position(|other| *other == marks) {
             waiting.remove(place);
             pairs += 1;
-            if pairs >= MIN_PAIRS {
-                return true;
-            }
         }
     }
-    false
+    pairs >= MIN_PAIRS && pairs * 2 > handed_over
 }

@@ -55,7 +55,7 @@ struct Raster {
 impl Raster {
     fn new(address: MacAddr, station: &Station, claims: &Claims) -> Self {
         let (first_ns, last_ns) = station.beacon_span_ns;
-        let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu);
+        let interval_tu = claims.ap(address).and_then(|claim| claim.interval_tu());
         Self { address, interval_tu, beacons: received(station), first_ns, last_ns }
     }
 
@@ -126,8 +126,13 @@ impl Listener {
     ) -> Hearing {
         let observed_ns = self.span_ns();
         let sent = stations.table.iter().filter(|(_, station)| received(station) > 0);
+        let of_each = sent.map(|(address, station)| (MacAddr::from_u64(*address), station));
+        // With several intervals there is no single raster, so how many were due is not known.
+        let changed = |address: MacAddr| claims.ap(address).is_some_and(crate::claims::ApClaim::has_several_intervals);
+        let (irregular, regular): (Vec<_>, Vec<_>) = of_each.partition(|(address, _)| changed(*address));
+        let irregular = irregular.into_iter().max_by_key(|(address, station)| (received(station), *address));
         let mut rasters: Vec<Raster> =
-            sent.map(|(address, station)| Raster::new(MacAddr::from_u64(*address), station, claims)).collect();
+            regular.into_iter().map(|(address, station)| Raster::new(address, station, claims)).collect();
         rasters.sort_by(|a, b| b.beacons.cmp(&a.beacons).then(a.address.cmp(&b.address)));
         let spans = |raster: &&Raster| (raster.last_ns - raster.first_ns) as f64 >= SPANNED * observed_ns as f64;
         let of_pair = |raster: &&Raster| pair.is_some_and(|(a, b)| raster.address == a || raster.address == b);
@@ -140,6 +145,7 @@ impl Listener {
         let sends_beacons = stations.table.iter().any(|(_, station)| station.own_beacons > 0);
         if self.infrastructure_data >= MIN_FRAMES
             && rasters.is_empty()
+            && irregular.is_none()
             && !sends_beacons
             && observed_ns > i64::from(USUAL_TU) * TU_NS * 10
         {
@@ -164,6 +170,13 @@ impl Listener {
                 )
             };
             doubts.push(none.and("; ", why));
+        }
+        if let (Some((who, station)), true) = (irregular, rasters.is_empty()) {
+            doubts.push(sentence!(
+                "the {beacons} beacons of {who} name more than one interval, so how many were due cannot be told",
+                beacons = Figure::total(received(station));
+                who = who
+            ));
         }
         if let Some(raster) = rasters.iter().find(of_pair).filter(|r| r.due() >= MIN_DUE && r.heard_share() < HEARD) {
             doubts.push(sentence!(

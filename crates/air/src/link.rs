@@ -206,7 +206,11 @@ pub struct Link {
     pub timed_payload_ns: i64,
     /// See `timed_payload_ns`.
     pub timed_payload_bytes: u64,
-    /// Those of `mpdus` that are in PPDUs whose duration is known.
+    /// Those of `mpdus` that were sent on the channel whose time the waterfall shows.
+    pub medium_mpdus: u64,
+    /// Retries among them.
+    pub medium_retries: u64,
+    /// Those of `medium_mpdus` that are in PPDUs whose duration is known.
     pub timed_mpdus: u64,
     /// MU and trigger-based PPDUs.
     pub units: UnitTime,
@@ -267,6 +271,8 @@ impl Link {
             payload_bytes: 0,
             timed_payload_ns: 0,
             timed_payload_bytes: 0,
+            medium_mpdus: 0,
+            medium_retries: 0,
             timed_mpdus: 0,
             units: UnitTime::default(),
             airtime: AirtimeNs::default(),
@@ -325,6 +331,8 @@ impl Link {
         if !is_main {
             return retry;
         }
+        self.medium_mpdus += 1;
+        self.medium_retries += u64::from(retry);
         let repeats = !self.is_first_copy(frame, retry, at_ns);
         if !repeats {
             self.payload_bytes += u64::from(frame.payload_len);

@@ -33,7 +33,7 @@ impl Figure {
 
     /// `count` of the `n` that could have been counted.
     pub fn count(count: u64, n: u64) -> Self {
-        Self::new(count as f64, "count", n, count.to_string())
+        Self::new(count as f64, "count", n, grouped(count))
     }
 
     /// A count that is a whole by itself.
@@ -73,6 +73,19 @@ impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
+}
+
+/// `12345` as `12,345`, as tables have it.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A statement that cannot be made without its figures.
@@ -153,6 +166,11 @@ pub(crate) use sentence;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
 
     #[test]
     fn a_sentence_carries_what_it_says() {

@@ -33,7 +33,7 @@ pub fn build(
     grounds: &Grounds<'_>,
 ) -> Option<Waterfall> {
     let observed = totals.observed_ns;
-    if observed <= 0 || link.spent.total() <= 0 || link.mpdus == 0 {
+    if observed <= 0 || link.spent.total() <= 0 || link.medium_mpdus == 0 {
         return None;
     }
     let own = link.spent;
@@ -76,29 +76,9 @@ pub fn build(
             }
         })
         .collect();
-    if !totals.gaps_usable {
-        for step in &mut steps {
-            match step.cause.as_str() {
-                "idle" => step.label = "idle, inter-frame spaces and backoff (not separable: no usable stamps)".into(),
-                "ifs_backoff" => step.label = "inter-frame spaces and backoff (not available: counted as idle)".into(),
-                _ => {}
-            }
-        }
-    }
-    if !grounds.hearing.silence_is_evidence {
-        let label = if totals.gaps_usable {
-            "gaps without a captured frame (idle or missing frames)"
-        } else {
-            "gaps without a captured frame (idle, inter-frame spaces, backoff or missing frames)"
-        };
-        for step in &mut steps {
-            match step.cause.as_str() {
-                "idle" => step.label = label.to_owned(),
-                "idle_queued" => {
-                    "gaps without a captured frame while the sender had an MPDU to repeat".clone_into(&mut step.label)
-                }
-                _ => {}
-            }
+    for step in &mut steps {
+        if let Some(label) = label_of_gap(&step.cause, totals.gaps_usable, grounds) {
+            step.label = label;
         }
     }
     let mut waterfall = Waterfall {
@@ -109,7 +89,7 @@ pub fn build(
         phy_rate_mbit_s: phy_rate,
         payload_mbit_s: payload_bits * 1000.0 / observed as f64,
         payload_bytes: link.payload_bytes,
-        mpdus: link.mpdus,
+        mpdus: link.medium_mpdus,
         mpdus_timed: Some(link.timed_mpdus),
         timing: if totals.gaps_usable { "stamps" } else { "capture-clock" }.to_owned(),
         steps,
@@ -117,6 +97,24 @@ pub fn build(
     };
     waterfall.advice = advise(&waterfall, link, reverse, grounds);
     Some(waterfall)
+}
+
+/// What a gap between frames is called by what is known of it; `None`: as in [`CAUSES`].
+fn label_of_gap(cause: &str, gaps_usable: bool, grounds: &Grounds<'_>) -> Option<String> {
+    let is_silence = grounds.hearing.silence_is_evidence;
+    let label = match (cause, gaps_usable, is_silence) {
+        ("ifs_backoff", false, _) => "inter-frame spaces and backoff (not available: counted as idle)",
+        ("idle", true, true) => "idle",
+        ("idle", false, true) => "idle, inter-frame spaces and backoff (not separable: no usable stamps)",
+        ("idle", true, false) => "gaps without a captured frame (idle or missing frames)",
+        ("idle", false, false) => "gaps without a captured frame (idle, inter-frame spaces, backoff or missing frames)",
+        ("idle_queued", _, false) => "gaps without a captured frame while the sender had an MPDU to repeat",
+        _ => return None,
+    };
+    // They are in the capture, and nothing says for how long they had the channel.
+    let also =
+        if cause != "ifs_backoff" && grounds.untimed.0 > 0 { ", and frames without a known duration" } else { "" };
+    Some(format!("{label}{also}"))
 }
 
 /// Data MPDUs of a direction below which its losses are not explained.
@@ -191,11 +189,11 @@ impl Grounds<'_> {
 
 /// The two largest losses, with what would bring them back.
 fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &Grounds<'_>) -> Vec<Sentence> {
-    if link.mpdus < MIN_MPDUS {
+    if link.medium_mpdus < MIN_MPDUS {
         return vec![sentence!(
             "What limits this direction cannot be told, because only {mpdus} data MPDUs were captured of it (at least {MIN_MPDUS} are \
              needed).",
-            mpdus = Figure::total(link.mpdus)
+            mpdus = Figure::total(link.medium_mpdus)
         )];
     }
     let mut losses: Vec<&WaterfallStep> = waterfall.steps.iter().filter(|step| step.cause != "payload").collect();
@@ -208,11 +206,14 @@ fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &
         .enumerate()
         .filter(|(place, step)| step.share > if *place == 0 { MIN_SHARE } else { MIN_SECOND_SHARE })
         .map(|(place, step)| {
-            let goes = sentence!(
-                "{share} of the time goes to {cause}",
-                share = Figure::share(step.share, link.mpdus, 1);
-                cause = step.label
-            );
+            let share = Figure::share(step.share, link.medium_mpdus, 1);
+            let goes = match step.cause.as_str() {
+                "unobserved" => sentence!(
+                    "{share} of the time was not observed, in changes of the channel and long pauses without any frame",
+                    share = share
+                ),
+                _ => sentence!("{share} of the time goes to {cause}", share = share; cause = step.label),
+            };
             let is_said = place > 0 && is_silent_first && silent(step);
             goes.and(": ", remedy(step, waterfall, link, reverse, grounds, is_said)).ended()
         })
@@ -233,12 +234,12 @@ fn remedy(
     grounds: &Grounds<'_>,
     is_said: bool,
 ) -> Sentence {
-    let mpdus = || Figure::total(link.mpdus);
+    let mpdus = || Figure::total(link.medium_mpdus);
     match step.cause.as_str() {
         "ifs_backoff" | "preamble" | "ack" => once_per_ppdu(link, grounds.grouped),
         "mac_headers" => sentence!(
             "larger MPDUs would lower it (mean payload {payload} bytes of {mpdus} MPDUs)",
-            payload = Figure::of(link.payload_bytes as f64 / link.mpdus.max(1) as f64, "bytes", link.mpdus, 0),
+            payload = Figure::of(link.payload_bytes as f64 / link.medium_mpdus.max(1) as f64, "bytes", link.medium_mpdus, 0),
             mpdus = mpdus()
         ),
         "rts_cts" => sentence!(
@@ -248,7 +249,7 @@ fn remedy(
         "retries" => sentence!(
             "{retry} of the {mpdus} MPDUs are retries; the Block Ack and response sections tell whether they were lost or \
              acknowledged too late, and a lower rate helps only if they were lost",
-            retry = Figure::percent(link.mpdu_retries, link.mpdus, 1),
+            retry = Figure::percent(link.medium_retries, link.medium_mpdus, 1),
             mpdus = mpdus()
         ),
         "reverse" => match reverse.map(|reverse| (reverse, aggregatable(reverse))) {
@@ -273,17 +274,17 @@ fn remedy(
             }
             other => sentence!(
                 "{mpdus} MPDUs, none of them in a format that can be aggregated",
-                mpdus = Figure::total(other.map_or(0, |(reverse, _)| reverse.mpdus))
+                mpdus = Figure::total(other.map_or(0, |(reverse, _)| reverse.medium_mpdus))
             ),
         },
         "other_stations" => sentence!(
             "they had the channel for {seconds} s; this direction sent {mpdus} MPDUs beside them",
-            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2),
+            seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2),
             mpdus = mpdus()
         ),
         "beacons_management" => {
             let networks = grounds.hearing.beacons.len() as u64;
-            let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2));
+            let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2));
             if networks < 2 {
                 return said;
             }
@@ -295,22 +296,22 @@ fn remedy(
         "damaged" => sentence!(
             "{seconds} s of frames that the sniffer could not decode, or that it missed inside an A-MPDU: they may belong to any \
              cause; a sniffer nearer to the stations tells",
-            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+            seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
         ),
         "idle" | "idle_queued" if is_said && grounds.deaf().is_some() => sentence!(
             "{seconds} s, of which the same is to be said",
-            seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+            seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
         ),
         "idle_queued" => match grounds.deaf() {
             Some(doubt) => sentence!(
                 "the sender had an MPDU to repeat for {seconds} s. Whether it was silent then cannot be told",
-                seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+                seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
             )
             .and(", because ", doubt),
             None => sentence!(
                 "the sender had an MPDU to repeat and was not heard for {seconds} s: its driver, bus or firmware was busy or slow (an \
                  802.11 capture cannot tell which)",
-                seconds = Figure::of(step.us / 1e6, "s", link.mpdus, 2)
+                seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2)
             ),
         },
         "idle" => idle(step, waterfall, link, grounds),
@@ -320,12 +321,12 @@ fn remedy(
         ),
         _ if grounds.hopped_ns * 2 > grounds.unobserved_ns => sentence!(
             "{seconds} s of it lie between two frames that name different channels",
-            seconds = Figure::of(grounds.hopped_ns as f64 / 1e9, "s", link.mpdus, 2)
+            seconds = Figure::of(grounds.hopped_ns as f64 / 1e9, "s", link.medium_mpdus, 2)
         ),
         _ => sentence!(
             "{seconds} s in pauses in which not even beacons were heard, where they come at other times: the sniffer did not listen, \
              the access point was away, or frames were filtered out",
-            seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.mpdus, 2)
+            seconds = Figure::of((grounds.unobserved_ns - grounds.hopped_ns) as f64 / 1e9, "s", link.medium_mpdus, 2)
         ),
     }
 }
@@ -348,7 +349,7 @@ fn once_per_ppdu(link: &Link, grouped: bool) -> Sentence {
     if !grouped {
         return sentence!(
             "every PPDU pays this once; how many of the {mpdus} MPDUs shared one, this capture does not tell",
-            mpdus = Figure::total(link.mpdus)
+            mpdus = Figure::total(link.medium_mpdus)
         );
     }
     let per_ppdu = Figure::of(mean, "MPDUs/PPDU", ppdus, 1);
@@ -369,7 +370,7 @@ fn once_per_ppdu(link: &Link, grouped: bool) -> Sentence {
 
 /// What the sender's silence means, and whether it was one.
 fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grounds<'_>) -> Sentence {
-    let seconds = || Figure::of(step.us / 1e6, "s", link.mpdus, 2);
+    let seconds = || Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2);
     let said = match grounds.deaf() {
         Some(doubt) => sentence!("whether nobody sent in these {seconds} s cannot be told", seconds = seconds())
             .and(", because ", doubt),
@@ -384,7 +385,7 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grou
                 sentence!(
                     "The source offered no more than these {mpdus} MPDUs, or the sender's host or bus did not deliver it: the air cannot \
                      tell which",
-                    mpdus = Figure::total(link.mpdus)
+                    mpdus = Figure::total(link.medium_mpdus)
                 ),
             )
         }
@@ -395,12 +396,12 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grou
     let spaces = if grounds.stamped {
         sentence!(
             "It includes inter-frame spaces and backoff of {mpdus} MPDUs: frames have hardware time stamps, but what these mark could not be inferred",
-            mpdus = Figure::total(link.mpdus)
+            mpdus = Figure::total(link.medium_mpdus)
         )
     } else {
         sentence!(
             "It includes inter-frame spaces and backoff of {mpdus} MPDUs; a capture with hardware time stamps (TSFT) separates them",
-            mpdus = Figure::total(link.mpdus)
+            mpdus = Figure::total(link.medium_mpdus)
         )
     };
     said.and(". ", spaces)

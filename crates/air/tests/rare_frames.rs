@@ -205,6 +205,7 @@ fn frames_handed_over_and_sent_ask_for_one_response() {
     assert_eq!(report.frames, 90);
     let data = report.exchanges[0].data;
     assert_eq!((data.ppdus, data.answered), (30, 30), "{data:?}");
+    assert_eq!((report.waterfalls[0].mpdus, report.waterfalls[0].mpdus_timed), (30, Some(30)));
     let text = limits(&report).into_iter().find(|(code, _)| *code == "handed-over").expect("a word on it").1.to_owned();
     assert!(text.starts_with("30 of 60 frames of the capturing machine are in the file as they were handed"), "{text}");
 }
@@ -224,6 +225,63 @@ fn beacons_of_the_capturing_machine_show_nothing_of_what_it_hears() {
     assert_eq!((sent.hearing.beacons.len(), sent.hearing.silence_is_evidence), (0, false));
     assert_eq!((received.hearing.beacons.len(), received.hearing.silence_is_evidence), (1, true));
     assert_eq!(sent.access_points[0].beacons, 30, "sent all the same");
+}
+
+#[test]
+fn own_beacons_without_a_rate_are_not_taken_for_frames_on_their_way_out() {
+    let mut capture = Handmade::on(2_412);
+    let beacon = [[0; 8].as_slice(), &[100, 0, 1, 0, 0, 1, b'a']].concat();
+    for _ in 0..30 {
+        capture.behind(own(None), 0x0080, [[0xff; 6], AP, AP], &beacon);
+        capture.pause(92);
+    }
+    for rate in [None, Some(12), None, Some(12)] {
+        capture.behind(own(rate), 0x0108, [STATION, AP, AP], &[0; 40]);
+    }
+    let report = capture.report();
+    assert!(!limits(&report).iter().any(|(code, _)| *code == "handed-over"), "{:?}", limits(&report));
+    assert_eq!(report.airtime.frames_without_duration, 32, "they count as sent");
+}
+
+#[test]
+fn beacons_of_two_intervals_are_in_no_raster() {
+    let beacons = |intervals: [u8; 2]| {
+        let mut capture = Handmade::on(2_412);
+        for interval in intervals {
+            for _ in 0..30 {
+                let body = [[0; 8].as_slice(), &[interval, 0, 1, 0, 0, 1, b'a']].concat();
+                capture.behind(vec![0, 0, 9, 0, 0x04, 0, 0, 0, 2], 0x0080, [[0xff; 6], AP, AP], &body);
+                capture.pause(92);
+            }
+        }
+        capture.report()
+    };
+    assert!(beacons([100, 100]).hearing.silence_is_evidence);
+    let two = beacons([100, 20]).hearing;
+    assert_eq!((two.beacons.len(), two.silence_is_evidence), (0, false));
+    let text = two.doubts[0].text();
+    assert!(text.ends_with("name more than one interval, so how many were due cannot be told"), "{text}");
+    assert!(text.starts_with("the 60 beacons of "), "{text}");
+}
+
+#[test]
+fn frames_without_a_duration_are_named_beside_the_gaps() {
+    let labels = |acks: bool| {
+        let mut capture = Handmade::on(2_412);
+        for _ in 0..30 {
+            data(&mut capture);
+            if acks {
+                // An ACK without a rate: it was captured, and nothing says how long it was.
+                let mut record = vec![0, 0, 8, 0, 0, 0, 0, 0, 0xd4, 0, 0, 0];
+                record.extend(AP);
+                capture.raw(record);
+            }
+        }
+        let steps = capture.report().waterfalls.swap_remove(0).steps;
+        steps.into_iter().find(|step| step.cause == "idle").expect("a row").label
+    };
+    assert!(labels(true).ends_with(", and frames without a known duration"), "{}", labels(true));
+    assert!(!labels(false).contains("duration"), "{}", labels(false));
 }
 
 #[test]

@@ -24,6 +24,12 @@ class AirReport(Report):
         """
         return parse_document(cls, document, FORMAT, VERSION)
 
+    @property
+    def shared_us(self) -> float | None:
+        """The time that shares of airtime are of, µs; ``None`` where that is no more than the captured frames
+        themselves, as of a capture of one frame."""
+        return None if self.airtime.busy_share is None else self.airtime.observed_us
+
     def table(self, name: str) -> polars.DataFrame:
         """One of :data:`txop.air.tables.TABLES` as a polars frame, for example ``report.table("stations")``.
 

@@ -7,10 +7,10 @@ use super::amendments::amendments;
 use super::beamforming::beamforming;
 use super::peers::{claims_generation, GENERATIONS, MIN_CONTRADICTION, MIN_OCCASION};
 use super::security::security;
-use super::subject::{band_name, grouped, row, Seen, Subject, NO_CLAIM, NO_RATES};
+use super::subject::{band_name, row, Seen, Subject, NO_CLAIM, NO_RATES};
 use crate::access_point::width_mhz;
 use crate::report::{Basis, CapabilityRow, Claim};
-use crate::sentence::{sentence, Figure, Sentence};
+use crate::sentence::{grouped, sentence, Figure, Sentence};
 
 /// Puts claims and use side by side.
 pub fn rows(subject: &Subject<'_>) -> Vec<CapabilityRow> {
@@ -399,10 +399,7 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         (_, high) => {
             let what = match usage.ampdus {
                 0 => "HT or later frames it sent".to_owned(),
-                ampdus => format!(
-                    "HT or later frames it sent, marked as parts of {} A-MPDUs by the receiver",
-                    grouped(ampdus)
-                ),
+                _ => "HT or later frames it sent, marked as parts of A-MPDUs by the receiver".to_owned(),
             };
             match subject.rated() {
                 0 if usage.ampdus == 0 => Seen::Unknown(NO_RATES),

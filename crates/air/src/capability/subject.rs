@@ -5,7 +5,7 @@ use wire::phy::Band;
 
 use super::peers::{Peers, MIN_CONTRADICTION, MIN_OCCASION};
 use crate::report::{Basis, CapabilityRow, Claim};
-use crate::sentence::{sentence, Figure};
+use crate::sentence::{grouped, sentence, Figure};
 use crate::usage::Usage;
 
 /// What an audit is about. Usage counts frames that are not known to be damaged.
@@ -142,17 +142,4 @@ pub(super) fn row(
         }
     };
     CapabilityRow { capability: capability.into(), claimed, claimed_detail, seen, seen_detail, note, basis }
-}
-
-/// `12345` as `12,345`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -106,7 +106,12 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64, he
             ppdus = ppdus(),
             resent = resent(),
             share = Figure::percent(data.missing_resent, data.ppdus, 1);
-            whole = if data.answered >= data.ppdus { "complete" } else { "in order" }
+            whole = match (data.answered >= data.ppdus, hears_all) {
+                (true, true) => "complete",
+                (false, true) => "in order",
+                (true, false) => "complete as far as captured",
+                (false, false) => "in order as far as captured",
+            }
         );
         ("in-order", beside_retries(complete, retries.get(&exchange.ta, &exchange.ra)))
     } else if resent_percent <= 2.0 {

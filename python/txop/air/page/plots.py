@@ -193,10 +193,10 @@ def _aggregation(report: AirReport, _: int) -> Drawing | None:
 
 
 def _airtime(report: AirReport, _: int) -> Drawing | None:
-    observed = report.airtime.observed_us
+    observed = report.shared_us
     stations = [s for s in report.stations if s.airtime is not None and s.airtime_us and s.kind != "ghost"]
     stations = sorted(stations, key=lambda s: -(s.airtime_us or 0))[:12]
-    if not stations or not observed or report.airtime.busy_share is None:
+    if not stations or not observed:
         return None
     rows: list[dict[str, Any]] = []
     for s in stations:

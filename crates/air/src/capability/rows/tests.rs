@@ -232,8 +232,3 @@ fn a_claim_that_no_peer_shares_is_not_noted() {
     let said = "claims n, as its peers do, but sent them 0 of 300 data MPDUs in its formats";
     assert_eq!(note(find(&all, "b/g/n")), Some(said));
 }
-
-#[test]
-fn numbers_are_grouped() {
-    assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-}

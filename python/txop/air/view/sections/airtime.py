@@ -52,10 +52,15 @@ def _busy(report: AirReport) -> str:
         least = air.busy_share if low is None else low
         captured = f"{fmt.duration_us(air.busy_us)} captured in {fmt.duration_us(air.observed_us)}"
         are = "are" if report.hearing.doubts else "may be"
-        return f"at least {fmt.share(least)} ({captured}; frames {are} missing from the capture)"
+        return f"at least {_least(least)} ({captured}; frames {are} missing from the capture)"
     if low is None or high is None or fmt.share(low) == fmt.share(high):
         return busy
     return f"{busy}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
+
+
+def _least(share: float) -> str:
+    """A lower bound, which says nothing when it is rounded to zero."""
+    return fmt.share(share) if share == 0 or share >= 0.0005 else f"{100 * share:.1g} %"
 
 
 def _network(report: AirReport) -> list[Fact]:
@@ -88,7 +93,7 @@ def _stations(report: AirReport, options: Options) -> Grid:
         Column("Share of time", "airtime_share"),
         *(Column(heading, "airtime", 2) for _, heading in KINDS),
     )
-    observed = None if report.airtime.busy_share is None else report.airtime.observed_us
+    observed = report.shared_us
     shown = [
         s
         for s in sorted(report.stations, key=lambda s: -(s.airtime_us or 0))

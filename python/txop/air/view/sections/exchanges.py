@@ -16,7 +16,7 @@ def section(report: AirReport, options: Options) -> Section:
     """The section."""
     wanted = [e for e in report.exchanges if options.wants(e.ta, e.ra)]
     flows = [f for f in report.block_acks if options.wants(f.originator, f.recipient)]
-    blocks: list[Block] = [_exchanges(wanted)]
+    blocks: list[Block] = [_exchanges(wanted, any_response=report.hearing.control_frames > 0)]
     verdicts = [v for v in report.ack_verdicts if options.wants(v.originator, v.recipient)]
     if verdicts:
         blocks.append(_verdicts(verdicts))
@@ -60,7 +60,8 @@ def _verdict(v: AckVerdict) -> tuple[Cell, ...]:
     )
 
 
-def _exchanges(exchanges: list[Exchange]) -> Grid:
+def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
+    """Who answers whom. Without any control frame in the capture, what is not answered in it cannot be told."""
     columns = (
         Column("Transmitter", right=False),
         Column("Receiver", right=False),
@@ -79,7 +80,15 @@ def _exchanges(exchanges: list[Exchange]) -> Grid:
         Column("Late", "late"),
         Column("Unexpected rate", "response_rate", 3),
     )
-    return Grid("Responses", columns, Rows(exchanges, _exchange), unit_of_rows="links")
+    note = "" if any_response else "No control frame is in the capture: whether PPDUs were answered cannot be told."
+    return Grid(
+        "Responses", columns, Rows(exchanges, _exchange if any_response else _unanswered), note, unit_of_rows="links"
+    )
+
+
+def _unanswered(e: Exchange) -> tuple[Cell, ...]:
+    row = _exchange(e)
+    return (*row[:3], *(cells.missing() for _ in row[3:]))
 
 
 def _exchange(e: Exchange) -> tuple[Cell, ...]:
@@ -119,7 +128,7 @@ def _by_rate(report: AirReport, e: Exchange) -> Grid:
             Cell(r.label),
             Cell(r.frames),
             cells.count(r.ppdus),
-            cells.share(r.answered_share),
+            cells.share(r.answered_share) if report.hearing.control_frames else cells.missing(),
             cells.time_us(r.median_gap_us),
             cells.text(r.response_rate),
             cells.text(r.expected_rate),

@@ -13,15 +13,15 @@ from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Rows, Se
 def section(report: AirReport, options: Options) -> Section:
     """The section."""
     effect = report.ghost_effect
+    checked = report.summary.fcs.good + report.summary.fcs.bad
+    good = f"of which {fmt.count(effect.addresses_good)} in frames with a good FCS"
+    without = f"without damaged frames {_retry(effect.retry_good)}"
+    if not checked:
+        good, without = "the FCS of no frame could be checked", "without damaged frames not available"
     facts = [
-        Fact(
-            "Addresses",
-            f"{fmt.count(effect.addresses)}, of which {fmt.count(effect.addresses_good)} in frames with a good FCS",
-        ),
+        Fact("Addresses", f"{fmt.count(effect.addresses)}, {good}"),
         Fact("Ghosts", f"{fmt.count(effect.ghosts)} with {fmt.plural(effect.ghost_frames, 'frame')}", "ghost"),
-        Fact(
-            "Retry % of data frames", f"{_retry(effect.retry_all)}; without damaged frames {_retry(effect.retry_good)}"
-        ),
+        Fact("Retry % of data frames", f"{_retry(effect.retry_all)}; {without}"),
     ]
     if effect.addresses_evicted:
         facts.append(

@@ -95,7 +95,7 @@ def _station(report: AirReport, s: Station, from_ghosts: int) -> tuple[Cell, ...
         cells.count(s.mpdu_retry.frames),
         cells.percent(s.wireshark.retry_percent),
         cells.count(s.wireshark.packets),
-        cells.ratio(s.airtime_us, report.airtime.observed_us),
+        cells.ratio(s.airtime_us, report.shared_us),
         cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
         names.top_rate(s.rates),
         cells.count(s.power_management_frames),
@@ -171,7 +171,7 @@ def _link(report: AirReport, link: Link) -> tuple[Cell, ...]:
         cells.count(link.mpdu_retry.frames),
         cells.percent(link.byte_retry_percent),
         cells.percent(link.wireshark_retry.percent),
-        cells.ratio(link.airtime_us, report.airtime.observed_us),
+        cells.ratio(link.airtime_us, report.shared_us),
         cells.missing() if signal is None else Cell(fmt.dbm(signal.median), signal.median),
         names.top_rate(link.rates),
     )

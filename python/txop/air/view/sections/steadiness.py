@@ -48,5 +48,5 @@ def _facts(flow: Steadiness) -> list[Fact]:
     bins = f"{fmt.plural(len(flow.series), 'bin')} of {fmt.duration_us(flow.bin_us)}"
     return [
         Fact("Throughput, median of bins", f"{fmt.mbit_s(flow.median_mbit_s)} ({bins})", "bin_throughput"),
-        Fact("Variation", fmt.number(flow.variation, 2), "variation"),
+        Fact("Variation", fmt.share(flow.variation, 0), "variation"),
     ]

@@ -40,8 +40,8 @@ def _hearing(report: AirReport) -> tuple[str, ...]:
     if hearing.silence_is_evidence and hearing.proof is not None:
         return (
             f"{hearing.proof.text}, and neither responses nor Block Acks show that many frames are missing: while "
-            "nothing was captured, most likely nobody near it sent. Single frames, and stations farther away, may have "
-            "been missed",
+            "nothing was captured, most likely nobody near the sniffer sent. Single frames, and stations farther away, "
+            "may have been missed",
         )
     return tuple(doubt.text for doubt in hearing.doubts) or (
         f"{_no_proof(hearing)}, so silence in this capture does not mean that nobody sent.",
