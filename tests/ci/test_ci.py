@@ -281,3 +281,20 @@ def test_the_shipped_plan_is_a_plan_of_exact_guests():
     loaded = load_plan(Path("examples/ci/plan.toml"))
     assert ensure(loaded).problems == ()
     assert exact_guest(loaded.plan).driver == "rtl8xxxu"
+
+
+def test_a_plan_of_too_few_blocks_for_a_verdict_is_refused_and_run_when_asked_for(played, plan_file, tmp_path, capsys):
+    plan_file.write_text(plan_file.read_text().replace("blocks = 6", "blocks = 5"))
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert code == 2
+    assert "5 blocks can give no verdict: at 95 % confidence it takes 6 to judge 1 figure" in found["error"]
+    assert played.runs == []
+    code, found = judge(capsys, plan_file, tmp_path, "--blocks", "2")
+    assert (code, found["state"]) == (0, "inconclusive")
+
+
+def test_the_plan_that_is_shipped_can_give_a_verdict(played, tmp_path, capsys):
+    played.mbit_s["series"] = 30.0
+    plan = Path(__file__).parents[2] / "examples/ci/plan.toml"
+    code, found = judge(capsys, plan, tmp_path)
+    assert (code, found["state"]) == (1, "worse")

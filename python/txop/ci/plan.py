@@ -12,7 +12,10 @@ from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Arm, GuestVariant, Patch
 from txop.plan.write import plan_text
 from txop.plan_check.exact_guest import exact_guest
+from txop.plan_check.figures import primary_of
 from txop.plan_check.files import GUEST_FILES
+from txop.plan_check.hazards import fewest_blocks
+from txop.present.format import plural
 
 
 def two_arms(loaded: LoadedPlan, found: Sources, arm: str | None, blocks: int | None) -> LoadedPlan:
@@ -45,6 +48,8 @@ def two_arms(loaded: LoadedPlan, found: Sources, arm: str | None, blocks: int | 
     design = {key: getattr(plan.design, key) for key in plan.design.model_fields_set} | {"baseline": BASE}
     if blocks is not None:
         design["blocks"] = blocks
+    else:
+        _check_blocks(loaded)
     files = {key: str(loaded.file(value)) for key in GUEST_FILES if (value := getattr(spec, key))}
     whole = plan.model_copy(
         update={
@@ -55,6 +60,19 @@ def two_arms(loaded: LoadedPlan, found: Sources, arm: str | None, blocks: int | 
         }
     )
     return parse_plan(plan_text(whole).encode(), Path(loaded.folder) / "plan.toml")
+
+
+def _check_blocks(loaded: LoadedPlan) -> None:
+    """Whoever asks for a verdict gets one: so few blocks as to make every series inconclusive are asked for by name."""
+    design, figures = loaded.plan.design, len(primary_of(loaded.plan))
+    fewest = fewest_blocks(design.confidence, max(1, figures))
+    if design.blocks < fewest:
+        raise UserError(
+            f"{plural(design.blocks, 'block')} can give no verdict: at {100 * design.confidence:g} % confidence it takes "
+            f"{fewest} to judge {plural(figures, 'figure')}",
+            where=f"{loaded.path}, design.blocks",
+            what_to_do=f"set blocks to {fewest}; --blocks {design.blocks} builds and runs all the same",
+        )
 
 
 def _listed(found: Sources) -> list[tuple[str, str | None]]:
