@@ -206,7 +206,7 @@ impl Endpoint {
 
     /// As data. `interface` and `max_packet` come from descriptors.
     pub fn report(&self, key: Key, device: &str, interface: Option<u8>, max_packet: Option<u16>) -> report::Endpoint {
-        let span = self.rate.span_s();
+        let span = self.rate.rated_span_s();
         let total = match (self.first_us, self.changed_us) {
             (Some(first), Some(last)) if last > first => Some(last.saturating_sub(first) as f64),
             _ => None,

@@ -4,6 +4,9 @@ use crate::report::RateBin;
 
 /// Bins a series has at most.
 const BINS_MAX: usize = 256;
+/// Events, and seconds between the first and the last, from which they have a rate: a few in a second or more, or many within
+/// less. What comes in one burst says nothing of a second.
+const RATED: [(u64, f64); 2] = [(3, 1.0), (20, 0.01)];
 /// Width of the bins of a short capture.
 const FIRST_WIDTH_US: u64 = 10_000;
 
@@ -43,9 +46,14 @@ impl Rate {
         (self.n > 1).then(|| self.last_us.saturating_sub(self.first_us) as f64 / 1e6).filter(|span| *span > 0.0)
     }
 
-    /// Events per second between the first and the last; `None` of two, whose distance is not a rate.
+    /// Seconds between the first and the last event, where a rate can be made of them: not of a few, nor of one burst.
+    pub fn rated_span_s(&self) -> Option<f64> {
+        self.span_s().filter(|span| RATED.iter().any(|(events, least)| self.n >= *events && span >= least))
+    }
+
+    /// Events per second between the first and the last.
     pub fn mean_per_s(&self) -> Option<f64> {
-        self.span_s().filter(|_| self.n > 2).map(|span| (self.n - 1) as f64 / span)
+        self.rated_span_s().map(|span| (self.n - 1) as f64 / span)
     }
 
     /// Events in the busiest of the seconds counted from the first event; `None` for less than a second.
@@ -111,9 +119,21 @@ mod tests {
         let mut rate = Rate::default();
         (0..5_001).for_each(|n| rate.add(n * 1_000));
         assert_eq!((rate.mean_per_s(), rate.peak_per_s()), (Some(1_000.0), Some(1_000.0)));
-        let mut two = Rate::default();
-        [0, 500].into_iter().for_each(|us| two.add(us));
-        assert_eq!((two.span_s(), two.mean_per_s()), (Some(0.0005), None));
+    }
+
+    #[test]
+    fn a_few_events_and_a_burst_are_no_rate() {
+        let of = |n: i64, step_us: i64| {
+            let mut rate = Rate::default();
+            (0..n).for_each(|at| rate.add(at * step_us));
+            (rate.span_s().is_some(), rate.mean_per_s())
+        };
+        assert_eq!(of(2, 500), (true, None));
+        assert_eq!(of(2, 5_000_000), (true, None), "two have a distance");
+        assert_eq!(of(19, 10_000), (true, None), "few, within less than a second");
+        assert_eq!(of(3, 500_000), (true, Some(2.0)));
+        assert_eq!(of(100, 10), (true, None), "a burst of a millisecond");
+        assert_eq!(of(21, 10_000), (true, Some(100.0)));
     }
 
     proptest::proptest! {

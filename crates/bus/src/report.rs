@@ -251,7 +251,7 @@ pub struct Endpoint {
     pub in_flight_max: u64,
     /// Mean over time between the first and the last record of the endpoint.
     pub in_flight_mean: Option<f64>,
-    /// Completions per second, mean from the first to the last.
+    /// Completions per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms.
     pub per_s: Option<f64>,
     /// Completions in the busiest second; `None` for captures below a second.
     pub peak_per_s: Option<f64>,
@@ -325,7 +325,7 @@ pub struct Traffic {
     pub transfers: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Transfers per second, mean from the first to the last.
+    /// Transfers per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms.
     pub per_s: Option<f64>,
     /// Transfers in the busiest second.
     pub peak_per_s: Option<f64>,

@@ -253,14 +253,15 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
         for report, device in zip(reports, devices, strict=True):
             bulk = None if device is None else _main_bulk(report, device, direction)
             traffic = None if bulk is None else _main_traffic(report, bulk)
-            if bulk is None or traffic is None or traffic.at_least_per_transfer is None or bulk.per_s is None:
+            if bulk is None or traffic is None or traffic.at_least_per_transfer is None:
                 break
             least = "at least " if traffic.cut_transfers else ""
             name, mean = unit(report), f"{traffic.at_least_per_transfer:,.1f}"
             # Where an endpoint carries transfers of several framings, their rate is another one than the endpoint's.
             framing = _framing_beside_others(report, traffic)
             per_s = traffic.per_s if framing else bulk.per_s
-            rate = "" if per_s is None else f" at {per_s:,.0f} {name}/s{framing}"
+            bound = "at least " if _lost_records(report) else ""
+            rate = "" if per_s is None else f" at {bound}{per_s:,.0f} {name}/s{framing}"
             words = f"{least}{mean} {'datagram' if mean == '1.0' else 'datagrams'} per {name}{rate}"
             parts.append((traffic.at_least_per_transfer, bool(least), words))
         if len(parts) == 2:
@@ -283,6 +284,12 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
     return found
 
 
+def _lost_records(report: BusReport) -> bool:
+    """The capture lacks records, so that its rates are lower bounds."""
+    summary = report.summary
+    return summary.unmatched_completions + summary.lost_completions > 0.01 * max(1, summary.completions)
+
+
 def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
     notes = ["Each capture has its own clock: lengths of time and rates are compared, moments are not."]
     layers = [report.summary.layer for report in reports]
@@ -299,10 +306,9 @@ def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> li
             "and the requests themselves are compared; rates, turnarounds, errors and other endpoints are not."
         )
     for letter, report, device in zip("AB", reports, devices, strict=True):
-        summary = report.summary
-        if summary.unmatched_completions + summary.lost_completions > 0.01 * max(1, summary.completions):
+        if _lost_records(report):
             notes.append(
-                f"{letter} lost records while capturing ({summary.unmatched_completions:,} completions without "
+                f"{letter} lost records while capturing ({report.summary.unmatched_completions:,} completions without "
                 "submission), so its rates of data and its requests under way are lower bounds."
             )
         if device is not None and any(t.cut_transfers for t in report.traffic if t.device == device.name):

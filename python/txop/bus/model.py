@@ -136,7 +136,8 @@ class Traffic(Model):
     bytes: int
     """Their bytes."""
     per_s: float | None
-    """Transfers per second, mean from the first to the last."""
+    """Transfers per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second,
+    and within 10 ms."""
     peak_per_s: float | None
     """Transfers in the busiest second."""
     whole_transfers: int
@@ -289,7 +290,8 @@ class Endpoint(Model):
     in_flight_mean: float | None
     """Mean over time between the first and the last record of the endpoint."""
     per_s: float | None
-    """Completions per second, mean from the first to the last."""
+    """Completions per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a
+    second, and within 10 ms."""
     peak_per_s: float | None
     """Completions in the busiest second; null for captures below a second."""
     mbit_s: float | None

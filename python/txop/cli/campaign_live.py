@@ -50,7 +50,9 @@ def shown(key: str, value: Value) -> str:
 
 def headline(run: RunFile) -> str:
     """The figures of a run that fit a line."""
-    parts = [f"{describe(k).title} {shown(k, run.metrics[k])}" for k in _HEADLINE_METRICS if k in run.metrics]
+    there = (key for key in _HEADLINE_METRICS if key in run.metrics)
+    known = (key for key in there if run.metrics[key].value is not None or run.metrics[key].infinite)
+    parts = [f"{describe(key).title} {shown(key, run.metrics[key])}" for key in known]
     return ", ".join(parts[:3])
 
 
