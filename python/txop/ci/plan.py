@@ -68,8 +68,8 @@ def _check_blocks(loaded: LoadedPlan) -> None:
     fewest = fewest_blocks(design.confidence, max(1, figures))
     if design.blocks < fewest:
         raise UserError(
-            f"{plural(design.blocks, 'block')} can give no verdict: at {100 * design.confidence:g} % confidence it takes "
-            f"{fewest} to judge {plural(figures, 'figure')}",
+            f"{plural(design.blocks, 'block')} can give no verdict: at {100 * design.confidence:g} % confidence it "
+            f"takes {fewest} to judge {plural(figures, 'figure')}",
             where=f"{loaded.path}, design.blocks",
             what_to_do=f"set blocks to {fewest}; --blocks {design.blocks} builds and runs all the same",
         )
