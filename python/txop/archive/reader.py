@@ -125,25 +125,25 @@ def read_runs(layout: Layout, events: Sequence[Event]) -> KeptRuns:
     reported = ended | under_way
     kept = KeptRuns()
     names = sorted(os.listdir(layout.runs)) if layout.runs.is_dir() else []  # noqa: PTH208 - a path for each is slow
-    for folder in map(layout.runs.joinpath, names):
-        path = folder / "run.json"
-        if ".interrupted-" in folder.name:
+    root, beside = str(layout.runs), layout.runs.relative_to(layout.root)  # a Path for each is slow
+    for name in names:
+        if ".interrupted-" in name:
             continue
         try:
-            run = RunFile.model_validate_json(_bounded(path))
+            run = RunFile.model_validate_json(read_regular(f"{root}/{name}/run.json", _MAX_FILE_BYTES))
         except FileNotFoundError as error:
-            if folder.name in ended or not was_run:
-                kept.damage.append(f"{path.relative_to(layout.root)}: {error.strerror}")
+            if name in ended or not was_run:
+                kept.damage.append(f"{beside}/{name}/run.json: {error.strerror}")
             continue  # still running, or interrupted
         except (OSError, ValidationError) as error:
             what = error.strerror if isinstance(error, OSError) else f"{error.error_count()} fields are wrong"
-            kept.damage.append(f"{path.relative_to(layout.root)}: {what}")
+            kept.damage.append(f"{beside}/{name}/run.json: {what}")
             continue
-        if not run.run == folder.name == layout.run_name(run.block, run.arm, run.test):
-            kept.damage.append(f"{path.relative_to(layout.root)}: belongs to another folder")
+        if not run.run == name == layout.run_name(run.block, run.arm, run.test):
+            kept.damage.append(f"{beside}/{name}/run.json: belongs to another folder")
             continue
         kept.runs.append(run)
-        if was_run and folder.name not in reported:
+        if was_run and name not in reported:
             kept.untold.append(run)
     return kept
 

@@ -9,6 +9,7 @@ what is heavy (asyncio, polars, altair) inside the functions that need it.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -174,6 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     _make_streams_safe()
     if arguments is None:  # it is the whole process, and not a test's
         end_in_order()
+        # Large archives and captures make millions of objects, hardly any of them in cycles.
+        gc.set_threshold(200_000, 20, 100)
     raise SystemExit(int(_run(arguments)))
 
 

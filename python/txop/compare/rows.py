@@ -101,11 +101,25 @@ class TestSet:
     def _columns(self) -> dict[str, dict[str, float]]:
         columns: dict[str, dict[str, float]] = {}
         for run in self.all:
-            for key in run.metrics:
-                value = figure_value(run, key)
-                if value is not None:
-                    columns.setdefault(key, {})[run.run] = value
+            name = run.run
+            for key, value in run.metrics.items():  # figure_value, a million times
+                figure = math.inf if value.infinite else value.value
+                if figure is not None:
+                    columns.setdefault(key, {})[name] = figure
         return columns
+
+    def sources(self, key: str) -> list[str]:
+        """Where the figure comes from, in the runs that count and have it."""
+        return sorted(self._sources.get(key, ()))
+
+    @cached_property
+    def _sources(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for run in self.runs:
+            for key, value in run.metrics.items():
+                if value.infinite or value.value is not None:
+                    found.setdefault(key, set()).add(value.source)
+        return found
 
     @cached_property
     def present(self) -> set[str]:
@@ -220,7 +234,7 @@ def _figure(
         NotAvailable(figure=name, arm=arm, reason=_reason([r for r in tests.all if r.arm == arm], key))
         for arm in without
     ]
-    sources = sorted({run.metrics[key].source for run in tests.runs if run.run in column})
+    sources = tests.sources(key)
     draft = _FigureDraft(name, tests.test, metric, primary, sources, [_arm_values(arm, values[arm]) for arm in arms])
     wanted = [(None, arm, baseline) for arm in arms if arm != baseline]
     for pair, arm, against in [*wanted, *((pair, pair.arm, pair.against) for pair in beside)]:
@@ -253,8 +267,9 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
         pairs = tests.pairs(baseline, arm)
         excluded += pairs.excluded
         before, after = [], []
-        for block, *sides in pairs.blocks:
-            one, other = [None if run is None else column.get(run.run) for run in sides]
+        for block, first, second in pairs.blocks:
+            one = None if first is None else column.get(first.run)
+            other = None if second is None else column.get(second.run)
             if one is not None and other is not None:
                 blocks.append(block)
                 before.append(one)
@@ -262,7 +277,7 @@ def _row(plan: Plan, tests: TestSet, key: str, metric: Metric, baseline: str, ar
                 continue
             lacking = [
                 f"{who}: {'no run' if run is None else _reason([run], key)}"
-                for who, run, value in zip((baseline, arm), sides, (one, other), strict=True)
+                for who, run, value in ((baseline, first, one), (arm, second, other))
                 if value is None
             ]
             excluded.append(f"block {block}: {'; '.join(lacking)}")
@@ -391,10 +406,7 @@ def _finished_row(figure: str, row: _Draft) -> Row:
         n_arm=c.n_arm,
         baseline_median=_finite(row.medians[0]),
         arm_median=_finite(row.medians[1]),
-        pairs=[
-            Pair(block=block, effect=_finite(point), infinite=_infinity(point))
-            for block, point in zip(row.blocks, points, strict=True)
-        ]
+        pairs=[Pair(block, _finite(point), _infinity(point)) for block, point in zip(row.blocks, points, strict=True)]
         if row.paired
         else [],
         p_adjusted=c.p_adjusted,
@@ -470,7 +482,7 @@ def _far(values: Sequence[float]) -> list[bool]:
 
 def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
     finite = [value for _, value in values if math.isfinite(value)]
-    far = iter(_far(finite))
+    far_of = _far(finite)
     median = _median([value for _, value in values])
     return ArmValues(
         arm=arm,
@@ -479,13 +491,21 @@ def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
         median_infinite=math.isinf(median),
         lowest=min(finite, default=None),
         highest=max(finite, default=None),
-        points=[
-            Point(block=run.block, run=run.run, value=value, flagged=next(far))
-            if math.isfinite(value)
-            else Point(block=run.block, run=run.run, value=None, infinite=True, flagged=bool(finite))
-            for run, value in values
-        ],
+        points=_points(values, far_of),
     )
+
+
+def _points(values: Sequence[tuple[RunFile, float]], far_of: Sequence[bool]) -> list[Point]:
+    """``far_of``: of the finite values, which of them lie far from the others."""
+    if len(far_of) == len(values):
+        return [Point(run.block, run.run, value, False, far) for (run, value), far in zip(values, far_of, strict=True)]
+    far = iter(far_of)
+    return [
+        Point(run.block, run.run, value, flagged=next(far))
+        if math.isfinite(value)
+        else Point(run.block, run.run, None, infinite=True, flagged=bool(far_of))
+        for run, value in values
+    ]
 
 
 def _by_arm(runs: Sequence[RunFile]) -> dict[str, list[RunFile]]:

@@ -86,12 +86,16 @@ def primary_figures(plan: Plan, runs: Sequence[RunFile]) -> tuple[list[str], boo
     chosen: list[str] = []
     for test in plan.test:
         mine = [run for run in runs if run.test == test.name]
-        there = {key for run in mine for key in run.metrics if figure_value(run, key) is not None}
         if isinstance(test, CommandTest):
-            keys = [key for key in (*test.higher_is_better, *test.lower_is_better) if key in there]
-        elif "throughput_mbit_s" in there:
+            keys = [key for key in (*test.higher_is_better, *test.lower_is_better) if _is_there(key, mine)]
+        elif _is_there("throughput_mbit_s", mine):
             keys = ["throughput_mbit_s"]
         else:
-            keys = [key for key in _BOTH_WAYS if key in there] or [key for key in (_ROUND_TRIP,) if key in there]
+            keys = [key for key in _BOTH_WAYS if _is_there(key, mine)]
+            keys = keys or [key for key in (_ROUND_TRIP,) if _is_there(key, mine)]
         chosen += [f"{test.name}.{key}" for key in keys]
     return chosen, True
+
+
+def _is_there(key: str, runs: Sequence[RunFile]) -> bool:
+    return any(figure_value(run, key) is not None for run in runs)

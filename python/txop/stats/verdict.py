@@ -116,7 +116,7 @@ def compare_paired(
             attained_confidence=result.attained_confidence if bounded else None,
             p=result.p if n > 1 else None,
             p_adjusted=None,
-            points=tuple(axis.back(float(value)) for value in d),
+            points=tuple(map(axis.back, d.tolist())),
             marked=marked,
             sd_d=None if sd is None else sd * axis.hundred,
             smallest_detectable_effect=None if detectable is None else axis.back(detectable),
