@@ -146,6 +146,13 @@ def test_without_captures_the_reason_stands_in_its_place(golden, golden_result):
     for each in said:
         assert not each.has_figures
         assert "can't be told, because" in each.text
+        assert "there is no figure of a capture: of the air " in each.text
+        assert "; of the bus the plan asked for no capture of it" in each.text
+    collect = archive.plan.collect.model_copy(update={"air": False, "usbmon": False})
+    archive.plan = archive.plan.model_copy(update={"collect": collect})
+    for each in because(archive, result, "vendor", "vanilla"):
+        none = "the plan asked for no capture, neither of the air (collect.air) nor of the bus (collect.usbmon)."
+        assert each.text.endswith(none)
         assert "instead of" not in each.text
 
 

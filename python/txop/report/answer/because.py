@@ -85,11 +85,17 @@ def _sentence(archive: Archive, result: CompareResult, test: str, arm: str, agai
     rows = rows_between([f for f in result.figures if f.test == test], arm, against, result.baseline)
     air = [*_moved(rows, _AIR, way, arm, against)[:1], *_time(archive, result, test, arm, against, way)[:1]]
     bus = _moved(rows, _BUS, way, arm, against)[:_MOST_OF_BUS]
-    missing = [
-        f"{name} can't be told, because {why}"
+    lacking = [
+        (name, why)
         for name, keys, facts in (("the air", _AIR, air), ("the bus", _BUS, bus))
         if not facts and (why := _why_not(archive, rows, keys))
     ]
+    if len(lacking) == 2:
+        asked_for_none = not archive.plan.collect.air and not archive.plan.collect.usbmon
+        whys = "; ".join(f"of {name} {why}" for name, why in lacking)
+        none = "the plan asked for no capture, neither of the air (collect.air) nor of the bus (collect.usbmon)"
+        return Because(test, [], "", none if asked_for_none else f"there is no figure of a capture: {whys}")
+    missing = [f"{name} can't be told, because {why}" for name, why in lacking]
     facts = [*air, *bus]
     if not facts:
         moved = "no figure of the captures moved, clear of the spread of the runs, in the way that would explain it"
