@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult, MetricFacts, Verdict
-from txop.present.format import capital, plural
+from txop.present.format import NOT_AVAILABLE, capital, plural
 from txop.report.answer.wording import median, unit
 
 _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -19,6 +19,9 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CPU", ("cpu_s_per_gbit", "cpu_total_s_per_gbit", "cpu_busy_percent")),
 )
 """What is looked at, and of each the metric that says most among those that runs have."""
+
+_NOT_OF_TEST = "not measured in this test"
+"""Why a test has no such figure, where nothing went wrong."""
 
 MOST_TESTS = 4
 _MOST_DECLARED = 2
@@ -72,6 +75,8 @@ def scorecard(result: CompareResult) -> Scorecard | None:
     ]
     how = f"n={plural(usual, 'run')} of each arm" if usual else "n in each cell"
     notes = [f"Medians over runs ({how}); change and verdict against {result.baseline}.", origin_note(result)]
+    if any(score.text == NOT_AVAILABLE for row in rows for score in row.scores):
+        notes.append(f"{NOT_AVAILABLE}: {_NOT_OF_TEST}.")
     if len(tests) > MOST_TESTS:
         notes.append(f"{len(tests) - MOST_TESTS} more tests are in the tables of effects.")
     return Scorecard([f"{m.title}{unit(m)}" for m in metrics], rows, [*notes, *absent])
@@ -119,7 +124,7 @@ def _reason(result: CompareResult, keys: Sequence[str], test: str = "", arm: str
         of_test, _, key = entry.figure.rpartition(".")
         if key in keys and (not test or of_test == test) and (not arm or entry.arm in (None, arm)):
             return entry.reason
-    return "not measured in this test" if test else "not measured"
+    return _NOT_OF_TEST if test else "not measured"
 
 
 def _usual(result: CompareResult, metrics: Sequence[MetricFacts], tests: Sequence[str]) -> int | None:
@@ -136,7 +141,8 @@ def _score(
 ) -> Score:
     values = next((v for v in figure.arms if v.arm == arm), None) if figure is not None else None
     if figure is None or values is None or not values.n:
-        return Score(f"not available: {_reason(result, [metric.key], test, arm)}")
+        why = _reason(result, [metric.key], test, arm)
+        return Score(NOT_AVAILABLE if why == _NOT_OF_TEST else f"not available: {why}")
     row = next((row for row in figure.rows if row.arm == arm), None)
     n = "" if usual else f"n={values.n}" + (f", change n={row.n}" if row is not None and row.n != values.n else "")
     text = median(values, metric).text
