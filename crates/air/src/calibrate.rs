@@ -11,6 +11,7 @@ use crate::agreement::agreed;
 use crate::frame::Frame;
 use crate::micros::us;
 use crate::report::{StampHypothesis, Timing};
+use crate::sentence::grouped;
 
 /// Which clock the timeline reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,7 +206,8 @@ fn invented_fcs<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Stri
     if invented {
         text.push(format!(
             "the FCS of all {wrong} frames that could be checked is wrong although the receiver flags none: these four \
-             bytes are no FCS (a simulator's capture), so the receiver's flag is believed"
+             bytes are no FCS (a simulator's capture), so the receiver's flag is believed",
+            wrong = grouped(wrong)
         ));
     }
     invented
@@ -223,11 +225,13 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
     if tsft * 2 > received {
         let without = match all - received {
             0 => String::new(),
-            empty => format!("; in {empty} others its value says that there is none"),
+            empty => format!("; in {} others its value says that there is none", grouped(empty)),
         };
+        let [tsft, all] = [tsft, all].map(grouped);
         text.push(format!("{tsft} of {all} received frames carry a hardware time stamp (TSFT or mactime){without}"));
         ClockSource::Tsft
     } else if field * 2 > received {
+        let [field, received] = [field, received].map(grouped);
         text.push(format!("{field} of {received} received frames carry radiotap's timestamp field"));
         ClockSource::StampField
     } else if all == 0 {
@@ -237,8 +241,8 @@ fn choose_source<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<Str
         text.push(agreed(format!(
             "only {} of {} received frames carry a hardware time stamp: the capture clock is used, which is \
              read after reception and too coarse for gaps of microseconds",
-            tsft.max(field),
-            if received > 0 { received } else { all }
+            grouped(tsft.max(field)),
+            grouped(if received > 0 { received } else { all })
         )));
         ClockSource::Capture
     }
@@ -267,14 +271,16 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         "absent"
     } else if trap {
         text.push(format!(
-            "the A-MPDU reference equals the MPDU's sequence number in {equal_sequence} of {with_reference} frames: \
-             it does not identify a PPDU and is not used"
+            "the A-MPDU reference equals the MPDU's sequence number in {} of {} frames: \
+             it does not identify a PPDU and is not used",
+            grouped(equal_sequence),
+            grouped(with_reference)
         ));
         "not-a-ppdu-id"
     } else {
         text.push(match with_reference {
             1 => "1 frame carries an A-MPDU reference that can identify its PPDU".to_owned(),
-            _ => format!("{with_reference} frames carry an A-MPDU reference that can identify their PPDU"),
+            _ => format!("{} frames carry an A-MPDU reference that can identify their PPDU", grouped(with_reference)),
         });
         "ppdu-id"
     };
@@ -282,8 +288,9 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         Grouping::Reference
     } else if equal_stamp > 0 {
         text.push(format!(
-            "MPDUs are grouped by equal time stamps ({equal_stamp} of {can_aggregate} aggregatable frames repeat the \
-             stamp of the frame before)"
+            "MPDUs are grouped by equal time stamps ({} of {} aggregatable frames repeat the stamp of the frame before)",
+            grouped(equal_stamp),
+            grouped(can_aggregate)
         ));
         Grouping::EqualTsft
     } else if trap && can_aggregate > 0 {
@@ -489,7 +496,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
                     StampMeaning::PpduStart => "start of the PPDU",
                     StampMeaning::PpduEnd => "end of the PPDU",
                 },
-                gaps.len(),
+                grouped(gaps.len() as u64),
                 quantile(gaps, 0.5).unwrap_or(0.0),
                 share * 100.0,
             ));
@@ -503,7 +510,8 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
         }
         None => calibration.text.push(format!(
             "what the stamps mark cannot be told ({pairs} solicited responses with stamps, at least {MIN_PAIRS} with a \
-             gap near SIFS are needed): gaps and response delays are not available"
+             gap near SIFS are needed): gaps and response delays are not available",
+            pairs = grouped(pairs as u64)
         )),
     }
 }
@@ -530,6 +538,7 @@ fn check_control_rates<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, cali
     if checked >= 10 {
         let believable = overlaps * 10 <= checked;
         calibration.control_rates = Some(believable);
+        let [overlaps, checked] = [overlaps, checked].map(grouped);
         calibration.text.push(if believable {
             format!("rates of control frames can be true ({overlaps} of {checked} would overlap the next frame)")
         } else {

@@ -41,16 +41,16 @@ impl Figure {
         Self::count(count, count)
     }
 
-    /// `part` of `whole` in %, with `decimals`; 0 % of nothing.
+    /// `part` of `whole` in %, with `decimals`, or with more where these would make it nothing or everything; 0 % of nothing.
     pub fn percent(part: u64, whole: u64, decimals: usize) -> Self {
         let value = 100.0 * part as f64 / whole.max(1) as f64;
-        Self::new(value, "%", whole, format!("{value:.decimals$} %"))
+        Self::new(value, "%", whole, in_percent(value, decimals))
     }
 
     /// A share (fraction of one) in %, resting on `n` observations.
     pub fn share(share: f64, n: u64, decimals: usize) -> Self {
         let value = 100.0 * share;
-        Self::new(value, "%", n, format!("{value:.decimals$} %"))
+        Self::new(value, "%", n, in_percent(value, decimals))
     }
 
     /// Any other figure, shown with `decimals` and without its unit, which the sentence names.
@@ -73,6 +73,17 @@ impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
+}
+
+/// A percentage that is rounded to 0 or 100 only where it is that, or differs by less than a ten-thousandth.
+fn in_percent(value: f64, decimals: usize) -> String {
+    let decimals = (decimals..4)
+        .find(|more| {
+            let unit = 0.5 * 0.1f64.powi(*more as i32);
+            !(value > 0.0 && value < unit || value < 100.0 && value >= 100.0 - unit)
+        })
+        .unwrap_or(4.max(decimals));
+    format!("{value:.decimals$} %")
 }
 
 /// `12345` as `12,345`, as tables have it.
@@ -166,6 +177,17 @@ pub(crate) use sentence;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_neither_nothing_nor_everything() {
+        let shown = |part, whole, decimals| Figure::percent(part, whole, decimals).to_string();
+        assert_eq!(shown(4_662, 4_666, 0), "99.9 %");
+        assert_eq!(shown(4_666, 4_666, 0), "100 %");
+        assert_eq!(shown(1, 30_000, 1), "0.003 %");
+        assert_eq!(shown(0, 30_000, 1), "0.0 %");
+        assert_eq!(shown(1, 3, 1), "33.3 %");
+        assert_eq!(shown(999_999_999, 1_000_000_000, 0), "100.0000 %");
+    }
 
     #[test]
     fn numbers_are_grouped() {
