@@ -13,6 +13,8 @@ from txop.present.window import described, span
 
 _MIN_DUE = 10
 """Beacons due below which the engine concludes nothing from those heard (hearing.rs)."""
+_ENOUGH = 20
+"""Responses, or acknowledged MPDUs, below which the engine does not look for missing frames in them (hearing.rs)."""
 
 
 def section(report: AirReport, options: Options) -> Section:
@@ -39,13 +41,32 @@ def _hearing(report: AirReport) -> tuple[str, ...]:
     hearing = report.hearing
     if hearing.silence_is_evidence and hearing.proof is not None:
         return (
-            f"{hearing.proof.text}, and neither responses nor Block Acks show that many frames are missing: while "
-            "nothing was captured, most likely nobody near the sniffer sent. Single frames, and stations farther away, "
-            "may have been missed",
+            f"{hearing.proof.text}{_nothing_missing(report)}: while nothing was captured, most likely nobody near the "
+            "sniffer sent. Single frames, and stations farther away, may have been missed",
         )
     return tuple(doubt.text for doubt in hearing.doubts) or (
         f"{_no_proof(hearing)}, so silence in this capture does not mean that nobody sent.",
     )
+
+
+def _nothing_missing(report: AirReport) -> str:
+    """What else would show missing frames, where there is enough of it to say so."""
+    responses = report.hearing.responses
+    acknowledged = sum(flow.newly_acked + flow.acked_not_captured for flow in report.block_acks)
+    mpdus = f"{fmt.plural(acknowledged, 'MPDU')} that Block Acks acknowledge"
+    enough = [
+        words
+        for count, words in (
+            (responses, f"the {fmt.count(responses)} captured responses"),
+            (acknowledged, f"the {mpdus}"),
+        )
+        if count >= _ENOUGH
+    ]
+    if len(enough) == 2:
+        return f", and neither {enough[0]} nor {enough[1]} show that many frames are missing"
+    if enough:
+        return f", and {enough[0]} do not show that many frames are missing"
+    return f" ({fmt.plural(responses, 'response')} and {mpdus} are too few to show whether others are missing)"
 
 
 def _no_proof(hearing: Hearing) -> str:
