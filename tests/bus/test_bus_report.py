@@ -12,6 +12,7 @@ import pytest
 from txop import bus
 from txop.bus import BusReport, FormatError
 from txop.bus.compare import compare
+from usb_trace import OUT, Trace, qmap, tcp
 
 ROOT = Path(__file__).parents[2]
 
@@ -105,6 +106,26 @@ def test_linux_and_windows_side_by_side(report, aggregated):
 
 def test_the_same_capture_twice_does_not_differ(report):
     assert all(row.weight in (0, None) for row in compare([report, report]).differences)
+
+
+@pytest.mark.parametrize(
+    ("missing", "lost"),
+    [("S", "10 completions without submission"), ("C", "10 submissions without completion")],
+)
+def test_a_rate_is_a_lower_bound_where_records_were_lost(tmp_path, report, missing, lost):
+    trace = Trace(220)
+    trace.descriptors()
+    for n in range(100):
+        trace.next_id = 1000  # a request that is handed over again had come back
+        trace.transfer(2_000_000 + n * 20_000, 300, OUT, qmap([tcp(0)] * 2))
+        if 1 <= n <= 10:
+            del trace.records[{"S": -2, "C": -1}[missing]]
+    found = compare([report, bus.analyze(trace.write(tmp_path / "lost.pcap"))])
+    (uplink,) = (sentence for sentence in found.sentences if sentence.startswith("Uplink"))
+    assert "A carries 1.0 datagram per URB at 50 URB/s, B 2.0 datagrams per URB at " in uplink
+    assert re.search(r"\d+ URB/s or more: 2\.0 times as many per transfer\.$", uplink)
+    assert any(f"B lost records while capturing ({lost})" in note for note in found.notes)
+    assert not any(note.startswith("A lost records") for note in found.notes)
 
 
 def test_a_comparison_needs_two(report):

@@ -188,6 +188,53 @@ def test_a_window_keeps_what_was_agreed_on_before_it(tmp_path: Path) -> None:
     assert format_.uplink.transfers == format_.uplink.beyond == 20
 
 
+def _format_said(trace: Trace, folder: Path, begin: str | None, end: str | None) -> tuple[str, list[str]]:
+    """What is said of the data format of a window, and how often it was set."""
+    report = bus.analyze(trace.write(folder / "x.pcap"), from_=begin, to=end)
+    (verdict,) = [verdict for verdict in report.verdicts if verdict.code == "data-format"]
+    return verdict.text, [line for line in verdict.evidence if line.startswith("the format was set")]
+
+
+def test_the_format_of_a_window_is_the_one_in_force_in_it(tmp_path: Path) -> None:
+    """A window in the middle: its end counts from the first record of the capture, not from its own."""
+    trace = modem()
+    for at, datagrams in ((1_100_000, 4), (2_100_000, 8), (3_100_000, 12)):
+        agree(trace, at, datagrams=datagrams)
+        send(trace, at + 900_000, [qmap([tcp(0)] * 4)] * 30)
+    last = "the format was set 3 times; this is the last"
+    in_force = "up to the end of the window, where this one was in force"
+    for begin, end, datagrams, times in (
+        (None, None, 12, last),
+        ("+0.5s", "+1.05s", 4, f"the format was set 1 time {in_force}, and 2 times after it"),
+        ("+1.0s", "+1.02s", 4, f"the format was set 1 time {in_force}, and 2 times after it"),
+        ("+1.05s", "+1.95s", 8, f"the format was set 2 times {in_force}, and 1 time after it"),
+        ("+1.15s", "+9s", 12, last),
+    ):
+        text, said_of_times = _format_said(trace, tmp_path, begin, end)
+        assert text.startswith("The modem agreed on "), (begin, end)
+        assert f"QMAP to the host, at most {datagrams} datagrams" in text, (begin, end)
+        assert said_of_times == [times], (begin, end)
+
+
+def test_a_format_that_came_after_the_window_is_not_the_one_in_it(tmp_path: Path) -> None:
+    trace = modem()
+    send(trace, 1_050_000, [qmap([tcp(0)] * 4)] * 30)
+    agree(trace, 2_100_000, datagrams=8)
+    agree(trace, 3_100_000, datagrams=12)
+    text, times = _format_said(trace, tmp_path, "+0.01s", "+1.0s")
+    assert text.startswith("After the window, the modem agreed on the link raw IP; QMAP from the host, at most 8")
+    assert text.endswith(
+        ". What was in force in the window can't be told, because no earlier answer is in the capture."
+    )
+    assert times == ["the format was set 2 times after the window"]
+    report = bus.analyze(trace.write(tmp_path / "x.pcap"), from_="+0.01s", to="+1.0s")
+    assert [format_.after_window for format_ in report.data_formats] == [True, True]
+    assert limit(report) == (
+        "Whether the aggregates of device 1.5 keep to what host and modem agreed on can't be told, because the modem's "
+        "answer about its data format (WDA) came after the window."
+    )
+
+
 def test_what_cut_transfers_hold_is_not_claimed(tmp_path: Path) -> None:
     trace = modem()
     agree(trace, 1_100_000)

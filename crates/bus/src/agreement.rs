@@ -81,26 +81,49 @@ pub(crate) fn agreements(report: &Report, device: &Device) -> Vec<Verdict> {
         let text = format!("The modem refused a data format: {reason}. The host had asked for {}.", asked(last));
         found.push(verdict("data-format-refused", "bad", device, text, evidence(last)));
     }
-    // The format in force at the end of a window, or the first that came after it.
-    let end_us = report.summary.window.as_ref().and_then(|window| window.to_us);
-    let accepted: Vec<&&DataFormat> = formats.iter().filter(|format| format.refused.is_none()).collect();
-    let is_in_time = |format: &DataFormat| end_us.zip(format.time_us).is_none_or(|(end, at)| (at as f64) < end);
-    let in_force = accepted.iter().rev().find(|format| is_in_time(format));
-    let Some(last) = in_force.or(accepted.first()).copied().copied() else { return found };
-    let who = if last.request == "set" { "The modem agreed on" } else { "The modem says that its data format is" };
-    let mut why = evidence(last);
-    let set = formats.iter().filter(|format| format.request == "set" && format.refused.is_none()).count() as u64;
-    let later = accepted.iter().find(|format| format.record > last.record);
-    if set > 1 {
-        let which = if later.is_some() { "this one was in force at the end of the window" } else { "this is the last" };
-        why.push(format!("the format was set {}; {which}", many(set, "time")));
-    }
-    found.push(verdict("data-format", "neutral", device, format!("{who} {}.", answered(last)), why));
+    found.extend(in_force(&formats).map(|(text, why)| verdict("data-format", "neutral", device, text, why)));
     for format in formats {
         found.extend(kept(report, device, format, &format.uplink, "uplink"));
         found.extend(kept(report, device, format, &format.downlink, "downlink"));
     }
     found
+}
+
+/// The data format in force at the end of the window (of the capture, without one), or the first that came after it; and how
+/// often it was set.
+fn in_force(formats: &[&DataFormat]) -> Option<(String, Vec<String>)> {
+    let accepted = || formats.iter().copied().filter(|format| format.refused.is_none());
+    let sets = |is_after: bool| {
+        let counted = accepted().filter(|format| format.request == "set" && is_late(format) == is_after);
+        counted.count() as u64
+    };
+    let in_time = accepted().rfind(|format| !is_late(format));
+    let format = in_time.or_else(|| accepted().next())?;
+    let who = if format.request == "set" { "he modem agreed on" } else { "he modem says that its data format is" };
+    let text = if is_late(format) {
+        format!(
+            "After the window, t{who} {}. What was in force in the window can't be told, because no earlier answer is in \
+             the capture.",
+            answered(format)
+        )
+    } else {
+        format!("T{who} {}.", answered(format))
+    };
+    let mut why = evidence(format);
+    match (sets(false), sets(true)) {
+        (0 | 1, 0) | (0, 1) => {}
+        (before, 0) if format.request == "set" => {
+            why.push(format!("the format was set {}; this is the last", many(before, "time")));
+        }
+        (before, 0) => why.push(format!("the format was set {}", many(before, "time"))),
+        (0, after) => why.push(format!("the format was set {} after the window", many(after, "time"))),
+        (before, after) => why.push(format!(
+            "the format was set {} up to the end of the window, where this one was in force, and {} after it",
+            many(before, "time"),
+            many(after, "time")
+        )),
+    }
+    Some((text, why))
 }
 
 /// Whether transfers keep to a format.
@@ -170,13 +193,22 @@ fn limits_of_seen(way: &AgreedDirection) -> String {
     format!("{datagrams}, {}", many(way.most_bytes.unwrap_or(0), "byte"))
 }
 
+/// It came after the window.
+fn is_late(format: &DataFormat) -> bool {
+    format.after_window == Some(true)
+}
+
+fn is_accepted(format: &DataFormat, device: &Device) -> bool {
+    format.device == device.name && format.refused.is_none()
+}
+
 /// Why it can't be told whether aggregates keep to what was agreed on.
 pub(crate) fn limits(report: &Report, cut: u64) -> Option<Limit> {
     let unknown: Vec<&str> = report
         .devices
         .iter()
         .filter(|device| {
-            let has = |format: &DataFormat| format.device == device.name && format.refused.is_none();
+            let has = |format: &DataFormat| is_accepted(format, device) && !is_late(format);
             let qmap = report.traffic.iter().any(|row| row.device == device.name && row.framing == "qmap");
             device.kind == "qmi" && qmap && !report.data_formats.iter().any(has)
         })
@@ -185,11 +217,18 @@ pub(crate) fn limits(report: &Report, cut: u64) -> Option<Limit> {
     if unknown.is_empty() {
         return None;
     }
+    let is_later = report
+        .devices
+        .iter()
+        .filter(|device| unknown.contains(&device.name.as_str()))
+        .all(|device| report.data_formats.iter().any(|format| is_accepted(format, device)));
     let because = if cut > 0 {
         format!(
             "{} cut in the capture",
             if cut == 1 { "a QMI message is".to_owned() } else { format!("{} QMI messages are", figure(cut)) }
         )
+    } else if is_later {
+        "the modem's answer about its data format (WDA) came after the window".to_owned()
     } else {
         "no modem's answer about its data format (WDA) is in the capture: it came before, or was not asked for"
             .to_owned()

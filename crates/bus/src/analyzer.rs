@@ -132,12 +132,17 @@ impl Analyzer {
                 endpoint.submitted_before();
             }
             if let (Some(setup), Some(device)) = (setup, self.device(event.bus, event.device)) {
-                device.requested(setup, place_of(event), event.data, event.length.unwrap_or(0) as usize);
+                device.requested(
+                    setup,
+                    place_of(event, place == Place::After),
+                    event.data,
+                    event.length.unwrap_or(0) as usize,
+                );
             }
         } else if let Some(pending) = self.pending.remove(&id) {
             self.returned_outside(pending, is_after);
             if let Some(setup) = pending.setup.filter(|_| event.status.is_success()) {
-                self.control(event, setup);
+                self.control(event, setup, place == Place::After);
             }
         }
         let carries = event.endpoint.is_in() == (event.kind == EventKind::Completion);
@@ -242,7 +247,7 @@ impl Analyzer {
         if let Some(setup) = event.setup {
             self.requests.submit(event.bus, event.device, setup);
             if let Some(device) = self.device(event.bus, event.device) {
-                device.requested(setup, place_of(event), event.data, event.length.unwrap_or(0) as usize);
+                device.requested(setup, place_of(event, false), event.data, event.length.unwrap_or(0) as usize);
             }
         }
         if !event.endpoint.is_in() {
@@ -292,7 +297,7 @@ impl Analyzer {
             let bytes = u64::from(length.unwrap_or(0));
             self.requests.complete(event.bus, event.device, setup, !ok && !event.status.is_cancelled(), bytes);
             if ok {
-                self.control(event, setup);
+                self.control(event, setup, false);
             }
         }
         if event.endpoint.is_in() {
@@ -313,7 +318,8 @@ impl Analyzer {
         }
     }
 
-    fn control(&mut self, event: &Event<'_>, setup: Setup) {
+    /// `is_after`: the event came after the window.
+    fn control(&mut self, event: &Event<'_>, setup: Setup, is_after: bool) {
         if let Some(address) = setup.new_address().filter(|address| *address != 0) {
             let descriptor = self.unaddressed.remove(&event.bus);
             if let Some(device) = self.device(event.bus, address) {
@@ -329,7 +335,7 @@ impl Analyzer {
             }
         }
         if let Some(device) = self.device(event.bus, event.device) {
-            device.answered(setup, place_of(event), event.data, event.length.unwrap_or(0) as usize);
+            device.answered(setup, place_of(event, is_after), event.data, event.length.unwrap_or(0) as usize);
         }
     }
 
@@ -545,8 +551,8 @@ impl Analyzer {
 }
 
 /// Where an event stands in the capture.
-fn place_of(event: &Event<'_>) -> qmi::Place {
-    qmi::Place { record: event.number, time_us: event.time_us }
+fn place_of(event: &Event<'_>, is_after: bool) -> qmi::Place {
+    qmi::Place { record: event.number, time_us: event.time_us, is_after }
 }
 
 fn interface_report(interface: &crate::device::Interface) -> report::Interface {

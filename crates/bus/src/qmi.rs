@@ -43,8 +43,7 @@ struct Kept {
 #[derive(Clone, Debug)]
 struct Agreed {
     is_set: bool,
-    record: u64,
-    time_us: Option<i64>,
+    place: Place,
     asked: wda::DataFormat,
     answered: Result<wda::DataFormat, ErrorCode>,
     uplink: Kept,
@@ -69,6 +68,8 @@ pub struct Qmi {
 pub struct Place {
     pub record: u64,
     pub time_us: Option<i64>,
+    /// At the end of the window or later.
+    pub is_after: bool,
 }
 
 impl Qmi {
@@ -146,16 +147,7 @@ impl Qmi {
             self.current = Some(self.formats.len());
         }
         let (uplink, downlink) = (Kept::default(), Kept::default());
-        let Place { record, time_us } = place;
-        self.formats.push(Agreed {
-            is_set,
-            record,
-            time_us,
-            asked: asked.unwrap_or_default(),
-            answered,
-            uplink,
-            downlink,
-        });
+        self.formats.push(Agreed { is_set, place, asked: asked.unwrap_or_default(), answered, uplink, downlink });
     }
 
     /// Looks at a bulk transfer: whether it keeps to the format in force.
@@ -214,8 +206,9 @@ impl Qmi {
         let rows = self.formats.iter().enumerate().map(|(at, agreed)| report::DataFormat {
             device: device.to_owned(),
             request: if agreed.is_set { "set" } else { "get" }.to_owned(),
-            record: agreed.record,
-            time_us: agreed.time_us.zip(first_us).map(|(time, first)| time.saturating_sub(first)),
+            record: agreed.place.record,
+            after_window: Some(agreed.place.is_after),
+            time_us: agreed.place.time_us.zip(first_us).map(|(time, first)| time.saturating_sub(first)),
             refused: agreed.answered.err().map(error_name),
             asked_link: agreed.asked.link.map(|link| link.name().to_owned()),
             link: agreed.answered.ok().and_then(|format| format.link).map(|link| link.name().to_owned()),

@@ -472,6 +472,9 @@ pub struct DataFormat {
     pub request: String,
     /// Number of the record with the answer.
     pub record: u64,
+    /// It came at the end of the window or later: no transfer of the window was sent under it. `None` in older documents.
+    #[serde(default)] // older documents lack it
+    pub after_window: Option<bool>,
     /// Its time; negative before the window. `None` without a clock.
     pub time_us: Option<i64>,
     /// Why the modem refused; `None` when it did not.

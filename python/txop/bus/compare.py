@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from txop.bus.model import Device, Endpoint, Traffic
 from txop.bus.report import BusReport
 from txop.bus.view import unit
+from txop.present import format as fmt
 from txop.present.document import Model
 
 FORMAT = "txop-bus-compare"
@@ -260,8 +261,8 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
             # Where an endpoint carries transfers of several framings, their rate is another one than the endpoint's.
             framing = _framing_beside_others(report, traffic)
             per_s = traffic.per_s if framing else bulk.per_s
-            bound = "at least " if _lost_records(report) else ""
-            rate = "" if per_s is None else f" at {bound}{per_s:,.0f} {name}/s{framing}"
+            bound = " or more" if _lost_records(report) else ""
+            rate = "" if per_s is None else f" at {per_s:,.0f} {name}/s{bound}{framing}"
             words = f"{least}{mean} {'datagram' if mean == '1.0' else 'datagrams'} per {name}{rate}"
             parts.append((traffic.at_least_per_transfer, bool(least), words))
         if len(parts) == 2:
@@ -290,6 +291,16 @@ def _lost_records(report: BusReport) -> bool:
     return summary.unmatched_completions + summary.lost_completions > 0.01 * max(1, summary.completions)
 
 
+def _lost(report: BusReport) -> str:
+    """Which records are missing, as the others tell."""
+    summary = report.summary
+    without = (
+        (summary.unmatched_completions, "completion", "submission"),
+        (summary.lost_completions, "submission", "completion"),
+    )
+    return ", ".join(f"{fmt.plural(count, one)} without {other}" for count, one, other in without if count)
+
+
 def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
     notes = ["Each capture has its own clock: lengths of time and rates are compared, moments are not."]
     layers = [report.summary.layer for report in reports]
@@ -308,8 +319,8 @@ def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> li
     for letter, report, device in zip("AB", reports, devices, strict=True):
         if _lost_records(report):
             notes.append(
-                f"{letter} lost records while capturing ({report.summary.unmatched_completions:,} completions without "
-                "submission), so its rates of data and its requests under way are lower bounds."
+                f"{letter} lost records while capturing ({_lost(report)}), so its rates of data and its requests under "
+                "way are lower bounds."
             )
         if device is not None and any(t.cut_transfers for t in report.traffic if t.device == device.name):
             notes.append(f"{letter} does not hold all data of its transfers: what was cut off counts as at least.")

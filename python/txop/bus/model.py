@@ -51,6 +51,9 @@ class DataFormat(Model):
     """`set` or `get`."""
     record: int
     """Number of the record with the answer."""
+    after_window: bool | None = None
+    """It came at the end of the window or later: no transfer of the window was sent under it. null in older
+    documents."""
     time_us: int | None
     """Its time; negative before the window. null without a clock."""
     refused: str | None
