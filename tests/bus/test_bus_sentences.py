@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,8 @@ from usb_trace import IN, OUT, Trace, qmap, tcp
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURES = Path(os.environ.get("TXOP_CAPTURES", ROOT.parent / "shared" / "captures"))
 """Real captures, not in this repository."""
+LONG_COUNT = re.compile(r"(?<![\w.,:/-])(?<!record )[1-9]\d{3,}(?![\w:])")
+"""A count without separated thousands; records have numbers, devices identifiers."""
 NETWORK = ("QMI", "QMAP", "NCM", "RNDIS", "Uplink", "Downlink", "Raw-IP", "Ethernet")
 
 
@@ -98,7 +101,7 @@ CORPUS = (
             "1.4: human interface device",
             "2.1: hub",
             "1.2: hub",
-            "At least 18252 of 36588 records repeat another that is at most 50 µs away",
+            "At least 18,252 of 36,588 records repeat another that is at most 50 µs away",
             "2 completions have no submission in the capture: requests from before the capture",
         ),
         ("unknown", ": records were dropped while capturing", "lower bounds", *NETWORK),
@@ -176,6 +179,7 @@ def test_the_sentences_of_real_captures(golden: Golden) -> None:
         assert words in text
     for words in golden.never:
         assert words not in text
+    assert LONG_COUNT.findall(text) == []
 
 
 def picture(n: int) -> bytes:

@@ -1,6 +1,6 @@
 //! What the data formats that a host and a modem agreed on mean, in words.
 
-use crate::conclusion::{thousands, unit, verdict};
+use crate::conclusion::{counted, figure, unit, verdict};
 use crate::report::{AgreedDirection, DataFormat, Device, Limit, Report, Verdict};
 
 /// Fewest transfers for which keeping to a limit is reported.
@@ -8,23 +8,10 @@ const ENOUGH: u64 = 20;
 /// One transfer in this many is few.
 const FEW: u64 = 20;
 
-fn figure(number: u64) -> String {
-    // Small ones have a decimal there.
-    if number < 10 {
-        number.to_string()
-    } else {
-        thousands(number as f64)
-    }
-}
-
-fn many(count: u64, one: &str) -> String {
-    format!("{} {one}{}", figure(count), if count == 1 { "" } else { "s" })
-}
-
 /// `16 datagrams and 8,192 bytes`; `None` when neither is limited.
 fn limits_of(datagrams: Option<u32>, bytes: Option<u32>) -> Option<String> {
-    let datagrams = datagrams.map(|count| many(count.into(), "datagram"));
-    let bytes = bytes.map(|count| many(count.into(), "byte"));
+    let datagrams = datagrams.map(|count| counted(count.into(), "datagram"));
+    let bytes = bytes.map(|count| counted(count.into(), "byte"));
     let parts: Vec<String> = datagrams.into_iter().chain(bytes).collect();
     (!parts.is_empty()).then(|| parts.join(" and "))
 }
@@ -113,14 +100,14 @@ fn in_force(formats: &[&DataFormat]) -> Option<(String, Vec<String>)> {
     match (sets(false), sets(true)) {
         (0 | 1, 0) | (0, 1) => {}
         (before, 0) if format.request == "set" => {
-            why.push(format!("the format was set {}; this is the last", many(before, "time")));
+            why.push(format!("the format was set {}; this is the last", counted(before, "time")));
         }
-        (before, 0) => why.push(format!("the format was set {}", many(before, "time"))),
-        (0, after) => why.push(format!("the format was set {} after the window", many(after, "time"))),
+        (before, 0) => why.push(format!("the format was set {}", counted(before, "time"))),
+        (0, after) => why.push(format!("the format was set {} after the window", counted(after, "time"))),
         (before, after) => why.push(format!(
             "the format was set {} up to the end of the window, where this one was in force, and {} after it",
-            many(before, "time"),
-            many(after, "time")
+            counted(before, "time"),
+            counted(after, "time")
         )),
     }
     Some((text, why))
@@ -189,8 +176,8 @@ fn kept(report: &Report, device: &Device, format: &DataFormat, way: &AgreedDirec
 
 /// The most datagrams and bytes seen.
 fn limits_of_seen(way: &AgreedDirection) -> String {
-    let datagrams = many(way.most_datagrams.unwrap_or(0), "datagram");
-    format!("{datagrams}, {}", many(way.most_bytes.unwrap_or(0), "byte"))
+    let datagrams = counted(way.most_datagrams.unwrap_or(0), "datagram");
+    format!("{datagrams}, {}", counted(way.most_bytes.unwrap_or(0), "byte"))
 }
 
 /// It came after the window.

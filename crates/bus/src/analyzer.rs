@@ -10,6 +10,7 @@ use wire::usb::usbmon::EventKind;
 use wire::usb::TransferType;
 
 use crate::class::{classify, Class};
+use crate::conclusion::figure;
 use crate::copies::Copies;
 use crate::device::Device;
 use crate::endpoint::{Endpoint, Key};
@@ -517,7 +518,11 @@ impl Analyzer {
                     };
                     let (name, of) = (framing.name(), endpoint.inspected());
                     let address = key.address;
-                    doubtful.push(format!("{n} of {of} transfers on endpoint 0x{address:02x} look like {name}: {why}"));
+                    doubtful.push(format!(
+                        "{} of {} transfers on endpoint 0x{address:02x} look like {name}: {why}",
+                        figure(n),
+                        figure(of)
+                    ));
                 }
             }
         }

@@ -2,6 +2,7 @@
 
 use wire::usb::descriptors;
 
+use crate::conclusion::{counted, figure};
 use crate::device::Device;
 use crate::payload::Framing;
 
@@ -85,13 +86,13 @@ pub fn classify(device: &Device, carried: &[(Framing, bool, u64)]) -> Class {
     }
     for (framing, is_in, n) in carried.iter().filter(|(framing, ..)| *framing != Framing::Other) {
         let way = if *is_in { "to" } else { "from" };
-        let (s, carry) = if *n == 1 { ("", "carries") } else { ("s", "carry") };
-        evidence.push(format!("{n} transfer{s} {way} the host {carry} {}", carried_by(*framing)));
+        let carry = if *n == 1 { "carries" } else { "carry" };
+        evidence.push(format!("{} {way} the host {carry} {}", counted(*n, "transfer"), carried_by(*framing)));
     }
     let vendor_interface = device.interfaces.iter().any(|interface| interface.class.0 == 0xff);
     let mut add = |n: u64, one: &str, many: &str| {
         if n > 0 {
-            evidence.push(format!("{n} {}", if n == 1 { one } else { many }));
+            evidence.push(format!("{} {}", figure(n), if n == 1 { one } else { many }));
         }
     };
     add(

@@ -16,17 +16,14 @@ pub(crate) fn unit(report: &Report) -> &'static str {
     }
 }
 
-/// `1 transfer`, `2 transfers`.
+/// `1 transfer`, `1,200 transfers`.
 pub(crate) fn counted(count: u64, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+    format!("{} {one}{}", figure(count), if count == 1 { "" } else { "s" })
 }
 
-/// A rate with thousands separated.
-pub(crate) fn thousands(value: f64) -> String {
-    if value < 10.0 {
-        return format!("{value:.1}");
-    }
-    let digits = format!("{value:.0}");
+/// A count with its thousands separated.
+pub(crate) fn figure(count: u64) -> String {
+    let digits = count.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index) % 3 == 0 {
@@ -35,4 +32,26 @@ pub(crate) fn thousands(value: f64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A rate; a small one has a decimal.
+pub(crate) fn thousands(rate: f64) -> String {
+    if rate < 10.0 {
+        format!("{rate:.1}")
+    } else {
+        figure(rate.round_ties_even() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated_in_counts_and_rates() {
+        let counts = [0, 999, 1_000, 12_345, 1_234_567].map(figure);
+        assert_eq!(counts, ["0", "999", "1,000", "12,345", "1,234,567"]);
+        assert_eq!((counted(1, "byte"), counted(2_000, "byte")), ("1 byte".to_owned(), "2,000 bytes".to_owned()));
+        assert_eq!([9.94, 10.4, 1_116.4].map(thousands), ["9.9", "10", "1,116"]);
+    }
 }

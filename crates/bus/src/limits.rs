@@ -1,5 +1,6 @@
 //! What the capture cannot tell, and why.
 
+use crate::conclusion::figure;
 use crate::copies::APART_US;
 use crate::report::{Limit, Report};
 use crate::totals::{Source, Totals};
@@ -37,8 +38,8 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
             format!(
                 "{} of {} transfers with data {} not whole in the capture ({cause}): datagrams behind \
              the cut are counted as \"at least\".",
-                totals.cut_transfers,
-                totals.data_transfers,
+                figure(totals.cut_transfers),
+                figure(totals.data_transfers),
                 if totals.cut_transfers == 1 { "is" } else { "are" }
             ),
         );
@@ -49,7 +50,7 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
             "dropped",
             format!(
                 "{} dropped while capturing, so every count is a lower bound.",
-                if n == 1 { "1 record was".to_owned() } else { format!("{n} records were") }
+                if n == 1 { "1 record was".to_owned() } else { format!("{} records were", figure(n)) }
             ),
         ),
         None if !source.is_text => add(
@@ -109,15 +110,15 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
                 if totals.not_followed == 1 {
                     "1 record belongs".to_owned()
                 } else {
-                    format!("{} records belong", totals.not_followed)
+                    format!("{} records belong", figure(totals.not_followed))
                 }
             ),
         );
     }
     if totals.backward_steps > 0 {
-        let (steps, records) = (totals.backward_steps, totals.records);
+        let (steps, records) = (totals.backward_steps, figure(totals.records));
         let are = if steps == 1 { "is" } else { "are" };
-        add("backward", format!("{steps} of {records} records {are} stamped before the one in front."));
+        add("backward", format!("{} of {records} records {are} stamped before the one in front.", figure(steps)));
     }
     found.extend(crate::agreement::limits(report, cut_messages));
     found
@@ -127,15 +128,17 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
 fn copies(copies: u64, records: u64) -> String {
     let repeat = if copies == 1 { "repeats" } else { "repeat" };
     format!(
-        "At least {copies} of {records} records {repeat} another that is at most {APART_US} µs away, as where usbmon0 and a bus's own \
-         interface are captured together: these count once."
+        "At least {} of {} records {repeat} another that is at most {APART_US} µs away, as where usbmon0 and a bus's own \
+         interface are captured together: these count once.",
+        figure(copies),
+        figure(records)
     )
 }
 
 /// Completions without their submission, and submissions whose identifier came back without a completion.
 fn unmatched(completions: u64, lost: u64) -> String {
     let (are, have) = if completions == 1 { ("completion", "has") } else { ("completions", "have") };
-    let without = format!("{completions} {are} {have} no submission in the capture");
+    let without = format!("{} {are} {have} no submission in the capture", figure(completions));
     if lost == 0 {
         return format!(
             "{without}: requests from before the capture, or dropped records. Turnarounds, requests under way and rates of \
@@ -144,8 +147,9 @@ fn unmatched(completions: u64, lost: u64) -> String {
     }
     let (sent, whose) = if lost == 1 { ("submission", "its") } else { ("submissions", "their") };
     format!(
-        "{without}, and {lost} {sent} no completion although {whose} identifier was used again: records were dropped while \
+        "{without}, and {} {sent} no completion although {whose} identifier was used again: records were dropped while \
          capturing. Counts of completions and bytes are lower bounds; turnarounds, requests under way and rates of transfers \
-         are weaker for it."
+         are weaker for it.",
+        figure(lost)
     )
 }

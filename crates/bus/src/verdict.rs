@@ -1,6 +1,6 @@
 //! What the figures mean, in words.
 
-use crate::conclusion::{counted, thousands, unit, verdict};
+use crate::conclusion::{counted, figure, thousands, unit, verdict};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
 
 /// Transfers below which nothing is concluded about aggregation.
@@ -33,7 +33,8 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
                   aggregation."
                 .to_owned(),
             n => format!(
-                "No network traffic was recognised in {n} bulk transfers with data, so there is nothing to say about aggregation."
+                "No network traffic was recognised in {} bulk transfers with data, so there is nothing to say about aggregation.",
+                figure(n)
             ),
         };
         found.push(Verdict {
@@ -129,30 +130,33 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         match row.cut_transfers {
             0 => String::new(),
             1 => "; 1 transfer is cut in the capture".to_owned(),
-            cut => format!("; {cut} transfers are cut in the capture"),
+            cut => format!("; {} are cut in the capture", counted(cut, "transfer")),
         },
     )];
     if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
         let percent = 100.0 * share;
         evidence.push(format!(
             "{percent:.0} % of the {way} transfers carry nothing but TCP acknowledgements ({} of {})",
-            row.ack_only_transfers, row.judged_transfers
+            figure(row.ack_only_transfers),
+            figure(row.judged_transfers)
         ));
     }
     if is_lossy {
         evidence.push(match row.direction.as_str() {
             "out" => format!(
-                "{} completed on this endpoint, but the data of {lost} {} not in the capture, for {} missing: {}",
+                "{} completed on this endpoint, but the data of {} {} not in the capture, for {} missing: {}",
                 counted(completions, "transfer"),
+                figure(lost),
                 if lost == 1 { "is" } else { "are" },
                 if lost == 1 { "its submission is" } else { "their submissions are" },
                 if whole.is_some() { "datagrams are counted in the others" } else { "the rate is a lower bound" }
             ),
             _ => format!(
-                "{} {} made on this endpoint, but the completions with the data of at least {lost} are not in the capture: the \
+                "{} {} made on this endpoint, but the completions with the data of at least {} are not in the capture: the \
                  rate is a lower bound",
                 counted(requests, "request"),
-                if requests == 1 { "was" } else { "were" }
+                if requests == 1 { "was" } else { "were" },
+                figure(lost)
             ),
         });
     }
@@ -246,7 +250,8 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
     let lossy = report.summary.unmatched_completions + report.summary.lost_completions > missing / 4;
     let text = if faulty > 0 {
         format!(
-            "{faulty} of {} {} the rules of their framing.",
+            "{} of {} {} the rules of their framing.",
+            figure(faulty),
             counted(transfers, "transfer"),
             if faulty == 1 { "breaks" } else { "break" }
         )
@@ -287,12 +292,11 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
         for status in endpoint.statuses.iter().filter(|status| is_fault(endpoint, &status.name)) {
             count += status.count;
             evidence.push(format!(
-                "endpoint {} ({} {}): {} {} {} ({}), {}",
+                "endpoint {} ({} {}): {} {} ({}), {}",
                 endpoint.address,
                 endpoint.transfer,
                 endpoint.direction,
-                status.count,
-                if status.count == 1 { "time" } else { "times" },
+                counted(status.count, "time"),
                 status.name,
                 status.code,
                 status.meaning
@@ -302,14 +306,17 @@ fn errors(device: &Device, endpoints: &[&Endpoint]) -> Option<Verdict> {
     let others = endpoints.iter().map(|endpoint| endpoint.errors).sum::<u64>().saturating_sub(count);
     if others > 0 {
         evidence.push(format!(
-            "{others} more did not succeed, which is no fault: a stall that says no to a request, or a device that left"
+            "{} more did not succeed, which is no fault: a stall that says no to a request, or a device that left",
+            figure(others)
         ));
     }
     (count > 0).then(|| {
-        let s = if device.completions == 1 { "" } else { "s" };
         let text = format!(
-            "{count} of {} completed request{s} of device {} ({}) ended with an error.",
-            device.completions, device.name, device.kind_name
+            "{} of {} of device {} ({}) ended with an error.",
+            figure(count),
+            counted(device.completions, "completed request"),
+            device.name,
+            device.kind_name
         );
         let tone = if count * 1000 < device.completions { "neutral" } else { "bad" };
         verdict("errors", tone, device, text, evidence)
