@@ -157,7 +157,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         return (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because only {resent} of {ppdus} PPDUs were sent again without a response (at least \
+                "cannot be told from this capture, because only {resent} of {ppdus} PPDUs were sent again without a captured response (at least \
                  {MIN_MISSING} are needed)",
                 resent = resent(),
                 ppdus = ppdus()
@@ -168,7 +168,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         return (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because only {held} of the {resent} PPDUs that were sent again without a response \
+                "cannot be told from this capture, because only {held} of the {resent} PPDUs that were sent again without a captured response \
                  were sent at a rate that is used enough (at least {MIN_PPDUS} PPDUs)",
                 held = Figure::count(held, data.missing_resent),
                 resent = resent()
@@ -180,7 +180,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             if share(best.answered, best.ppdus) >= 0.8 && data.answered >= MIN_PPDUS && late * 20 <= gap.n =>
         {
             let said = sentence!(
-                "{resent} of {ppdus} PPDUs ({share}) got no response and were sent again; {in_time} of {timed} responses came in \
+                "{resent} of {ppdus} PPDUs ({share}) have no captured response and were sent again; {in_time} of {timed} responses came in \
                  time (median {gap} µs)",
                 resent = resent(),
                 ppdus = ppdus(),
@@ -213,7 +213,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             "cannot-be-told",
             sentence!(
                 "cannot be told from this capture, because only {timed} response delays were measured (at least {MIN_PPDUS} are \
-                 needed): {resent} of {ppdus} PPDUs ({share}) got no response and were sent again, lost or answered too late",
+                 needed): {resent} of {ppdus} PPDUs ({share}) have no captured response and were sent again, lost or answered too late",
                 timed = Figure::count(exchange.data_gap_us.map_or(0, |gap| gap.n), data.answered),
                 resent = resent(),
                 ppdus = ppdus(),
@@ -224,7 +224,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
             "cannot-be-told",
             sentence!(
                 "cannot be told from this capture, because it names no rate at which at least {MIN_PPDUS} PPDUs were sent: {resent} of \
-                 {ppdus} PPDUs ({share}) got no response and were sent again",
+                 {ppdus} PPDUs ({share}) have no captured response and were sent again",
                 resent = resent(),
                 ppdus = ppdus(),
                 share = Figure::percent(data.missing_resent, data.ppdus, 1)
