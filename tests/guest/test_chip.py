@@ -8,8 +8,9 @@ import pytest
 
 from txop.cli.guest_device import CaptureOptions, DeviceOptions
 from txop.core.errors import UserError
-from txop.guest.chips import DEVICES, DRIVERS, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
+from txop.guest.chips import DEVICES, FAULTS, FUNCTIONS, IN_GUEST, OUT, Chip
 from txop.guest_image.error import GuestError
+from txop.plan.devices import DRIVERS
 
 
 def test_every_device_has_a_stock_driver() -> None:

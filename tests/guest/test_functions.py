@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from txop.guest.chips import DRIVERS, Chip
+from txop.guest.chips import Chip
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 from txop.guest_image.image import Image
 from txop.guest_image.overlay import Overlay
+from txop.plan.devices import DRIVERS
 
 SCRIPT = """txop-lab up || exit
 dut ip -o -4 addr show to 10.80.210.2 | cut -d ' ' -f 2 >/txop/out/interface

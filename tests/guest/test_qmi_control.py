@@ -12,7 +12,7 @@ import pytest
 from guests_here import no_guest, rebuilt_driver
 from txop import bus
 from txop.bus.report import BusReport
-from txop.guest.chips import DRIVERS, Chip
+from txop.guest.chips import Chip
 from txop.guest.qemu import Computer
 from txop.guest.running import run_guest
 from txop.guest_image.error import GuestError
@@ -20,6 +20,7 @@ from txop.guest_image.image import Image
 from txop.guest_image.locks import find_lock
 from txop.guest_image.modem_programs import modem_files
 from txop.guest_image.overlay import Overlay
+from txop.plan.devices import DRIVERS
 
 SCRIPT = Path(__file__).with_name("qmi_control.sh")
 

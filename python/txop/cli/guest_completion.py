@@ -21,6 +21,7 @@ def devices(incomplete: str) -> list[str]:
 
 def drivers(incomplete: str) -> list[str]:
     """Drivers that know one of the virtual chips."""
-    from txop.guest.chips import DRIVERS, NEEDS_BUILD
+    from txop.guest.chips import NEEDS_BUILD
+    from txop.plan.devices import DRIVERS
 
     return beginning(sorted({*DRIVERS.values(), *(driver for _, driver in NEEDS_BUILD)}), incomplete)

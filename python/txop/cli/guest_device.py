@@ -105,10 +105,11 @@ class DeviceOptions:
 
     def chip(self, captures: CaptureOptions = NOTHING) -> Chip | None:
         """The device that they ask for; ``None`` without ``--device``. Raises :class:`UserError`."""
-        from txop.guest.chips import DRIVERS, Chip
+        from txop.guest.chips import Chip
         from txop.guest.fault_check import check_options
         from txop.measure.probes.air_analysis import CAPTURE_FILE
         from txop.measure.probes.bus_capture import MADE_FILE
+        from txop.plan.devices import DRIVERS
 
         if self.device is None:
             given = (self.parameter, self.device_option, self.stations, captures.any)

@@ -41,18 +41,6 @@ NEEDS_BUILD = {("rtl8188cus", "rtl8xxxu"): "usb:v0BDAp8176"}
 """By device and driver: what begins the alias by which the driver knows the device, where it only has it when built
 with :data:`txop.guest.driver.SWITCHES`."""
 
-DRIVERS = {
-    "rtl8188cus": "rtl8192cu",
-    "rtl8723au": "rtl8xxxu",
-    "mt7610u": "mt76x0u",
-    "ar6003": "ath6kl_sdio",
-    "ncm": "cdc_ncm",
-    "mbim": "cdc_mbim",
-    "ecm": "cdc_ether",
-    "qmi-modem": "qmi_wwan",
-}
-"""By device: the driver in a stock Debian that knows it."""
-
 STOCK_DRIVERS = {
     "rtl8188cus": ("rtl8192cu", "rtl8xxxu"),
     "rtl8723au": ("rtl8xxxu",),

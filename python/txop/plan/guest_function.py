@@ -11,8 +11,6 @@ from pydantic import BaseModel, Field
 
 from txop.plan.strict import STRICT
 
-FUNCTION_DRIVERS = {"ncm": "cdc_ncm", "mbim": "cdc_mbim", "ecm": "cdc_ether", "qmi-modem": "qmi_wwan"}
-"""By network function: its driver where a plan says nothing else."""
 FUNCTION_INTERFACES = {"ncm": "usb0", "mbim": "wwan0", "ecm": "usb0", "qmi-modem": "wwan0"}
 """By network function: the interface that the driver makes of it. QMAP interfaces stand on top of it."""
 FUNCTION_TABLES = {"ncm": "ncm", "mbim": "mbim", "qmi-modem": "modem"}

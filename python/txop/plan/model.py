@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from txop.core.origin import Origin
+from txop.plan.devices import DRIVERS
 from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
 from txop.plan.guest_function import (
     CHIP_INTERFACE,
-    FUNCTION_DRIVERS,
     FUNCTION_INTERFACES,
     MbimSpec,
     ModemSpec,
@@ -259,10 +259,6 @@ class VerifySpec(Strict):
     """Each must exit with 0 on the device under test."""
 
 
-USUAL_DRIVERS = {"mt7610u": "mt76x0u", "ar6003": "ath6kl_sdio", **FUNCTION_DRIVERS}
-"""By device: its driver where a plan says nothing else, and it is not that of the default device."""
-
-
 KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
 """Beginnings of words on a guest's kernel command line that no user may give."""
 
@@ -285,8 +281,8 @@ class GuestVariant(Strict):
     """The virtual chip (``ar6003`` is an SDIO card), or a network function without a radio that a driver could see
     (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
     driver: Module = "rtl8192cu"
-    """Module of the driver under test; default for an MT7610U: ``mt76x0u``, for an AR6003: ``ath6kl_sdio``, for network
-    functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
+    """Module of the driver under test; default for an RTL8723AU: ``rtl8xxxu``, for an MT7610U: ``mt76x0u``, for an
+    AR6003: ``ath6kl_sdio``, for network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
     stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
     """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
     topology: Topology = "router"
@@ -371,8 +367,8 @@ class GuestSpec(GuestVariant):
                 own = {name: getattr(over, name) for name in over.model_fields_set}
                 given[key] = mine.model_copy(update=own)
         varied = self.model_copy(update=given)
-        if varied.device in USUAL_DRIVERS and "driver" not in varied.model_fields_set:
-            varied = varied.model_copy(update={"driver": USUAL_DRIVERS[varied.device]})
+        if "driver" not in varied.model_fields_set:
+            varied = varied.model_copy(update={"driver": DRIVERS[varied.device]})
         if varied.ap == "builtin" and "security" not in varied.model_fields_set:
             varied = varied.model_copy(update={"security": "open"})
         return varied

@@ -6,13 +6,14 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path as FilePath
 
-from txop.guest.chips import DRIVERS, STOCK_DRIVERS
+from txop.guest.chips import STOCK_DRIVERS
 from txop.guest.fault_check import check_faults
 from txop.guest.shipped_faults import find_faults
 from txop.guest.wireless_stack import DRIVERS as REBUILT
 from txop.guest_image.error import GuestError
 from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
+from txop.plan.devices import DRIVERS
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path

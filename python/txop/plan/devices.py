@@ -1,0 +1,15 @@
+"""The devices that a guest can have, and their drivers."""
+
+from __future__ import annotations
+
+DRIVERS = {
+    "rtl8188cus": "rtl8192cu",
+    "rtl8723au": "rtl8xxxu",
+    "mt7610u": "mt76x0u",
+    "ar6003": "ath6kl_sdio",
+    "ncm": "cdc_ncm",
+    "mbim": "cdc_mbim",
+    "ecm": "cdc_ether",
+    "qmi-modem": "qmi_wwan",
+}
+"""By device: the driver in a stock Debian that knows it."""
