@@ -53,6 +53,8 @@ class Played:
     faults: dict[str, list[Fault]] = field(default_factory=dict)
     fails: set[str] = field(default_factory=set)
     """Arms that do not come up."""
+    fails_in: set[tuple[str, str]] = field(default_factory=set)
+    """The same of an arm in one test."""
     log: dict[str, str] = field(default_factory=dict)
     """Of the compiler."""
     broken: dict[str, str] = field(default_factory=dict)
@@ -106,7 +108,7 @@ class Testbed:
             self._played.runs.append(course.label.run)
             course.placed = Placed(None, {}, clock="played")
             with course.voided_by_failures():
-                if arm.name in self._played.fails:
+                if arm.name in self._played.fails or (arm.name, course.label.test) in self._played.fails_in:
                     raise ArmError("arm-load-failed", "txop-lab: no interface came up")
                 course.began += course.instruments
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from driver_history import commit_all, git, history
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from txop.archive.run_file import Fault
+from txop.archive.run_file import Fault, RunFile, Voiding
 from txop.ci.builds import warnings_in
+from txop.ci.verdict import state_of
 from txop.cli.app import main
 from txop.plan.load import load_plan, parse_plan
 from txop.plan.write import plan_text
@@ -102,6 +104,7 @@ def test_a_series_that_is_slower_is_worse(played, plan_file, tmp_path, capsys):
     code, found = judge(capsys, plan_file, tmp_path)
     assert (code, found["state"], found["ok"]) == (1, "worse", False)
     assert found["patches"] == ["wifi: rtl8xxxu: first", "wifi: rtl8xxxu: second"]
+    assert found["headline"].startswith("Worse: tx.throughput_mbit_s: series is ")
     assert [(each["name"], each["verdict"], each["n"]) for each in found["figures"]] == [
         ("tx.throughput_mbit_s", "worse", 6)
     ]
@@ -180,6 +183,91 @@ def test_a_driver_that_does_not_come_up(played, plan_file, tmp_path, capsys):
     code, found = judge(capsys, plan_file, tmp_path)
     assert (code, found["state"]) == (1, "does not run")
     assert "no interface came up" in found["headline"]
+    mail = " ".join((tmp_path / "out" / "mail.txt").read_text().split())
+    assert "Verdict: Does not run: no run of the series is valid: txop-lab: no interface came up." in mail
+
+
+@pytest.mark.parametrize(("gate", "state"), [("arm-load-failed", "does not run"), ("interrupted", "not measured")])
+def test_a_run_in_which_txop_was_stopped_says_nothing_about_the_series(gate, state):
+    facts = {"block": 1, "position": 1, "test": "tx", "origin": "emulated", "started_at": "", "seconds": 1.0}
+    base = RunFile(run="001-base-tx", arm="base", state="valid", **facts)
+    void = RunFile(run="001-series-tx", arm="series", state="void", void=[Voiding(gate=gate, cause="why")], **facts)
+    design = SimpleNamespace(primary=["tx.throughput_mbit_s"], primary_by_default=True)
+    result = SimpleNamespace(figures=[], tests=[SimpleNamespace(name="tx")], not_available=[], design=design)
+    assert state_of(result, [base, void])[0] == state
+
+
+def with_a_second_test(plan_file: Path) -> Path:
+    second = '[[test]]\nname = "rx"\nkind = "tcp-rx"\nduration_s = 5\nwarm_up_s = 2\n[design]\n'
+    plan_file.write_text(plan_file.read_text().replace("[design]\n", second).replace("blocks = 6", "blocks = 7"))
+    return plan_file
+
+
+@pytest.mark.parametrize("mbit_s", [40.0, 60.0])
+def test_a_series_that_fails_in_one_test_does_not_run_however_fast_it_is_in_the_other(
+    played, plan_file, tmp_path, capsys, mbit_s
+):
+    played.mbit_s["series"], played.fails_in = mbit_s, {("series", "rx")}
+    code, found = judge(capsys, with_a_second_test(plan_file), tmp_path)
+    assert (code, found["state"], found["ok"]) == (1, "does not run", False)
+    assert "no run of the series is valid in rx: txop-lab: no interface came up" in found["headline"]
+
+
+def test_where_the_base_does_not_run_nothing_is_measured_which_does_not_pass(played, plan_file, tmp_path, capsys):
+    played.fails = {"base"}
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"], found["ok"], found["figures"]) == (5, "not measured", False, [])
+    assert "(001-base-tx: txop-lab: no interface came up)" in found["headline"]
+    mail = " ".join((tmp_path / "out" / "mail.txt").read_text().split())
+    assert "Verdict: Not measured: tx.throughput_mbit_s has no pair of valid runs (001-base-tx: " in mail
+
+
+@pytest.mark.parametrize("primary", ["", 'primary = ["tx.throughput_mbit_s", "rx.throughput_mbit_s"]\n'])
+def test_one_judged_figure_of_two_is_not_enough_to_pass(played, plan_file, tmp_path, capsys, primary):
+    played.fails_in = {("base", "rx")}
+    with_a_second_test(plan_file).write_text(plan_file.read_text() + primary)
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (5, "not measured")
+    assert found["headline"].startswith("Not measured: rx.")
+    assert [(each["name"], each["verdict"]) for each in found["figures"]] == [("tx.throughput_mbit_s", "equivalent")]
+
+
+def test_a_test_that_is_not_judged_may_lack(played, plan_file, tmp_path, capsys):
+    played.fails_in = {("base", "rx")}
+    with_a_second_test(plan_file).write_text(plan_file.read_text() + 'primary = ["tx.throughput_mbit_s"]\n')
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"]) == (0, "equivalent")
+
+
+def test_worse_in_what_was_measured_is_worse_though_another_figure_lacks(played, plan_file, tmp_path, capsys):
+    played.mbit_s["series"], played.fails_in = 20.0, {("base", "rx")}
+    code, found = judge(capsys, with_a_second_test(plan_file), tmp_path)
+    assert (code, found["state"]) == (1, "worse")
+
+
+def test_inconclusive_passes_unless_asked_to_fail(played, plan_file, tmp_path, capsys):
+    played.noise = 0.2
+    code, found = judge(capsys, plan_file, tmp_path)
+    assert (code, found["state"], found["ok"]) == (0, "inconclusive", True)
+    code, found = judge(capsys, plan_file, tmp_path, "--fail-on-inconclusive")
+    assert (code, found["state"], found["ok"]) == (5, "inconclusive", True)
+
+
+@pytest.mark.parametrize(
+    ("mbit_s", "expected"), [(40.0, (0, "equivalent")), (30.0, (1, "worse")), (50.0, (0, "better"))]
+)
+def test_a_clear_verdict_has_its_code_whatever_is_asked_of_inconclusive(
+    played, plan_file, tmp_path, capsys, mbit_s, expected
+):
+    played.mbit_s["series"] = mbit_s
+    code, found = judge(capsys, plan_file, tmp_path, "--fail-on-inconclusive")
+    assert (code, found["state"]) == expected
+
+
+def test_a_campaign_that_stopped_early_has_code_4_though_nothing_was_measured(played, plan_file, tmp_path, capsys):
+    played.fails = {"base", "series"}
+    code, found = judge(capsys, plan_file, tmp_path, "--fail-on-inconclusive")
+    assert (code, found["state"], found["ok"]) == (4, "not measured", False)
 
 
 def test_new_warnings_of_the_compiler(played, plan_file, tmp_path, capsys):

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 
 from txop.ci.judge import Judged
 from txop.ci.result import CiResult
+from txop.ci.verdict import State
 from txop.report.exports.mail import Cover, cover_lines, lines
+
+_REASONS_BELOW = frozenset({State.WORSE, State.WARNINGS, State.BETTER, State.EQUIVALENT, State.INCONCLUSIVE})
+"""Where the mail of the campaign, or the list of warnings, has the reasons."""
 
 
 def mail(judged: Judged, result: CiResult) -> list[str]:
@@ -19,8 +23,8 @@ def mail(judged: Judged, result: CiResult) -> list[str]:
 
 def _paragraphs(result: CiResult) -> Iterator[str]:
     yield f"{result.series}"
-    measured = result.archive is not None and not result.new_faults
-    yield f"Verdict: {result.state.value}." if measured else f"Verdict: {result.headline}."
+    below = result.state in _REASONS_BELOW and not result.new_faults
+    yield f"Verdict: {result.state.value}." if below else f"Verdict: {result.headline}."
     yield f"Base: {result.base}. Driver: {result.driver}, {result.origin.value}."
     if result.base_build is not None and result.series_build is not None:
         ids = [(build.build_id or build.sha256)[:12] for build in (result.base_build, result.series_build)]

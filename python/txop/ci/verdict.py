@@ -24,6 +24,7 @@ class State(StrEnum):
     FAULTS = "faults"
     WORSE = "worse"
     WARNINGS = "compiler warnings"
+    NOT_MEASURED = "not measured"
     SAME_MODULE = "same module"
     EQUIVALENT = "equivalent"
     BETTER = "better"
@@ -31,7 +32,7 @@ class State(StrEnum):
 
     @property
     def is_fine(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether it was judged, as far as it can be, and nothing speaks against it."""
         return self in _FINE
 
 
@@ -74,10 +75,9 @@ def new_faults(runs: Sequence[RunFile]) -> list[NewFault]:
 
 def state_of(result: CompareResult, runs: Sequence[RunFile], warnings: Sequence[str] = ()) -> tuple[State, str]:
     """What the series is found to be, and the sentence with its reasons. What is harmful goes before what is good."""
-    valid = Counter(run.arm for run in runs if run.state == "valid")
-    if not valid[SERIES] and valid[BASE]:
-        causes = [run.void[0].cause for run in runs if run.arm == SERIES and run.void]
-        return State.DOES_NOT_RUN, f"no run of the series is valid: {causes[0] if causes else 'no cause given'}"
+    broken = _broken(runs)
+    if broken is not None:
+        return State.DOES_NOT_RUN, broken
     harm = [fault for fault in new_faults(runs) if fault.is_harm]
     rows = [row for figure in result.figures if figure.role == "primary" for row in figure.rows if row.arm == SERIES]
     verdicts = Counter(row.verdict for row in rows)
@@ -88,18 +88,61 @@ def state_of(result: CompareResult, runs: Sequence[RunFile], warnings: Sequence[
         return State.WORSE, _said(result, "worse")
     if warnings:
         return State.WARNINGS, f"the compiler has {plural(len(warnings), 'new warning')}: {warnings[0]}"
+    lacking = _lacking(result, runs)
+    if lacking:
+        return State.NOT_MEASURED, "; ".join(lacking[:3])
     if verdicts["better"]:
         return State.BETTER, _said(result, "better")
     if rows and verdicts["equivalent"] == len(rows):
         return State.EQUIVALENT, _said(result, "equivalent")
-    if not rows:
-        return State.INCONCLUSIVE, "no judged figure has a pair of valid runs"
     return State.INCONCLUSIVE, _said(result, "inconclusive")
+
+
+def _broken(runs: Sequence[RunFile]) -> str | None:
+    """The tests in which the series was run and has no valid run, though its base has; ``None``: no such test."""
+    valid = Counter((run.arm, run.test) for run in runs if run.state == "valid")
+    tests = list(dict.fromkeys(run.test for run in runs))
+    void = {run.test: _cause(run) for run in reversed(runs) if run.arm == SERIES and _failed(run)}
+    found = [test for test in tests if valid[BASE, test] and not valid[SERIES, test] and test in void]
+    if not found:
+        return None
+    where = "" if len(found) == len(tests) else f" in {', '.join(found)}"
+    return f"no run of the series is valid{where}: {void[found[0]]}"
+
+
+def _lacking(result: CompareResult, runs: Sequence[RunFile]) -> list[str]:
+    """What was to be judged and has no pair of valid runs, each with its reason: figures, and by the default rule,
+    which judges every test, tests."""
+    rows = {figure.name for figure in result.figures for row in figure.rows if row.arm == SERIES}
+    names = [name for name in result.design.primary if name not in rows]
+    if result.design.primary_by_default:
+        valid = {(run.arm, run.test) for run in runs if run.state == "valid"}
+        judged = {name.partition(".")[0] for name in result.design.primary}
+        tests = [test.name for test in result.tests if test.name not in judged]
+        names += [f"{test}.*" for test in tests if not {(BASE, test), (SERIES, test)} <= valid]
+    return [f"{name} has no pair of valid runs{_why(name, result, runs)}" for name in names]
+
+
+def _why(name: str, result: CompareResult, runs: Sequence[RunFile]) -> str:
+    """Why a figure lacks, as the end of a sentence: the cause of its test's first void run, else the comparison's."""
+    test = name.partition(".")[0]
+    causes = [f"{run.run}: {_cause(run)}" for run in runs if run.test == test and run.state == "void"]
+    causes += [entry.reason for entry in result.not_available if entry.figure in (name, f"{test}.*")]
+    return f" ({causes[0]})" if causes else ""
+
+
+def _failed(run: RunFile) -> bool:
+    """Whether a run is void for another reason than that txop was stopped in it."""
+    return run.state == "void" and any(voiding.gate != "interrupted" for voiding in run.void)
+
+
+def _cause(run: RunFile) -> str:
+    return run.void[0].cause if run.void else "no cause given"
 
 
 def _said(result: CompareResult, verdict: str) -> str:
     sentences: Iterable[str] = (
-        f"{figure.name}: {row.sentence}"
+        row.sentence
         for figure in result.figures
         if figure.role == "primary"
         for row in figure.rows

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from txop.campaign.session import Session
     from txop.ci.judge import Judged
     from txop.ci.result import CiResult
+    from txop.ci.verdict import State
     from txop.plan.load import LoadedPlan
 
 PlanOption = Annotated[
@@ -62,6 +63,9 @@ Output = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Guests at once; default: one for each processor.")
 ]
+InconclusiveFlag = Annotated[
+    bool, typer.Option("--fail-on-inconclusive", help="Exit with 5 when chance is not ruled out, instead of 0.")
+]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Show errors and the result only.")]
 
 MAIL, RESULT, ARCHIVE = "mail.txt", "ci.json", "archive"
@@ -81,7 +85,8 @@ def register(app: typer.Typer) -> None:
             notes=(
                 "Exit codes: 0 nothing speaks against it (better, equivalent, inconclusive, same module); 1 worse, new "
                 "faults in the kernel log, new compiler warnings, or it does not apply, build or run; 2 wrong usage or "
-                "a base that does not build; 3 something is missing; 4 stopped before its end. docs/ci.md explains it.",
+                "a base that does not build; 3 something is missing; 4 stopped before its end; 5 not measured, or "
+                "inconclusive with --fail-on-inconclusive. docs/ci.md explains it.",
             ),
         ),
     )(ci)
@@ -98,6 +103,7 @@ def ci(
     blocks: Blocks = None,
     output: Output = Path("txop-ci"),
     jobs: Jobs = None,
+    fail_on_inconclusive: InconclusiveFlag = False,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
 ) -> int:
@@ -135,9 +141,19 @@ def ci(
         out = console.stdout()
         for line in (output / MAIL).read_text(encoding="utf-8").splitlines():
             out.print(safe_text(line), soft_wrap=True)
-    if not result.ok:
+    return _exit_code(result.state, finished=finished, fail_on_inconclusive=fail_on_inconclusive)
+
+
+def _exit_code(state: State, *, finished: bool, fail_on_inconclusive: bool) -> ExitCode:
+    """The exit code of a state; of a campaign that stopped early, harm that it showed goes before that."""
+    from txop.ci.verdict import State
+
+    if not state.is_fine and state is not State.NOT_MEASURED:
         return ExitCode.VERDICT_NO
-    return ExitCode.OK if finished else ExitCode.PARTIAL
+    if not finished:
+        return ExitCode.PARTIAL
+    undecided = state is State.NOT_MEASURED or (fail_on_inconclusive and state is State.INCONCLUSIVE)
+    return ExitCode.UNDECIDED if undecided else ExitCode.OK
 
 
 def _build(judged: Judged, *, quiet: bool) -> None:
