@@ -6,7 +6,7 @@
 
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 
-use crate::claims::Claims;
+use crate::claims::{ApClaim, Claims};
 use crate::exchange::Role;
 use crate::link::Links;
 use crate::ppdu::Ppdu;
@@ -128,7 +128,7 @@ impl Listener {
         let sent = stations.table.iter().filter(|(_, station)| received(station) > 0);
         let of_each = sent.map(|(address, station)| (MacAddr::from_u64(*address), station));
         // With several intervals there is no single raster, so how many were due is not known.
-        let changed = |address: MacAddr| claims.ap(address).is_some_and(crate::claims::ApClaim::has_several_intervals);
+        let changed = |address: MacAddr| claims.ap(address).is_some_and(ApClaim::has_several_intervals);
         let (irregular, regular): (Vec<_>, Vec<_>) = of_each.partition(|(address, _)| changed(*address));
         let irregular = irregular.into_iter().max_by_key(|(address, station)| (received(station), *address));
         let mut rasters: Vec<Raster> =

@@ -79,8 +79,8 @@ impl fmt::Display for Figure {
 fn in_percent(value: f64, decimals: usize) -> String {
     let decimals = (decimals..4)
         .find(|more| {
-            let unit = 0.5 * 0.1f64.powi(*more as i32);
-            !(value > 0.0 && value < unit || value < 100.0 && value >= 100.0 - unit)
+            let half_a_digit = 0.5 * 0.1f64.powi(*more as i32);
+            !(value > 0.0 && value < half_a_digit || value < 100.0 && value >= 100.0 - half_a_digit)
         })
         .unwrap_or(4.max(decimals));
     format!("{value:.decimals$} %")

@@ -62,25 +62,20 @@ pub fn build(
     } else {
         0.0
     };
-    let mut steps: Vec<WaterfallStep> = CAUSES
+    let steps: Vec<WaterfallStep> = CAUSES
         .iter()
         .zip(ns)
         .map(|((cause, label), ns)| {
             let share = ns as f64 / observed as f64;
             WaterfallStep {
                 cause: (*cause).to_owned(),
-                label: (*label).to_owned(),
+                label: label_of_gap(cause, totals.gaps_usable, grounds).unwrap_or_else(|| (*label).to_owned()),
                 us: us(ns),
                 share,
                 mbit_s: share * phy_rate,
             }
         })
         .collect();
-    for step in &mut steps {
-        if let Some(label) = label_of_gap(&step.cause, totals.gaps_usable, grounds) {
-            step.label = label;
-        }
-    }
     let mut waterfall = Waterfall {
         ta: link.ta.to_string(),
         ra: link.ra.to_string(),

@@ -86,15 +86,15 @@ fn in_force(formats: &[&DataFormat]) -> Option<(String, Vec<String>)> {
     };
     let in_time = accepted().rfind(|format| !is_late(format));
     let format = in_time.or_else(|| accepted().next())?;
-    let who = if format.request == "set" { "he modem agreed on" } else { "he modem says that its data format is" };
+    let who = if format.request == "set" { "modem agreed on" } else { "modem says that its data format is" };
     let text = if is_late(format) {
         format!(
-            "After the window, t{who} {}. What was in force in the window can't be told, because no earlier answer is in \
+            "After the window, the {who} {}. What was in force in the window can't be told, because no earlier answer is in \
              the capture.",
             answered(format)
         )
     } else {
-        format!("T{who} {}.", answered(format))
+        format!("The {who} {}.", answered(format))
     };
     let mut why = evidence(format);
     match (sets(false), sets(true)) {

@@ -26,8 +26,8 @@ class AirReport(Report):
 
     @property
     def shared_us(self) -> float | None:
-        """The time that shares of airtime are of, µs; ``None`` where that is no more than the captured frames
-        themselves, as of a capture of one frame."""
+        """Observed time that shares of airtime refer to, µs; ``None`` if nothing but the captured frames themselves was
+        observed, as with a single frame."""
         return None if self.airtime.busy_share is None else self.airtime.observed_us
 
     def table(self, name: str) -> polars.DataFrame:

@@ -180,9 +180,9 @@ class Search:
         judged = self._judged(known, 0, at)
         if judged is None:
             return Standing.UNTESTED
-        if judged is Judgement.UNCLEAR and self.before_the_change(known, at):
-            return Standing.GOOD
         if judged is Judgement.UNCLEAR:
+            if self.before_the_change(known, at):
+                return Standing.GOOD
             return Standing.UNCLEAR if self._pairs(known, 0, at) >= self.limits.most else Standing.UNTESTED
         return Standing.BAD if judged is Judgement.WORSE else Standing.GOOD
 

@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from txop.archive.counting import figure_value
 from txop.archive.run_file import RunFile, Value
 from txop.campaign.schedule import Block
 from txop.cli.console import safe_text
@@ -50,8 +51,7 @@ def shown(key: str, value: Value) -> str:
 
 def headline(run: RunFile) -> str:
     """The figures of a run that fit a line."""
-    there = (key for key in _HEADLINE_METRICS if key in run.metrics)
-    known = (key for key in there if run.metrics[key].value is not None or run.metrics[key].infinite)
+    known = [key for key in _HEADLINE_METRICS if figure_value(run, key) is not None]
     parts = [f"{describe(key).title} {shown(key, run.metrics[key])}" for key in known]
     return ", ".join(parts[:3])
 

@@ -482,7 +482,7 @@ def _far(values: Sequence[float]) -> list[bool]:
 
 def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
     finite = [value for _, value in values if math.isfinite(value)]
-    far_of = _far(finite)
+    far = iter(_far(finite))
     median = _median([value for _, value in values])
     return ArmValues(
         arm=arm,
@@ -491,21 +491,13 @@ def _arm_values(arm: str, values: Sequence[tuple[RunFile, float]]) -> ArmValues:
         median_infinite=math.isinf(median),
         lowest=min(finite, default=None),
         highest=max(finite, default=None),
-        points=_points(values, far_of),
+        points=[
+            Point(run.block, run.run, value, flagged=next(far))
+            if math.isfinite(value)
+            else Point(run.block, run.run, None, infinite=True, flagged=bool(finite))
+            for run, value in values
+        ],
     )
-
-
-def _points(values: Sequence[tuple[RunFile, float]], far_of: Sequence[bool]) -> list[Point]:
-    """``far_of``: of the finite values, which of them lie far from the others."""
-    if len(far_of) == len(values):
-        return [Point(run.block, run.run, value, False, far) for (run, value), far in zip(values, far_of, strict=True)]
-    far = iter(far_of)
-    return [
-        Point(run.block, run.run, value, flagged=next(far))
-        if math.isfinite(value)
-        else Point(run.block, run.run, None, infinite=True, flagged=bool(far_of))
-        for run, value in values
-    ]
 
 
 def _by_arm(runs: Sequence[RunFile]) -> dict[str, list[RunFile]]:

@@ -280,7 +280,7 @@ class GuestVariant(Strict):
     device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ar6003", "ncm", "mbim", "ecm", "qmi-modem"] = "rtl8188cus"
     """The virtual chip (``ar6003`` is an SDIO card), or a network function without a radio that a driver could see
     (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
-    driver: Module = "rtl8192cu"
+    driver: Module = DRIVERS["rtl8188cus"]
     """Module of the driver under test; default for an RTL8723AU: ``rtl8xxxu``, for an MT7610U: ``mt76x0u``, for an
     AR6003: ``ath6kl_sdio``, for network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
     stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
