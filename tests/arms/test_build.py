@@ -17,7 +17,7 @@ import pytest
 from txop.arms.build import BuildFailed, Built, build, recipe
 from txop.arms.local_command import run_here
 from txop.arms.source_tree import SourceTree
-from txop.plan.model import Arm
+from txop.plan.arm import Arm
 
 SOURCE = "".join(f"line {number}\n" for number in range(1, 41))
 

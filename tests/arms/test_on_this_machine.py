@@ -17,7 +17,7 @@ from txop.arms.bring_up import LinkUp
 from txop.arms.firmware import PutFirmware
 from txop.arms.qdisc import parse_root
 from txop.arms.steps import Session, StepFailed
-from txop.plan.model import SshTarget as SshTable
+from txop.plan.target import SshTarget as SshTable
 from txop.targets.contract import Silence, Targets
 from txop.targets.factory import make_targets
 from txop.targets.local import LocalTarget

@@ -19,7 +19,9 @@ from txop.campaign.reporter import Quiet
 from txop.campaign.step_by_step import StepByStep
 from txop.campaign.testbed import CarryOut, Reached
 from txop.measure.instrument import GateFinding, Instrument, Reading, RunContext, RunFacts
-from txop.plan.model import Arm, Plan, Test
+from txop.plan.arm import Arm
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.targets.contract import TargetLost, Targets
 
 PLAN = """

@@ -21,7 +21,8 @@ from txop.guest.running import Ended
 from txop.guest_image.image import Image
 from txop.measure.instrument import Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
-from txop.plan.model import GuestSpec, Plan
+from txop.plan.guest import GuestSpec
+from txop.plan.model import Plan
 from txop.targets.contract import Targets
 
 MARKS = "idle 10.0\nload 11.0\nwindow 12.0\nend 14.0\nwall 1767225612\n"

@@ -24,8 +24,10 @@ from txop.measure.instrument import Marks, RunContext, RunFacts
 from txop.measure.probes import chip
 from txop.measure.probes.wireless_reading import read_wireless
 from txop.measure.traffic.command import Command
+from txop.plan.guest import GuestSpec, GuestVariant
 from txop.plan.load import LoadedPlan, parse_plan
-from txop.plan.model import CommandTest, GuestSpec, GuestVariant, Plan
+from txop.plan.measurement import CommandTest
+from txop.plan.model import Plan
 from txop.plan_check.check import check
 from txop.targets.contract import Targets
 

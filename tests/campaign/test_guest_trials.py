@@ -28,9 +28,10 @@ from txop.guest_image.overlay import Overlay
 from txop.guest_trials import trial as trials
 from txop.measure.instrument import Marks, Reading, RunContext, RunFacts
 from txop.measure.probes.guest_trial import GuestTrial
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_time import guest_s
 from txop.plan.load import LoadedPlan, load_plan, parse_plan
-from txop.plan.model import GuestSpec, Plan
+from txop.plan.model import Plan
 from txop.plan.named_file import named_file
 from txop.plan_check.check import check
 from txop.plan_check.figures import figures_of, primary_of

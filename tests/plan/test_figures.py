@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from txop.core.metrics import METRICS
-from txop.plan.model import GuestTarget
+from txop.plan.target import GuestTarget
 from txop.plan_check.figures import figures_of, primary_of
 
 

@@ -20,7 +20,7 @@ from txop.measure.probes.air_capture import AirCapture
 from txop.measure.probes.bus_capture import BusCapture
 from txop.measure.probes.monitor import frequency_arguments
 from txop.measure.probes.packet_capture import PacketCapture, parse_summary, read_capture
-from txop.plan.model import SshTarget as SshTable
+from txop.plan.target import SshTarget as SshTable
 from txop.targets.contract import Silence
 from txop.targets.factory import CONSTRUCTORS
 from txop.targets.local import LocalTarget

@@ -39,7 +39,8 @@ from txop.measure.probes import sampler
 from txop.measure.probes.host import HostCounters
 from txop.measure.probes.idle_difference import above_idle
 from txop.measure.probes.interface import COUNTERS, InterfaceCounters, file_name
-from txop.plan.model import Gates, StationsTest
+from txop.plan.measurement import StationsTest
+from txop.plan.model import Gates
 from txop.targets.contract import TargetLost
 from txop.targets.local import LocalTarget
 

@@ -10,7 +10,7 @@ from fake_target import FakeTarget
 from instrument_bench import TCP, carry_out, context_of, facts_of, gate_states, make_plan, values
 from txop.measure.instrument import Marks
 from txop.measure.probes.kernel_log import AFTER_FILE, BEFORE_FILE, KernelLog
-from txop.plan.model import GuestTarget
+from txop.plan.target import GuestTarget
 
 OLD = "[   10.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 2)\n"
 LOST = "[   99.000000] wlan0: deauthenticated from 24:f5:a2:c0:4e:b1 (Reason: 7=CLASS3_FRAME_FROM_NONASSOC_STA)\n"

@@ -18,7 +18,7 @@ from txop.measure.probes.air_analysis import AirAnalysis
 from txop.measure.probes.bus_analysis import BusAnalysis
 from txop.measure.probes.windowed import CLOCK_FILE, capture_window
 from txop.plan.model import Plan
-from txop.plan.model import SshTarget as SshTable
+from txop.plan.target import SshTarget as SshTable
 
 EPOCH_S = 1_767_225_600
 SECOND = 1_000_000_000

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ssh_server import Server
-from txop.plan import model
+from txop.plan import target as tables
 from txop.targets.factory import CONSTRUCTORS
 from txop.targets.local import LocalTarget
 from txop.targets.namespace import NamespaceTarget
@@ -139,7 +139,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, busybox_sshd: Callable
 
 def ssh_target(server: Server, folder: Path, recorder: Recorder, **table: object) -> SshTarget:
     """A target for a server, made from a plan's table."""
-    parsed = model.SshTarget.model_validate(server.table(folder / "known_hosts", **table))
+    parsed = tables.SshTarget.model_validate(server.table(folder / "known_hosts", **table))
     made = CONSTRUCTORS["ssh"]("dut", parsed, recorder)
     assert isinstance(made, SshTarget)
     return made

@@ -15,7 +15,8 @@ import pytest
 
 from fake_target import FakeTarget
 from ssh_server import Server
-from txop.plan import model
+from txop.plan import target as tables
+from txop.plan.model import Plan
 from txop.targets.contract import Silence, Target, TargetError, TargetLost
 from txop.targets.factory import CONSTRUCTORS, make_targets
 from txop.targets.local import LocalTarget
@@ -24,8 +25,8 @@ from txop.targets.namespace import NamespaceTarget
 from .conftest import Recorder, tell
 
 
-def plan(**targets: dict[str, Any]) -> model.Plan:
-    return model.Plan.model_validate(
+def plan(**targets: dict[str, Any]) -> Plan:
+    return Plan.model_validate(
         {
             "title": "t",
             "target": targets,
@@ -183,7 +184,7 @@ def labgrid(monkeypatch: pytest.MonkeyPatch) -> Callable[[Session], None]:
 
 
 def place(**table: str) -> Target:
-    parsed = model.LabgridTarget.model_validate({"kind": "labgrid", "place": "shelf-3", **table})
+    parsed = tables.LabgridTarget.model_validate({"kind": "labgrid", "place": "shelf-3", **table})
     return CONSTRUCTORS["labgrid"]("dut", parsed, Silence())
 
 

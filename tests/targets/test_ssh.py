@@ -233,12 +233,12 @@ def test_nothing_outlives_a_killed_txop(busybox_sshd: StartServer, tmp_path: Pat
     program.write_text(f"""
 import asyncio
 from pathlib import Path
-from txop.plan import model
+from txop.plan import target as tables
 from txop.targets.contract import Silence
 from txop.targets.factory import CONSTRUCTORS
 
 async def main():
-    target = CONSTRUCTORS["ssh"]("dut", model.SshTarget.model_validate({table!r}), Silence())
+    target = CONSTRUCTORS["ssh"]("dut", tables.SshTarget.model_validate({table!r}), Silence())
     await target.connect()
     await target.start(["sh", "-c", "trap '' INT TERM; sleep 1000 & sleep 1000"], stdout=Path("{tmp_path}/out"))
     await target.run(["sleep", "1000"], timeout_s=600)

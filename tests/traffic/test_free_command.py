@@ -13,7 +13,7 @@ from fake_target import FakeTarget
 from instrument_bench import carry_out, context_of, make_plan, values
 from txop.measure.traffic import command
 from txop.measure.traffic.command import Command, figures
-from txop.plan.model import CommandTest
+from txop.plan.measurement import CommandTest
 
 JSON = '[[test]]\nname = "t"\nkind = "command"\ncommand = "boot --json"\nhigher_is_better = ["speed"]\nduration_s = 1\n'
 

@@ -16,7 +16,8 @@ from txop.arms.module import ARM_FILE, CAMPAIGN_FILE, InsertModule, KeepAway, Lo
 from txop.arms.steps import RUN_FOLDER, Session, Step, StepFailed
 from txop.arms.verify import Verified, verify_arm
 from txop.plan.access import without_access
-from txop.plan.model import Arm, Plan
+from txop.plan.arm import Arm
+from txop.plan.model import Plan
 from txop.targets.contract import TargetError, TargetLost, Targets
 
 

@@ -10,7 +10,8 @@ from txop.arms.firmware import PutFirmware
 from txop.arms.module import InsertModule, KeepAway, LoadModule, RemoveModule
 from txop.arms.qdisc import SetQdisc
 from txop.arms.steps import Step
-from txop.plan.model import Arm, ModuleSpec, Plan
+from txop.plan.arm import Arm, ModuleSpec
+from txop.plan.model import Plan
 
 DUT = "dut"
 

@@ -21,7 +21,7 @@ from txop.arms.patches import apply_patches, is_script
 from txop.arms.source_tree import SourceTree
 from txop.arms.steps import StepFailed, line
 from txop.core.whole_file import whole_file
-from txop.plan.model import Arm, BuildSpec
+from txop.plan.arm import Arm, BuildSpec
 from txop.plan.named_file import named_file
 
 RECIPE = 1

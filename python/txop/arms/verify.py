@@ -13,7 +13,7 @@ from txop.arms.module import InsertModule, LoadModule, loaded_modules, normal
 from txop.arms.module_file import build_id
 from txop.arms.qdisc import SetQdisc
 from txop.arms.steps import COMMAND_TIMEOUT_S, Session, Step, how_it_ended, line
-from txop.plan.model import Arm, VerifySpec
+from txop.plan.arm import Arm, VerifySpec
 from txop.targets.contract import CommandTimeout, Target
 
 

@@ -31,8 +31,10 @@ from txop.compare.select import metric_of
 from txop.core.metrics import Metric
 from txop.guest.driver import DriverNotBuilt, build_driver
 from txop.guest.driver_history import source_of
+from txop.plan.arm import Arm, Patch
+from txop.plan.guest import GuestVariant
 from txop.plan.guest_time import expected, side_by_side
-from txop.plan.model import Arm, GuestVariant, Patch, Plan
+from txop.plan.model import Plan
 from txop.plan_check.exact_guest import exact_guest
 from txop.targets.contract import TargetError
 

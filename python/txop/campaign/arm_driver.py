@@ -7,7 +7,8 @@ from pathlib import Path
 from txop.guest.driver import DriverBuild, patch_files
 from txop.guest_image.locks import find_lock
 from txop.guest_image.packages.lock import Lock
-from txop.plan.model import Arm, GuestSpec
+from txop.plan.arm import Arm
+from txop.plan.guest import GuestSpec
 from txop.plan.named_file import named_file
 
 

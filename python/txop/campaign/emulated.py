@@ -22,8 +22,10 @@ from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
 from txop.measure.probes.emulated_link import STATUS_FILE
 from txop.measure.probes.provenance import provenance
+from txop.plan.arm import Arm
 from txop.plan.link_tables import seeded
-from txop.plan.model import Arm, BringUp, Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import BringUp, Plan
 from txop.simulate.error import ScenarioError
 from txop.targets.contract import Listener, TargetError, TargetLost, Targets
 from txop.targets.prefix import PrefixTarget

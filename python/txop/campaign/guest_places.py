@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from txop.plan.model import GuestSpec
+from txop.plan.guest import GuestSpec
 
 PEER_ADDRESS = "10.80.210.1"
 """Address of the access point's host."""

@@ -28,8 +28,10 @@ from txop.guest_trials.trial import Trial
 from txop.measure.instrument import Early, Marks, RunContext
 from txop.measure.probes.guest_trial import FOLDER
 from txop.plan import guest_time
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_time import Spent, guest_s, is_checked
-from txop.plan.model import GuestSpec, Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.targets.contract import TargetError
 
 SLOWEST = 30

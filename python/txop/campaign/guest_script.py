@@ -22,7 +22,7 @@ from txop.formats.qmicli import parse_data_format
 from txop.measure.instrument import Early, Instrument, Marks, RunContext
 from txop.measure.probes import chip, interface, wireless_reading
 from txop.measure.recording import Look, Phase, Recorded, Recording
-from txop.plan.model import GuestSpec
+from txop.plan.guest import GuestSpec
 
 LAB_FAILED = 70
 """Exit status of the script when the testbed in the guest could not be made."""

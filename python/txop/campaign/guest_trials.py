@@ -17,7 +17,8 @@ from txop.guest_trials.facts import Facts
 from txop.guest_trials.trial import Place, Trial, run_trial, trial_overlay
 from txop.measure.instrument import RunContext
 from txop.measure.probes.guest_trial import FOLDER, WAYS
-from txop.plan.model import GuestSpec, ModuleCycleTest, Test
+from txop.plan.guest import GuestSpec
+from txop.plan.measurement import ModuleCycleTest, Test
 from txop.targets.contract import TargetError
 
 LONGEST_WALL_S = 86_400.0

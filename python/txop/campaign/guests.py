@@ -27,8 +27,11 @@ from txop.guest_image.packages.lock import Lock
 from txop.measure.instrument import Instrument
 from txop.measure.probes.air_analysis import CAPTURE_FILE
 from txop.measure.probes.bus_capture import MADE_FILE
+from txop.plan.arm import Arm
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_time import guests_at_once
-from txop.plan.model import Arm, GuestSpec, Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.plan.named_file import named_file
 from txop.plan_check.guest_chip import chip_of
 from txop.targets.contract import TargetError, Targets

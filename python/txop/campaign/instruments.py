@@ -24,7 +24,8 @@ from txop.measure.traffic.iperf3 import Iperf3Traffic
 from txop.measure.traffic.irtt import Irtt
 from txop.measure.traffic.module_cycle import Cycler, ModuleCycle
 from txop.measure.traffic.ping import Ping, pings_of
-from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
+from txop.plan.measurement import CommandTest, ModuleCycleTest, StationsTest, Test
+from txop.plan.model import Plan
 
 TRAFFIC = (Ping, Irtt, Iperf3Traffic, Command)
 """Those that are traffic of the test's station."""

@@ -20,7 +20,9 @@ from txop.campaign.testbed import Reached
 from txop.measure.instrument import Instrument
 from txop.measure.probes.provenance import provenance
 from txop.measure.programs import ensure_programs
-from txop.plan.model import Arm, Plan, Test
+from txop.plan.arm import Arm
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.targets.contract import CommandTimeout, Listener, Target, TargetError, TargetLost, Targets
 from txop.targets.factory import make_targets
 from txop.targets.hooks import run_hook

@@ -22,7 +22,8 @@ from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Instrument, Marks, Reading, RunContext, RunFacts
 from txop.measure.traffic.module_cycle import longest_cycles_s
-from txop.plan.model import ModuleCycleTest, Plan, Test
+from txop.plan.measurement import ModuleCycleTest, Test
+from txop.plan.model import Plan
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from txop.campaign.gates import CLOCK_JUMP_S
 from txop.campaign.placed_arm import Placed
 from txop.campaign.testbed import CarryOut, Reached
 from txop.measure.instrument import Early, Lasting
-from txop.plan.model import Arm
+from txop.plan.arm import Arm
 
 
 class StepByStep(ABC):

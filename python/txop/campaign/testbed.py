@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 from txop.campaign.course import Course
 from txop.measure.instrument import Instrument
-from txop.plan.model import Arm, Test
+from txop.plan.arm import Arm
+from txop.plan.measurement import Test
 from txop.targets.contract import Targets
 
 CarryOut = Callable[[Course], Awaitable[None]]

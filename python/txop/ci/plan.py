@@ -8,8 +8,9 @@ from txop.ci.sources import Sources
 from txop.ci.verdict import BASE, SERIES
 from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
+from txop.plan.arm import Arm, Patch
+from txop.plan.guest import GuestVariant
 from txop.plan.load import LoadedPlan, parse_plan
-from txop.plan.model import Arm, GuestVariant, Patch
 from txop.plan.write import plan_text
 from txop.plan_check.exact_guest import exact_guest
 from txop.plan_check.figures import primary_of

@@ -76,7 +76,7 @@ class MachineOptions:
     @property
     def kernel_words(self) -> tuple[str, ...]:
         """The words that are appended. Raises :class:`UserError` for those that are txop's own."""
-        from txop.plan.model import KERNEL_WORDS_TAKEN
+        from txop.plan.guest import KERNEL_WORDS_TAKEN
 
         words = tuple(self.append.split())
         for word in words:

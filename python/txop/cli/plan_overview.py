@@ -13,10 +13,13 @@ from rich.table import Table
 from txop.cli import console
 from txop.compare.select import metric_of
 from txop.plan import guest_time
+from txop.plan.arm import Arm
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import GuestStation, QueueSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
-from txop.plan.model import Arm, GuestSpec, Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.plan.noise import Noise, recall, smallest_effect
 from txop.plan_check.count import RunCount, count
 from txop.plan_check.figures import primary_of

@@ -15,9 +15,8 @@ from txop.core.errors import UserError
 from txop.core.nearest import did_you_mean
 from txop.plan.draft import TEST_NAMES, Answers, DraftArm, Machine, draft
 from txop.plan.explain import explain
+from txop.plan.fields import Host, Interface, Module, Name
 from txop.plan.load import parse_plan
-from txop.plan.model import Host, Interface, Module
-from txop.plan.name import Name
 
 
 def ask() -> str:

@@ -11,7 +11,8 @@ from txop.archive.run_file import RunFile
 from txop.compare.result import ArmFacts, ComparedFigure, DesignFacts, PatchFacts, Repeat, Row, TestFacts, VoidedRun
 from txop.compare.rows import TestSet
 from txop.core.origin import NOT_RADIO, Origin
-from txop.plan.model import Arm, Plan
+from txop.plan.arm import Arm
+from txop.plan.model import Plan
 
 LOAD_GATES = frozenset({"arm-load-failed", "arm-not-verified"})
 """What voids a run whose arm could not be put in place."""

@@ -29,7 +29,8 @@ from txop.compare.result import (
 )
 from txop.compare.select import metric_keys, metric_of
 from txop.core.metrics import BELOW_NOISE, Metric
-from txop.plan.model import Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.plan_check.changes import OneChange
 from txop.stats.sentence import sentence
 from txop.stats.spread import mark_far

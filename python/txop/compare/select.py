@@ -12,7 +12,8 @@ from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.core.metrics import METRICS, Metric, describe, in_origin
 from txop.core.origin import Origin
-from txop.plan.model import CommandTest, Plan, Test
+from txop.plan.measurement import CommandTest, Test
+from txop.plan.model import Plan
 
 _METRIC_KEY = re.compile(r"[a-z0-9_]{1,80}")
 

@@ -22,7 +22,7 @@ from txop.compare.result import CompareResult, NotAvailable, Source, WarnedRun
 from txop.compare.rows import TestSet, compare_figures, family_size
 from txop.compare.select import CannotCompare, known_runs, one_origin, primary_figures
 from txop.core.nearest import did_you_mean
-from txop.plan.model import Test
+from txop.plan.measurement import Test
 
 
 def compare_two(

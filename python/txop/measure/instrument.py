@@ -20,7 +20,9 @@ from pydantic import BaseModel, ConfigDict
 from txop.archive.run_file import Fault, Value
 from txop.core.metrics import describe
 from txop.core.whole_file import whole_file
-from txop.plan.model import Arm, Plan, Test
+from txop.plan.arm import Arm
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.targets.contract import Targets
 
 Points = list[tuple[float, float | None]]

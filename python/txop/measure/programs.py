@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from txop.measure.traffic.flows import flows_of
-from txop.plan.model import ModuleCycleTest, Plan, StationsTest
+from txop.plan.measurement import ModuleCycleTest, StationsTest
+from txop.plan.model import Plan
 from txop.targets.contract import TargetError, Targets
 
 DHCP_CLIENTS = ("udhcpc", "dhclient", "dhcpcd")

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from txop.plan.name import Name
+from txop.plan.fields import Name
 from txop.plan.strict import STRICT
 
 DEFAULT_WEIGHT = 256

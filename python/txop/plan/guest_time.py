@@ -17,7 +17,9 @@ from typing import Any
 
 from txop.formats.error import FormatError
 from txop.formats.proc_system import parse_meminfo
-from txop.plan.model import FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, Test
+from txop.plan.guest import GuestSpec
+from txop.plan.measurement import FaultTrialTest, ModuleCycleTest, Test
+from txop.plan.model import Plan
 from txop.plan.stored import Stored, rewriting, state_folder
 
 STORED = Stored("txop-guest-times", 1, "runs", max_bytes=1 << 20)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from txop.core.metrics import Metric
-from txop.plan.model import Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.plan.stored import Stored, rewriting, state_folder
 
 STORED = Stored("txop-noise", 1, "testbeds", max_bytes=16 << 20)

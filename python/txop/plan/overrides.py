@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from txop.plan.model import Plan, Strict
+from txop.plan.model import Plan
+from txop.plan.strict import Strict
 
 
 class Overrides(Strict):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from pydantic import BaseModel
 
-from txop.plan import guest_access_point, guest_function, model
+from txop.plan import arm, guest, guest_access_point, guest_function, measurement, model, target
 from txop.plan.locate import Path
 from txop.plan.model import Plan
 from txop.present.model_reference import field_texts
@@ -62,17 +62,19 @@ class Described:
 
 def all_descriptions() -> dict[str, Described]:
     """Every model class that a plan is made of."""
-    return descriptions(guest_access_point) | descriptions(guest_function) | descriptions(model)
-
-
-def descriptions(module: ModuleType) -> dict[str, Described]:
-    """Every model class of a module, in the order of the source."""
     found: dict[str, Described] = {}
+    for module in (guest_access_point, guest_function, target, guest, arm, measurement, model):
+        for item, node in models(module):
+            found[node.name] = Described(item, field_texts(node), found)
+    return found
+
+
+def models(module: ModuleType) -> Iterator[tuple[type[BaseModel], ast.ClassDef]]:
+    """Every model class that a module defines, in the order of the source."""
     for node in ast.parse(inspect.getsource(module)).body:
         item = getattr(module, node.name, None) if isinstance(node, ast.ClassDef) else None
         if isinstance(node, ast.ClassDef) and isinstance(item, type) and issubclass(item, BaseModel):
-            found[node.name] = Described(item, field_texts(node), found)
-    return found
+            yield item, node
 
 
 def plain(text: str) -> str:

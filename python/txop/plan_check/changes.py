@@ -18,7 +18,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from txop.arms.edits.script import read_script
-from txop.plan.model import Arm, BuildSpec, ModuleSpec, Patch, Plan
+from txop.plan.arm import Arm, BuildSpec, ModuleSpec, Patch
+from txop.plan.model import Plan
 from txop.plan.named_file import SHIPPED, named_file
 
 Key = tuple[str, ...]

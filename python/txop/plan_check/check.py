@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from txop.core.metrics import describe, in_origin
 from txop.core.nearest import did_you_mean
+from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import CommandTest, FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, StationsTest, Test
+from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest, Test
+from txop.plan.model import Plan
 from txop.plan.problem import PlanError, Problem
 from txop.plan_check import files as check_files
 from txop.plan_check import guest as check_guest

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from txop.guest.chips import NEEDS_BUILD
 from txop.plan import guest_time
-from txop.plan.model import Arm, GuestSpec, ModuleCycleTest, Plan, Test
+from txop.plan.arm import Arm
+from txop.plan.guest import GuestSpec
+from txop.plan.measurement import ModuleCycleTest, Test
+from txop.plan.model import Plan
 from txop.plan.named_file import named_file
 
 

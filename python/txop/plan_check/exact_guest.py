@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from txop.core.errors import UserError
 from txop.core.origin import Origin
-from txop.plan.model import GuestSpec, Plan
+from txop.plan.guest import GuestSpec
+from txop.plan.model import Plan
 
 
 def exact_guest(plan: Plan) -> GuestSpec:

@@ -6,7 +6,8 @@ import re
 
 from txop.core.metrics import METRICS, OF_STATION, station_key
 from txop.measure.traffic.flows import flows_of
-from txop.plan.model import CommandTest, ModuleCycleTest, Plan, StationsTest, Test
+from txop.plan.measurement import CommandTest, ModuleCycleTest, StationsTest, Test
+from txop.plan.model import Plan
 
 _LATENCY = ("rtt_p50_ms", "rtt_p95_ms", "rtt_p99_ms", "probe_loss_percent")
 _BOTH_WAYS = ("throughput_up_mbit_s", "throughput_down_mbit_s")

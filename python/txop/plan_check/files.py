@@ -10,9 +10,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from txop.plan.guest import GuestVariant
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import GuestVariant, Plan
+from txop.plan.model import Plan
 from txop.plan.named_file import SHIPPED, named_file
 
 Item = TypeVar("Item", bound=BaseModel)

@@ -13,11 +13,12 @@ from txop.guest.wireless_stack import DRIVERS as REBUILT
 from txop.guest_image.error import GuestError
 from txop.guest_image.kernel_tree import MAKEFILES, find_module
 from txop.guest_image.locks import find_lock
+from txop.plan.arm import Arm
 from txop.plan.devices import DRIVERS
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import Arm, GuestSpec
 from txop.plan_check.guest_chip import chip_of
 
 Found = Iterator[tuple[Path, str, str | None]]

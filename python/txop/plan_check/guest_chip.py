@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
-from txop.plan.model import GuestSpec
 
 
 def chip_of(spec: GuestSpec) -> Chip:

@@ -6,9 +6,12 @@ import ipaddress
 import math
 from collections.abc import Iterator
 
+from txop.plan.arm import Arm
+from txop.plan.guest import GuestSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
-from txop.plan.model import Arm, CommandTest, FaultTrialTest, GuestSpec, ModuleCycleTest, Plan, StationsTest
+from txop.plan.measurement import CommandTest, FaultTrialTest, ModuleCycleTest, StationsTest
+from txop.plan.model import Plan
 from txop.plan_check.changes import comparisons
 from txop.plan_check.count import count
 from txop.plan_check.figures import primary_of

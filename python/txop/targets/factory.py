@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from txop.plan import model
+from txop.plan import target as tables
+from txop.plan.model import Plan
 from txop.targets.contract import Listener, Target, TargetError, Targets
 
 Constructor = Callable[[str, Any, Listener], Target]
 """From the target's name, its table in the plan, and the listener. Does not connect."""
 
 
-def _local(name: str, table: model.LocalTarget, listener: Listener) -> Target:
+def _local(name: str, table: tables.LocalTarget, listener: Listener) -> Target:
     from txop.targets.local import LocalTarget
 
     return LocalTarget(name, interface=table.interface, address=table.address, sudo=table.sudo, listener=listener)
 
 
-def _namespace(name: str, table: model.NamespaceTarget, listener: Listener) -> Target:
+def _namespace(name: str, table: tables.NamespaceTarget, listener: Listener) -> Target:
     from txop.targets.namespace import NamespaceTarget
 
     return NamespaceTarget(
@@ -31,7 +32,7 @@ def _namespace(name: str, table: model.NamespaceTarget, listener: Listener) -> T
     )
 
 
-def _ssh(name: str, table: model.SshTarget, listener: Listener) -> Target:
+def _ssh(name: str, table: tables.SshTarget, listener: Listener) -> Target:
     from txop.targets.ssh import SshTarget
     from txop.targets.ssh_connection import SshAddress
 
@@ -57,7 +58,7 @@ def _ssh(name: str, table: model.SshTarget, listener: Listener) -> Target:
     )
 
 
-def _labgrid(name: str, table: model.LabgridTarget, listener: Listener) -> Target:
+def _labgrid(name: str, table: tables.LabgridTarget, listener: Listener) -> Target:
     from txop.targets.labgrid import LabgridTarget
 
     return LabgridTarget(
@@ -71,11 +72,11 @@ def _labgrid(name: str, table: model.LabgridTarget, listener: Listener) -> Targe
     )
 
 
-def _emulated(name: str, table: model.EmulatedTarget, listener: Listener) -> Target:  # noqa: ARG001
+def _emulated(name: str, table: tables.EmulatedTarget, listener: Listener) -> Target:  # noqa: ARG001
     raise TargetError(name, "is an end of an emulated link, and there is no running link to put it on")
 
 
-def _guest(name: str, table: model.GuestTarget, listener: Listener) -> Target:  # noqa: ARG001
+def _guest(name: str, table: tables.GuestTarget, listener: Listener) -> Target:  # noqa: ARG001
     raise TargetError(name, "is a machine of a guest, and there is no running guest to find it in")
 
 
@@ -91,7 +92,7 @@ CONSTRUCTORS: dict[str, Constructor] = {
 :func:`make_targets` instead, by what runs it."""
 
 
-def make_targets(plan: model.Plan, listener: Listener, constructors: dict[str, Constructor] | None = None) -> Targets:
+def make_targets(plan: Plan, listener: Listener, constructors: dict[str, Constructor] | None = None) -> Targets:
     """All targets of a plan, not connected.
 
     Args:

@@ -11,7 +11,8 @@ from txop.measure.probes.air_counts import COUNT_KEYS, counts
 from txop.measure.probes.windowed import capture_window, not_of_window
 from txop.measure.traffic.flows import flows_of
 from txop.measure.traffic.iperf3_reading import jain
-from txop.plan.model import Plan, StationsTest, Test
+from txop.plan.measurement import StationsTest, Test
+from txop.plan.model import Plan
 
 if TYPE_CHECKING:
     from txop.air.report import AirReport

@@ -16,8 +16,8 @@ from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
 from txop.measure.probes.air_analysis import main_direction
 from txop.measure.probes.windowed import bounded_json
 from txop.measure.traffic.iperf3_reading import jain
+from txop.plan.guest import GuestSpec
 from txop.plan.guest_function import ModemSpec
-from txop.plan.model import GuestSpec
 
 WINDOW_FILE, END_FILE = "chip-window.json", "chip-end.json"
 """Counters at the start and at the end of the measured window."""

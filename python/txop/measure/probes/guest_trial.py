@@ -18,7 +18,8 @@ from txop.guest_trials.trial import Trial, read_trial
 from txop.klog import name_faults
 from txop.klog.report import LogReport
 from txop.measure.instrument import Afterwards, GateFinding, Reading, RunFacts
-from txop.plan.model import GuestSpec, ModuleCycleTest
+from txop.plan.guest import GuestSpec
+from txop.plan.measurement import ModuleCycleTest
 
 FOLDER = "guest"
 """Folder of a run with what its guest handed out."""

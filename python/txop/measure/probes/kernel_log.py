@@ -11,7 +11,7 @@ from txop.core.whole_file import whole_file
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.measure.recording import Look, Phase, take
 from txop.plan.guest_function import CHIP_INTERFACE
-from txop.plan.model import ModuleCycleTest, SoakTest
+from txop.plan.measurement import ModuleCycleTest, SoakTest
 
 if TYPE_CHECKING:
     from txop.klog.report import Fault as Named

@@ -15,7 +15,8 @@ from txop.measure.probes import sampler
 from txop.measure.probes.wireless_reading import ABOUT, AFTER, SAMPLES, read_wireless
 from txop.measure.recording import Look, Phase, Recording, begin
 from txop.plan.guest_function import CHIP_INTERFACE
-from txop.plan.model import Plan, Test
+from txop.plan.measurement import Test
+from txop.plan.model import Plan
 from txop.targets.contract import Running
 
 SURVEY_S = 5.0

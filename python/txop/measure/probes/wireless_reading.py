@@ -15,7 +15,7 @@ from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.probes import sampler
 from txop.measure.probes.station_account import named_stations, put_fairness, put_stations
 from txop.measure.probes.wireless_look import IW, Look, look_of
-from txop.plan.model import ModuleCycleTest, SoakTest, StationsTest
+from txop.plan.measurement import ModuleCycleTest, SoakTest, StationsTest
 
 SAMPLES = "wireless-{}.txt"
 ABOUT = "wireless-{}.json"

@@ -13,7 +13,7 @@ from txop.archive.run_file import Value
 from txop.core.metrics import METRICS, describe
 from txop.measure.instrument import GateFinding, Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
-from txop.plan.model import CommandTest
+from txop.plan.measurement import CommandTest
 from txop.targets.contract import Running
 
 OUTPUT_FILE = "command.txt"

@@ -14,7 +14,7 @@ from txop.formats import iperf3
 from txop.formats.error import FormatError
 from txop.formats.iperf3_result import Interval
 from txop.measure.instrument import Points, Reading, RunFacts
-from txop.plan.model import ModuleCycleTest
+from txop.plan.measurement import ModuleCycleTest
 
 CYCLES_FILE = "cycles.jsonl"
 """A line per cycle, and per connection of the traffic."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from txop.plan.model import (
+from txop.plan.measurement import (
     CommandTest,
     FaultTrialTest,
     LatencyTest,

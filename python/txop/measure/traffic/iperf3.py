@@ -16,7 +16,7 @@ from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.flows import Flow, flows_of
 from txop.measure.traffic.iperf3_reading import read_flows
-from txop.plan.model import SoakTest, Test
+from txop.plan.measurement import SoakTest, Test
 from txop.targets.contract import Ran, Running, Target, TargetError
 
 FIRST_PORT = 5210

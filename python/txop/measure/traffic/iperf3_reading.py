@@ -17,7 +17,7 @@ from txop.measure.instrument import GateFinding, Points, Reading, RunFacts
 from txop.measure.traffic.flows import Flow, series_of
 from txop.measure.traffic.rates import added_up, by_second
 from txop.measure.traffic.steadiness import dropout_words, dropouts, unsteady
-from txop.plan.model import SoakTest, StationsTest
+from txop.plan.measurement import SoakTest, StationsTest
 
 ENDS_DIFFER = 0.05
 """Share by which the two ends of a flow may differ before it is reported."""

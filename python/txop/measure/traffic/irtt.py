@@ -6,7 +6,7 @@ from pathlib import Path
 
 from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.traffic.rtt_reading import read_irtt
-from txop.plan.model import Test
+from txop.plan.measurement import Test
 from txop.targets.contract import Running, TargetError
 
 IRTT_FILE = "irtt.json"

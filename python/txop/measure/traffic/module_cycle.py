@@ -21,7 +21,7 @@ from txop.measure.instrument import Reading, RunContext, RunFacts
 from txop.measure.traffic.cycle_reading import CYCLES_FILE, MAX_SEGMENTS, read_cycles, segment_files
 from txop.measure.traffic.flows import Flow
 from txop.measure.traffic.iperf3 import FIRST_PORT, client_argv, ensure_free, iperf3_of, listening, server_argv
-from txop.plan.model import ModuleCycleTest
+from txop.plan.measurement import ModuleCycleTest
 from txop.targets.contract import CommandTimeout, Running, TargetError, TargetLost
 
 TAKE_OUT_S = 60.0

@@ -8,7 +8,7 @@ import time
 from txop.measure.instrument import Afterwards, Reading, RunContext, RunFacts
 from txop.measure.recording import Phase, Recording, begin
 from txop.measure.traffic.rtt_reading import of_station, read_ping, read_ping_of_station, read_pings_together
-from txop.plan.model import StationsTest, Test
+from txop.plan.measurement import StationsTest, Test
 from txop.targets.contract import Running, TargetError
 
 PING_FILE = "ping.txt"

@@ -12,7 +12,7 @@ from txop.archive.run_file import RunFile
 from txop.compare import words
 from txop.compare.result import ComparedFigure, CompareResult
 from txop.core.metrics import station_key
-from txop.plan.model import StationsTest
+from txop.plan.measurement import StationsTest
 from txop.present import format as fmt
 from txop.present.blocks import Cell, Column, Grid, Lines
 from txop.present.cells import missing

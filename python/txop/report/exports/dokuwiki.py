@@ -16,7 +16,7 @@ from txop.compare import words
 from txop.compare.result import ArmFacts, ComparedFigure, CompareResult
 from txop.core.visible import visible
 from txop.core.whole_file import whole_file
-from txop.plan.model import Patch
+from txop.plan.arm import Patch
 from txop.plan_check.changes import identity
 from txop.report import facts
 

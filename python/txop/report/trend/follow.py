@@ -21,7 +21,7 @@ from txop.compare.select import CannotCompare, known_runs, metric_of, one_origin
 from txop.core.metrics import Metric
 from txop.core.nearest import did_you_mean
 from txop.core.origin import NOT_RADIO, Origin
-from txop.plan.model import Test
+from txop.plan.measurement import Test
 from txop.report import facts
 from txop.report.trend.result import Between, Changed, Followed, Point, Release, Step, Trend
 from txop.report.trend.sentences import between_sentence, headline, step_sentence

@@ -1,0 +1,127 @@
+"""The guest of a plan, and the variant of it that an arm sets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from txop.plan.devices import DRIVERS
+from txop.plan.fields import Module
+from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
+from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_INTERFACES, MbimSpec, ModemSpec, NcmSpec
+from txop.plan.strict import Strict
+
+KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
+"""Beginnings of words on a guest's kernel command line that no user may give."""
+
+
+class GuestVariant(Strict):
+    """What is in a guest: kernel, virtual chip, driver, access point; see docs/guest.md."""
+
+    kernel: Annotated[str, StringConstraints(pattern=r"^[0-9]+\.[0-9]+$", max_length=12)] = "6.12"
+    """Kernel series of the distribution."""
+    lock: str | None = None
+    """Lock file of its packages; default: your own for that series, else the one that txop ships."""
+    kernel_file: str | None = None
+    """A kernel of your own (bzImage), with ``modules_dir``: one with KASAN, say. Its drivers are taken as they are."""
+    modules_dir: str | None = None
+    """Its modules, as ``/lib/modules/RELEASE``."""
+    append: Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$", max_length=1000)] = ""
+    """More words of the kernel's command line: ``"kfence.sample_interval=1 slub_debug=FZP"``. What the kernel then
+    reports is a fault of the run."""
+    device: Literal["rtl8188cus", "rtl8723au", "mt7610u", "ar6003", "ncm", "mbim", "ecm", "qmi-modem"] = "rtl8188cus"
+    """The virtual chip (``ar6003`` is an SDIO card), or a network function without a radio that a driver could see
+    (``ncm``, ``mbim``, ``ecm``, ``qmi-modem``)."""
+    driver: Module = DRIVERS["rtl8188cus"]
+    """Module of the driver under test; default for an RTL8723AU: ``rtl8xxxu``, for an MT7610U: ``mt76x0u``, for an
+    AR6003: ``ath6kl_sdio``, for network functions: ``cdc_ncm``, ``cdc_mbim``, ``cdc_ether`` or ``qmi_wwan``."""
+    stations: Annotated[list[GuestStation], Field(min_length=1, max_length=16)] | None = None
+    """The device (an MT7610U) is the access point of these, with hostapd; default: it is the station of one."""
+    topology: Topology = "router"
+    """Where the traffic of ``stations`` comes from: ``router`` a host behind the access point, which forwards it;
+    ``server`` programs on the access point, whose sockets hold back what they send."""
+    queues: QueueSpec | None = None
+    """The queues of mac80211 on the access point of ``stations``. Those of an arm are laid over those of the plan, key
+    by key."""
+    modem: ModemSpec | None = None
+    """Settings of the QMI modem. Those of an arm are laid over those of the plan, key by key."""
+    ncm: NcmSpec | None = None
+    """Settings of the NCM function, laid over in the same way."""
+    mbim: MbimSpec | None = None
+    """Settings of the MBIM function, laid over in the same way."""
+    parameters: dict[Module, str | int | bool] = {}
+    """Module parameters; true and false become 1 and 0."""
+    source: str | None = None
+    """Source folder of the driver; default: the kernel's own source, when it has to be built."""
+    reverse: bool = False
+    """Take the arm's patches back instead of applying them; not possible with edit scripts."""
+    security: Literal["open", "wep", "wpa", "wpa2-tkip", "mixed", "wpa2", "wpa3"] = "wpa2"
+    """Security of the access point; with the built-in one the default is open."""
+    channel: Annotated[int, Field(ge=1, le=13)] = 6
+    """Channel in the 2.4 GHz band."""
+    width_mhz: Literal[20, 40] = 20
+    """Width of the access point's channel; rtl8xxxu follows with its parameter ``ht40_2g``."""
+    ap: Literal["hostapd", "builtin"] = "hostapd"
+    """The access point; the built-in one is open, for faults and exact control."""
+    faults: str | None = None
+    """Fault script of the virtual chip (TOML; ``txop:faults/NAME.toml`` for one that comes with txop); see
+    docs/virtual-chips.md."""
+    bus_first: bool = False
+    """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
+
+    @field_validator("append")
+    @classmethod
+    def _free(cls, value: str) -> str:
+        for word in value.split():
+            if word.startswith(KERNEL_WORDS_TAKEN):
+                raise ValueError(f"{word} is txop's own: it is how txop and the guest talk")
+        return value
+
+    @model_validator(mode="after")
+    def _kernel_and_modules(self) -> GuestVariant:
+        if (self.kernel_file is None) != (self.modules_dir is None):
+            raise ValueError("kernel_file and modules_dir go together")
+        return self
+
+    @property
+    def is_function(self) -> bool:
+        """Whether the device is a network function: no air, no access point, no association."""
+        return self.device in FUNCTION_INTERFACES
+
+    @property
+    def interface(self) -> str:
+        """The interface that the driver makes of the device."""
+        return FUNCTION_INTERFACES.get(self.device, CHIP_INTERFACE)
+
+
+class GuestSpec(GuestVariant):
+    """The guest of a plan: what is in it, and the virtual computer."""
+
+    mode: Literal["fast", "exact"] = "exact"
+    """Time as the host's, or by instructions: then runs with the same inputs are identical."""
+    mips: Literal[1000, 500, 250, 125, 62, 31] = 500
+    """In exact mode: million instructions a second."""
+    memory_mb: Annotated[int, Field(ge=256, le=65_536)] = 512
+    """Memory of the guest, MiB."""
+    check_exact: Literal["none", "first", "all"] = "first"
+    """In exact mode: runs that are done twice with the same seed, and are void when the second leaves other bytes:
+    none, one of every arm (the first test that is not a trial, in the first block and in repeats of void ones), all."""
+    parallel: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Guests at once; default: as many as there are processors in exact mode, where they do not disturb each other's
+    figures, and one in fast mode, where they do. ``txop run --jobs`` goes before it."""
+
+    def varied(self, variant: GuestVariant | None) -> GuestSpec:
+        """This guest with what a variant sets."""
+        given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
+        for key in ("modem", "ncm", "mbim", "queues"):
+            mine, over = getattr(self, key), given.get(key)
+            if mine is not None and over is not None:
+                own = {name: getattr(over, name) for name in over.model_fields_set}
+                given[key] = mine.model_copy(update=own)
+        varied = self.model_copy(update=given)
+        if "driver" not in varied.model_fields_set:
+            varied = varied.model_copy(update={"driver": DRIVERS[varied.device]})
+        if varied.ap == "builtin" and "security" not in varied.model_fields_set:
+            varied = varied.model_copy(update={"security": "open"})
+        return varied

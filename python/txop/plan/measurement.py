@@ -1,0 +1,189 @@
+"""The tests of a plan: what is measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from txop.plan.fields import Argv, Congestion, Name, Seconds
+from txop.plan.strict import Strict
+
+
+class _Test(Strict):
+    name: Name
+    """Short name; figures are called ``NAME.METRIC``."""
+    duration_s: Annotated[float, Field(gt=0, le=7 * 86400, allow_inf_nan=False)] = 30.0
+    """Length of the measured window; the warm-up comes before it."""
+    warm_up_s: Seconds | None = None
+    """Default: the design's."""
+    latency: Literal["none", "ping", "irtt"] = "none"
+    """Latency probe beside the load."""
+    latency_interval_s: Annotated[float, Field(ge=0.002, le=60)] = 0.1
+    """Time from one latency probe to the next."""
+    station: Name = "dut"
+    """Target that is this end of the flows."""
+
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return f"{self.duration_s:g} s"
+
+
+class TcpTest(_Test):
+    """TCP from the device (``tcp-tx``), to it (``tcp-rx``), or both at once (``tcp-both``)."""
+
+    kind: Literal["tcp-tx", "tcp-rx", "tcp-both"]
+    """Direction, seen from the device under test."""
+    streams: Annotated[int, Field(ge=1, le=128)] = 1
+    """Connections at once, in each direction."""
+    stagger_s: Seconds = 0.0
+    """Each further stream starts this much later, and ends with the first."""
+    congestion: Congestion | None = None
+    """TCP congestion control of the sender; default: that of its kernel."""
+    dscp: Annotated[int, Field(ge=0, le=63)] | None = None
+    """Differentiated Services code point of the flows (RFC 2474); decides the access category on the air."""
+
+
+class UdpTest(_Test):
+    """UDP at a rate, from the device or to it."""
+
+    kind: Literal["udp-tx", "udp-rx"]
+    """Direction, seen from the device under test."""
+    rate_mbit_s: Annotated[float, Field(gt=0, le=100_000)]
+    """Payload sent per second."""
+    datagram_bytes: Annotated[int, Field(ge=16, le=65507)] = 1448
+    """Payload of one datagram."""
+    dscp: Annotated[int, Field(ge=0, le=63)] | None = None
+    """Differentiated Services code point (RFC 2474)."""
+
+
+class LatencyTest(_Test):
+    """Round-trip times of an idle link."""
+
+    kind: Literal["latency"]
+    """An idle link."""
+    latency: Literal["ping", "irtt"] = "ping"
+    """Latency probe."""
+
+
+class RrulTest(_Test):
+    """Real-time response under load: TCP flows both ways in several classes, with latency beside them."""
+
+    kind: Literal["rrul"]
+    """Real-time response under load."""
+    dscp: list[Annotated[int, Field(ge=0, le=63)]] = [0, 8, 40, 46]
+    """One flow each way per class: CS0, CS1, CS5, EF."""
+    latency: Literal["ping", "irtt"] = "ping"
+    """Latency probe beside the load."""
+
+
+class StationsTest(_Test):
+    """Several stations at once, with fairness."""
+
+    kind: Literal["stations"]
+    """Several stations at once."""
+    stations: Annotated[list[Name], Field(min_length=2, max_length=32)]
+    """Targets that take part, each with one iperf3 per direction."""
+    direction: Literal["tx", "rx", "both"] = "rx"
+    """Direction, seen from the stations."""
+    streams: Annotated[int, Field(ge=1, le=128)] = 1
+    """TCP connections of each station at once, in each direction."""
+    congestion: Congestion | None = None
+    """TCP congestion control of the senders; default: that of their kernels."""
+    rate_mbit_s: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    """UDP at this rate to or from each station, in place of TCP."""
+
+    @model_validator(mode="after")
+    def _protocol(self) -> StationsTest:
+        if self.rate_mbit_s is not None and (self.streams > 1 or self.congestion is not None):
+            raise ValueError("with rate_mbit_s it is UDP, which has no streams and congestion here")
+        return self
+
+
+class ModuleCycleTest(_Test):
+    """Remove and insert the module while traffic runs."""
+
+    kind: Literal["module-cycle"]
+    """Remove and insert the arm's module."""
+    take: Literal["module", "device"] = "module"
+    """What is taken away: the module, or in a guest the virtual chip under it, pulled out for a second."""
+    cycles: Annotated[int, Field(ge=1, le=10_000)] = 5
+    """How often. In a guest the test ends with the last cycle, whatever ``duration_s`` says."""
+    pause_s: Seconds = 2.0
+    """Time without the module."""
+    recover_s: Seconds = 30.0
+    """How long traffic may take to come back; in a guest: the association."""
+
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return f"{self.cycles} cycles"
+
+
+class FaultTrialTest(_Test):
+    """In a guest: what the driver makes of the arm's fault script (``faults``). It strikes under light traffic, and 8 s
+    later the peer is asked; a driver that has lost it is reloaded, then the chip plugged in again. A trial lasts as
+    long as that takes: ``duration_s`` does not count. An arm without a script is the control."""
+
+    kind: Literal["fault-trial"]
+    """What a driver makes of a fault; see docs/guest-faults.md."""
+
+    @property
+    def length(self) -> str:
+        """How long it lasts, in words."""
+        return "to its end"
+
+
+class SoakTest(_Test):
+    """Load for hours, watched for faults, drop-outs and slow change."""
+
+    kind: Literal["soak"]
+    """Load for hours."""
+    duration_s: Annotated[float, Field(gt=0, le=7 * 86400, allow_inf_nan=False)] = 3600.0
+    """Length of the measured window."""
+    direction: Literal["tx", "rx", "both"] = "both"
+    """Direction of the load, seen from the device under test."""
+    latency: Literal["none", "ping", "irtt"] = "ping"
+    """Latency probe beside the load."""
+    latency_interval_s: Annotated[float, Field(ge=0.002, le=60)] = 1.0
+    """Time from one latency probe to the next."""
+
+
+class CommandTest(_Test):
+    """A free command, and how its output becomes figures."""
+
+    kind: Literal["command"]
+    """Any program."""
+    command: Argv
+    """The program; it has to end with 0."""
+    on: Name = "dut"
+    """Target that it runs on."""
+    parser: Literal["json", "regex"] = "json"
+    """``json``: an object of numbers on stdout, taken by key. ``regex``: named groups are the metrics."""
+    pattern: Annotated[str, StringConstraints(max_length=1000)] | None = None
+    """Regular expression (Python's) for ``parser = "regex"``; its first match in the output counts."""
+    higher_is_better: list[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]] = []
+    """Figures of which more is better; one that is in neither list is shown and never judged."""
+    lower_is_better: list[Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]+$")]] = []
+    """Figures of which less is better."""
+
+    @model_validator(mode="after")
+    def _pattern(self) -> CommandTest:
+        if (self.parser == "regex") != (self.pattern is not None):
+            raise ValueError('pattern goes with parser = "regex", and only with it')
+        return self
+
+
+Test = Annotated[
+    TcpTest
+    | UdpTest
+    | LatencyTest
+    | RrulTest
+    | StationsTest
+    | ModuleCycleTest
+    | FaultTrialTest
+    | SoakTest
+    | CommandTest,
+    Field(discriminator="kind"),
+]
