@@ -7,6 +7,7 @@ fuzz_target!(|file: &[u8]| {
     let read = std::io::Cursor::new(file.to_vec());
     if let Ok(report) = bus::analyze_read(read, None, "fuzz".to_owned(), &Default::default(), &mut ()) {
         let summary = &report.summary;
-        assert_eq!(report.records, summary.submissions + summary.completions + summary.submission_errors);
+        let counted = summary.submissions + summary.completions + summary.submission_errors;
+        assert_eq!(report.records, counted + summary.copies.unwrap_or(0));
     }
 });

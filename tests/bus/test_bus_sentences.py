@@ -73,7 +73,7 @@ CORPUS = (
     Golden(
         "usb/quectel_rmnet_rk3399.usbmon.txt",
         "877e12ddab3e13784833040c96361434e8e5da293560602b626baf9032f93345",
-        ("Perhaps a raw-IP modem", "nothing came back in this capture"),
+        ("Perhaps a raw-IP modem", "what it answers is not in this capture", "no request to a bulk IN endpoint"),
         ("it answers nothing",),
     ),
     Golden(

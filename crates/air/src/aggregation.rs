@@ -1,5 +1,7 @@
 //! How many MPDUs share a PPDU.
 
+use wire::phy::Mode;
+
 use crate::histogram::{Exact, Scaled};
 use crate::ppdu::Ppdu;
 use crate::report;
@@ -11,6 +13,8 @@ const MAX_MPDUS: usize = 257;
 #[derive(Clone, Debug)]
 pub struct Aggregates {
     ppdus: u64,
+    /// PPDUs in a format that can carry an A-MPDU, as far as is known.
+    aggregatable: u64,
     ampdus: u64,
     mpdus: u64,
     per_ppdu: Exact,
@@ -25,6 +29,7 @@ impl Default for Aggregates {
     fn default() -> Self {
         Self {
             ppdus: 0,
+            aggregatable: 0,
             ampdus: 0,
             mpdus: 0,
             per_ppdu: Exact::new(0, MAX_MPDUS),
@@ -42,6 +47,7 @@ impl Aggregates {
     pub fn ppdu(&mut self, ppdu: &Ppdu) {
         let n = ppdu.mpdus.len();
         self.ppdus += 1;
+        self.aggregatable += u64::from(ppdu.mode.can_aggregate() || ppdu.mode == Mode::Unknown);
         self.ampdus += u64::from(n > 1);
         self.mpdus += n as u64;
         self.per_ppdu.add(n as i32);
@@ -67,7 +73,8 @@ impl Aggregates {
             ta,
             ra,
             tid,
-            ppdus: self.ppdus,
+            // Where nothing can be aggregated, every MPDU is a PPDU.
+            ppdus: (grouped || self.aggregatable == 0).then_some(self.ppdus),
             ampdus: grouped.then_some(self.ampdus),
             mpdus: self.mpdus,
             mpdus_per_ppdu: if grouped { self.per_ppdu.spread() } else { None },

@@ -77,6 +77,9 @@ const TIE_US: f64 = 1.0;
 /// Pairs below which nothing is inferred.
 const MIN_PAIRS: usize = 5;
 
+/// What the A-MPDU reference is where it equals the sequence number.
+const NOT_A_PPDU_ID: &str = "not-a-ppdu-id";
+
 /// The verdict on a capture's stamps.
 #[derive(Clone, Debug)]
 pub struct Calibration {
@@ -127,6 +130,12 @@ impl Calibration {
     pub fn median_gap_us(&self) -> Option<(f64, f64, u64)> {
         let chosen = self.chosen()?;
         Some((chosen.median_gap_us?, self.expected_gap_us?, chosen.pairs))
+    }
+
+    /// A frame's A-MPDU status means that it was part of an A-MPDU: some receivers put one on every HT frame, with the sequence
+    /// number for a reference.
+    pub fn marks_ampdus(&self) -> bool {
+        self.reference != NOT_A_PPDU_ID
     }
 
     /// Control responses that would overlap the next frame at their claimed rate, and all that were checked.
@@ -276,7 +285,7 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
             grouped(equal_sequence),
             grouped(with_reference)
         ));
-        "not-a-ppdu-id"
+        NOT_A_PPDU_ID
     } else {
         text.push(match with_reference {
             1 => "1 frame carries an A-MPDU reference that can identify its PPDU".to_owned(),
@@ -490,7 +499,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
             calibration.confidence = Some(share * n / (n + 10.0) * if tied.is_some() { 0.5 } else { 1.0 });
             calibration.ambiguous_with = tied.copied();
             calibration.text.push(format!(
-                "stamps mark the {} ({} solicited responses, median gap {:.1} µs, {:.0} % of them within SIFS -4/+10 µs)",
+                "stamps mark the {} ({} solicited responses, median gap {:.1} µs, {} of them within SIFS -4/+10 µs)",
                 match meaning {
                     StampMeaning::FirstMpduBit => "first bit of the MPDU",
                     StampMeaning::PpduStart => "start of the PPDU",
@@ -498,7 +507,7 @@ fn choose_meaning<'a>(frames: impl Iterator<Item = &'a Frame> + Clone, calibrati
                 },
                 grouped(gaps.len() as u64),
                 quantile(gaps, 0.5).unwrap_or(0.0),
-                share * 100.0,
+                grouped((share * n).round() as u64),
             ));
             if let Some(other) = calibration.ambiguous_with {
                 calibration.text.push(format!(

@@ -7,10 +7,12 @@ use wire::ieee80211::{Capabilities, CapabilityInfo, FixedFields, FrameKind, MacA
 use wire::phy::RateSet;
 
 use crate::few::Few;
-use crate::frame::Frame;
+use crate::frame::{Fcs, Frame};
 
 /// Access points and stations whose claims are kept.
 const MAX_CLAIMS: usize = 2_048;
+/// Frames kept per access point that no other agrees with yet.
+const MAX_UNCONFIRMED: usize = 16;
 /// Names kept of one access point.
 const MAX_SSIDS: usize = 8;
 
@@ -35,6 +37,8 @@ pub struct ApClaim {
     pub basic_rates: Option<RateSet>,
     /// The frame that was taken in last: the same one again says nothing new.
     latest: Option<Arc<Management>>,
+    /// The latest that say something else, where no FCS tells whether they are damaged: each is taken in when another agrees.
+    unconfirmed: Vec<Arc<Management>>,
 }
 
 impl ApClaim {
@@ -49,6 +53,7 @@ impl ApClaim {
             intervals: Few::default(),
             basic_rates: basic_rates(&facts.capabilities),
             latest: None,
+            unconfirmed: Vec::new(),
         };
         claim.capabilities.ssid = facts.capabilities.ssid.filter(|ssid| !ssid.is_hidden());
         claim.name(frame, facts);
@@ -82,6 +87,14 @@ impl ApClaim {
             .or_else(|| capabilities.ht_operation.map(|operation| operation.primary_channel))
             .or_else(|| capabilities.he_operation?.six_ghz.map(|[primary_channel, ..]| primary_channel))
             .map(u16::from)
+    }
+
+    /// Does a frame say the same as what is known, or as one of the latest that did not?
+    fn confirms(&self, facts: &Management) -> bool {
+        let known = (self.info, &*self.capabilities);
+        let mut others = self.unconfirmed.iter().map(|other| (other.capability_info(), &other.capabilities));
+        let this = (facts.capability_info(), &facts.capabilities);
+        agree(this, known) || others.any(|other| agree(this, other))
     }
 
     /// Takes what the frame calls itself, and where it was heard.
@@ -134,6 +147,11 @@ impl Claims {
                         return;
                     }
                     if claim.is_whole && frame.is_cut {
+                        return;
+                    }
+                    if frame.fcs == Fcs::Unknown && !claim.confirms(facts) {
+                        claim.unconfirmed.truncate(MAX_UNCONFIRMED - 1);
+                        claim.unconfirmed.insert(0, facts.clone());
                         return;
                     }
                     claim.is_whole = !frame.is_cut;
@@ -236,6 +254,16 @@ impl Claims {
     pub fn basic_rates(&self, a: MacAddr, b: MacAddr) -> Option<RateSet> {
         self.ap(a).or_else(|| self.ap(b)).and_then(|claim| claim.basic_rates)
     }
+}
+
+/// Do two frames agree in what names a network and its kind? A hidden name agrees with any.
+fn agree(a: (Option<CapabilityInfo>, &Capabilities), b: (Option<CapabilityInfo>, &Capabilities)) -> bool {
+    let named = |c: &Capabilities| c.ssid.filter(|ssid| !ssid.is_hidden());
+    let same_name = match (named(a.1), named(b.1)) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    same_name && a.0 == b.0 && a.1.rates == b.1.rates && a.1.dsss_channel == b.1.dsss_channel
 }
 
 fn interval_tu(facts: &Management) -> Option<u16> {

@@ -8,7 +8,7 @@ use crate::frame::Frame;
 pub struct Position {
     /// ns since the first frame.
     pub ns: i64,
-    /// From the receiver's hardware stamp (else from the capture clock).
+    /// From the receiver's hardware stamp (else from the capture clock, as where the hardware clock has just jumped).
     pub exact: bool,
 }
 
@@ -128,7 +128,7 @@ impl Clock {
             Some((stamp_ns, period)) if anchor.known => {
                 let (ns, jumped) = anchor.advance(stamp_ns, period, capture);
                 self.jumps += u64::from(jumped);
-                Position { ns, exact: true }
+                Position { ns, exact: !jumped }
             }
             Some((stamp_ns, _)) => {
                 let ns = capture.unwrap_or(self.last_ns);

@@ -301,7 +301,9 @@ impl Matcher {
         let mut late = None;
         if exact && pending.gap_valid {
             let gap_us = us(gap_ns).round() as i32;
-            stats.expected_gap_ns = expected_ns.or(stats.expected_gap_ns);
+            if let Some(expected_ns) = expected_ns {
+                stats.expected_gaps_ns.add(expected_ns.unsigned_abs(), 1);
+            }
             stats.gap.add(gap_us);
             late = expected_ns.map(|expected| gap_ns > expected + self.late_ns);
             stats.late += u64::from(late == Some(true));

@@ -54,7 +54,7 @@ pub fn find(stations: &Stations, fcs_known: bool) -> Vec<Verdict> {
     let mut found = Vec::new();
     for (address, station) in stations.table.iter().filter(|(address, _)| unicast(**address)) {
         let bad = station.sent_bad + station.received_bad;
-        if fcs_known && (seen_good(station) || bad == 0 || bad < frames(station)) {
+        if fcs_known && (seen_good(station) || bad == 0 || bad < frames(station) || station.bad_twice > 0) {
             continue;
         }
         if !fcs_known && frames(station) > MAX_FRAMES_UNCHECKED {

@@ -8,7 +8,6 @@ use crate::medium::Medium;
 use crate::report::{Hearing, Limit};
 use crate::sentence::{sentence, Figure, Sentence};
 use crate::summary::{Counts, Source};
-use wire::ieee80211::MacAddr;
 
 /// Modelled airtime may exceed the time observed by this factor (collisions, hidden stations) before it cannot be true.
 const IMPOSSIBLE: f64 = 1.05;
@@ -31,6 +30,8 @@ const ODD_GAP_US: f64 = 4.0;
 /// Everything that the limits are read off.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
+    /// Frames not known to be damaged whose transmitter is all zeros.
+    pub addressless: u64,
     /// Whole-capture counters.
     pub counts: &'a Counts,
     /// What the reader knows.
@@ -180,8 +181,7 @@ pub fn limits(known: &Known<'_>, untimely: Option<Limit>) -> Vec<Limit> {
 
 /// Frames whose transmitter is all zeros, which is nobody's address.
 fn no_address(known: &Known<'_>) -> Option<Limit> {
-    let empty = known.links.iter().filter(|(_, link)| link.ta == MacAddr::ZERO);
-    let (zero, all) = (empty.map(|(_, link)| link.frames).sum(), known.counts.frames());
+    let (zero, all) = (known.addressless, known.counts.frames());
     (zero > 0).then(|| {
         let sentence = sentence!(
             "{zero} of {all} frames have the transmitter address 00:00:00:00:00:00, which is no station's: the sender or the sniffer left \
@@ -237,14 +237,14 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
         let (stamped, pairs) = (Figure::count(counts.stamped(), n), calibration.pairs());
         let said = if pairs < MIN_PAIRS {
             sentence!(
-                "{stamped} of {n} frames carry a time stamp, but only {pairs} solicited responses could show what it marks",
+                "{stamped} of {n} frames carry a hardware time stamp of any kind, but only {pairs} solicited responses could show what it marks",
                 stamped = stamped,
                 n = Figure::total(n),
                 pairs = Figure::total(pairs)
             )
         } else {
             sentence!(
-                "{stamped} of {n} frames carry a time stamp, but none of its possible meanings puts the gaps of {pairs} solicited \
+                "{stamped} of {n} frames carry a hardware time stamp of any kind, but none of its possible meanings puts the gaps of {pairs} solicited \
                  responses near SIFS",
                 stamped = stamped,
                 n = Figure::total(n),

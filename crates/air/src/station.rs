@@ -1,6 +1,6 @@
 //! Who sends: per-address counters.
 
-use wire::ieee80211::{FrameKind, MacAddr};
+use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 use wire::phy::Mode;
 
 use crate::frame::{Fcs, Frame};
@@ -231,8 +231,13 @@ pub struct Station {
     pub beacon_span_ns: (i64, i64),
     /// Those of its beacons that the capturing machine sent itself: they show nothing of what it heard.
     pub own_beacons: u64,
-    /// Usable frames sent as an AP would (FromDS without ToDS), or beacons and probe responses.
+    /// Usable frames sent as an AP would (FromDS without ToDS), or beacons, probe and association responses; and association
+    /// requests received.
     pub as_ap: u64,
+    /// Usable frames sent that only a station sends: data, management, PS-Poll. Responses and RTS come from either side.
+    pub as_any: u64,
+    /// Damaged management frames with this address both as transmitter and as BSSID: damage does not hit two fields alike.
+    pub bad_twice: u64,
     /// Responses (ACK, Block Ack, CTS) attributed to this address: a station was there.
     pub responses: u64,
     /// Power management bit.
@@ -255,6 +260,12 @@ pub struct Station {
     pub signal: Signal,
     /// Use of capabilities.
     pub usage: Usage,
+}
+
+/// Is it group-addressed data of a mesh station? It comes with FromDS alone, as from an access point, and a Mesh Control field
+/// (IEEE Std 802.11-2020, 9.2.4.5.1 and 9.3.2.1). Bit 8 of an access point's own QoS Control field is reserved.
+fn is_mesh_group(frame: &Frame) -> bool {
+    frame.header.receiver().is_group() && frame.header.qos.is_some_and(|qos| qos.mesh_control_present())
 }
 
 impl Weight for Station {
@@ -304,6 +315,8 @@ impl Stations {
             Fcs::Good => station.sent_good += 1,
             Fcs::Bad => {
                 station.sent_bad += 1;
+                station.bad_twice +=
+                    u64::from(fc.frame_type() == FrameType::Management && frame.header.addr3 == frame.header.addr2);
                 return;
             }
             Fcs::Unknown => {}
@@ -319,11 +332,17 @@ impl Stations {
             station.beacons += 1;
             station.own_beacons += u64::from(frame.radio.own_transmission);
         }
-        if matches!(kind, FrameKind::Beacon | FrameKind::ProbeResponse)
-            || (fc.from_ds() && !fc.to_ds() && (data || fc.is_null()))
+        if matches!(
+            kind,
+            FrameKind::Beacon
+                | FrameKind::ProbeResponse
+                | FrameKind::AssociationResponse
+                | FrameKind::ReassociationResponse
+        ) || (fc.from_ds() && !fc.to_ds() && (data || fc.is_null()) && !is_mesh_group(frame))
         {
             station.as_ap += 1;
         }
+        station.as_any += u64::from(fc.frame_type() != FrameType::Control || kind == FrameKind::PsPoll);
         let pm = fc.power_management();
         station.pm_frames += u64::from(pm);
         if station.pm_last.is_some_and(|last| last != pm) {
@@ -362,6 +381,10 @@ impl Stations {
             }
             Fcs::Unknown => {}
         }
+        station.as_ap += u64::from(matches!(
+            frame.header.fc.kind(),
+            FrameKind::AssociationRequest | FrameKind::ReassociationRequest
+        ));
         station.usage.received(frame);
     }
 }

@@ -400,7 +400,7 @@ pub fn station(
         "unknown"
     } else if station.as_ap > 0 {
         claims.kind(address).unwrap_or("ap")
-    } else if station.sent > 0 {
+    } else if station.as_any > 0 {
         "station"
     } else {
         "unknown"

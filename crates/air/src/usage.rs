@@ -120,6 +120,8 @@ pub struct Usage {
     pub received_amsdus: u64,
     /// Frames received in HT, VHT, HE or EHT format.
     pub received_high: u64,
+    /// Frames received in HT format.
+    pub received_ht: u64,
 }
 
 /// What matters of a mode; `None` where its format has no such thing, or the header does not tell.
@@ -258,6 +260,7 @@ impl Usage {
         }
         let is = Traits::of(mode);
         self.received_high += 1;
+        self.received_ht += u64::from(matches!(mode, Mode::Ht(_)));
         tell((&mut self.received_short_gi, &mut self.received_short_gi_known), is.short_gi);
         tell((&mut self.received_wide, &mut self.received_width_known), is.wide);
         tell((&mut self.received_stbc, &mut self.received_stbc_known), is.stbc);

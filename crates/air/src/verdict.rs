@@ -18,9 +18,14 @@ fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole.max(1) as f64
 }
 
+/// Retries of a link, where they are so frequent that a verdict of complete responses has to mention them.
+fn many_retries(retry: Option<RetryCount>) -> Option<RetryCount> {
+    retry.filter(|retry| retry.percent.is_some_and(|percent| percent >= MANY_RETRIES))
+}
+
 /// A verdict that finds nothing wrong does not stand beside many retries without a word on them.
 fn beside_retries(said: Sentence, retry: Option<RetryCount>) -> Sentence {
-    match retry.filter(|retry| retry.percent.is_some_and(|percent| percent >= MANY_RETRIES)) {
+    match many_retries(retry) {
         None => said,
         Some(retry) => said.and(
             "; ",

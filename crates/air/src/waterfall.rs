@@ -16,7 +16,7 @@ const CAUSES: [(&str, &str); 14] = [
     ("rts_cts", "RTS and CTS"),
     ("retries", "retries"),
     ("reverse", "the same pair's other direction"),
-    ("other_stations", "other stations"),
+    ("other_stations", "frames of and to others, and to groups"),
     ("beacons_management", "beacons and management"),
     ("damaged", "damaged or uncaptured frames"),
     ("idle_queued", "idle while the sender had an MPDU to repeat"),
@@ -24,14 +24,22 @@ const CAUSES: [(&str, &str); 14] = [
     ("unobserved", "not observed: changes of the channel, and long pauses without any frame"),
 ];
 
-/// Builds the waterfall of `link` (`reverse`: the link the other way); `None` without observed payload.
-pub fn build(
-    link: &Link,
-    reverse: Option<&Link>,
-    totals: &Totals,
-    direction: &str,
-    grounds: &Grounds<'_>,
-) -> Option<Waterfall> {
+/// One direction of a pair, and what else its transmitter sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Direction<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// The link.
+    pub link: &'a Link,
+    /// The link the other way.
+    pub reverse: Option<&'a Link>,
+    /// Airtime of what the transmitter sent to others and to groups, ns.
+    pub elsewhere_ns: i64,
+}
+
+/// Builds the waterfall of a direction; `None` without observed payload.
+pub fn build(direction: Direction<'_>, totals: &Totals, grounds: &Grounds<'_>) -> Option<Waterfall> {
+    let Direction { link, reverse, .. } = direction;
     let observed = totals.observed_ns;
     if observed <= 0 || link.spent.total() <= 0 || link.medium_mpdus == 0 {
         return None;
@@ -79,7 +87,7 @@ pub fn build(
     let mut waterfall = Waterfall {
         ta: link.ta.to_string(),
         ra: link.ra.to_string(),
-        direction: direction.to_owned(),
+        direction: direction.name.to_owned(),
         observed_us: us(observed),
         phy_rate_mbit_s: phy_rate,
         payload_mbit_s: payload_bits * 1000.0 / observed as f64,
@@ -90,7 +98,7 @@ pub fn build(
         steps,
         advice: Vec::new(),
     };
-    waterfall.advice = advise(&waterfall, link, reverse, grounds);
+    waterfall.advice = advise(&waterfall, direction, grounds);
     Some(waterfall)
 }
 
@@ -183,7 +191,8 @@ impl Grounds<'_> {
 }
 
 /// The two largest losses, with what would bring them back.
-fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &Grounds<'_>) -> Vec<Sentence> {
+fn advise(waterfall: &Waterfall, direction: Direction<'_>, grounds: &Grounds<'_>) -> Vec<Sentence> {
+    let link = direction.link;
     if link.medium_mpdus < MIN_MPDUS {
         return vec![sentence!(
             "What limits this direction cannot be told, because only {mpdus} data MPDUs were captured of it (at least {MIN_MPDUS} are \
@@ -210,7 +219,7 @@ fn advise(waterfall: &Waterfall, link: &Link, reverse: Option<&Link>, grounds: &
                 _ => sentence!("{share} of the time goes to {cause}", share = share; cause = step.label),
             };
             let is_said = place > 0 && is_silent_first && silent(step);
-            goes.and(": ", remedy(step, waterfall, link, reverse, grounds, is_said)).ended()
+            goes.and(": ", remedy(step, waterfall, direction, grounds, is_said)).ended()
         })
         .collect()
 }
@@ -224,11 +233,11 @@ fn aggregatable(link: &Link) -> (u64, u64) {
 fn remedy(
     step: &WaterfallStep,
     waterfall: &Waterfall,
-    link: &Link,
-    reverse: Option<&Link>,
+    direction: Direction<'_>,
     grounds: &Grounds<'_>,
     is_said: bool,
 ) -> Sentence {
+    let Direction { link, reverse, elsewhere_ns, .. } = direction;
     let mpdus = || Figure::total(link.medium_mpdus);
     match step.cause.as_str() {
         "ifs_backoff" | "preamble" | "ack" => once_per_ppdu(link, grounds.grouped),
@@ -273,9 +282,11 @@ fn remedy(
             ),
         },
         "other_stations" => sentence!(
-            "they had the channel for {seconds} s; this direction sent {mpdus} MPDUs beside them",
+            "{seconds} s, of which {own} s are of frames that {ta} sent itself; this direction sent {mpdus} MPDUs beside them",
             seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2),
-            mpdus = mpdus()
+            own = Figure::of(us(elsewhere_ns) / 1e6, "s", link.medium_mpdus, 2),
+            mpdus = mpdus();
+            ta = link.ta
         ),
         "beacons_management" => {
             let networks = grounds.hearing.beacons.len() as u64;
@@ -285,7 +296,7 @@ fn remedy(
             }
             said.and(
                 ", ",
-                sentence!("with beacons of {networks} BSSIDs: fewer would shorten it", networks = Figure::total(networks)),
+                sentence!("with beacons of {networks} BSSIDs: fewer, or a higher rate of beacons, would shorten it", networks = Figure::total(networks)),
             )
         }
         "damaged" => sentence!(

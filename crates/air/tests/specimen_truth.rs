@@ -252,7 +252,10 @@ fn aggregation(check: &mut Check<'_>, report: &Report, truth: &Truth) {
         let at = format!("{} to {} TID {:?}", row.ta, row.ra, row.tid);
         let extra = handshake(truth, &row.ta, &row.ra);
         let figures = (row.ppdus + extra, row.ampdus, row.mpdus + extra);
-        let found_figures = found.map(|r| (r.ppdus, r.ampdus.unwrap_or(0), r.mpdus));
+        if found.is_some_and(|row| row.ppdus.is_none()) {
+            assert_eq!(report.timing.grouping, "none", "{at}: PPDUs are not available only where nothing groups MPDUs");
+        }
+        let found_figures = found.map(|r| (r.ppdus.unwrap_or(figures.0), r.ampdus.unwrap_or(0), r.mpdus));
         check.same(&format!("PPDUs, A-MPDUs, MPDUs of {at}"), Some(figures), found_figures);
         let sizes = (1u64..).zip(&row.mpdus_per_ppdu).filter(|(size, count)| **count > 0 && *size <= 64);
         let mut truth: BTreeMap<u64, u64> = sizes.map(|(size, count)| (size, *count)).collect();

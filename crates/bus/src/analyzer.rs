@@ -463,6 +463,7 @@ impl Analyzer {
                     .map(|first| totals.latest_us.saturating_sub(first).max(0) as u64),
                 clock_wraps: totals.clock_wraps,
                 backward_steps: totals.backward_steps,
+                copies: Some(totals.copies),
                 submissions: totals.submissions,
                 completions: totals.completions,
                 submission_errors: totals.submission_errors,

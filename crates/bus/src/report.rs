@@ -85,6 +85,9 @@ pub struct Summary {
     pub clock_wraps: u64,
     /// Records that are stamped before the one in front of them.
     pub backward_steps: u64,
+    /// Records that repeat another, as where usbmon0 and a bus's own interface are captured together; they count once.
+    #[serde(default)] // older documents lack it
+    pub copies: Option<u64>,
     /// Requests handed to the host controller.
     pub submissions: u64,
     /// Requests that came back.
@@ -331,8 +334,8 @@ pub struct Traffic {
     pub peak_per_s: Option<f64>,
     /// Transfers whose datagrams are all known.
     pub whole_transfers: u64,
-    /// Transfers with datagrams that the capture cut off.
-    pub cut_transfers: u64,
+    /// Transfers with datagrams that the capture cut off; `None` when nothing is framed.
+    pub cut_transfers: Option<u64>,
     /// Datagrams seen, in whole and cut transfers.
     pub datagrams: u64,
     /// Datagrams there must be at least: those seen, and what the cut-off bytes take if none is larger than 1,514 bytes or

@@ -126,7 +126,7 @@ impl Traffic {
             per_s: self.rate.mean_per_s(),
             peak_per_s: self.rate.peak_per_s(),
             whole_transfers: self.whole,
-            cut_transfers: self.cut,
+            cut_transfers: framed.then_some(self.cut),
             datagrams: self.datagrams,
             datagrams_at_least: self.at_least(),
             datagrams_per_transfer: per_transfer(self.datagrams).filter(|_| self.cut == 0),

@@ -125,9 +125,9 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         counted(row.transfers, "transfer"),
         row.endpoint,
         counted(row.bytes, "byte"),
-        if row.cut_transfers > 0 { "at least " } else { "" },
+        if row.cut_transfers.unwrap_or(0) > 0 { "at least " } else { "" },
         counted(row.datagrams_at_least, "datagram"),
-        match row.cut_transfers {
+        match row.cut_transfers.unwrap_or(0) {
             0 => String::new(),
             1 => "; 1 transfer is cut in the capture".to_owned(),
             cut => format!("; {} are cut in the capture", counted(cut, "transfer")),
@@ -164,7 +164,7 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         evidence.push(format!("{:.0} % of the bytes are padding", 100.0 * share));
     }
     let mean = row.at_least_per_transfer?;
-    let least = if row.cut_transfers > 0 { "at least " } else { "" };
+    let least = if row.cut_transfers.unwrap_or(0) > 0 { "at least " } else { "" };
     if one_each {
         let text =
             format!("{} is {framing}: one datagram per {unit}{rate}. The framing has no aggregation.", capital(way));
@@ -177,12 +177,12 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
     if !can {
         return None;
     }
-    if mean < NOT_AGGREGATED && row.cut_transfers * 10 < row.transfers {
+    if mean < NOT_AGGREGATED && row.cut_transfers.unwrap_or(0) * 10 < row.transfers {
         let tone = if way == "uplink" { "bad" } else { "neutral" };
         let text = format!("{} is not aggregated: {mean:.1} datagram per {unit} ({framing}){rate}.", capital(way));
         return Some(verdict(&format!("{way}-not-aggregated"), tone, device, text, evidence));
     }
-    if row.most_datagrams <= 1 && row.cut_transfers == 0 {
+    if row.most_datagrams <= 1 && row.cut_transfers.unwrap_or(0) == 0 {
         return None;
     }
     let text = format!("{} is aggregated: {least}{mean:.1} datagrams per {unit} ({framing}){rate}.", capital(way));
@@ -205,6 +205,12 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
     if !(answers_in_ip || (bulk_in == 0 && (to_nobody || device.kind == "qmi"))) {
         return None;
     }
+    let is_asked = endpoints.iter().any(|e| e.direction == "in" && e.transfer == "bulk" && e.submissions > 0);
+    let nothing = if is_asked {
+        "nothing came back on any bulk IN endpoint"
+    } else {
+        "no request to a bulk IN endpoint is in this capture, so what came back is not known"
+    };
     let mut evidence = vec![format!(
         "endpoint {}: {}, the first of {} bytes: an Ethernet header of 14 bytes, then an IP packet of {}",
         row.endpoint,
@@ -213,20 +219,23 @@ fn misuse(device: &Device, traffic: &[&Traffic], endpoints: &[&Endpoint]) -> Opt
         row.first_transfer_bytes.saturating_sub(14)
     )];
     if to_nobody {
-        evidence
-            .push("source and destination address are the same in every frame: no Ethernet peer is behind".to_owned());
+        evidence.push("each frame goes to the address that it comes from: no Ethernet peer is behind".to_owned());
     }
     evidence.push(if answers_in_ip {
         "what comes back is IP without an Ethernet header".to_owned()
     } else {
-        "nothing came back on any bulk IN endpoint".to_owned()
+        nothing.to_owned()
     });
     let text = format!(
         "{} modem fed with Ethernet frames: the host sends IP packets behind a 14-byte Ethernet header, which a \
          modem in raw-IP mode does not understand{}. Set the driver to raw IP (for qmi_wwan: write Y to \
          /sys/class/net/INTERFACE/qmi/raw_ip while it is down), or the modem to 802.3.",
         if answers_in_ip { "Raw-IP" } else { "Perhaps a raw-IP" },
-        if answers_in_ip { "; it answers in bare IP" } else { "; nothing came back in this capture" }
+        match (answers_in_ip, is_asked) {
+            (true, _) => "; it answers in bare IP",
+            (false, true) => "; nothing came back in this capture",
+            (false, false) => "; what it answers is not in this capture",
+        }
     );
     Some(verdict("raw-ip-misuse", "bad", device, text, evidence))
 }

@@ -272,7 +272,7 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
                  sum(f.left_out_in_tail for f in flows) / positioned if positioned else None)  # fmt: skip
     flow = (fall.ta, fall.ra)
     groups = [a for a in report.aggregation if (a.ta, a.ra) == flow and a.mpdus_per_ppdu is not None]
-    ppdus = sum(a.ppdus for a in groups)
+    ppdus = sum(a.ppdus or 0 for a in groups)
     yield figure("aggregation.mpdus", "aggregation", "MPDUs per PPDU, mean", "MPDUs", "relative",
                  sum(a.mpdus for a in groups) / ppdus if ppdus else None)  # fmt: skip
     for s in report.steadiness:

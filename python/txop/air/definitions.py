@@ -89,6 +89,11 @@ DEFINITIONS: dict[str, Definition] = {
         "End of the PPDU to start of the response, by the calibrated time stamps; SIFS is 10 µs in 2.4 GHz (plus 6 µs "
         "signal extension after OFDM) and 16 µs in 5 and 6 GHz.",
     ),
+    "expected_gap": Definition(
+        "Expected",
+        "SIFS; in 2.4 GHz behind OFDM with the 6 µs of signal extension. Where PPDUs of both kinds were answered: "
+        "that of most.",
+    ),
     "late": Definition("Late", "Responses more than one slot after SIFS.", "answered PPDUs"),
     "response_rate": Definition(
         "Unexpected rate",
@@ -103,7 +108,7 @@ DEFINITIONS: dict[str, Definition] = {
         "Left out",
         "MPDUs of the PPDU just answered that the Block Ack does not acknowledge. Bits of sequence numbers never "
         "sent do not count.",
-        "MPDUs sent and captured",
+        "MPDUs captured that Block Acks acknowledge for the first time or leave out",
     ),
     "left_out_late": Definition(
         "Acked later",
@@ -116,7 +121,7 @@ DEFINITIONS: dict[str, Definition] = {
         "Left-out MPDUs in the last quarter of their A-MPDU; by chance would be the share of all answered MPDUs "
         "there; loss on "
         "the air spreads evenly, late processing hits the end.",
-        "left-out MPDUs of A-MPDUs with at least 4 MPDUs",
+        "left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part",
     ),
     "acked_not_captured": Definition(
         "Acked, not captured", "Acknowledged MPDUs whose transmission is not in the capture."

@@ -641,8 +641,8 @@ class Aggregation(Model):
     """Receiver."""
     tid: int | None
     """TID; null for frames without QoS."""
-    ppdus: int
-    """PPDUs with data."""
+    ppdus: int | None
+    """PPDUs with data; null when MPDUs could not be grouped."""
     ampdus: int | None
     """A-MPDUs with more than one MPDU captured; null when MPDUs could not be grouped."""
     mpdus: int
@@ -765,9 +765,13 @@ class BlockAckFlow(Model):
     left_out_in_tail: int
     """MPDUs left out in the last quarter of their A-MPDU (MPDU position from the end)."""
     left_out_positioned: int
-    """Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs."""
+    """Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part.
+    Of one left out whole, a quarter of the omissions is in its last quarter whatever the cause."""
+    left_out_positioned_block_acks: int | None = None
+    """Block Acks that left them out: how many events `left_out_positioned` is of."""
     positioned: int
-    """All answered MPDUs of A-MPDUs with at least 4 MPDUs: what chance alone is computed from."""
+    """All answered MPDUs of A-MPDUs with at least 4 MPDUs, of which one at least was acknowledged: what chance alone
+    is computed from."""
     positioned_in_tail: int
     """MPDUs of `positioned` in the last quarter of their A-MPDU."""
     by_position_from_end: list[PositionRow]

@@ -145,8 +145,8 @@ class Traffic(Model):
     """Transfers in the busiest second."""
     whole_transfers: int
     """Transfers whose datagrams are all known."""
-    cut_transfers: int
-    """Transfers with datagrams that the capture cut off."""
+    cut_transfers: int | None
+    """Transfers with datagrams that the capture cut off; null when nothing is framed."""
     datagrams: int
     """Datagrams seen, in whole and cut transfers."""
     datagrams_at_least: int
@@ -441,6 +441,9 @@ class Summary(Model):
     """Times the clock of a usbmon text started over (every 4096 s)."""
     backward_steps: int
     """Records that are stamped before the one in front of them."""
+    copies: int | None = None
+    """Records that repeat another, as where usbmon0 and a bus's own interface are captured together; they count
+    once."""
     submissions: int
     """Requests handed to the host controller."""
     completions: int

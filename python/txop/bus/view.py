@@ -143,10 +143,13 @@ def _endpoints(report: BusReport) -> Section:
         Column("Device", right=False), Column("Endpoint", right=False), Column("Type", right=False),
         Column(f"{name}s"), Column("Bytes"), Column("Median size"), Column("Buffer", rank=3), Column("Per second"),
         Column("Busiest s", rank=2), Column("Turnaround, median", rank=2), Column("95 %", rank=3),
-        Column("99 %", rank=3), Column("Under way, mean", rank=3), Column("most", rank=2), Column("Errors"),
+        Column("99 %", rank=3), Column("Under way, mean", rank=3), Column("most", rank=2), Column("Not successful"),
     )  # fmt: skip
     rows = [_endpoint(e) for e in report.endpoints]
-    note = f"{name}s: completions. Turnaround: submission to completion. Errors: neither success nor taken back."
+    note = (
+        f"{name}s: completions. Turnaround: submission to completion. Not successful: neither success nor taken back, "
+        "so stalls and removals, too, which are no faults."
+    )
     blocks: list[Block] = [
         Plot("rates"),
         Plot("sizes"),
@@ -234,7 +237,7 @@ def _traffic(report: BusReport) -> Section:
             _rate(t.per_s),
             datagrams(t),
             count(t.most_datagrams),
-            count(t.cut_transfers),
+            count(t.cut_transfers) if t.cut_transfers is not None else missing(),
             share(t.padding_share),
             share(t.ack_only_share),
             Cell(fmt.count(t.faulty_transfers), float(t.faulty_transfers), "bad" if t.faulty_transfers else "dim"),
@@ -242,7 +245,7 @@ def _traffic(report: BusReport) -> Section:
         for t in report.traffic
     ]
     note = (
-        "Padding and TCP acknowledgements: of the transfers that are whole in the capture. Cut: transfers with "
+        "Padding and TCP acknowledgements: of the transfers whose datagrams are all known. Cut: transfers with "
         "datagrams behind the end of what was captured; they count as at least as many as their bytes need."
     )
     blocks: list[Block] = [Grid("", columns, rows, note, "kinds of transfers")]

@@ -31,8 +31,20 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """``value`` in percent: ``24.1 %``."""
-    return NOT_AVAILABLE if value is None else f"{value:.{digits}f} %"
+    """``value`` in percent: ``24.1 %``. More than nothing does not read 0.0 %, and less than all does not read 100.0 %.
+
+    >>> percent(99.98), percent(0.0), percent(0.000_001)
+    ('99.98 %', '0.0 %', 'below 0.001 %')
+    """
+    if value is None:
+        return NOT_AVAILABLE
+    for more in range(digits, max(digits, 3) + 1):
+        text = f"{value:.{more}f}"
+        if value in (0.0, 100.0) or float(text) not in (0.0, 100.0):
+            return f"{text} %"
+    if 0 < value < 1:
+        return "below 0.001 %"
+    return "above 99.999 %" if 99 < value < 100 else f"{value:.3f} %"
 
 
 def share(value: float | None, digits: int = 1) -> str:

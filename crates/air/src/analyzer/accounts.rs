@@ -294,7 +294,7 @@ impl Accounts {
                 aggregates.ppdu(ppdu);
             }
         }
-        if ppdu.mpdus.len() > 1 || ppdu.is_ampdu {
+        if ppdu.mpdus.len() > 1 || (ppdu.is_ampdu && self.marks_ampdus) {
             if let Some(ta) = ppdu.ta {
                 let known = link.and_then(|row| self.links.get(row)).and_then(|link| link.station_rows);
                 let row = match known.filter(|rows| rows.generation == self.stations.table.generation()) {

@@ -46,7 +46,9 @@ impl Running {
         let Accounts { stations, links, flows, medium, claims, .. } = accounts;
         let is_ap =
             |address: &MacAddr| acts_as_ap(address, stations) && claims.kind(*address).is_none_or(|kind| kind == "ap");
-        let grouped = self.calibration.grouping != Grouping::None;
+        // Where nothing can be aggregated, every MPDU is a PPDU.
+        let grouped = self.calibration.grouping != Grouping::None
+            || (counts.aggregatable() == 0 && counts.rated() == counts.frames());
 
         let ghosts = ghost::find(stations, counts.fcs_known());
         let ghost_addresses: HashSet<u64> = ghosts.iter().map(|ghost| ghost.address.as_u64()).collect();
@@ -72,7 +74,9 @@ impl Running {
             hearing.silence_is_evidence = false;
             hearing.doubts = vec![limit.sentence.clone()];
         }
+        let nobody = stations.table.by_key(&MacAddr::ZERO.as_u64());
         let known = Known {
+            addressless: nobody.map_or(0, |station| station.sent - station.sent_bad.min(station.sent)),
             counts,
             source,
             calibration: &self.calibration,
@@ -115,8 +119,14 @@ impl Running {
             .filter(|_| rated)
             .filter_map(|link| {
                 let reverse = links.by_key(&(link.ra.as_u64(), link.ta.as_u64()));
-                let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
-                waterfall::build(link, reverse, &totals, direction, &grounds)
+                let elsewhere = links.iter().filter(|(_, other)| other.ta == link.ta && other.ra != link.ra);
+                let direction = waterfall::Direction {
+                    name: link.direction(is_ap(&link.ta), is_ap(&link.ra)),
+                    link,
+                    reverse,
+                    elsewhere_ns: elsewhere.map(|(_, other)| other.spent.total()).sum(),
+                };
+                waterfall::build(direction, &totals, &grounds)
             })
             .collect();
         // A pair that was asked for comes in the order asked; else the direction with more payload comes first.
@@ -138,7 +148,13 @@ impl Running {
             .collect();
         let retries = verdict::RetriesOf::links(&link_rows);
         let mut ack_verdicts = verdict::block_ack(&block_acks, &retries, !hearing.doubts.is_empty());
-        ack_verdicts.extend(verdict::ack(&exchanges, &retries, hearing.control_frames, hearing.silence_is_evidence));
+        ack_verdicts.extend(verdict::ack(
+            &exchanges,
+            &retries,
+            hearing.control_frames,
+            hearing.silence_is_evidence,
+            grouped,
+        ));
         if let Some(limit) = &disorder {
             ack_verdicts.iter_mut().for_each(|verdict| verdict.withhold(&limit.sentence));
         }

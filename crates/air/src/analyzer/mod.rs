@@ -260,6 +260,8 @@ struct Accounts {
     block_acks: Option<Box<BlockAckLog>>,
     /// Control responses are timed at the rate the rules give, not at the one they claim.
     distrust_control_rates: bool,
+    /// See [`Calibration::marks_ampdus`].
+    marks_ampdus: bool,
     selection: Selection,
     /// Parts of Multi-STA Block Acks for stations whose AID no association response tells.
     unattributed_acks: u64,
@@ -287,6 +289,7 @@ impl Running {
                 unattributed_acks: 0,
                 bss_frames: 0,
                 distrust_control_rates: calibration.control_rates == Some(false),
+                marks_ampdus: calibration.marks_ampdus(),
                 aggregates_left: MAX_AGGREGATES,
                 medium: Medium::new(gaps),
                 claims: Claims::default(),
@@ -428,7 +431,7 @@ impl Counts {
         match frame.fcs {
             Fcs::Good => {
                 self.fcs_good += 1;
-                self.fcs_flagged += u64::from(frame.computed_fcs.is_none());
+                self.fcs_flagged += u64::from(frame.computed_fcs.is_none() && !frame.is_cut);
             }
             Fcs::Bad => self.fcs_bad += 1,
             Fcs::Unknown => self.fcs_unknown += 1,

@@ -64,11 +64,22 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
         // Without HT there is one stream: DSSS and OFDM know no others.
         ht.max(vht).max(he).max(1)
     });
+    // An HT element without a transmit set says what the station receives (IEEE Std 802.11-2020, 9.4.2.55.4).
+    let says_sending = subject.claimed.is_none_or(|capabilities| {
+        let is_newer = capabilities.vht.is_some() || capabilities.he.is_some();
+        is_newer || capabilities.ht.is_none_or(|ht| ht.tx_streams().is_some())
+    });
     let most = subject.usage.max_nss;
     let count = claimed.unwrap_or(most).max(1);
     let claim = match claimed {
         None => (Claim::NotAvailable, Some(NO_CLAIM.to_owned())),
-        Some(count) => (Claim::Yes, Some(format!("transmits up to {count} spatial stream{}", plural(count)))),
+        Some(count) if says_sending => {
+            (Claim::Yes, Some(format!("transmits up to {count} spatial stream{}", plural(count))))
+        }
+        Some(count) => {
+            let received = format!("receives up to {count} spatial stream{}; says nothing of sending", plural(count));
+            (Claim::Yes, Some(received))
+        }
     };
     let at_count = subject.usage.streams.get(usize::from(count - 1)).copied().unwrap_or(0);
     let legacy = subject.usage.dsss + subject.usage.ofdm;
@@ -81,9 +92,9 @@ fn streams(subject: &Subject<'_>) -> CapabilityRow {
     };
     let occasion = subject.peers.sent_to(|peer| rx_streams(peer) >= count);
     let name = format!("{count} Spatial Stream{} {}", plural(count), subject.band_name());
-    let mut row = row(Basis::Radio, name, claim, seen, (count > 1).then_some(occasion));
+    let mut row = row(Basis::Radio, name, claim, seen, (count > 1 && says_sending).then_some(occasion));
     let beyond: u64 = subject.usage.streams.iter().skip(usize::from(claimed.unwrap_or(u8::MAX))).sum();
-    if let (Some(claimed), MIN_CONTRADICTION..) = (claimed, beyond) {
+    if let (Some(claimed), MIN_CONTRADICTION.., true) = (claimed, beyond, says_sending) {
         row.note = Some(sentence!(
             "claims {claimed} spatial streams, but sent {beyond} of {high} HT or later frames with up to {most}",
             claimed = Figure::total(u64::from(claimed)),
@@ -141,6 +152,8 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
     if rated > 0 {
         let counts = all.iter().filter(|entry| entry.1 || entry.2 > 0);
         let counts: Vec<_> = counts.map(|(letter, _, frames)| format!("{letter} {}", grouped(*frames))).collect();
+        // Each has a count of its own: their sum is all its frames, whatever it claims.
+        row.seen = None;
         row.seen_detail = Some(format!("{} of {} frames it sent", counts.join(", "), grouped(subject.frames)));
         row.note = unused_generation(subject, &all).or_else(|| {
             let unclaimed = letters(&|entry| !entry.1 && entry.2 >= MIN_CONTRADICTION);
@@ -282,7 +295,7 @@ fn modulation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
     });
     let silent = "the receiver does not report the preamble";
     let known = usage.received_greenfield_known;
-    let seen = subject.reported(usage.received_greenfield, known, usage.received_high, silent, "HT frames to it");
+    let seen = subject.reported(usage.received_greenfield, known, usage.received_ht, silent, "HT frames to it");
     let greenfield = row(Basis::Radio, "Greenfield Preamble", claim, seen, None);
     rows.push(with_sent(greenfield, usage.greenfield, usage.greenfield_known));
 }
@@ -399,7 +412,7 @@ fn aggregation(subject: &Subject<'_>, rows: &mut Vec<CapabilityRow>) {
         (_, high) => {
             let what = match usage.ampdus {
                 0 => "HT or later frames it sent".to_owned(),
-                _ => "HT or later frames it sent, marked as parts of A-MPDUs by the receiver".to_owned(),
+                _ => "HT or later frames it sent, in A-MPDUs as far as the capture marks or groups them".to_owned(),
             };
             match subject.rated() {
                 0 if usage.ampdus == 0 => Seen::Unknown(NO_RATES),

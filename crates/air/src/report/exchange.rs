@@ -175,9 +175,14 @@ pub struct BlockAckFlow {
     pub left_out_retransmissions: u64,
     /// MPDUs left out in the last quarter of their A-MPDU (MPDU position from the end).
     pub left_out_in_tail: u64,
-    /// Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs.
+    /// Denominator of the tail test: left-out MPDUs of A-MPDUs with at least 4 MPDUs that were acknowledged in part. Of one left
+    /// out whole, a quarter of the omissions is in its last quarter whatever the cause.
     pub left_out_positioned: u64,
-    /// All answered MPDUs of A-MPDUs with at least 4 MPDUs: what chance alone is computed from.
+    /// Block Acks that left them out: how many events `left_out_positioned` is of.
+    #[serde(default)] // older documents lack it
+    pub left_out_positioned_block_acks: Option<u64>,
+    /// All answered MPDUs of A-MPDUs with at least 4 MPDUs, of which one at least was acknowledged: what chance alone is computed
+    /// from.
     pub positioned: u64,
     /// MPDUs of `positioned` in the last quarter of their A-MPDU.
     pub positioned_in_tail: u64,
@@ -260,8 +265,8 @@ pub struct Aggregation {
     pub ra: String,
     /// TID; `None` for frames without QoS.
     pub tid: Option<u8>,
-    /// PPDUs with data.
-    pub ppdus: u64,
+    /// PPDUs with data; `None` when MPDUs could not be grouped.
+    pub ppdus: Option<u64>,
     /// A-MPDUs with more than one MPDU captured; `None` when MPDUs could not be grouped.
     pub ampdus: Option<u64>,
     /// MPDUs in all PPDUs.

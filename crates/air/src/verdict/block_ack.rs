@@ -8,6 +8,8 @@ use crate::sentence::{sentence, Figure, Sentence};
 const MIN_LEFT_OUT: u64 = 20;
 /// Left-out MPDUs (% of those answered for) below which Block Acks are called complete.
 const COMPLETE_PERCENT: f64 = 2.0;
+/// Block Acks below which the position of what they leave out says nothing: omissions of one A-MPDU are one event.
+const MIN_TAIL_BLOCK_ACKS: u64 = 10;
 /// Share of omissions that were later acknowledged without a retransmission from which "late" is proven.
 const LATE_SHARE: f64 = 0.2;
 /// Below this share of uncaptured data a late acknowledgement is certain.
@@ -49,14 +51,17 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     let not_captured = sum(|f| f.acked_not_captured);
     let (in_tail, positioned) = (sum(|f| f.left_out_in_tail), sum(|f| f.left_out_positioned));
     let answered = newly + left_out;
-    let mut evidence = vec![sentence!(
-        "{block_acks} Block Acks: {newly_acked} MPDUs acknowledged for the first time, {left_out} of those just sent left \
-         out ({share})",
-        block_acks = Figure::total(acks),
-        newly_acked = Figure::count(newly, answered),
-        left_out = Figure::count(left_out, answered),
-        share = Figure::percent(left_out, answered, 1)
-    )];
+    let mut evidence = Vec::new();
+    if answered > 0 {
+        evidence.push(sentence!(
+            "{block_acks} Block Acks: {newly_acked} MPDUs acknowledged for the first time, {left_out} of those they \
+         answer left out ({share})",
+            block_acks = Figure::total(acks),
+            newly_acked = Figure::count(newly, answered),
+            left_out = Figure::count(left_out, answered),
+            share = Figure::percent(left_out, answered, 1)
+        ));
+    }
     if not_captured > 0 {
         evidence.push(sentence!(
             "{acked_not_captured} MPDUs were acknowledged whose transmission was not captured ({share} of all acknowledged)",
@@ -67,7 +72,7 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     if left_out > 0 {
         evidence.push(sentence!(
             "of the {left_out} left out: {late} acknowledged later without having been sent again, {resent} acknowledged \
-             after a retransmission, {lost} sent again and never acknowledged, {abandoned} never sent again",
+             after a retransmission, {lost} sent again and not acknowledged in this capture, {abandoned} not sent again in it",
             left_out = Figure::total(left_out),
             late = Figure::count(late, left_out),
             resent = Figure::count(resent, left_out),
@@ -86,11 +91,13 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
         ));
     }
     let proven = Proof::new(late, resent + lost, newly, not_captured);
-    let tail = tail_test(flows, in_tail, positioned);
+    let events = sum(|f| f.left_out_positioned_block_acks.unwrap_or(0));
+    let tail = tail_test(flows, in_tail, positioned).filter(|_| events >= MIN_TAIL_BLOCK_ACKS);
     if let Some(tail) = &tail {
         evidence.push(sentence!(
-            "{in_tail} of {positioned} left out were in the last quarter of their A-MPDU ({share}), where {expected} would be \
-             expected by chance (z = {z})",
+            "{in_tail} of {positioned} left out by {events} Block Acks that acknowledge others of the same A-MPDU were in its last \
+             quarter ({share}), where {expected} would be expected by chance (z = {z})",
+            events = Figure::total(events),
             in_tail = Figure::count(in_tail, positioned),
             positioned = Figure::total(positioned),
             share = Figure::percent(in_tail, positioned, 0),
@@ -219,9 +226,10 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
         )
     } else {
         unheard(sentence!(
-            "cannot be told from this capture, because the position in its A-MPDU is known for only {positioned} of the \
-             {left_out} MPDUs left out (at least {MIN_LEFT_OUT} in A-MPDUs of 4 and more MPDUs are needed), and {again} of them were sent \
-             again",
+            "cannot be told from this capture, because only {positioned} of the {left_out} MPDUs left out were in A-MPDUs of 4 and more \
+             MPDUs that were acknowledged in part, by {events} Block Acks (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} are needed), \
+             and {again} of them were sent again",
+            events = Figure::total(events),
             positioned = Figure::count(positioned, left_out),
             left_out = Figure::total(left_out),
             again = Figure::count(resent + lost, left_out)

@@ -1,6 +1,6 @@
 //! "Not received, or just too slow to acknowledge?", asked of immediate responses to data.
 
-use super::{beside_retries, percent, RetriesOf};
+use super::{beside_retries, many_retries, percent, RetriesOf};
 use crate::report::{AckVerdict, Exchange, ExchangeKind, ExchangeRate, Spread};
 use crate::sentence::{sentence, Figure, Sentence};
 
@@ -16,18 +16,32 @@ const LATE_RESENT: f64 = 0.5;
 /// ACK #2: are responses to data missing at some rates only, or late? One verdict per (transmitter, receiver) with enough
 /// PPDUs. Management goes to scanners, too, who are gone before the answer: it is counted, and judged by nobody.
 /// `control_frames`: of the whole capture.
-/// `hears_all`: silence is evidence.
-pub fn ack(exchanges: &[Exchange], retries: &RetriesOf, control_frames: u64, hears_all: bool) -> Vec<AckVerdict> {
+/// `hears_all`: silence is evidence. `grouped`: MPDUs could be grouped to PPDUs, so that unanswered ones are known.
+pub fn ack(
+    exchanges: &[Exchange],
+    retries: &RetriesOf,
+    control_frames: u64,
+    hears_all: bool,
+    grouped: bool,
+) -> Vec<AckVerdict> {
     let enough = exchanges.iter().filter(|exchange| exchange.data.ppdus >= MIN_PPDUS);
-    enough.map(|exchange| judge_rates(exchange, retries, control_frames, hears_all)).collect()
+    enough.map(|exchange| judge_rates(exchange, retries, control_frames, hears_all, grouped)).collect()
 }
 
 fn share(answered: u64, ppdus: u64) -> f64 {
     answered as f64 / ppdus.max(1) as f64
 }
 
-fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64, hears_all: bool) -> AckVerdict {
+fn judge_rates(
+    exchange: &Exchange,
+    retries: &RetriesOf,
+    control_frames: u64,
+    hears_all: bool,
+    grouped: bool,
+) -> AckVerdict {
     let data = exchange.data;
+    let repeated = retries.get(&exchange.ta, &exchange.ra);
+    let shows_all = hears_all && grouped;
     let rates: Vec<&ExchangeRate> = exchange
         .by_rate
         .iter()
@@ -98,6 +112,28 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64, he
                 in_time_answered = Figure::total(after_in_time.0)
             ),
         )
+    } else if let (true, false, Some(retry)) =
+        (resent_percent <= 2.0 && answered_share >= 0.9, shows_all, many_retries(repeated))
+    {
+        (
+            "cannot-be-told",
+            sentence!(
+                "cannot be told from this capture, because {retries} of the {mpdus} MPDUs captured carry the retry bit ({share}), and it \
+                 shows only {resent} of {ppdus} PPDUs that were sent again for lack of a response: {why}",
+                retries = Figure::count(retry.retries, retry.frames),
+                mpdus = Figure::total(retry.frames),
+                share = Figure::percent(retry.retries, retry.frames, 1),
+                resent = resent(),
+                ppdus = ppdus();
+                why = match (hears_all, grouped) {
+                    (_, true) => "the transmissions that the others repeat were not captured",
+                    (true, false) => "MPDUs of one A-MPDU cannot be told from single ones that were not answered",
+                    (false, false) => {
+                        "what the others repeat was not captured, or cannot be told from the MPDUs of one A-MPDU"
+                    }
+                }
+            ),
+        )
     } else if resent_percent <= 2.0 && answered_share >= 0.9 {
         let complete = sentence!(
             "Responses are {whole}: {answered} of {ppdus} PPDUs were answered, {resent} were sent again for lack of a response \
@@ -113,7 +149,7 @@ fn judge_rates(exchange: &Exchange, retries: &RetriesOf, control_frames: u64, he
                 (false, false) => "in order as far as captured",
             }
         );
-        ("in-order", beside_retries(complete, retries.get(&exchange.ta, &exchange.ra)))
+        ("in-order", beside_retries(complete, repeated))
     } else if resent_percent <= 2.0 {
         (
             "cannot-be-told",
@@ -280,14 +316,15 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
         let [after_late, after_in_time] = followed(&data);
         let late_ones = (after_late.0 > 0).then(|| {
             sentence!(
-                "{late_resent} of {late_answered} answered late were sent again all the same",
+                "of {late_answered} single MPDUs answered late whose successor was captured, {late_resent} were sent again all the same",
                 late_resent = Figure::count(after_late.1, after_late.0),
                 late_answered = Figure::total(after_late.0)
             )
         });
         let in_time_ones = (after_in_time.0 > 0).then(|| {
             sentence!(
-                "{in_time_resent} of {in_time_answered} answered in time were sent again all the same",
+                "of {in_time_answered} single MPDUs answered in time whose successor was captured, {in_time_resent} were sent again all \
+                 the same",
                 in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
                 in_time_answered = Figure::total(after_in_time.0)
             )

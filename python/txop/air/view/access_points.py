@@ -27,7 +27,7 @@ def access_points(report: AirReport, options: Options) -> Grid:
         Column("Beacons"),
         Column("Signal", "signal"),
         Column("n", "signal", 3),
-        Column("Stations"),
+        Column("Stations with data"),
         Column("Seen", "seen", 3, right=False),
         Column("MLD", rank=3, right=False),
     )
@@ -60,6 +60,9 @@ def _row(row: AccessPoint) -> tuple[Cell, ...]:
 def _names(row: AccessPoint) -> Cell:
     kind = f" [{row.kind}]" if row.kind not in ("ap", None) else ""
     names = ", ".join(row.ssids)
+    if row.kind == "mesh" and not row.ssids:
+        # Beacons of a mesh carry an empty SSID by rule (IEEE Std 802.11-2020, 9.4.2.2): nothing is hidden.
+        return Cell(kind.strip())
     if row.hidden:
         return Cell((f"{names} (hidden)" if names else "(hidden)") + kind)
     return Cell(names + kind) if names else cells.missing()

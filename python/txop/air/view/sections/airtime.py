@@ -52,7 +52,7 @@ def _busy(report: AirReport) -> str:
         least = air.busy_share if low is None else low
         captured = f"{fmt.duration_us(air.busy_us)} captured in {fmt.duration_us(air.observed_us)}"
         are = "are" if report.hearing.doubts else "may be"
-        return f"at least {_least(least)} ({captured}; frames {are} missing from the capture)"
+        return f"{_least(least)} ({captured}; frames {are} missing from the capture)"
     if low is None or high is None or fmt.share(low) == fmt.share(high):
         return busy
     return f"{busy}; between {fmt.share(low)} and {fmt.share(high)}, for what is not known of some frames"
@@ -60,7 +60,7 @@ def _busy(report: AirReport) -> str:
 
 def _least(share: float) -> str:
     """A lower bound, which says nothing when it is rounded to zero."""
-    return fmt.share(share) if share == 0 or share >= 0.0005 else f"{100 * share:.1g} %"
+    return f"at least {fmt.share(share)}" if share == 0 or share >= 0.000_01 else "more than 0 %"
 
 
 def _network(report: AirReport) -> list[Fact]:

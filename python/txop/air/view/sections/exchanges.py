@@ -76,7 +76,7 @@ def _exchanges(exchanges: list[Exchange], *, any_response: bool) -> Grid:
         Column("Delay median", "gap"),
         Column("p95", "gap", 2),
         Column("n", "gap", 3),
-        Column("SIFS", rank=3),
+        Column("Expected", "expected_gap", rank=3),
         Column("Late", "late"),
         Column("Unexpected rate", "response_rate", 3),
     )
@@ -150,7 +150,7 @@ def _block_acks(flows: list[BlockAckFlow]) -> Grid:
         Column("Sent, with retries", rank=2),
         Column("Newly acked", "newly_acked", 2),
         Column("Left out", "left_out"),
-        Column("% of those sent", "left_out"),
+        Column("% of those answered", "left_out"),
         Column("Acked later", "left_out_late", 2),
         Column("Resent", "left_out_resent", 2),
         Column("In last quarter", "in_tail"),
@@ -173,7 +173,7 @@ def _block_ack(f: BlockAckFlow) -> tuple[Cell, ...]:
         cells.count(f.transmissions),
         cells.count(f.newly_acked),
         cells.count(f.left_out),
-        cells.ratio(f.left_out, f.transmissions),
+        cells.ratio(f.left_out, f.newly_acked + f.left_out),
         cells.ratio(f.left_out_late, f.left_out),
         cells.ratio(f.left_out_resent_acked + f.left_out_resent_lost, f.left_out),
         cells.ratio(f.left_out_in_tail, f.left_out_positioned),
@@ -194,8 +194,8 @@ def _flow(report: AirReport, f: BlockAckFlow) -> Facts:
     fates = (
         (f.left_out_late, "acked later without a resend"),
         (f.left_out_resent_acked, "resent and acked"),
-        (f.left_out_resent_lost, "resent and lost"),
-        (f.left_out_abandoned, "given up"),
+        (f.left_out_resent_lost, "resent, not acked in this capture"),
+        (f.left_out_abandoned, "not resent in this capture"),
     )
     left_out = f"{fmt.count(f.left_out)}: " + ", ".join(f"{fmt.count(n)} {what}" for n, what in fates)
     caused = (

@@ -21,7 +21,7 @@ def section(report: AirReport, options: Options) -> Section:
     facts = [
         Fact("Addresses", f"{fmt.count(effect.addresses)}, {good}"),
         Fact("Ghosts", f"{fmt.count(effect.ghosts)} with {fmt.plural(effect.ghost_frames, 'frame')}", "ghost"),
-        Fact("Retry % of data frames", f"{_retry(effect.retry_all)}; {without}"),
+        Fact("Retry % of data frames (with Null)", f"{_retry(effect.retry_all)}; {without}"),
     ]
     if effect.addresses_evicted:
         facts.append(

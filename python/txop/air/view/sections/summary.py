@@ -72,7 +72,7 @@ def _nothing_missing(report: AirReport) -> str:
 def _no_proof(hearing: Hearing) -> str:
     """Why no beacons show that the sniffer was listening."""
     if not hearing.beacons:
-        return "No beacon was received"
+        return "No undamaged beacon of 2.4, 5 or 6 GHz was received, other than those that this machine sent itself"
     best = hearing.beacons[0]
     heard = f"{fmt.count(best.heard)} {'beacon' if best.heard == 1 else 'beacons'} of {best.address}"
     due = f"{fmt.count(best.due)} {'was' if best.due == 1 else 'were'} due"
@@ -138,7 +138,9 @@ def _fcs(report: AirReport) -> str:
     fcs, total = report.summary.fcs, max(report.frames, 1)
     if fcs.good + fcs.bad == 0:
         return f"none could be checked ({fmt.count(fcs.unknown)} unknown)"
-    parts = [f"{fmt.count(fcs.good)} good", f"{fmt.count(fcs.bad)} bad ({fmt.share(fcs.bad / total)})"]
+    flagged = any(limit.code == "fcs-flagged" for limit in report.summary.limits)
+    good = "good, or not flagged as damaged" if flagged else "good"
+    parts = [f"{fmt.count(fcs.good)} {good}", f"{fmt.count(fcs.bad)} bad ({fmt.share(fcs.bad / total)})"]
     if fcs.unknown:
         parts.append(f"{fmt.count(fcs.unknown)} unknown")
     if fcs.disagreements:

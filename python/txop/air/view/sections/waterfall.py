@@ -5,7 +5,7 @@ from __future__ import annotations
 from txop.air.model import Waterfall
 from txop.air.report import AirReport
 from txop.air.view import names
-from txop.air.view.headline import headline, timed_part
+from txop.air.view.headline import THROUGHPUT_FROM, headline, timed_part
 from txop.air.view.options import Options, unavailable
 from txop.present import cells
 from txop.present import format as fmt
@@ -38,7 +38,9 @@ def _grid(report: AirReport, fall: Waterfall) -> Grid:
             Cell(fmt.capital(step.label), tone="good" if step.cause == "payload" else ""),
             cells.time_us(step.us),
             cells.share(step.share, 2),
-            Cell(fmt.mbit_s(step.mbit_s), step.mbit_s, "good" if step.cause == "payload" else ""),
+            cells.missing()
+            if fall.mpdus < THROUGHPUT_FROM
+            else Cell(fmt.mbit_s(step.mbit_s), step.mbit_s, "good" if step.cause == "payload" else ""),
         )
         for step in fall.steps
         if step.us > 0
