@@ -55,15 +55,19 @@ _SHORT = ((10.0, 0.2), (60.0, 0.5))
 """Flows of up to this many seconds, and the time between their reports."""
 
 
-def how_it_failed(ran: Ran) -> str | None:
+def how_it_failed(ran: Ran, *, silent: bool = False) -> str | None:
     """How a client failed that has no error in its JSON, in words; ``None``: it did not, or says itself why.
+
+    ``silent``: it printed nothing, as where it cannot make a file in ``/tmp``.
 
     >>> how_it_failed(Ran(134, stderr_bytes=b"libgcc_s.so.1 must be installed for pthread_exit to work\\n"))
     'it ended by SIGABRT: libgcc_s.so.1 must be installed for pthread_exit to work'
     >>> how_it_failed(Ran(1)) is None
     True
+    >>> how_it_failed(Ran(1, stderr_bytes=b"iperf3: error - No space left on device\\n"), silent=True)
+    'it ended with status 1: iperf3: error - No space left on device'
     """
-    if ran.status in (0, 1):
+    if ran.status == 0 or (ran.status == 1 and not silent):
         return None
     number = ran.status - 128
     known = {each.value: each.name for each in signal.Signals}
@@ -204,7 +208,11 @@ class Iperf3Traffic:
         reached = run.marks.end is not None
         ends = await _end_all([*self._clients.values()], FINISH_TIMEOUT_S if reached else 0.0)
         for flow, ran in zip(self._clients, ends, strict=True):
-            if isinstance(ran, Ran) and (words := how_it_failed(ran)) is not None:
+            if not isinstance(ran, Ran):
+                continue
+            output = run.folder / client_file(flow)
+            silent = output.is_file() and output.stat().st_size == 0
+            if (words := how_it_failed(ran, silent=silent)) is not None:
                 (run.folder / end_file(flow)).write_text(words + "\n", encoding="utf-8")
         ends += await _end_all(self._servers, SERVER_TIMEOUT_S if reached and self._clients else 0.0)
         for error in [*late, *ends]:
