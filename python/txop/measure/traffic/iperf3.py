@@ -55,6 +55,12 @@ _SHORT = ((10.0, 0.2), (60.0, 0.5))
 """Flows of up to this many seconds, and the time between their reports."""
 
 
+_NO_ROOM = ("Bad address", "No space left on device")
+_BUFFER_HINT = " (is there room in /tmp? iperf3 has its buffer there)"
+"""iperf3 maps a file of ``TMPDIR`` or ``/tmp`` as its buffer (iperf_api.c, iperf_new_stream): without room, reading
+into it fails with EFAULT."""
+
+
 def how_it_failed(ran: Ran, *, silent: bool = False) -> str | None:
     """How a client failed that has no error in its JSON, in words; ``None``: it did not, or says itself why.
 
@@ -64,8 +70,8 @@ def how_it_failed(ran: Ran, *, silent: bool = False) -> str | None:
     'it ended by SIGABRT: libgcc_s.so.1 must be installed for pthread_exit to work'
     >>> how_it_failed(Ran(1)) is None
     True
-    >>> how_it_failed(Ran(1, stderr_bytes=b"iperf3: error - No space left on device\\n"), silent=True)
-    'it ended with status 1: iperf3: error - No space left on device'
+    >>> how_it_failed(Ran(1, stderr_bytes=b"iperf3: error - Bad address\\n"), silent=True)
+    'it ended with status 1: iperf3: error - Bad address (is there room in /tmp? iperf3 has its buffer there)'
     """
     if ran.status == 0 or (ran.status == 1 and not silent):
         return None
@@ -73,7 +79,8 @@ def how_it_failed(ran: Ran, *, silent: bool = False) -> str | None:
     known = {each.value: each.name for each in signal.Signals}
     how = f"it ended by {known[number]}" if number in known else f"it ended with status {ran.status}"
     said = visible(ran.stderr.strip().splitlines()[-1][:300]) if ran.stderr.strip() else ""
-    return f"{how}: {said}" if said else how
+    hint = _BUFFER_HINT if any(words in said for words in _NO_ROOM) else ""
+    return f"{how}: {said}{hint}" if said else how
 
 
 def interval_s(seconds: float) -> float:
