@@ -51,7 +51,7 @@ class LabMachine:
         words = "root=/dev/vda rw console=ttyS0 net.ifnames=0 quiet mitigations=off panic=1"
         accelerator = ["-accel", "kvm", "-cpu", "host"] if kvm_works() else ["-accel", "tcg", "-cpu", CPU]
         argv = [
-            find_qemu(), *accelerator, "-smp", "2", "-m", "640", "-nodefaults", "-no-user-config", "-display", "none",
+            find_qemu(), *accelerator, "-smp", "1", "-m", "640", "-nodefaults", "-no-user-config", "-display", "none",
             "-kernel", str(self.image.kernel), "-initrd", str(self.image.initrd), "-append", words,
             "-drive", f"file={self.image.disk},if=virtio,format=raw,snapshot=on",
             "-netdev", f"user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22",
