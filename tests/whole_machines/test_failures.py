@@ -130,7 +130,7 @@ def test_a_clock_that_is_set_in_the_middle_of_a_run_voids_it(bench: Bench):
     in_the_window(bench)
     bench.machine.ssh("date -s '+60 sec'")
     causes = outcome(bench, bench.ended(process), gates={"clock-jumped"})
-    assert any("60" in cause for cause in causes), causes
+    assert any("the clock of dut was set by +" in cause for cause in causes), causes
 
 
 def test_a_clock_that_is_a_minute_off_changes_no_figure(bench: Bench):
