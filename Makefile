@@ -20,12 +20,13 @@ NATIVE := $(VENV)/.stamp-native
 RUN_TOOLS := $(VENV)/.stamp-run-tools
 TEST_TOOLS := $(VENV)/.stamp-test-tools
 GUEST_TOOLS := $(VENV)/.stamp-guest-tools
+LAB_TOOLS := $(VENV)/.stamp-lab-tools
 CHIPS := $(VENV)/.stamp-chips
 DOCS_TOOLS := $(VENV)/.stamp-docs-tools
 DIST_TOOLS := $(VENV)/.stamp-dist-tools
 RUST_SOURCES := Cargo.toml $(wildcard Cargo.lock) $(shell find crates -type f \( -name '*.rs' -o -name Cargo.toml \))
 
-.PHONY: help setup guest-tools guest-image guest-locks demo man wheel dist release-check docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh lint format bench validate truth fuzz requirements clean
+.PHONY: help setup guest-tools guest-image guest-locks demo man wheel dist release-check docs pictures test test-all test-rust test-python test-slow test-minimum-rust test-fresh test-bench lint format bench validate truth fuzz requirements clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
@@ -66,6 +67,10 @@ $(RUN_TOOLS): scripts/setup-run-tools.sh scripts/apt.sh | $(SYSTEM)
 
 $(TEST_TOOLS): scripts/setup-test-tools.sh scripts/apt.sh | $(SYSTEM)
 	@scripts/setup-test-tools.sh
+	@touch $@
+
+$(LAB_TOOLS): scripts/setup-lab-tools.sh scripts/apt.sh $(GUEST_TOOLS)
+	@scripts/setup-lab-tools.sh
 	@touch $@
 
 $(DOCS_TOOLS): requirements/documentation.txt $(PACKAGES)
@@ -132,6 +137,9 @@ test-minimum-rust: $(SYSTEM) ## compile everything with the minimum Rust (Cargo.
 # Sets nothing up here: it makes systems of its own.
 test-fresh: ## try the commands of the README on bare Debian 12 and 13 (hours; needs root and mmdebstrap)
 	scripts/fresh_systems.py $(FRESH)
+
+test-bench: setup $(LAB_TOOLS) ## campaigns over SSH on whole Debian machines in QEMU, and what goes wrong with machines (half an hour)
+	$(BIN)/pytest tests/whole_machines
 
 lint: $(PACKAGES) ## rustfmt, clippy, ruff, mypy and import-linter, each of one pinned version; changes nothing
 	scripts/lint-rust.sh

@@ -9,6 +9,7 @@ import pytest
 
 from txop import _native
 from txop.air import analyze
+from txop.air.model import Limit
 from txop.core.metrics import METRICS
 from txop.measure.instrument import Reading
 from txop.measure.probes.air_analysis import digest_of
@@ -71,3 +72,16 @@ def test_every_figure_has_its_metric_and_is_there_or_says_why_not(tmp_path):
     assert all(value.value is not None or value.reason for value in reading.metrics.values())
     other = [reason for _, value, reason in counts(report, "no", "such", "direct") if value is None]
     assert other.count("the capture has no data between a station and its access point") == 2 * len(OF_A_WAY)
+
+
+def test_a_capture_whose_times_cannot_be_true_says_so_and_not_that_it_has_no_data(tmp_path):
+    _, report, *_ = read(tmp_path, "healthy", 0.3)
+    words = "200 frames would take 9.0 s at the rates that the capture claims, in 5.0 s"
+    limit = Limit(code="airtime-exceeds-time", text=words, figures=[], affects=["waterfall"])
+    summary = report.summary.model_copy(update={"limits": [*report.summary.limits, limit]})
+    reading = Reading()
+    digest_of(report.model_copy(update={"waterfalls": [], "summary": summary}), "uplink", reading)
+    assert {value.reason for value in reading.metrics.values()} == {words}
+    nothing = Reading()
+    digest_of(report.model_copy(update={"waterfalls": []}), "uplink", nothing)
+    assert {value.reason for value in nothing.metrics.values()} == {"no data frames in the capture"}

@@ -138,6 +138,30 @@ def test_an_interface_that_cannot_be_a_monitor_is_put_back_and_the_run_goes_on(t
     assert not target.running
 
 
+def test_an_interface_that_comes_with_the_arm_is_captured_from_then_on(tmp_path):
+    target = sniffer()
+    target._scripts.pop(("iw", "dev", "mon0", "info"))
+    target.answer("iw", "dev", "mon0", "info", stderr="command failed: No such device (-19)\n", status=237)
+    target.answer("iw", "dev", "mon0", "info", stdout=MONITOR)
+    reading = go(tmp_path, target)
+    assert gate_states(reading) == {"capture-dropped": "ok"}
+    assert (tmp_path / "air.pcap").read_bytes() == b"\xd4\xc3\xb2\xa1"
+    assert reading.warnings == [
+        "802.11 capture: the sniffer's interface came with the arm: what happened before, as the association, is not in"
+        " the capture"
+    ]
+
+
+def test_an_interface_that_never_comes_is_not_available(tmp_path):
+    target = sniffer()
+    target._scripts.pop(("iw", "dev", "mon0", "info"))
+    target.answer("iw", "dev", "mon0", "info", stderr="command failed: No such device (-19)\n", status=237)
+    reading = go(tmp_path, target)
+    assert gate_states(reading) == {"capture-dropped": "not available"}
+    assert "mon0 is not a wireless interface there" in reading.warnings[0]
+    assert not target.running
+
+
 def test_too_many_drops_void_the_run(tmp_path):
     reading = go(tmp_path, sniffer(stderr=TCPDUMP + COUNTS.format(900, 1000, 100)))
     assert reading.gates[0].state == "void"

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import polars
 
 
+PREVENT_WATERFALLS = frozenset({"disorder", "clock-jumps", "airtime-exceeds-time", "no-rate", "no-duration"})
+"""Limits of a capture that leave no waterfall."""
+
+
 class AirReport(Report):
     """Everything `txop air` knows about one capture."""
 

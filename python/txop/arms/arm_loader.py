@@ -13,7 +13,7 @@ from txop.arms.arm_steps import DUT, blacklist_of, steps_of
 from txop.arms.build import Built, build, recipe
 from txop.arms.firmware import ROOT, put_back
 from txop.arms.module import ARM_FILE, CAMPAIGN_FILE, InsertModule, KeepAway, LoadModule, loaded_modules, normal
-from txop.arms.steps import RUN_FOLDER, Session, Step, StepFailed
+from txop.arms.steps import COMMAND_TIMEOUT_S, RUN_FOLDER, Session, Step, StepFailed, ended, line
 from txop.arms.verify import Verified, verify_arm
 from txop.plan.access import without_access
 from txop.plan.arm import Arm
@@ -235,6 +235,27 @@ class InitialState:
         except TargetError as error:
             problems.append(str(error))
         return problems
+
+
+async def undo_by_commands(targets: Targets, arm: Arm, plan: Plan) -> list[str]:
+    """Run the commands by which a plan undoes an arm that an earlier process left in place: ``down``, then ``unload``.
+    They may find nothing to undo; what failed, in words. Modules and files need no more than :func:`clear_away` and the
+    next load.
+
+    Raises:
+        TargetLost: the device under test does not answer.
+    """
+    problems: list[str] = []
+    for argv in (*plan.bring_up.down, *arm.unload):
+        try:
+            ran = await targets.dut.run(argv, root=True, timeout_s=COMMAND_TIMEOUT_S)
+            if not ran.ok:
+                problems.append(f"{DUT}: left by an earlier start: `{line(argv)}` {ended(ran)}")
+        except TargetLost:
+            raise
+        except TargetError as error:
+            problems.append(str(error))
+    return problems
 
 
 async def clear_away(targets: Targets, plan: Plan) -> None:

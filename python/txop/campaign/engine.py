@@ -23,7 +23,7 @@ from txop.campaign.course import RunLabel
 from txop.campaign.reporter import Reporter
 from txop.campaign.run import RunOutcome, carry_out
 from txop.campaign.schedule import Block
-from txop.campaign.state import Kept, State, gap_s
+from txop.campaign.state import NO_ANSWER, Kept, State, gap_s
 from txop.campaign.testbed import CarryOut, Testbed
 from txop.core.origin import Origin
 from txop.plan.model import Plan
@@ -236,7 +236,7 @@ class Campaign:
     async def _find_again(self, target: str) -> Outcome | None:
         self._reporter.notice(f"{target} is lost; trying to reach it again")
         if not await self._testbed.recover(target):
-            return Outcome(End.STOPPED, f"{target} does not answer any more")
+            return Outcome(End.STOPPED, f"{target} {NO_ANSWER}")
         self._reporter.notice(f"{target} answers again")
         return None
 

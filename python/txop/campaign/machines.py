@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from txop.archive.layout import Layout
-from txop.arms.arm_loader import Builds, InitialState, LoadedArm
+from txop.arms.arm_loader import Builds, InitialState, LoadedArm, undo_by_commands
 from txop.arms.bring_up import LinkUp
 from txop.campaign.instruments import instruments_of
 from txop.campaign.placed_arm import ArmError, Placed
@@ -49,9 +49,10 @@ class MachineTestbed(StepByStep):
         listener: Listener,
         reporter: Reporter,
         found: Sequence[str] | None = None,
+        left: str | None = None,
     ) -> None:
-        """``folder``: what file names in the plan are relative to; ``found``: see :data:`FOUND`, of a campaign that
-        is resumed."""
+        """``folder``: what file names in the plan are relative to. Of a campaign that is resumed, ``found``: see
+        :data:`FOUND`; ``left``: see :func:`~txop.campaign.state.left_in_place`."""
         self._plan = plan
         self._folder = folder
         self._reporter = reporter
@@ -60,6 +61,7 @@ class MachineTestbed(StepByStep):
         self._build_logs = layout.build
         self._initial = InitialState(folder)
         self._found = None if found is None else tuple(found)
+        self._left = next((arm for arm in plan.arm if arm.name == left), None)
         self._arm: LoadedArm | None = None
         self._link: LinkUp | None = None
         self._open = False
@@ -78,6 +80,10 @@ class MachineTestbed(StepByStep):
             await target.connect()
             facts[name] = await provenance(target)
         await ensure_programs(self.targets, self._plan)
+        if self._left is not None:
+            for problem in await undo_by_commands(self.targets, self._left, self._plan):
+                self._reporter.notice(problem)
+            self._left = None
         self._found = await self._initial.take(self.targets, self._plan, found=self._found)
         self._open = True
         facts["dut"][FOUND] = list(self._found)

@@ -123,13 +123,16 @@ def make_testbed(
 
         return GuestTestbed(plan, folder, reporter, jobs)
     from txop.campaign.machines import FOUND, MachineTestbed
+    from txop.campaign.state import left_in_place
     from txop.plan_check.files import with_absolute_files
 
-    found = None
+    found = left = None
     with suppress(OSError):
-        for event in read_journal(layout.journal).events:
+        events = read_journal(layout.journal).events
+        left = left_in_place(events)
+        for event in events:
             if event.event == "connected" and event.get("target") == "dut" and found is None:
                 facts = event.get("provenance")
                 modules = facts.get(FOUND) if isinstance(facts, dict) else None
                 found = [name for name in modules if isinstance(name, str)] if isinstance(modules, list) else None
-    return MachineTestbed(with_absolute_files(plan, folder), folder, layout, listener, reporter, found)
+    return MachineTestbed(with_absolute_files(plan, folder), folder, layout, listener, reporter, found, left)

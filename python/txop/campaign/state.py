@@ -11,6 +11,9 @@ from txop.archive.layout import Layout
 from txop.campaign.schedule import Block, arm_order, max_repeats, planned, repeat
 from txop.plan.model import Plan
 
+NO_ANSWER = "does not answer any more"
+"""How the reason ends for which a campaign stopped that lost a target for good."""
+
 
 @dataclass
 class BlockState:
@@ -221,6 +224,20 @@ class State:
             runs for runs in due if runs
         ]
         return count + sum(due[: max(0, allowed)])
+
+
+def left_in_place(events: Sequence[Event]) -> str | None:
+    """The arm that an earlier process of the campaign may have left on its targets: it was killed, or a target was lost
+    for good. A process that ends otherwise takes its arm away; ``None`` then."""
+    arm: str | None = None
+    for event in events:
+        if event.event == "run-started":
+            arm = str(event.get("arm"))
+        elif event.event == "campaign-finished" or (
+            event.event == "campaign-stopped" and not str(event.get("reason")).endswith(NO_ANSWER)
+        ):
+            arm = None
+    return arm
 
 
 def gap_s(last: Event, now: Event) -> float | None:

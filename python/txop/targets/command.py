@@ -245,7 +245,9 @@ class Command:
         if self._way is not None:
             self._way.abort()
         if not await self._ended_within(0.5):
-            self.lost("it could not be killed; it may hang in the kernel")
+            self.lost(
+                "it did not end when it was killed: the target does not answer, or the command hangs in the kernel"
+            )
 
     def _signal(self, name: str) -> None:
         if self._way is None or self.done:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from txop.air.model import AckVerdict, Waterfall
-from txop.air.report import AirReport
+from txop.air.report import PREVENT_WATERFALLS, AirReport
 from txop.air.view.names import direction
 from txop.air.view.options import Options
 from txop.present import format as fmt
@@ -15,9 +15,6 @@ VERDICTS_SHOWN = 4
 THROUGHPUT_FROM = 2
 """MPDUs: the duration of a single one gives no rate."""
 QUESTIONS = {"block-ack": "Block Ack", "ack": "Responses"}
-
-_PREVENTS = frozenset({"disorder", "clock-jumps", "airtime-exceeds-time", "no-rate", "no-duration"})
-"""Limits of a capture that leave no waterfall."""
 
 ANSWER_TONE = {
     "in-order": "good",
@@ -139,6 +136,6 @@ def _why_not(report: AirReport, station: str | None) -> str:
         return f"Not available: no undamaged unicast frame with data, from one station to another, is in {where}."
     limits = [limit for limit in report.summary.limits if "waterfall" in limit.affects]
     # Others make a waterfall weaker; without these there would be one.
-    preventing = [limit.text for limit in limits if limit.code in _PREVENTS]
+    preventing = [limit.text for limit in limits if limit.code in PREVENT_WATERFALLS]
     reasons = preventing or [limit.text for limit in limits]
     return f"Not available: {'; '.join(reasons)}." if reasons else "Not available."

@@ -73,7 +73,7 @@ def digest_of(report: AirReport, direction: str | None, reading: Reading, source
     falls = [fall for fall in report.waterfalls if direction in (None, fall.direction)] or list(report.waterfalls)
     fall = max(falls, key=lambda each: each.payload_bytes or 0, default=None)
     if fall is None:
-        _nothing(reading, "no data frames in the capture")
+        _nothing(reading, _why_no_waterfall(report))
         return
     link = next((each for each in report.links if (each.ta, each.ra) == (fall.ta, fall.ra)), None)
     exchange = next((each for each in report.exchanges if (each.ta, each.ra) == (fall.ta, fall.ra)), None)
@@ -120,6 +120,13 @@ def _mean_mpdus(aggregation: Sequence[Any]) -> float | None:
     """MPDUs in a data PPDU, over all TIDs of a pair."""
     ppdus = sum(each.ppdus for each in aggregation)
     return sum(each.mpdus for each in aggregation) / ppdus if ppdus else None
+
+
+def _why_no_waterfall(report: AirReport) -> str:
+    from txop.air.report import PREVENT_WATERFALLS
+
+    limits = [limit.text for limit in report.summary.limits if limit.code in PREVENT_WATERFALLS]
+    return limits[0] if limits else "no data frames in the capture"
 
 
 def _nothing(reading: Reading, reason: str, source: str = CAPTURE_FILE) -> Reading:

@@ -10,13 +10,16 @@ from pydantic import TypeAdapter
 
 from txop.formats.iw_interface import Channel
 from txop.measure.instrument import Reading, RunContext, RunFacts
-from txop.measure.probes.monitor import Monitor, interface_of
+from txop.measure.probes.monitor import Monitor, NoSuchInterface, interface_of
 from txop.measure.probes.packet_capture import ABOUT, PacketCapture, read_capture
 from txop.targets.contract import TargetError, TargetLost
 
 NAME = "air"
 _RUNS_ASKED = 5
 WHAT = "802.11 capture"
+_CAME_WITH_ARM = (
+    "the sniffer's interface came with the arm: what happened before, as the association, is not in the capture"
+)
 _LATE = (
     "the channel of the device under test was known when it was up, not before: the association may not be in the"
     " capture; the next run begins on that channel"
@@ -33,6 +36,8 @@ class AirCapture:
         self._capture = PacketCapture(NAME, "sniffer")
         self._monitor: Monitor | None = None
         self._channel: Channel | None = None
+        self._missing = False
+        """The sniffer had no such interface before the arm was put in place."""
 
     async def before_arm(self, run: RunContext) -> None:
         """Make the sniffer's interface a monitor, and capture: the association is in the capture then. The channel is
@@ -47,8 +52,14 @@ class AirCapture:
             await self._capture.start(run, self._monitor.interface)
 
     async def prepare(self, run: RunContext) -> None:
-        """Now that the arm is up: go to its channel if the sniffer is not there. The capture goes on."""
-        if self._monitor is None or "problem" in self._capture.about:
+        """Now that the arm is up: go to its channel if the sniffer is not there. The capture goes on. It begins
+        now where the arm brought the sniffer's interface."""
+        if self._monitor is None:
+            return
+        if self._missing:
+            await self._begin_now(run)
+            return
+        if "problem" in self._capture.about:
             return
         channel = await _channel_of_dut(run)
         if channel is None and self._channel is not None:
@@ -62,6 +73,17 @@ class AirCapture:
         if self._channel is not None:
             self._capture.about["channel"] = asdict(self._channel)
 
+    async def _begin_now(self, run: RunContext) -> None:
+        """Begin the capture with an arm that is up."""
+        assert self._monitor is not None
+        del self._capture.about["problem"]
+        self._monitor.notes.clear()
+        self._channel = await _channel_of_dut(run) or self._channel
+        if await self._tuned() and await self._capture.start(run, self._monitor.interface):
+            self._monitor.notes.append(_CAME_WITH_ARM)
+            if self._channel is not None:
+                self._capture.about["channel"] = asdict(self._channel)
+
     async def _tuned(self) -> bool:
         if self._monitor is None:
             return False
@@ -70,6 +92,7 @@ class AirCapture:
         except TargetLost:
             raise
         except TargetError as error:
+            self._missing = isinstance(error, NoSuchInterface)
             self._capture.about["problem"] = f"no monitor interface: {error.what}"
             return False
         return True

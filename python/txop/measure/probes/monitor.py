@@ -12,6 +12,10 @@ MODES = frozenset({"managed", "AP", "IBSS", "mesh point", "monitor"})
 """What an interface can be set back to by name."""
 
 
+class NoSuchInterface(TargetError):  # noqa: N818
+    """The sniffer has no wireless interface of that name, now."""
+
+
 @dataclass
 class Monitor:
     """A monitor interface, from :meth:`set_up` to :meth:`put_back`."""
@@ -26,7 +30,8 @@ class Monitor:
         """Make it a monitor on ``channel`` (``None``: not known; the interface's own channel is kept).
 
         Raises:
-            TargetError: it could not be; what was changed is undone by :meth:`put_back`.
+            NoSuchInterface: there is none of that name.
+            TargetError: it could not be made one; what was changed is undone by :meth:`put_back`.
         """
         iw = await self.sniffer.find("iw")
         if iw is None:
@@ -34,7 +39,7 @@ class Monitor:
             return
         found = await interface_of(self.sniffer, iw, self.interface)
         if found is None:
-            raise TargetError(self.sniffer.name, f"{self.interface} is not a wireless interface there")
+            raise NoSuchInterface(self.sniffer.name, f"{self.interface} is not a wireless interface there")
         if found.mode != "monitor":
             await self._change_type(iw, found.mode or "managed")
         await self._do(["ip", "link", "set", "dev", self.interface, "up"])

@@ -55,21 +55,32 @@ _SHORT = ((10.0, 0.2), (60.0, 0.5))
 """Flows of up to this many seconds, and the time between their reports."""
 
 
-def how_it_failed(ran: Ran) -> str | None:
+_NO_ROOM = ("Bad address", "No space left on device")
+_BUFFER_HINT = " (is there room in /tmp? iperf3 has its buffer there)"
+"""iperf3 maps a file of ``TMPDIR`` or ``/tmp`` as its buffer (iperf_api.c, iperf_new_stream): without room, reading
+into it fails with EFAULT."""
+
+
+def how_it_failed(ran: Ran, *, silent: bool = False) -> str | None:
     """How a client failed that has no error in its JSON, in words; ``None``: it did not, or says itself why.
+
+    ``silent``: it printed nothing, as where it cannot make a file in ``/tmp``.
 
     >>> how_it_failed(Ran(134, stderr_bytes=b"libgcc_s.so.1 must be installed for pthread_exit to work\\n"))
     'it ended by SIGABRT: libgcc_s.so.1 must be installed for pthread_exit to work'
     >>> how_it_failed(Ran(1)) is None
     True
+    >>> how_it_failed(Ran(1, stderr_bytes=b"iperf3: error - Bad address\\n"), silent=True)
+    'it ended with status 1: iperf3: error - Bad address (is there room in /tmp? iperf3 has its buffer there)'
     """
-    if ran.status in (0, 1):
+    if ran.status == 0 or (ran.status == 1 and not silent):
         return None
     number = ran.status - 128
     known = {each.value: each.name for each in signal.Signals}
     how = f"it ended by {known[number]}" if number in known else f"it ended with status {ran.status}"
     said = visible(ran.stderr.strip().splitlines()[-1][:300]) if ran.stderr.strip() else ""
-    return f"{how}: {said}" if said else how
+    hint = _BUFFER_HINT if any(words in said for words in _NO_ROOM) else ""
+    return f"{how}: {said}{hint}" if said else how
 
 
 def interval_s(seconds: float) -> float:
@@ -204,7 +215,11 @@ class Iperf3Traffic:
         reached = run.marks.end is not None
         ends = await _end_all([*self._clients.values()], FINISH_TIMEOUT_S if reached else 0.0)
         for flow, ran in zip(self._clients, ends, strict=True):
-            if isinstance(ran, Ran) and (words := how_it_failed(ran)) is not None:
+            if not isinstance(ran, Ran):
+                continue
+            output = run.folder / client_file(flow)
+            silent = output.is_file() and output.stat().st_size == 0
+            if (words := how_it_failed(ran, silent=silent)) is not None:
                 (run.folder / end_file(flow)).write_text(words + "\n", encoding="utf-8")
         ends += await _end_all(self._servers, SERVER_TIMEOUT_S if reached and self._clients else 0.0)
         for error in [*late, *ends]:

@@ -1,0 +1,138 @@
+"""A lab machine in QEMU, reached over SSH on the loopback, as a machine on a desk is. It ends with the process that
+started it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from lab_image import LabImage
+from txop.guest.qemu import CPU, find_qemu, kvm_works
+
+BOOT_S = 400.0
+"""Without KVM, beside other work."""
+
+
+LEFT = r"""
+pgrep -a 'iperf3|ping|tcpdump|wpa_supplicant|hostapd|irtt'
+pgrep -af 'txop-[0-9a-f]{12}' | grep -v pgrep
+grep -o '^mac80211_hwsim' /proc/modules
+ls -d /run/txop/* /run/modprobe.d/txop* /tmp/txop* /tmp/*.txop.* 2>/dev/null
+true
+"""
+"""Prints a line for each thing that a campaign may have left."""
+
+
+class LabMachine:
+    """See the module. A context: the machine is gone when it ends."""
+
+    def __init__(self, image: LabImage, folder: Path) -> None:
+        """``folder``: for its console and the files that reach it."""
+        self.image = image
+        self.folder = folder
+        self.port = _free_port()
+        self.console = folder / "console.txt"
+        self.known_hosts = folder / "known_hosts"
+        self.known_hosts.write_text(f"[127.0.0.1]:{self.port} {image.host_key}\n", encoding="ascii")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> LabMachine:
+        self.power_on()
+        self.wait_for_ssh()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.power_off()
+
+    def power_on(self) -> None:
+        """Start it, without waiting for it to boot. What it wrote to its disk before is gone."""
+        words = "root=/dev/vda rw console=ttyS0 net.ifnames=0 quiet mitigations=off panic=1"
+        accelerator = ["-accel", "kvm", "-cpu", "host"] if kvm_works() else ["-accel", "tcg", "-cpu", CPU]
+        argv = [
+            find_qemu(), *accelerator, "-smp", "1", "-m", "640", "-nodefaults", "-no-user-config", "-display", "none",
+            "-kernel", str(self.image.kernel), "-initrd", str(self.image.initrd), "-append", words,
+            "-drive", f"file={self.image.disk},if=virtio,format=raw,snapshot=on",
+            "-netdev", f"user,id=n,restrict=on,hostfwd=tcp:127.0.0.1:{self.port}-:22",
+            "-device", "virtio-net-pci,netdev=n", "-device", "virtio-rng-pci",
+            "-chardev", f"file,id=c,path={self.console},append=on", "-serial", "chardev:c",
+        ]  # fmt: skip
+        with (self.folder / "qemu.txt").open("ab") as said:
+            self._process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "--", "nice", "-n", "5", *argv],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+            )
+
+    def power_off(self) -> None:
+        """As if its plug were pulled."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    @property
+    def pid(self) -> int | None:
+        """Of QEMU."""
+        return None if self._process is None else self._process.pid
+
+    def ssh(self, command: str, *, timeout_s: float = 60.0, check: bool = True, user: str = "root") -> str:
+        """What a shell command prints there, with the SSH program of this machine."""
+        argv = ["ssh", "-F", "/dev/null", "-i", str(self.image.key), "-p", str(self.port)]
+        argv += ["-o", f"UserKnownHostsFile={self.known_hosts}", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+        ran = subprocess.run(
+            [*argv, f"{user}@127.0.0.1", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
+        if check and ran.returncode:
+            raise AssertionError(f"`{command}` ended with {ran.returncode}: {ran.stderr.strip()}")
+        return ran.stdout
+
+    def wait_for_ssh(self, timeout_s: float = BOOT_S) -> float:
+        """Until it can be logged in to; how long that took, s."""
+        begun = time.monotonic()
+        while True:
+            try:
+                if self.ssh("echo here", timeout_s=30.0, check=False).strip() == "here":
+                    return time.monotonic() - begun
+            except subprocess.TimeoutExpired:
+                pass
+            took = time.monotonic() - begun
+            if self._process is None or self._process.poll() is not None or took > timeout_s:
+                said = (self.folder / "qemu.txt").read_text(errors="replace")[-500:]
+                shown = self.console.read_text(errors="replace")[-1000:] if self.console.exists() else ""
+                raise AssertionError(f"no lab machine after {took:.0f} s: {said}\n{shown}")
+            time.sleep(1.0)
+
+    def boot_id(self) -> str:
+        """Changes with each boot."""
+        return self.ssh("cat /proc/sys/kernel/random/boot_id").strip()
+
+    def make_ready(self) -> None:
+        """Running, with nothing of an earlier test: started again if it is not."""
+        try:
+            left = self.left_behind()
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            left = [str(error)]
+        if left:
+            self.power_off()
+            self.power_on()
+            self.wait_for_ssh()
+
+    def left_behind(self) -> list[str]:
+        """What a campaign may leave: processes, the module, addresses, files."""
+        return self.ssh(LEFT).split("\n")[:-1]
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])

@@ -1,0 +1,50 @@
+"""Driver variants compared on a lab machine, from the plan to the page, as a user does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lab_bench import Bench
+from lab_image import AP_NAMESPACE
+from txop.archive.counting import counting
+
+
+@pytest.mark.parametrize("blocks", [2])
+def test_two_variants_of_a_driver_are_compared_over_ssh(bench: Bench, blocks):
+    checked = bench.txop("plan", "check", str(bench.plan()))
+    assert checked.returncode == 0, checked.stderr
+    done = bench.txop("run", str(bench.folder / "plan.toml"), "-o", str(bench.archive), "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["format"] == "txop-compare"
+    read = bench.read()
+    assert read.finished
+    assert not read.damage
+    counting_runs = counting(read, "tx").runs
+    assert len(counting_runs) == 2 * blocks
+    for run in read.runs:
+        if run.state == "void":  # a busy machine starves this one; such a block is repeated
+            assert {cause.gate for cause in run.void} <= {"traffic-failed", "probe-starved"}, run.void
+            continue
+        assert run.origin == "hardware"
+        assert run.gates["association-lost (dut)"] == "ok"
+        assert run.gates["route (dut)"] == "ok"
+        assert run.verified["parameters"]["paged_rx"] == ("Y" if run.arm == "paged" else "N")
+        assert run.metrics["throughput_mbit_s"].value > 1
+        assert 0 < run.metrics["rtt_p50_ms"].value < 1000
+        # The sniffer's radio comes with the arm, so the association is not in the capture; the traffic is.
+        assert run.gates["capture-dropped (sniffer)"] == "ok"
+        assert any("came with the arm" in warning for warning in run.warnings)
+        # Frames of simulated radios take no time: there may be more of them than fit into the window.
+        assert (run.metrics["air_up_mpdus"].value or 0) > 100 or "simulated radio" in run.metrics["air_up_mpdus"].reason
+        assert (bench.archive / "runs" / run.run / "wpa_supplicant.log").read_text().count("CTRL-EVENT-CONNECTED") == 1
+    assert read.provenance["dut"]["kernel"] == bench.machine.ssh("uname -r").strip()
+    assert bench.machine.left_behind() == []
+    assert bench.machine.ssh(f"ip -br -n {AP_NAMESPACE} link").split()[0] == "lo"
+
+    compared = bench.txop("compare", str(bench.archive), "--json")
+    assert compared.returncode == 0, compared.stderr
+    report = bench.txop("report", str(bench.archive), "-o", str(bench.folder / "page.html"))
+    assert report.returncode == 0, report.stderr
+    assert "Paged receive buffers" in (bench.folder / "page.html").read_text()
