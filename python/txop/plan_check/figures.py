@@ -41,7 +41,8 @@ _RADIO = (
 def figures_of(plan: Plan, test: Test) -> list[str]:
     """Metrics that runs of ``test`` can have, in the order of :data:`~txop.core.metrics.METRICS`, a command's own last.
 
-    >>> from txop.plan.model import Arm, LatencyTest
+    >>> from txop.plan.arm import Arm
+    >>> from txop.plan.measurement import LatencyTest
     >>> idle = LatencyTest(name="idle", kind="latency")
     >>> plan = Plan(title="", target={"dut": {"kind": "local"}}, arm=[Arm(name="a")], test=[idle])
     >>> figures_of(plan, idle)[:2]

@@ -152,8 +152,9 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
     if rated > 0 {
         let counts = all.iter().filter(|entry| entry.1 || entry.2 > 0);
         let counts: Vec<_> = counts.map(|(letter, _, frames)| format!("{letter} {}", grouped(*frames))).collect();
-        // Each has a count of its own: their sum is all its frames, whatever it claims.
-        row.seen = None;
+        // The newest that it claims, else the newest that it used: all of them together are all its frames, whatever it claims.
+        let newest = all.iter().rev().find(|entry| entry.1).or_else(|| all.iter().rev().find(|entry| entry.2 > 0));
+        row.seen = newest.map(|entry| entry.2);
         row.seen_detail = Some(format!("{} of {} frames it sent", counts.join(", "), grouped(subject.frames)));
         row.note = unused_generation(subject, &all).or_else(|| {
             let unclaimed = letters(&|entry| !entry.1 && entry.2 >= MIN_CONTRADICTION);

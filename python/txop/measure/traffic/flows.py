@@ -54,7 +54,7 @@ def series_of(flow: Flow) -> str:
 def flows_of(test: Test, warm_up_s: float) -> list[Flow]:
     """The flows of a test, in the order of their numbers.
 
-    >>> from txop.plan.model import TcpTest
+    >>> from txop.plan.measurement import TcpTest
     >>> both = TcpTest(name="both", kind="tcp-both", duration_s=10)
     >>> [(flow.direction, flow.seconds, flow.omit_s) for flow in flows_of(both, 2)]
     [('tx', 12.0, 2.0), ('rx', 12.0, 2.0)]
