@@ -30,7 +30,7 @@ DISK = "2G"
 
 SSID, CHANNEL, PASSPHRASE = "txop-lab", 6, "a passphrase of the lab"
 AP_NAMESPACE, AP_ADDRESS, STATION_ADDRESS = "ap", "198.18.77.1", "198.18.77.2"
-"""Of RFC 2544, which no network here uses."""
+"""An address range for benchmarks (RFC 2544), which no network here uses."""
 
 PACKAGES = (
     "dbus", "ethtool", "hostapd", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "linux-image-amd64",

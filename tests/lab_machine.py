@@ -74,11 +74,6 @@ class LabMachine:
             self._process.wait()
             self._process = None
 
-    @property
-    def pid(self) -> int | None:
-        """Of QEMU."""
-        return None if self._process is None else self._process.pid
-
     def ssh(self, command: str, *, timeout_s: float = 60.0, check: bool = True, user: str = "root") -> str:
         """What a shell command prints there, with the SSH program of this machine."""
         argv = ["ssh", "-F", "/dev/null", "-i", str(self.image.key), "-p", str(self.port)]

@@ -9,15 +9,11 @@ import threading
 import time
 from pathlib import Path
 
-from lab_bench import Bench
+from lab_bench import STARVED, Bench
 from lab_image import AP_NAMESPACE
 from txop.archive.counting import counting
 
 TRAFFIC = "iperf3 -c"
-
-
-STARVED = {"traffic-failed", "probe-starved"}
-"""What may come on top where this machine is busy: QEMU without KVM then runs far slower than the clock."""
 
 
 def outcome(bench: Bench, done: subprocess.CompletedProcess[str], *, gates: set[str]) -> list[str]:

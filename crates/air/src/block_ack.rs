@@ -274,10 +274,8 @@ impl Flow {
         let had_data = !awaiting.is_empty();
         let wants_example = self.examples.len() < MAX_EXAMPLES;
         // An A-MPDU that is left out whole has a quarter of its omissions in the last quarter whatever the cause.
-        let is_answered = awaiting.iter().any(|sequence| {
-            let offset = sequence.wrapping_sub(start) & 0xfff;
-            offset < len && bitmap.get(offset)
-        });
+        let bit_of = |sequence: u16| Some(sequence.wrapping_sub(start) & 0xfff).filter(|offset| *offset < len);
+        let is_answered = awaiting.iter().any(|sequence| bit_of(*sequence).is_some_and(|bit| bitmap.get(bit)));
         let positioned = self.positioned;
         let mut omitted: Vec<u16> = Vec::new();
         for sequence in &awaiting {
@@ -285,9 +283,9 @@ impl Flow {
             if !slot.used || slot.sequence != *sequence || !slot.awaiting {
                 continue;
             }
-            let offset = sequence.wrapping_sub(start) & 0xfff;
-            let in_bitmap = offset < len;
-            let acked = in_bitmap && bitmap.get(offset);
+            let bit = bit_of(*sequence);
+            let in_bitmap = bit.is_some();
+            let acked = bit.is_some_and(|bit| bitmap.get(bit));
             if in_bitmap {
                 self.judge(slot, acked, is_answered, at_ns, exact);
             } else {

@@ -237,7 +237,7 @@ def _traffic(report: BusReport) -> Section:
             _rate(t.per_s),
             datagrams(t),
             count(t.most_datagrams),
-            count(t.cut_transfers) if t.cut_transfers is not None else missing(),
+            count(t.cut_transfers),
             share(t.padding_share),
             share(t.ack_only_share),
             Cell(fmt.count(t.faulty_transfers), float(t.faulty_transfers), "bad" if t.faulty_transfers else "dim"),

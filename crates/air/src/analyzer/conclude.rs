@@ -76,7 +76,7 @@ impl Running {
         }
         let nobody = stations.table.by_key(&MacAddr::ZERO.as_u64());
         let known = Known {
-            addressless: nobody.map_or(0, |station| station.sent - station.sent_bad.min(station.sent)),
+            addressless: nobody.map_or(0, |station| station.sent.saturating_sub(station.sent_bad)),
             counts,
             source,
             calibration: &self.calibration,

@@ -138,8 +138,7 @@ def _fcs(report: AirReport) -> str:
     fcs, total = report.summary.fcs, max(report.frames, 1)
     if fcs.good + fcs.bad == 0:
         return f"none could be checked ({fmt.count(fcs.unknown)} unknown)"
-    flagged = any(limit.code == "fcs-flagged" for limit in report.summary.limits)
-    good = "good, or not flagged as damaged" if flagged else "good"
+    good = "good, or not flagged as damaged" if fcs.flagged_good else "good"
     parts = [f"{fmt.count(fcs.good)} {good}", f"{fmt.count(fcs.bad)} bad ({fmt.share(fcs.bad / total)})"]
     if fcs.unknown:
         parts.append(f"{fmt.count(fcs.unknown)} unknown")
