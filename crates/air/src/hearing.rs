@@ -1,14 +1,17 @@
 //! What the sniffer received of what must have been sent: silence in a capture is not evidence of silence on the air.
 //!
-//! Three things tell that a capture misses frames. Beacons come in a raster (IEEE 802.11-2020, 11.1.3.2). A response answers a
+//! Four things tell that a capture misses frames. Beacons come in a raster (IEEE 802.11-2020, 11.1.3.2). A response answers a
 //! frame (10.3.2.3), so one whose frame is not there means that this frame was missed. And an access point that carries
 //! traffic sends beacons, a station that gets unicast data sends responses: where a whole kind is absent, it was filtered out.
+//! A retry repeats an attempt (9.2.4.1.6): where that is neither in the capture nor among its damaged frames, it was made while the
+//! capture shows nothing.
 
 use wire::ieee80211::{FrameKind, FrameType, MacAddr};
 
 use crate::claims::{ApClaim, Claims};
 use crate::exchange::Role;
 use crate::link::Links;
+use crate::medium::Totals;
 use crate::ppdu::Ppdu;
 use crate::report::{BeaconRaster, BlockAckFlow, Hearing};
 use crate::sentence::{sentence, Figure, Sentence};
@@ -28,6 +31,8 @@ const HEARD: f64 = 0.9;
 const SPANNED: f64 = 0.9;
 /// Share of orphaned responses, or of acknowledged MPDUs without their frame, from which a capture is deaf.
 const ORPHANS: f64 = 0.1;
+/// Share of the silent time that uncaptured attempts must have taken to make silence no evidence.
+const UNSEEN: f64 = 0.1;
 /// Frames below which the absence of a whole kind says nothing.
 const MIN_FRAMES: u64 = 20;
 
@@ -115,7 +120,8 @@ impl Listener {
         self.span_ns.map_or(0, |(first, last)| last.saturating_sub(first))
     }
 
-    /// What the capture shows of its own hearing. `pair`: the two stations that the report explains.
+    /// What the capture shows of its own hearing. `pair`: the two stations that the report explains; `totals`: the accounts of the
+    /// channel.
     pub fn report(
         &self,
         stations: &Stations,
@@ -123,6 +129,7 @@ impl Listener {
         links: &Links,
         flows: &[BlockAckFlow],
         pair: Option<(MacAddr, MacAddr)>,
+        totals: &Totals,
     ) -> Hearing {
         let observed_ns = self.span_ns();
         let sent = stations.table.iter().filter(|(_, station)| received(station) > 0);
@@ -219,6 +226,19 @@ impl Listener {
                 unseen = Figure::count(unseen, newly + unseen),
                 acked = Figure::total(newly + unseen),
                 share = Figure::percent(unseen, newly + unseen, 0)
+            ));
+        }
+        let Totals { unseen, idle_ns, damaged_ns, .. } = *totals;
+        // The damaged frames of a capture may be the missing attempts.
+        if unseen.mpdus >= MIN_FRAMES && (unseen.ns - damaged_ns) as f64 > UNSEEN * idle_ns as f64 {
+            doubts.push(sentence!(
+                "the earlier attempts of {unseen} of {mpdus} data MPDUs ({share}), which carry the retry bit, are not in it; sent again \
+                 they took {seconds} s, and nothing was captured for {idle} s",
+                unseen = Figure::count(unseen.mpdus, unseen.of_mpdus),
+                mpdus = Figure::total(unseen.of_mpdus),
+                share = Figure::percent(unseen.mpdus, unseen.of_mpdus, 1),
+                seconds = Figure::of(unseen.ns as f64 / 1e9, "s", unseen.mpdus, 2),
+                idle = Figure::of(idle_ns as f64 / 1e9, "s", unseen.of_mpdus, 2)
             ));
         }
         let proof = best.map(|raster| {

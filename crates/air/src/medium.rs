@@ -127,6 +127,7 @@ pub struct Medium {
     management_ns: i64,
     damaged_ns: i64,
     stray_ns: i64,
+    unseen: Unseen,
     kinds: AirtimeNs,
     busy_ns: i64,
     chosen_ns: i64,
@@ -167,6 +168,7 @@ impl Medium {
             management_ns: 0,
             damaged_ns: 0,
             stray_ns: 0,
+            unseen: Unseen::default(),
             kinds: AirtimeNs::default(),
             busy_ns: 0,
             chosen_ns: 0,
@@ -281,6 +283,7 @@ impl Medium {
         if role == Role::Data {
             self.full = SpentNs::default();
             split_data(ppdu, duration, &mut self.full);
+            self.unseen.add(ppdu, duration);
             if let Some(link) = owner.and_then(|row| links.get_mut(row)) {
                 if ppdu.mode.is_to_several() {
                     link.units.add(ppdu);
@@ -593,6 +596,7 @@ impl Medium {
             management_ns: self.management_ns,
             damaged_ns: self.damaged_ns,
             stray_ns: self.stray_ns + held,
+            unseen: self.unseen,
             gaps_usable: self.gaps_usable,
         }
     }
@@ -617,8 +621,33 @@ pub struct Totals {
     pub damaged_ns: i64,
     /// Control frames without a captured partner.
     pub stray_ns: i64,
+    /// Retries whose earlier attempt was not captured.
+    pub unseen: Unseen,
     /// Gaps could be told apart.
     pub gaps_usable: bool,
+}
+
+/// Data MPDUs that carry the retry bit and of which no earlier copy was captured: it collided, was damaged, or was missed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unseen {
+    /// Such MPDUs.
+    pub mpdus: u64,
+    /// All data MPDUs of PPDUs with a known duration.
+    pub of_mpdus: u64,
+    /// How long `mpdus` took when they came again, without preambles, ns.
+    pub ns: i64,
+}
+
+impl Unseen {
+    #[inline]
+    fn add(&mut self, ppdu: &Ppdu, duration: i64) {
+        self.of_mpdus += ppdu.mpdus.len() as u64;
+        for (index, _) in ppdu.mpdus.iter().enumerate().filter(|(_, mpdu)| mpdu.fc.retry() && !mpdu.repeats) {
+            self.mpdus += 1;
+            let psdu_ns = (duration - ppdu.preamble_ns).max(0) as f64;
+            self.ns += (psdu_ns * f64::from(ppdu.psdu_share(index)) / f64::from(ppdu.psdu_len.max(1))) as i64;
+        }
+    }
 }
 
 /// The longest that a PPDU of unknown duration can have taken: the lowest rate of its band, and for formats with a limit of

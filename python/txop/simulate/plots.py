@@ -134,11 +134,15 @@ def _aggregates(simulation: Simulation) -> Drawing | None:
         range=[INK[inks.get(name, "three")] for name in stations],
     )
     chart = alt.Chart(alt.InlineData(values=plain(kept))).mark_bar().encode(
-        x=alt.X("mpdus:O", title="MPDUs in a data PPDU", axis=alt.Axis(labelAngle=0, labelOverlap="greedy")),
+        x=alt.X("mpdus:O", title="MPDUs in a data PPDU", axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelSeparation=6)),
         xOffset="direction:N",
         y=alt.Y("ppdus:Q", title="PPDUs"),
         color=alt.Color("station:N", scale=color, legend=legend),
-        opacity=alt.Opacity("way:N", scale=alt.Scale(domain=ways, range=[1.0, 0.5][: len(ways)]), legend=legend),
+        opacity=alt.Opacity(
+            "way:N",
+            scale=alt.Scale(domain=ways, range=[1.0, 0.5][: len(ways)]),
+            legend=alt.Legend(title=None, columns=4, symbolType="square", symbolFillColor=INK["text"]),
+        ),
     )  # fmt: skip
     return _drawing(chart, f"Aggregate sizes (seed {run.seed}).", 130)
 
@@ -224,7 +228,7 @@ def _over_names(
     import altair as alt
 
     base = alt.Chart(alt.InlineData(values=plain(rows))).encode(
-        x=alt.X("x:N", title=key, sort=None, axis=alt.Axis(labelAngle=0, labelOverlap="greedy")),
+        x=alt.X("x:N", title=key, sort=None, axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelSeparation=6)),
         xOffset=alt.XOffset("line:N", sort=None),
     )
     chart = base.mark_bar().encode(y=alt.Y("y:Q", title=title), **_bars("line", flow_of, run))

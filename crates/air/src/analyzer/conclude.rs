@@ -67,7 +67,7 @@ impl Running {
             None => Vec::new(),
         };
         let mut block_acks = flows.report();
-        let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair);
+        let mut hearing = accounts.listener.report(stations, claims, links, &block_acks, pair, &totals);
         let disorder = limits::disorder(counts);
         if let Some(limit) = &disorder {
             // Nothing can be told of who answered what.

@@ -56,6 +56,9 @@ pub(crate) struct Air {
     /// Somebody sent, ns: overlaps count once.
     pub(crate) busy_ns: u64,
     busy_until_ns: u64,
+    /// Frames collided, ns: overlaps count once.
+    pub(crate) collided_ns: u64,
+    collided_until_ns: u64,
     interval_ns: u64,
     /// By station, then by interval from time 0: time between it and the access point, ns.
     pub(crate) series: Vec<Vec<u64>>,
@@ -74,6 +77,8 @@ impl Air {
             collided_ppdus: 0,
             busy_ns: 0,
             busy_until_ns: 0,
+            collided_ns: 0,
+            collided_until_ns: 0,
         }
     }
 
@@ -91,7 +96,11 @@ impl Air {
         let took_ns = ppdu.end_ns.saturating_sub(ppdu.start_ns);
         self.busy_ns += ppdu.end_ns.saturating_sub(ppdu.start_ns.max(self.busy_until_ns));
         self.busy_until_ns = self.busy_until_ns.max(ppdu.end_ns);
-        self.collided_ppdus += u64::from(ppdu.collided);
+        if ppdu.collided {
+            self.collided_ppdus += 1;
+            self.collided_ns += ppdu.end_ns.saturating_sub(ppdu.start_ns.max(self.collided_until_ns));
+            self.collided_until_ns = self.collided_until_ns.max(ppdu.end_ns);
+        }
         let Some((number, way)) = station(ppdu) else {
             self.broadcast_ns += took_ns;
             return;
