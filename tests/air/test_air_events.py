@@ -48,7 +48,7 @@ def test_a_code_is_named_with_its_meaning():
     event = report.events.rows[0].model_copy(
         update={"sender": None, "text": None, "code": None, "from_bssid": "02:00:00:00:00:01"}
     )
-    assert says(event) == "comes from 02:00:00:00:00:01, in the names of many stations"
+    assert says(event) == "the station comes from 02:00:00:00:00:01, in the names of many stations"
 
 
 def test_events_of_a_network_are_its_own(capture):

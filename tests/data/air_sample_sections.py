@@ -180,6 +180,7 @@ class Sections:
             "unexpected_rate": 0,
             "rate_checked": answered,
             "expected_gap_us": 10.0,
+            "late_after_us": 11.0,
             "gap_us": spread(gaps),
             "gap_histogram": bars(gaps),
             "by_rate": [
@@ -208,6 +209,7 @@ class Sections:
             "answered": answered,
             "missing_resent": resent,
             "missing_not_resent": missing - resent,
+            "nulls": 0,
             "late_answered": answered // 40,
             "late_answered_resent": answered // 50,
             "in_time_answered": answered // 9,
@@ -252,6 +254,7 @@ class Sections:
             "left_out_retransmissions": resent,
             "left_out_in_tail": int(left * 0.94),
             "left_out_positioned": left,
+            "left_out_positioned_block_acks": None,
             "positioned": mpdus,
             "positioned_in_tail": int(mpdus * 0.27),
             "by_position_from_end": positions,
@@ -382,6 +385,8 @@ class Sections:
             "bin_us": BIN_US,
             "series": series,
             "events": events if self.quality < 0.5 else events[1:],
+            "events_sought": True,
+            "median_bins": len(series) - 2,
             "median_mbit_s": level,
             "variation": 0.21,
         }

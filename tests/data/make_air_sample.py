@@ -165,6 +165,7 @@ class Sample(Sections):
                 "control_frames": 31_204,
                 "responses": 30_190,
                 "responses_without_frame": 212,
+                "beacon_senders": 2,
                 "beacons": [{"address": AP, "interval_tu": 100, "heard": 291, "due": 293, "heard_share": 291 / 293}],
             },
             "floods": [

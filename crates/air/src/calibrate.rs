@@ -275,7 +275,8 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         equal_stamp += u64::from(stamp.is_some() && (stamp == last_stamp || !stamp.is_some_and(is_real)));
         last_stamp = stamp;
     }
-    let trap = with_reference >= 4 && equal_sequence * 10 >= with_reference * 9;
+    // Of few references all have to equal the sequence number, for want of others that could show a rule.
+    let trap = with_reference > 0 && equal_sequence * 10 >= with_reference * 9;
     let reference = if with_reference == 0 {
         "absent"
     } else if trap {
@@ -288,8 +289,12 @@ fn choose_grouping<'a>(frames: impl Iterator<Item = &'a Frame>, text: &mut Vec<S
         NOT_A_PPDU_ID
     } else {
         text.push(match with_reference {
-            1 => "1 frame carries an A-MPDU reference that can identify its PPDU".to_owned(),
-            _ => format!("{} frames carry an A-MPDU reference that can identify their PPDU", grouped(with_reference)),
+            1 => "1 frame carries an A-MPDU reference, which is not its sequence number: it is taken to identify its PPDU".to_owned(),
+            _ => format!(
+                "{} frames carry an A-MPDU reference, which equals the sequence number in {} of them: it is taken to identify their PPDU",
+                grouped(with_reference),
+                grouped(equal_sequence)
+            ),
         });
         "ppdu-id"
     };

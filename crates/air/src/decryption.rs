@@ -149,7 +149,7 @@ fn said(pair: &Pair, ssid: Option<String>) -> Option<Sentence> {
             of = Figure::total(of)
         ),
         most => sentence!(
-            "{left} of {of} not decrypted: the snap length cut them",
+            "{left} of {of} not decrypted: they are cut in the capture",
             left = Figure::count(most, of),
             of = Figure::total(of)
         ),
@@ -162,7 +162,7 @@ fn said_of_group(sender: MacAddr, counts: &Counts) -> Option<Sentence> {
     let causes = [
         (counts.no_group_key, "no group key of the sender was known when they came"),
         (counts.other_key, "no group key known fits them"),
-        (counts.cut, "the snap length cut them"),
+        (counts.cut, "they are cut in the capture"),
     ];
     let (most, why) = causes.into_iter().max_by_key(|(frames, _)| *frames).filter(|(frames, _)| *frames > 0)?;
     Some(sentence!(

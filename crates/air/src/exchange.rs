@@ -21,6 +21,11 @@ const MAX_GAP_COARSE_NS: i64 = 10_000_000;
 /// Later than SIFS by more than a slot, beside what the clock's own spread explains.
 const LATE_NS: i64 = 9_000;
 
+/// How much later than expected a response is late, ns. `spread_ns`: interquartile range of the response gaps.
+pub fn late_after_ns(spread_ns: Option<i64>) -> i64 {
+    LATE_NS.saturating_add(spread_ns.unwrap_or(0))
+}
+
 /// What a PPDU is, seen together with the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -150,7 +155,7 @@ impl Matcher {
     /// `spread_ns`: interquartile range of the response gaps, `None` when stamps are not calibrated; `control_rates`: rates
     /// of control frames can be believed; `grouped`: MPDUs could be grouped to PPDUs.
     pub fn new(spread_ns: Option<i64>, control_rates: bool, grouped: bool) -> Self {
-        let late_ns = LATE_NS.saturating_add(spread_ns.unwrap_or(0));
+        let late_ns = late_after_ns(spread_ns);
         Self {
             pending: None,
             gaps_usable: spread_ns.is_some(),
@@ -350,7 +355,9 @@ impl Matcher {
             stats.rts += 1;
         } else {
             stats.ppdus += 1;
-            stats.kind(asks).ppdus += 1;
+            let kind = stats.kind(asks);
+            kind.ppdus += 1;
+            kind.nulls += u64::from(ppdu.fc.is_null());
             if let Some(rate) = stats.rate(asks, ppdu.mode.key()) {
                 rate.ppdus += 1;
             }

@@ -51,6 +51,8 @@ pub(crate) struct KindStats {
     pub(crate) answered: u64,
     pub(crate) missing_resent: u64,
     pub(crate) missing_not_resent: u64,
+    /// Those of `ppdus` that are Null frames.
+    pub(crate) nulls: u64,
     pub(crate) after_late: Followed,
     pub(crate) after_in_time: Followed,
 }
@@ -207,13 +209,19 @@ impl ExchangeStats {
         self.ppdus
     }
 
+    /// PPDUs with data; those of them that were neither answered nor sent again, and those sent again for want of an answer.
+    pub fn data_without_response(&self) -> (u64, u64, u64) {
+        let stats = self.kinds.get(Asks::Data as usize).copied().unwrap_or_default();
+        (stats.ppdus, stats.missing_not_resent, stats.missing_resent)
+    }
+
     /// PPDUs that were answered by an ACK or a Block Ack.
     pub fn answered(&self) -> u64 {
         self.acked + self.block_acked
     }
 
-    /// The report's row.
-    pub fn report(&self, ta: String, ra: String) -> report::Exchange {
+    /// The report's row. `late_after_ns`: how much later than expected a response is late.
+    pub fn report(&self, ta: String, ra: String, late_after_ns: i64) -> report::Exchange {
         let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
         let answered = self.answered();
         let mut by_rate: Vec<report::ExchangeRate> = self
@@ -250,6 +258,7 @@ impl ExchangeStats {
                 answered: stats.answered,
                 missing_resent: stats.missing_resent,
                 missing_not_resent: stats.missing_not_resent + open,
+                nulls: Some(stats.nulls),
                 late_answered: Some(stats.after_late.answered),
                 late_answered_resent: Some(stats.after_late.resent),
                 in_time_answered: Some(stats.after_in_time.answered),
@@ -283,6 +292,7 @@ impl ExchangeStats {
             unexpected_rate: self.unexpected_rate,
             rate_checked: self.rate_checked,
             expected_gap_us: self.expected_gaps_ns.most().map(|ns| us(ns as i64)),
+            late_after_us: self.gap.spread().map(|_| us(late_after_ns)),
             gap_us: self.gap.spread(),
             gap_histogram: self.gap.bars(),
             by_rate,

@@ -96,7 +96,7 @@ impl Floods {
                     receiver: receiver.to_string(),
                     sentence: sentence!(
                         "{kind} flood: {frames} frames in {seconds} s, up to {most} in one second; {sent} in the name of {sender}, \
-                         {received} to {receiver}. No protocol sends so many: an attack, a test tool, or a device out of control",
+                         {received} to {receiver}: an attack, a test tool, or a device out of control, unless as many stations came or left at once",
                         frames = Figure::total(kind.frames),
                         seconds = Figure::of(seconds, "s", kind.frames, 1),
                         most = Figure::count(kind.most_in_a_second, kind.frames),

@@ -137,6 +137,7 @@ impl Listener {
         // With several intervals there is no single raster, so how many were due is not known.
         let changed = |address: MacAddr| claims.ap(address).is_some_and(ApClaim::has_several_intervals);
         let (irregular, regular): (Vec<_>, Vec<_>) = of_each.partition(|(address, _)| changed(*address));
+        let beacon_senders = (irregular.len() + regular.len()) as u64;
         let irregular = irregular.into_iter().max_by_key(|(address, station)| (received(station), *address));
         let mut rasters: Vec<Raster> =
             regular.into_iter().map(|(address, station)| Raster::new(address, station, claims)).collect();
@@ -162,12 +163,12 @@ impl Listener {
                  point usually sends about {due}",
                 data = Figure::total(self.infrastructure_data),
                 seconds = Figure::of(seconds, "s", self.infrastructure_data, 1),
-                due = Figure::of(due as f64, "count", due, 0)
+                due = Figure::total(due)
             );
             let sent = Figure::count(self.from_ap, self.infrastructure_data);
             let why = if self.from_ap == 0 {
                 sentence!(
-                    "an access point sent {sent} of them, so beacons were filtered out, or the access point is too far away",
+                    "an access point sent none of them ({sent}), so beacons were filtered out, or the access point is too far away",
                     sent = sent
                 )
             } else {
@@ -193,10 +194,13 @@ impl Listener {
                 who = raster.address
             ));
         }
-        let (asking, answered) = links
-            .iter()
-            .filter_map(|(_, link)| link.exchange.as_ref())
+        let exchanges = || links.iter().filter_map(|(_, link)| link.exchange.as_ref());
+        let (asking, answered) = exchanges()
             .fold((0, 0), |(asking, answered), stats| (asking + stats.asking(), answered + stats.answered()));
+        let (data, unanswered, again) = exchanges().fold((0, 0, 0), |(data, unanswered, again), stats| {
+            let (of_data, not_resent, resent) = stats.data_without_response();
+            (data + of_data, unanswered + not_resent, again + resent)
+        });
         if asking >= MIN_FRAMES && self.control == 0 {
             doubts.push(sentence!(
                 "no control frame is in it, although {asking} PPDUs ask for a response: they were filtered out or not recorded",
@@ -204,15 +208,25 @@ impl Listener {
             ));
         } else if asking >= MIN_FRAMES && answered * 2 < asking {
             doubts.push(sentence!(
-                "of {asking} PPDUs that ask for a response, {answered} have one in it ({share})",
+                "{answered} of {asking} PPDUs that ask for a response have one in it ({share})",
                 asking = Figure::total(asking),
                 answered = Figure::count(answered, asking),
                 share = Figure::percent(answered, asking, 0)
             ));
         }
+        // Who gets no response sends again, until it gives up: who does not was answered.
+        if data >= MIN_FRAMES && unanswered as f64 > ORPHANS * data as f64 && unanswered * 4 > again && self.control > 0
+        {
+            doubts.push(sentence!(
+                "{unanswered} of {data} PPDUs with data ({share}) have no response in it and were not sent again, as if they had been answered",
+                unanswered = Figure::count(unanswered, data),
+                data = Figure::total(data),
+                share = Figure::percent(unanswered, data, 0)
+            ));
+        }
         if self.responses >= MIN_FRAMES && self.orphans as f64 > ORPHANS * self.responses as f64 {
             doubts.push(sentence!(
-                "{orphans} of {responses} responses ({share}) answer a frame that was not captured",
+                "{orphans} of {responses} responses ({share}) answer a frame that was not captured whole",
                 orphans = Figure::count(self.orphans, self.responses),
                 responses = Figure::total(self.responses),
                 share = Figure::percent(self.orphans, self.responses, 0)
@@ -257,6 +271,7 @@ impl Listener {
             control_frames: self.control,
             responses: self.responses,
             responses_without_frame: self.orphans,
+            beacon_senders,
             beacons: rasters
                 .iter()
                 .take(MAX_ROWS)

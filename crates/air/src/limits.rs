@@ -71,16 +71,15 @@ pub fn disorder(counts: &Counts) -> Option<Limit> {
     let most = farthest_back(counts);
     let sentence = if counts.tally.order.is_reversed() {
         sentence!(
-            "the records stand in reverse order: {disordered} of {n} are earlier than one before them, by up to {most} s, which is more \
-             than is sorted while reading, so that their times cannot be used (sort them: reordercap)",
+            "the records stand in reverse order: sorted as far as is done while reading, {disordered} of {n} are still earlier than one before \
+             them, by up to {most} s, so that their times cannot be used (sort them: reordercap)",
             disordered = disordered,
             n = n,
             most = most
         )
     } else {
         sentence!(
-            "{disordered} of {n} records are earlier than one before them, by up to {most} s, and farther from their place than is \
-             sorted while reading: records that are out of order, or captures that were put one behind the other, have no times that \
+            "sorted as far as is done while reading, {disordered} of {n} records are still earlier than one before them, by up to {most} s: records that are out of order, or captures that were put one behind the other, have no times that \
              can be used (sort them: reordercap, mergecap)",
             disordered = disordered,
             n = n,
@@ -244,8 +243,8 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             )
         } else {
             sentence!(
-                "{stamped} of {n} frames carry a hardware time stamp of any kind, but none of its possible meanings puts the gaps of {pairs} solicited \
-                 responses near SIFS",
+                "{stamped} of {n} frames carry a hardware time stamp of any kind, but none of its possible meanings puts the gaps of the {pairs} solicited \
+                 responses of the whole capture near SIFS",
                 stamped = stamped,
                 n = Figure::total(n),
                 pairs = Figure::total(pairs)
@@ -267,7 +266,8 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             ));
         }
     }
-    if known.jumps >= MIN_JUMPS && n >= MIN_FRAMES && !limits.iter().any(|limit| limit.code == "clock-jumps") {
+    let is_said = known.disorder.is_some() || limits.iter().any(|limit| limit.code == "clock-jumps");
+    if known.jumps >= MIN_JUMPS && n >= MIN_FRAMES && !is_said {
         limits.push(Limit::new(
             "some-clock-jumps",
             sentence!(
@@ -285,7 +285,7 @@ fn clock(known: &Known<'_>, limits: &mut Vec<Limit>) {
             limits.push(Limit::new(
                 "some-disorder",
                 sentence!(
-                    "{disordered} of {n} records are earlier than one before them, by up to {most} s",
+                    "sorted as far as is done while reading, {disordered} of {n} records are still earlier than one before them, by up to {most} s",
                     disordered = Figure::count(disordered, n),
                     n = Figure::total(n),
                     most = farthest_back(counts)
@@ -408,7 +408,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "fcs-flagged",
             sentence!(
-                "{flagged} of {n} frames carry no FCS bytes: the receiver's flag alone says that they are not damaged",
+                "the capture holds no right FCS of {flagged} of {n} frames: the receiver's flag alone says that they are not damaged",
                 flagged = Figure::count(counts.fcs_flagged, n),
                 n = Figure::total(n)
             ),
@@ -432,7 +432,7 @@ fn damage(known: &Known<'_>, limits: &mut Vec<Limit>) {
         limits.push(Limit::new(
             "cut",
             sentence!(
-                "{cut} of {n} frames are cut by the snap length: their FCS and bodies are not available",
+                "{cut} of {n} frames are cut in the capture: their FCS and the end of their bodies are not available",
                 cut = Figure::count(cut, n),
                 n = Figure::total(n)
             ),
@@ -512,7 +512,7 @@ fn hearing(known: &Known<'_>, limits: &mut Vec<Limit>) {
             "several-interfaces",
             sentence!(
                 "the capture holds {interfaces} interfaces: airtime, waterfall and steadiness are those of interface {main}, which has \
-                 the most frames at the start; a frame that two of them heard counts twice elsewhere",
+                 most of the frames that were looked at first; a frame that two of them heard counts twice elsewhere",
                 interfaces = Figure::total(u64::from(counts.interfaces()) + 1);
                 main = known.main_interface
             ),

@@ -374,7 +374,7 @@ impl Link {
         self.aggregates.last_mut().map(|(_, row)| &mut **row)
     }
 
-    /// `uplink`, `downlink`, `direct` or `group`, by the DS bits of its data, else by what the ends are.
+    /// `uplink`, `downlink`, `direct` or `group`, by the DS bits of its data, else by what the ends are; `unknown` without either.
     pub fn direction(&self, ta_is_ap: bool, ra_is_ap: bool) -> &'static str {
         if self.ra.is_group() {
             return "group";
@@ -385,7 +385,7 @@ impl Link {
             Some(_) => "direct",
             None if ta_is_ap && !ra_is_ap => "downlink",
             None if ra_is_ap && !ta_is_ap => "uplink",
-            None => "direct",
+            None => "unknown",
         }
     }
 }

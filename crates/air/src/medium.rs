@@ -46,6 +46,8 @@ pub struct BusySum {
     pub retry: i64,
     /// PPDUs of the chosen network.
     pub chosen: i64,
+    /// Not observed.
+    pub blind: i64,
 }
 
 impl AddAssign for BusySum {
@@ -54,6 +56,7 @@ impl AddAssign for BusySum {
         self.data += other.data;
         self.retry += other.retry;
         self.chosen += other.chosen;
+        self.blind += other.blind;
     }
 }
 
@@ -256,6 +259,7 @@ impl Medium {
         if hopped || (is_silence && self.beacons >= MIN_BEACONS) {
             self.unobserved_ns += gap;
             self.hopped_ns += if hopped { gap } else { 0 };
+            self.busy.add_interval(cursor, start_ns, |ns| BusySum { blind: ns, ..BusySum::default() });
         } else if gap > 0 {
             self.observed_ns += gap;
             ifs = self.split_gap(gap, ppdu, role);
@@ -338,6 +342,7 @@ impl Medium {
                 data: share(turn.data, ns),
                 retry: share(turn.retry, ns),
                 chosen: if turn.is_chosen { ns } else { 0 },
+                blind: 0,
             });
         }
     }
@@ -533,6 +538,17 @@ impl Medium {
             covered += inside;
         }
         (covered > 0).then(|| (busy / covered as f64).min(1.0))
+    }
+
+    /// Was more than half of this time not observed?
+    pub fn is_blind(&self, start_ns: i64, width_ns: i64) -> bool {
+        let (width, end_ns) = (self.busy.width_ns(), start_ns + width_ns);
+        let mut blind = 0.0;
+        for (at, bin) in self.busy.between(start_ns, end_ns) {
+            let inside = ((at + width).min(end_ns) - at.max(start_ns)).max(0);
+            blind += bin.blind as f64 * inside as f64 / width as f64;
+        }
+        blind * 2.0 > width_ns as f64
     }
 
     /// Section 6. `timely`: the capture's times can be used; `has_choice`: a network was chosen.

@@ -3,7 +3,7 @@
 use crate::link::{FlowSum, Link};
 use crate::medium::Medium;
 use crate::micros::us;
-use crate::report::{FlowBin, RetryCount, Steadiness, SteadinessEvent};
+use crate::report::{FlowBin, Hearing, RetryCount, Steadiness, SteadinessEvent};
 use crate::sentence::{sentence, Figure, Sentence};
 
 /// Bins below which a series is too short to speak of steadiness.
@@ -25,8 +25,8 @@ const MIN_MEDIAN_MBIT_S: f64 = 0.1;
 
 /// The series of one direction with its events.
 ///
-/// `silence_is_evidence`: while the sniffer heard nothing, most likely nobody near it sent.
-pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence: bool) -> Option<Steadiness> {
+/// `hearing`: whether silence is evidence, and whether the capture is known to miss frames.
+pub fn build(link: &Link, direction: &str, medium: &Medium, hearing: &Hearing) -> Option<Steadiness> {
     let series = &link.series;
     if series.is_empty() {
         return None;
@@ -36,28 +36,40 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence:
     let raw: Vec<(i64, FlowSum)> = series.iter().collect();
     let bins: Vec<FlowBin> = raw
         .iter()
-        .map(|(start, sum)| FlowBin {
-            start_us: us(*start),
-            mbit_s: sum.payload as f64 * 8.0 / 1e6 / seconds,
-            retry: RetryCount::new(u64::from(sum.mpdus), u64::from(sum.retries)),
-            phy_rate_mbit_s: (sum.rated > 0).then(|| sum.rate_kbps as f64 / f64::from(sum.rated) / 1000.0),
-            busy_share: medium.busy_share(*start, width_ns),
+        .map(|(start, sum)| {
+            let is_blind = medium.is_blind(*start, width_ns);
+            FlowBin {
+                start_us: us(*start),
+                mbit_s: (!is_blind).then(|| sum.payload as f64 * 8.0 / 1e6 / seconds),
+                retry: RetryCount::new(u64::from(sum.mpdus), u64::from(sum.retries)),
+                phy_rate_mbit_s: (sum.rated > 0).then(|| sum.rate_kbps as f64 / f64::from(sum.rated) / 1000.0),
+                busy_share: medium.busy_share(*start, width_ns).filter(|_| !is_blind),
+            }
         })
         .collect();
     // The first and the last bin are only partly covered.
     let inner = bins.get(1..bins.len().saturating_sub(1)).unwrap_or_default();
-    let mut rates: Vec<f64> = inner.iter().map(|bin| bin.mbit_s).collect();
+    let mut rates: Vec<f64> = inner.iter().filter_map(|bin| bin.mbit_s).collect();
     rates.sort_by(f64::total_cmp);
-    let median = rates.get(rates.len() / 2).copied();
+    let middle = |at: usize| rates.get(at).copied();
+    let median = rates.len().checked_sub(1).and_then(|last| Some((middle(last / 2)? + middle(rates.len() / 2)?) / 2.0));
     let mean = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
     let variance = rates.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / (rates.len().max(2) - 1) as f64;
     let mut events = Vec::new();
-    if inner.len() >= MIN_BINS {
-        // A flow that rests half of the time has no level to drop from.
-        if let Some(median) = median.filter(|median| *median >= MIN_MEDIAN_MBIT_S) {
-            let width_us = us(width_ns);
-            dropouts(inner, median, width_us, silence_is_evidence, &mut events);
-            shifts(inner, width_us, silence_is_evidence, &mut events);
+    // A flow that rests half of the time has no level to drop from.
+    let sought = if rates.len() < MIN_BINS { None } else { median.filter(|median| *median >= MIN_MEDIAN_MBIT_S) };
+    if let Some(median) = sought {
+        let known = Known {
+            median,
+            bins: rates.len() as u64,
+            width_us: us(width_ns),
+            silence_is_evidence: hearing.silence_is_evidence,
+            misses_frames: !hearing.doubts.is_empty(),
+        };
+        // What happened between two parts that were observed is not known.
+        for part in inner.split(|bin| bin.mbit_s.is_none()) {
+            dropouts(part, &known, &mut events);
+            shifts(part, &known, &mut events);
         }
     }
     events.sort_by(|a, b| a.start_us.total_cmp(&b.start_us));
@@ -69,9 +81,22 @@ pub fn build(link: &Link, direction: &str, medium: &Medium, silence_is_evidence:
         bin_us: us(width_ns),
         series: bins,
         events,
+        events_sought: Some(sought.is_some()),
+        median_bins: Some(rates.len() as u64),
         median_mbit_s: median,
         variation: (mean > 0.0 && rates.len() > 1).then(|| variance.sqrt() / mean),
     })
+}
+
+/// What events are judged by.
+struct Known {
+    median: f64,
+    /// Bins that the median is of.
+    bins: u64,
+    width_us: f64,
+    silence_is_evidence: bool,
+    /// The capture shows that frames are missing from it.
+    misses_frames: bool,
 }
 
 /// Sums over some bins, for comparing before and during.
@@ -91,7 +116,7 @@ fn level(bins: &[FlowBin]) -> Level {
     let frames: u64 = bins.iter().map(|bin| bin.retry.frames).sum();
     let retries = bins.iter().map(|bin| bin.retry.retries).sum();
     Level {
-        mbit_s: mean(bins.iter().map(|bin| bin.mbit_s).collect()).unwrap_or(0.0),
+        mbit_s: mean(bins.iter().filter_map(|bin| bin.mbit_s).collect()).unwrap_or(0.0),
         retry: RetryCount::new(frames, retries),
         phy: mean(bins.iter().filter_map(|bin| bin.phy_rate_mbit_s).collect()),
         busy: mean(bins.iter().filter_map(|bin| bin.busy_share).collect()),
@@ -100,14 +125,14 @@ fn level(bins: &[FlowBin]) -> Level {
 }
 
 /// What changed beside the throughput, and whether that explains it.
-fn explain(before: &Level, during: &Level, silence_is_evidence: bool) -> (bool, Sentence) {
+fn explain(before: &Level, during: &Level, known: &Known) -> (bool, Sentence) {
     let frames = before.retry.frames + during.retry.frames;
     let mut words: Vec<Sentence> = Vec::new();
     let mut explained = false;
     if during.frames_per_bin < SILENT * before.frames_per_bin {
         let before = Figure::of(before.frames_per_bin, "MPDUs/bin", before.retry.frames, 0);
         let during = Figure::of(during.frames_per_bin, "MPDUs/bin", during.retry.frames, 0);
-        words.push(if silence_is_evidence {
+        words.push(if known.silence_is_evidence {
             sentence!("sender silent ({during} MPDUs in a bin instead of {before})", during = during, before = before)
         } else {
             sentence!(
@@ -155,16 +180,12 @@ fn explain(before: &Level, during: &Level, silence_is_evidence: bool) -> (bool, 
     (explained, all.unwrap_or_else(nothing))
 }
 
-fn dropouts(
-    bins: &[FlowBin],
-    median: f64,
-    width_us: f64,
-    silence_is_evidence: bool,
-    events: &mut Vec<SteadinessEvent>,
-) {
+fn dropouts(bins: &[FlowBin], known: &Known, events: &mut Vec<SteadinessEvent>) {
+    let median = known.median;
     let mut at = 0;
     while let Some((earlier, rest @ [_, ..])) = bins.split_at_checked(at) {
-        let (dropout, _) = rest.split_at(rest.iter().take_while(|bin| bin.mbit_s < DROPOUT * median).count());
+        let (dropout, _) =
+            rest.split_at(rest.iter().take_while(|bin| bin.mbit_s.is_some_and(|rate| rate < DROPOUT * median)).count());
         let (Some(first), Some(last)) = (dropout.first(), dropout.last()) else {
             at += 1;
             continue;
@@ -174,15 +195,19 @@ fn dropouts(
         let during = level(dropout);
         // One thin bin in a sparse flow is not an event.
         if at > 0 && before.mbit_s >= 0.5 * median {
-            let (start_us, end_us) = (first.start_us, last.start_us + width_us);
-            let (explained, why) = explain(&before, &during, silence_is_evidence);
+            let (start_us, end_us) = (first.start_us, last.start_us + known.width_us);
+            let (explained, why) = explain(&before, &during, known);
             let said = sentence!(
                 "drops to {to} Mbit/s from {start} s to {end} s (median {median}): {unexplained}",
                 to = Figure::of(during.mbit_s, "Mbit/s", (end - at) as u64, 1),
                 start = Figure::of(start_us / 1e6, "s", (end - at) as u64, 1),
                 end = Figure::of(end_us / 1e6, "s", (end - at) as u64, 1),
-                median = Figure::of(median, "Mbit/s", bins.len() as u64, 1);
-                unexplained = if explained { "" } else { "unexplained, " }
+                median = Figure::of(median, "Mbit/s", known.bins, 1);
+                unexplained = match (explained, known.misses_frames) {
+                    (true, _) => "",
+                    (false, true) => "as far as captured, ",
+                    (false, false) => "unexplained, ",
+                }
             );
             events.push(SteadinessEvent { start_us, end_us, kind: "dropout".to_owned(), sentence: said.and("", why) });
         }
@@ -191,31 +216,35 @@ fn dropouts(
 }
 
 /// Lasting changes of level: every value after is beyond every value before, by a factor.
-fn shifts(bins: &[FlowBin], width_us: f64, silence_is_evidence: bool, events: &mut Vec<SteadinessEvent>) {
+fn shifts(bins: &[FlowBin], known: &Known, events: &mut Vec<SteadinessEvent>) {
     let window = |from: usize| bins.get(from..)?.first_chunk::<WINDOW>();
     let mut at = WINDOW;
     while let Some((left, right)) = window(at - WINDOW).zip(window(at)) {
         let (before, after) = (level(left), level(right));
-        let max = |bins: &[FlowBin]| bins.iter().map(|bin| bin.mbit_s).fold(0.0, f64::max);
-        let min = |bins: &[FlowBin]| bins.iter().map(|bin| bin.mbit_s).fold(f64::INFINITY, f64::min);
+        let max = |bins: &[FlowBin]| bins.iter().filter_map(|bin| bin.mbit_s).fold(0.0, f64::max);
+        let min = |bins: &[FlowBin]| bins.iter().filter_map(|bin| bin.mbit_s).fold(f64::INFINITY, f64::min);
         let drop = max(right) * FACTOR < min(left);
         let rise = max(left) * FACTOR < min(right);
         let retry = left.iter().chain(right).all(|bin| bin.retry.frames >= 20)
             && before.retry.percent.zip(after.retry.percent).is_some_and(|(a, b)| (b - a).abs() >= RETRY_POINTS)
             && separated(left, right);
-        let (start_us, end_us) = (right[0].start_us, right[WINDOW - 1].start_us + width_us);
-        let known = events.iter().any(|event| event.start_us <= end_us && event.end_us >= left[0].start_us);
+        let (start_us, end_us) = (right[0].start_us, right[WINDOW - 1].start_us + known.width_us);
+        let is_said = events.iter().any(|event| event.start_us <= end_us && event.end_us >= left[0].start_us);
         let n = WINDOW as u64;
         let start = Figure::of(start_us / 1e6, "s", n, 1);
         let (from, to) = (Figure::of(before.mbit_s, "Mbit/s", n, 1), Figure::of(after.mbit_s, "Mbit/s", n, 1));
-        if (drop || rise) && !known {
-            let (explained, why) = explain(&before, &after, silence_is_evidence);
+        if (drop || rise) && !is_said {
+            let (explained, why) = explain(&before, &after, known);
             let said = sentence!(
                 "{how} {what} at {start} s, {from} to {to} Mbit/s: ",
                 start = start,
                 from = from,
                 to = to;
-                how = if explained { "sudden" } else { "unexplained" },
+                how = match (explained, known.misses_frames) {
+                    (true, _) => "sudden",
+                    (false, true) => "as far as captured,",
+                    (false, false) => "unexplained",
+                },
                 what = if drop { "drop" } else { "rise" }
             );
             events.push(SteadinessEvent {
@@ -225,7 +254,7 @@ fn shifts(bins: &[FlowBin], width_us: f64, silence_is_evidence: bool, events: &m
                 sentence: said.and("", why),
             });
             at += WINDOW;
-        } else if retry && !known {
+        } else if retry && !is_said {
             events.push(SteadinessEvent {
                 start_us,
                 end_us,

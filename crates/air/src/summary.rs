@@ -67,7 +67,7 @@ pub struct Counts {
     pub fcs_bad: u64,
     /// Not known.
     pub fcs_unknown: u64,
-    /// Good, by the receiver's flag alone: the capture holds no FCS bytes of them.
+    /// Good, by the receiver's flag alone: the capture holds no whole FCS of them, or one that is wrong.
     pub fcs_flagged: u64,
     first_time_ns: Option<i64>,
     last_time_ns: Option<i64>,

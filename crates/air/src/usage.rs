@@ -30,10 +30,8 @@ pub struct Usage {
     pub short_gi: u64,
     /// HT and VHT frames sent: later formats have guard intervals of other lengths.
     pub short_gi_known: u64,
-    /// HT and later frames sent wider than 20 MHz; the denominator is `width_known`.
-    pub wide: u64,
     /// HT and later frames sent whose header tells how wide they are.
-    pub width_known: u64,
+    pub widths: Widths,
     /// Wide frames sent in 2.4 GHz.
     pub wide_2_4: u64,
     /// Frames sent with STBC; the denominator is `stbc_known`.
@@ -104,10 +102,8 @@ pub struct Usage {
     pub received_short_gi: u64,
     /// See `received_short_gi`.
     pub received_short_gi_known: u64,
-    /// Frames received wider than 20 MHz; the denominator is `received_width_known`.
-    pub received_wide: u64,
-    /// See `received_wide`.
-    pub received_width_known: u64,
+    /// HT and later frames received whose header tells how wide they are.
+    pub received_widths: Widths,
     /// Frames received with LDPC; the denominator is `received_ldpc_known`.
     pub received_ldpc: u64,
     /// See `received_ldpc`.
@@ -128,8 +124,7 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug, Default)]
 struct Traits {
     short_gi: Option<bool>,
-    /// Wider than 20 MHz.
-    wide: Option<bool>,
+    width: Option<Bandwidth>,
     stbc: Option<bool>,
     ldpc: Option<bool>,
     greenfield: Option<bool>,
@@ -137,26 +132,70 @@ struct Traits {
 
 impl Traits {
     fn of(mode: &Mode) -> Self {
-        let wide = |bandwidth: Bandwidth| bandwidth > Bandwidth::Mhz20;
         match mode {
             Mode::Ht(ht) => Self {
                 short_gi: Some(ht.short_gi),
-                wide: Some(wide(ht.bandwidth)),
+                width: Some(ht.bandwidth),
                 stbc: ht.stbc.map(|streams| streams > 0),
                 ldpc: ht.ldpc,
                 greenfield: ht.greenfield,
             },
             Mode::Vht(vht) => Self {
                 short_gi: Some(vht.short_gi),
-                wide: Some(wide(vht.bandwidth)),
+                width: Some(vht.bandwidth),
                 stbc: vht.stbc,
                 ldpc: vht.ldpc,
                 greenfield: None,
             },
-            Mode::He(he) => Self { wide: he.bandwidth.map(wide), stbc: he.stbc, ldpc: he.ldpc, ..Self::default() },
-            Mode::Eht(eht) => Self { wide: eht.bandwidth.map(wide), ..Self::default() },
+            Mode::He(he) => Self { width: he.bandwidth, stbc: he.stbc, ldpc: he.ldpc, ..Self::default() },
+            Mode::Eht(eht) => Self { width: eht.bandwidth, ..Self::default() },
             Mode::Unknown | Mode::Dsss { .. } | Mode::Ofdm { .. } => Self::default(),
         }
+    }
+}
+
+/// Frames by how wide they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Widths(pub(crate) [u64; 5]);
+
+impl Widths {
+    const MHZ: [u16; 5] = [20, 40, 80, 160, 320];
+
+    #[inline]
+    fn add(&mut self, width: Option<Bandwidth>) {
+        let place = match width {
+            None => return,
+            Some(Bandwidth::Mhz5 | Bandwidth::Mhz10 | Bandwidth::Mhz20) => 0,
+            Some(Bandwidth::Mhz40) => 1,
+            Some(Bandwidth::Mhz80) => 2,
+            Some(Bandwidth::Mhz160) => 3,
+            Some(Bandwidth::Mhz320) => 4,
+        };
+        if let Some(count) = self.0.get_mut(place) {
+            *count += 1;
+        }
+    }
+
+    /// All of them.
+    pub fn known(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// Those at least this wide.
+    pub fn from_mhz(&self, mhz: u16) -> u64 {
+        Self::MHZ.iter().zip(self.0).filter(|(wide, _)| **wide >= mhz).map(|(_, count)| count).sum()
+    }
+
+    /// Both together.
+    pub fn with(&self, other: &Self) -> Self {
+        let mut both = *self;
+        both.0.iter_mut().zip(other.0).for_each(|(count, more)| *count += more);
+        both
+    }
+
+    /// Widths that occur, MHz, with their frames.
+    pub fn each(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        Self::MHZ.into_iter().zip(self.0).filter(|(_, count)| *count > 0)
     }
 }
 
@@ -193,9 +232,9 @@ impl Usage {
                 *count += 1;
             }
             let is = Traits::of(mode);
-            self.wide_2_4 += u64::from(is.wide == Some(true) && mhz < 2_500 && mhz > 0);
+            self.wide_2_4 += u64::from(is.width > Some(Bandwidth::Mhz20) && mhz < 2_500 && mhz > 0);
             tell((&mut self.short_gi, &mut self.short_gi_known), is.short_gi);
-            tell((&mut self.wide, &mut self.width_known), is.wide);
+            self.widths.add(is.width);
             tell((&mut self.stbc, &mut self.stbc_known), is.stbc);
             tell((&mut self.ldpc, &mut self.ldpc_known), is.ldpc);
             tell((&mut self.greenfield, &mut self.greenfield_known), is.greenfield);
@@ -262,7 +301,7 @@ impl Usage {
         self.received_high += 1;
         self.received_ht += u64::from(matches!(mode, Mode::Ht(_)));
         tell((&mut self.received_short_gi, &mut self.received_short_gi_known), is.short_gi);
-        tell((&mut self.received_wide, &mut self.received_width_known), is.wide);
+        self.received_widths.add(is.width);
         tell((&mut self.received_stbc, &mut self.received_stbc_known), is.stbc);
         tell((&mut self.received_ldpc, &mut self.received_ldpc_known), is.ldpc);
         tell((&mut self.received_greenfield, &mut self.received_greenfield_known), is.greenfield);

@@ -149,7 +149,7 @@ pub struct Grounds<'a> {
 }
 
 /// Limits by which air that looks idle may not be, whatever beacons were heard.
-const UNHEARD: [&str; 6] = ["one-direction", "hopping", "away", "several-interfaces", "dropped", "own-transmissions"];
+const UNHEARD: [&str; 5] = ["one-direction", "hopping", "away", "dropped", "own-transmissions"];
 
 impl Grounds<'_> {
     /// Why silence says nothing; `None` when it does.
@@ -289,7 +289,7 @@ fn remedy(
             ta = link.ta
         ),
         "beacons_management" => {
-            let networks = grounds.hearing.beacons.len() as u64;
+            let networks = grounds.hearing.beacon_senders;
             let said = sentence!("{seconds} s", seconds = Figure::of(step.us / 1e6, "s", link.medium_mpdus, 2));
             if networks < 2 {
                 return said;
@@ -398,6 +398,22 @@ fn idle(step: &WaterfallStep, waterfall: &Waterfall, link: &Link, grounds: &Grou
     };
     if waterfall.timing != "capture-clock" {
         return said;
+    }
+    let (ppdus, mpdus) = ppdus_of(link);
+    if grounds.grouped && ppdus < mpdus {
+        return said.and(
+            ". ",
+            sentence!(
+                "It includes inter-frame spaces and backoff of {ppdus} PPDUs, in which {mpdus} MPDUs came: {why}",
+                ppdus = Figure::total(ppdus),
+                mpdus = Figure::total(mpdus);
+                why = if grounds.stamped {
+                    "frames have hardware time stamps, but what these mark could not be inferred"
+                } else {
+                    "a capture with hardware time stamps (TSFT) separates them"
+                }
+            ),
+        );
     }
     let spaces = if grounds.stamped {
         sentence!(

@@ -11,6 +11,7 @@ from typing import Literal
 
 from txop.air.model import Waterfall
 from txop.air.report import AirReport
+from txop.air.steady import not_sought
 from txop.present.document import Model
 
 FORMAT = "txop-air-compare"
@@ -220,16 +221,18 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
     def figure(key: str, section: str, label: str, unit: str, scale: Scale, value: float | None) -> KeyFigure:
         return KeyFigure(key, section, label, unit, scale, value)
 
-    fcs_known = report.summary.fcs.unknown < report.frames
-    frames = report.frames
+    fcs = report.summary.fcs
+    frames = fcs.good + fcs.bad + fcs.unknown
+    fcs_known = fcs.unknown < frames
     yield figure("summary.bad_fcs", "summary", "Frames with a bad FCS", "fraction", "fraction",
                  report.bad_fcs / frames if frames and fcs_known else None)  # fmt: skip
     yield figure("ghosts.frames", "ghosts", "Frames of ghost addresses", "fraction", "fraction",
                  report.ghost_effect.ghost_frames / frames if frames and fcs_known else None)  # fmt: skip
     yield _busy(report)
     fall = _explained(report)
-    yield figure("stations.retry_good", "stations", "Retry % of data frames, good FCS", "percent", "percent",
-                 report.ghost_effect.retry_good.percent if fcs_known else None)  # fmt: skip
+    retry_good = report.ghost_effect.retry_good.percent if fcs_known else None
+    label = "Retry % of data and Null frames, without damaged ones"
+    yield figure("stations.retry_good", "stations", label, "percent", "percent", retry_good)
     if fall is None:
         return
     yield figure("waterfall.goodput", "waterfall", "Goodput", "Mbit/s", "relative", fall.payload_mbit_s)
@@ -263,11 +266,11 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
                          e.late_responses / e.gap_us.n if e.gap_us and e.late_responses is not None
                          else None)  # fmt: skip
     flows = [f for f in report.block_acks if (f.originator, f.recipient) == (fall.ta, fall.ra)]
-    sent = sum(f.transmissions for f in flows)
     left = sum(f.left_out for f in flows)
+    answered = left + sum(f.newly_acked for f in flows)
     positioned = sum(f.left_out_positioned for f in flows)
     yield figure("block_acks.left_out", "exchanges", "MPDUs left out by Block Acks", "fraction", "fraction",
-                 left / sent if sent else None)  # fmt: skip
+                 left / answered if answered else None)  # fmt: skip
     yield figure("block_acks.in_tail", "exchanges", "Left out in the last quarter of A-MPDUs", "fraction", "fraction",
                  sum(f.left_out_in_tail for f in flows) / positioned if positioned else None)  # fmt: skip
     flow = (fall.ta, fall.ra)
@@ -281,5 +284,10 @@ def key_figures(report: AirReport, has_spaces: bool = True) -> Iterator[KeyFigur
                 "steadiness.variation", "steadiness", "Variation of throughput", "fraction", "relative", s.variation
             )
             yield figure(
-                "steadiness.events", "steadiness", "Dropouts and shifts", "events", "events", float(len(s.events))
+                "steadiness.events",
+                "steadiness",
+                "Dropouts and shifts",
+                "events",
+                "events",
+                float(len(s.events)) if not_sought(s) is None else None,
             )

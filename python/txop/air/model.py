@@ -277,8 +277,8 @@ class FlowBin(Model):
 
     start_us: float
     """Start, µs since the first frame."""
-    mbit_s: float
-    """Payload throughput (first deliveries), Mbit/s."""
+    mbit_s: float | None
+    """Payload throughput (first deliveries), Mbit/s; null where more than half of the bin was not observed."""
     retry: RetryCount
     """Retries of this bin."""
     phy_rate_mbit_s: float | None
@@ -302,8 +302,13 @@ class Steadiness(Model):
     """Bins from first to last frame of this direction."""
     events: list[SteadinessEvent]
     """Remarkable moments, in time order."""
+    events_sought: bool | None = None
+    """Whether events were looked for: at least 10 observed bins beside the first and the last, and a median of 0.1
+    Mbit/s."""
+    median_bins: int | None = None
+    """Observed bins beside the first and the last, which median and variation are of."""
     median_mbit_s: float | None
-    """Median payload throughput over bins, Mbit/s."""
+    """Median payload throughput over these bins, Mbit/s."""
     variation: float | None
     """Coefficient of variation of the bins' throughput."""
 
@@ -822,6 +827,8 @@ class ExchangeKind(Model):
     """Not answered and sent again."""
     missing_not_resent: int
     """Not answered and not sent again."""
+    nulls: int | None = None
+    """Those of `ppdus` that are Null frames, which carry no data."""
     late_answered: int | None = None
     """Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as
     are the three below."""
@@ -883,6 +890,9 @@ class Exchange(Model):
     """Denominator of `unexpected_rate`; 0 when control rates cannot be believed."""
     expected_gap_us: float | None
     """Expected response gap (SIFS), µs."""
+    late_after_us: float | None = None
+    """A response later than `expected_gap_us` by more than this is late: a slot, and the spread of the capture's
+    response gaps."""
     gap_us: Spread | None
     """Response gap: end of the PPDU to start of the response, µs."""
     gap_histogram: list[Bar]
@@ -1012,7 +1022,7 @@ class Link(Model):
     station: str
     """The non-AP end (or the receiver, when neither end is known to be an AP)."""
     direction: str
-    """`uplink` (station to AP), `downlink`, `direct`, `group`."""
+    """`uplink` (station to AP), `downlink`, `direct`, `group`; `unknown` where no data frame and no role tells."""
     ta: str
     """Transmitter address."""
     ra: str
@@ -1366,6 +1376,8 @@ class Hearing(Model):
     """ACKs and Block Acks."""
     responses_without_frame: int
     """Those of `responses` whose frame is not in the capture."""
+    beacon_senders: int = 0
+    """Stations whose beacons were received."""
     beacons: list[BeaconRaster]
     """Beacons heard and due, per access point, most beacons first (64 at most)."""
 
@@ -1465,7 +1477,7 @@ class FcsState(Model):
     disagreements: int
     """The receiver's flag and our computation disagree (counted in `bad` when either says bad)."""
     flagged_good: int
-    """Good by the receiver's flag alone: the capture holds no whole FCS of them."""
+    """Good by the receiver's flag alone: the capture holds no whole FCS of them, or one that is wrong."""
 
 
 class Channel(Model):

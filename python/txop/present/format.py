@@ -75,7 +75,9 @@ def duration_us(value: float | None) -> str:
         return f"{_significant(value / 1e3)} ms"
     if size < 600_000_000:
         return f"{_significant(value / 1e6)} s"
-    return f"{value / 60e6:,.1f} min"
+    if size < 86_400e6:
+        return f"{value / 60e6:,.1f} min"
+    return f"{value / 86_400e6:,.1f} days"
 
 
 def size_bytes(value: float | None) -> str:

@@ -134,7 +134,11 @@ def _aggregates(simulation: Simulation) -> Drawing | None:
         range=[INK[inks.get(name, "three")] for name in stations],
     )
     chart = alt.Chart(alt.InlineData(values=plain(kept))).mark_bar().encode(
-        x=alt.X("mpdus:O", title="MPDUs in a data PPDU", axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelSeparation=6)),
+        x=alt.X(
+            "mpdus:O",
+            title="MPDUs in a data PPDU",
+            axis=alt.Axis(labelAngle=0, labelOverlap="greedy", labelSeparation=6),
+        ),
         xOffset="direction:N",
         y=alt.Y("ppdus:Q", title="PPDUs"),
         color=alt.Color("station:N", scale=color, legend=legend),

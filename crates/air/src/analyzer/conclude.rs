@@ -12,7 +12,7 @@ use crate::report::{self, Report};
 use crate::selection::Selection;
 use crate::station::{Station, Stations};
 use crate::summary::Counts;
-use crate::{access_point, capability, ghost, multi_user, steadiness, summary, verdict, waterfall};
+use crate::{access_point, capability, exchange, ghost, multi_user, steadiness, summary, verdict, waterfall};
 
 impl Running {
     /// What was chosen, for the head of the report. `bss`: the rows of the network.
@@ -135,11 +135,12 @@ impl Running {
             (asked.as_ref().is_some_and(|ta| *ta != waterfall.ta), std::cmp::Reverse(waterfall.payload_bytes))
         });
 
+        let late_after_ns = exchange::late_after_ns(self.calibration.spread_ns());
         let exchanges: Vec<report::Exchange> = rows
             .iter()
             .filter_map(|link| {
                 let stats = link.exchange.as_ref().filter(|stats| stats.ppdus() > 0)?;
-                Some(stats.report(link.ta.to_string(), link.ra.to_string()))
+                Some(stats.report(link.ta.to_string(), link.ra.to_string(), late_after_ns))
             })
             .collect();
         let link_rows: Vec<report::Link> = rows
@@ -217,7 +218,7 @@ impl Running {
                 .filter(|link| timely && link.mpdus > 0)
                 .filter_map(|link| {
                     let direction = link.direction(is_ap(&link.ta), is_ap(&link.ra));
-                    steadiness::build(link, direction, medium, hearing.silence_is_evidence)
+                    steadiness::build(link, direction, medium, &hearing)
                 })
                 .collect(),
             floods: accounts.floods.report(),

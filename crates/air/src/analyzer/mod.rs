@@ -431,7 +431,7 @@ impl Counts {
         match frame.fcs {
             Fcs::Good => {
                 self.fcs_good += 1;
-                self.fcs_flagged += u64::from(frame.computed_fcs.is_none() && !frame.is_cut);
+                self.fcs_flagged += u64::from(frame.computed_fcs != Some(true));
             }
             Fcs::Bad => self.fcs_bad += 1,
             Fcs::Unknown => self.fcs_unknown += 1,

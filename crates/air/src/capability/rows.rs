@@ -155,7 +155,13 @@ fn generations(subject: &Subject<'_>) -> CapabilityRow {
         // The newest that it claims, else the newest that it used: all of them together are all its frames, whatever it claims.
         let newest = all.iter().rev().find(|entry| entry.1).or_else(|| all.iter().rev().find(|entry| entry.2 > 0));
         row.seen = newest.map(|entry| entry.2);
-        row.seen_detail = Some(format!("{} of {} frames it sent", counts.join(", "), grouped(subject.frames)));
+        let counted = newest.filter(|_| counts.len() > 1).map(|entry| format!(" (counted: {})", entry.0));
+        row.seen_detail = Some(format!(
+            "{} of {} frames it sent{}",
+            counts.join(", "),
+            grouped(subject.frames),
+            counted.unwrap_or_default()
+        ));
         row.note = unused_generation(subject, &all).or_else(|| {
             let unclaimed = letters(&|entry| !entry.1 && entry.2 >= MIN_CONTRADICTION);
             let frames: u64 = all.iter().filter(|entry| !entry.1).map(|entry| entry.2).sum();
@@ -358,7 +364,8 @@ fn claimed_width_mhz(c: &Capabilities) -> u16 {
 fn width(subject: &Subject<'_>) -> CapabilityRow {
     let usage = subject.usage;
     let what = "HT or later frames from and to it";
-    let (known, silent) = (usage.width_known + usage.received_width_known, "the receiver does not report the width");
+    let widths = usage.widths.with(&usage.received_widths);
+    let (known, silent) = (widths.known(), "the receiver does not report the width");
     if subject.band() == Some(Band::Ghz2_4) {
         let claim = subject.claim(|c| {
             let wide = c.ht.is_some_and(|ht| ht.width_40());
@@ -373,7 +380,8 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
             };
             (wide && coexists, Some(detail.to_owned()))
         });
-        let seen = subject.reported(usage.wide_2_4 + usage.received_wide, known, subject.high(), silent, what);
+        let seen =
+            subject.reported(usage.wide_2_4 + usage.received_widths.from_mhz(40), known, subject.high(), silent, what);
         // Coexistence takes the width back wherever others are heard: not to use it is not a fault.
         return row(Basis::Radio, "40 MHz operation in 2.4 GHz with coexistence mechanisms", claim, seen, None);
     }
@@ -383,12 +391,24 @@ fn width(subject: &Subject<'_>) -> CapabilityRow {
         Some(20) => (Claim::No, Some("20 MHz only".to_owned())),
         Some(mhz) => (Claim::Yes, Some(format!("up to {mhz} MHz"))),
     };
-    let name = format!("{} MHz operation in {}", widest.unwrap_or(40).max(40), subject.band_name());
+    // Without a claim of a width, what can be seen is whether any frame is wide.
+    let wide = widest.filter(|mhz| *mhz > 20);
+    let name = match wide {
+        Some(mhz) => format!("{mhz} MHz operation in {}", subject.band_name()),
+        None => format!("Wider than 20 MHz in {}", subject.band_name()),
+    };
+    let least = wide.unwrap_or(40);
+    // Where no frame is wide at all, a network of 40 MHz would have been an occasion, whatever is claimed beyond.
+    let worth = if widths.from_mhz(40) == 0 { 40 } else { least };
     // The network has to be as wide, too: that is for the access point to say.
-    let is_wide = |claimed: &Capabilities| width_mhz(claimed).is_some_and(|mhz| mhz > 20);
+    let is_wide = |claimed: &Capabilities| width_mhz(claimed).is_some_and(|mhz| mhz >= worth);
     let own = subject.claimed.filter(|_| subject.is_ap);
-    let occasion = subject.peers.sent_to(|peer| claimed_width_mhz(peer) > 20 && is_wide(own.unwrap_or(peer)));
-    let seen = subject.reported(usage.wide + usage.received_wide, known, subject.high(), silent, what);
+    let occasion = subject.peers.sent_to(|peer| claimed_width_mhz(peer) >= worth && is_wide(own.unwrap_or(peer)));
+    let what = match widths.each().map(|(mhz, frames)| format!("{mhz} MHz: {}", grouped(frames))).collect::<Vec<_>>() {
+        each if each.len() > 1 => format!("{what} ({})", each.join(", ")),
+        _ => what.to_owned(),
+    };
+    let seen = subject.reported(widths.from_mhz(least), known, subject.high(), silent, &what);
     row(Basis::Radio, name, claim, seen, Some(occasion))
 }
 

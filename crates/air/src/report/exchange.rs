@@ -56,6 +56,9 @@ pub struct Exchange {
     pub rate_checked: u64,
     /// Expected response gap (SIFS), µs.
     pub expected_gap_us: Option<f64>,
+    /// A response later than `expected_gap_us` by more than this is late: a slot, and the spread of the capture's response gaps.
+    #[serde(default)] // older documents lack it
+    pub late_after_us: Option<f64>,
     /// Response gap: end of the PPDU to start of the response, µs.
     pub gap_us: Option<Spread>,
     /// Its histogram, 1 µs bars.
@@ -76,6 +79,9 @@ pub struct ExchangeKind {
     pub missing_resent: u64,
     /// Not answered and not sent again.
     pub missing_not_resent: u64,
+    /// Those of `ppdus` that are Null frames, which carry no data.
+    #[serde(default)] // older documents lack it
+    pub nulls: Option<u64>,
     /// Single MPDUs whose response came late, and whose next transmission was captured; null in older documents, as are the
     /// three below.
     #[serde(default)] // older documents lack it

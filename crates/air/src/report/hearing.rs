@@ -21,6 +21,9 @@ pub struct Hearing {
     pub responses: u64,
     /// Those of `responses` whose frame is not in the capture.
     pub responses_without_frame: u64,
+    /// Stations whose beacons were received.
+    #[serde(default)] // older documents lack it
+    pub beacon_senders: u64,
     /// Beacons heard and due, per access point, most beacons first (64 at most).
     pub beacons: Vec<BeaconRaster>,
 }

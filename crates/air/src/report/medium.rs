@@ -141,7 +141,13 @@ pub struct Steadiness {
     pub series: Vec<FlowBin>,
     /// Remarkable moments, in time order.
     pub events: Vec<SteadinessEvent>,
-    /// Median payload throughput over bins, Mbit/s.
+    /// Whether events were looked for: at least 10 observed bins beside the first and the last, and a median of 0.1 Mbit/s.
+    #[serde(default)] // older documents lack it
+    pub events_sought: Option<bool>,
+    /// Observed bins beside the first and the last, which median and variation are of.
+    #[serde(default)] // older documents lack it
+    pub median_bins: Option<u64>,
+    /// Median payload throughput over these bins, Mbit/s.
     pub median_mbit_s: Option<f64>,
     /// Coefficient of variation of the bins' throughput.
     pub variation: Option<f64>,
@@ -153,8 +159,8 @@ pub struct Steadiness {
 pub struct FlowBin {
     /// Start, µs since the first frame.
     pub start_us: f64,
-    /// Payload throughput (first deliveries), Mbit/s.
-    pub mbit_s: f64,
+    /// Payload throughput (first deliveries), Mbit/s; `None` where more than half of the bin was not observed.
+    pub mbit_s: Option<f64>,
     /// Retries of this bin.
     pub retry: RetryCount,
     /// Mean PHY rate of the data MPDUs, Mbit/s.

@@ -242,7 +242,7 @@ pub struct FcsState {
     pub unknown: u64,
     /// The receiver's flag and our computation disagree (counted in `bad` when either says bad).
     pub disagreements: u64,
-    /// Good by the receiver's flag alone: the capture holds no whole FCS of them.
+    /// Good by the receiver's flag alone: the capture holds no whole FCS of them, or one that is wrong.
     pub flagged_good: u64,
 }
 

@@ -198,7 +198,7 @@ pub struct Link {
     pub bssid: Option<String>,
     /// The non-AP end (or the receiver, when neither end is known to be an AP).
     pub station: String,
-    /// `uplink` (station to AP), `downlink`, `direct`, `group`.
+    /// `uplink` (station to AP), `downlink`, `direct`, `group`; `unknown` where no data frame and no role tells.
     pub direction: String,
     /// Transmitter address.
     pub ta: String,

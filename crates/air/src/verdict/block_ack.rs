@@ -211,12 +211,12 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
                 z = Figure::of(tail.z, "standard deviations", positioned, 1)
             ),
         )
-    } else if let Some(tail) = tail.as_ref() {
+    } else if let Some(tail) = tail.as_ref().filter(|_| positioned * 2 >= left_out) {
         (
             "not-received",
             sentence!(
-                "not received: the omissions do not prefer the most recently sent MPDUs ({share} of {positioned} in the last \
-                 quarter of their A-MPDU, {expected} expected by chance), and only {late} of {left_out} turned out to have arrived",
+                "not received: the omissions do not prefer the most recently sent MPDUs ({share} of the {positioned} whose place says \
+                 something in the last quarter of their A-MPDU, {expected} expected by chance), and only {late} of {left_out} turned out to have arrived",
                 share = Figure::percent(in_tail, positioned, 0),
                 positioned = Figure::total(positioned),
                 expected = Figure::share(tail.expected, tail.all, 0),
@@ -227,8 +227,8 @@ fn judge(link: &BlockAckFlow, flows: &[&BlockAckFlow], retries: &RetriesOf, miss
     } else {
         unheard(sentence!(
             "cannot be told from this capture, because only {positioned} of the {left_out} MPDUs left out were in A-MPDUs of 4 and more \
-             MPDUs that were acknowledged in part, by {events} Block Acks (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} are needed), \
-             and {again} of them were sent again",
+             MPDUs that were acknowledged in part, by {events} Block Acks (at least {MIN_LEFT_OUT} by {MIN_TAIL_BLOCK_ACKS} and half of \
+             them are needed); of all left out {again} were sent again",
             events = Figure::total(events),
             positioned = Figure::count(positioned, left_out),
             left_out = Figure::total(left_out),

@@ -67,7 +67,7 @@ fn judge_rates(
         (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because it has no control frame at all, so no response to these {ppdus} PPDUs \
+                "cannot be told from this capture, because no control frame is in what was counted, so no response to these {ppdus} PPDUs \
                  either",
                 ppdus = ppdus()
             ),
@@ -101,11 +101,12 @@ fn judge_rates(
         (
             "late",
             sentence!(
-                "responses are late, and the sender does not wait for them: {late} of {timed} come more than a slot after SIFS; \
+                "responses are late, and the sender does not wait for them: {late} of {timed} come more than {slack} µs late; \
                  {late_resent} of {late_answered} PPDUs answered late were sent again all the same, {in_time_resent} of \
                  {in_time_answered} of those answered in time",
                 late = Figure::count(late, gap.n),
                 timed = Figure::total(gap.n),
+                slack = Figure::of(exchange.late_after_us.unwrap_or(f64::NAN), "µs", gap.n, 0),
                 late_resent = Figure::count(after_late.1, after_late.0),
                 late_answered = Figure::total(after_late.0),
                 in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
@@ -269,7 +270,7 @@ fn unanswered(exchange: &Exchange, rates: &[&ExchangeRate], timed: Option<Spread
         _ => (
             "cannot-be-told",
             sentence!(
-                "cannot be told from this capture, because the responses of {who} are heard too seldom ({answered} for {ppdus} \
+                "cannot be told from this capture, because the responses of {who} are in it too seldom ({answered} for {ppdus} \
                  PPDUs): {resent} PPDUs were sent again, but a response that only the sniffer missed looks the same",
                 answered = Figure::count(data.answered, data.ppdus),
                 ppdus = ppdus(),
@@ -305,26 +306,36 @@ fn rate_evidence(exchange: &Exchange, rates: &[&ExchangeRate]) -> Vec<Sentence> 
             not_resent = Figure::count(data.missing_not_resent, missing)
         ));
     }
+    let nulls = data.nulls.unwrap_or(0);
+    if nulls * 10 > data.ppdus {
+        evidence.push(sentence!(
+            "{nulls} of these {ppdus} PPDUs are Null frames, which carry no data",
+            nulls = Figure::count(nulls, data.ppdus),
+            ppdus = Figure::total(data.ppdus)
+        ));
+    }
     if let Some(gap) = exchange.data_gap_us {
         let late = exchange.data_late_responses.unwrap_or(0);
         let said = sentence!(
-            "responses to data come {gap} µs after the PPDU (median, n={n}), {late} of them more than a slot after SIFS",
+            "responses to {what} come {gap} µs after the PPDU (median, n={n}), {late} of them more than {slack} µs late (a slot and the spread of \
+             the gaps)",
             gap = Figure::of(gap.median, "µs", gap.n, 0),
             n = Figure::total(gap.n),
-            late = Figure::count(late, gap.n)
+            late = Figure::count(late, gap.n),
+            slack = Figure::of(exchange.late_after_us.unwrap_or(f64::NAN), "µs", gap.n, 0);
+            what = if nulls > 0 { "data and Null frames" } else { "data" }
         );
         let [after_late, after_in_time] = followed(&data);
         let late_ones = (after_late.0 > 0).then(|| {
             sentence!(
-                "of {late_answered} single MPDUs answered late whose successor was captured, {late_resent} were sent again all the same",
+                "single MPDUs answered late whose successor was captured: {late_answered}, sent again all the same: {late_resent}",
                 late_resent = Figure::count(after_late.1, after_late.0),
                 late_answered = Figure::total(after_late.0)
             )
         });
         let in_time_ones = (after_in_time.0 > 0).then(|| {
             sentence!(
-                "of {in_time_answered} single MPDUs answered in time whose successor was captured, {in_time_resent} were sent again all \
-                 the same",
+                "single MPDUs answered in time whose successor was captured: {in_time_answered}, sent again all the same: {in_time_resent}",
                 in_time_resent = Figure::count(after_in_time.1, after_in_time.0),
                 in_time_answered = Figure::total(after_in_time.0)
             )

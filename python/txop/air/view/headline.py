@@ -133,9 +133,17 @@ def _why_not(report: AirReport, station: str | None) -> str:
     if not any(link.mpdu_retry.frames for link in report.links):
         summary = report.summary
         where = "the capture" if summary.window is None and summary.selection is None else "the part that was counted"
-        return f"Not available: no undamaged unicast frame with data, from one station to another, is in {where}."
-    limits = [limit for limit in report.summary.limits if "waterfall" in limit.affects]
+        missing = "no undamaged unicast frame with data, from one station to another,"
+        unreadable = summary.unreadable
+        if unreadable:
+            records = f"{fmt.count(unreadable)} of {fmt.count(report.frames)} records cannot be read"
+            return f"Not available: {missing} can be read in {where}, and {records}."
+        return f"Not available: {missing} is in {where}."
     # Others make a waterfall weaker; without these there would be one.
-    preventing = [limit.text for limit in limits if limit.code in PREVENT_WATERFALLS]
-    reasons = preventing or [limit.text for limit in limits]
-    return f"Not available: {'; '.join(reasons)}." if reasons else "Not available."
+    preventing = [limit.text for limit in report.summary.limits if limit.code in PREVENT_WATERFALLS]
+    if preventing:
+        return f"Not available: {'; '.join(preventing)}."
+    return (
+        "Not available: no data MPDU with a known duration was captured of it on the interface and channel whose "
+        "time is accounted for."
+    )

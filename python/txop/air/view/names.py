@@ -14,6 +14,7 @@ DIRECTIONS = {
     "downlink": "AP to station",
     "direct": "direct",
     "group": "to a group",
+    "unknown": "–",
 }
 
 

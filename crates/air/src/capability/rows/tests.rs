@@ -1,7 +1,7 @@
 use super::super::peers::Peer;
 use super::*;
 use crate::capability::peers::Peers;
-use crate::usage::Usage;
+use crate::usage::{Usage, Widths};
 use wire::ieee80211::Elements;
 
 /// A one-stream 2.4 GHz HT station: rates 1 to 54 Mb/s, 40 MHz, SGI 20 and 40, RX STBC 1, coexistence, WMM, WPA2
@@ -38,8 +38,9 @@ fn claimed_but_never_used_is_noted_with_its_denominator() {
     let claimed = dongle();
     let mut usage = Usage { ht: 12_345, bands: [12_345, 0, 0], max_nss: 1, ..Usage::default() };
     usage.streams[0] = 12_345;
-    (usage.short_gi_known, usage.width_known) = (12_345, 12_345);
-    (usage.received_high, usage.received_short_gi_known, usage.received_width_known) = (400, 400, 400);
+    (usage.short_gi_known, usage.widths) = (12_345, Widths([12_345, 0, 0, 0, 0]));
+    (usage.received_high, usage.received_short_gi_known) = (400, 400);
+    usage.received_widths = Widths([400, 0, 0, 0, 0]);
     let peers = with_peer(&claimed, 12_345, 400);
     let rows = rows(&subject(Some(&claimed), &usage, &peers));
     let sgi = find(&rows, "Short Guard Interval");
@@ -107,7 +108,7 @@ fn a_network_of_20_mhz_is_no_occasion_for_more() {
         bytes
     };
     let station = wide_station(&[]);
-    let usage = Usage { vht: 500, width_known: 500, bands: [0, 500, 0], ..Usage::default() };
+    let usage = Usage { vht: 500, widths: Widths([500, 0, 0, 0, 0]), bands: [0, 500, 0], ..Usage::default() };
     let said = |second: u8| {
         let ap = wide_station(&operation(second));
         let peers = with_peer(&ap, 500, 0);
@@ -117,6 +118,27 @@ fn a_network_of_20_mhz_is_no_occasion_for_more() {
     assert_eq!(said(0), None);
     let unused = "claimed, never used in 500 HT or later frames from and to it, with an occasion in 500";
     assert_eq!(said(5).as_deref(), Some(unused));
+}
+
+#[test]
+fn a_width_is_used_in_frames_as_wide_as_the_row_says() {
+    let operation = [61, 22, 36, 5].into_iter().chain([0; 20]).chain([192, 5, 1, 42, 0, 0, 0]).collect::<Vec<u8>>();
+    let station = wide_station(&operation);
+    let said = |widths: [u64; 5]| {
+        let usage = Usage { vht: widths.iter().sum(), widths: Widths(widths), bands: [0, 500, 0], ..Usage::default() };
+        let peers = with_peer(&station, 500, 0);
+        let all = rows(&subject(Some(&station), &usage, &peers));
+        let row = find(&all, "80 MHz operation in 5 GHz");
+        (row.seen, row.seen_detail.clone().unwrap_or_default(), note(row).is_some())
+    };
+    let (seen, detail, noted) = said([100, 400, 0, 0, 0]);
+    assert_eq!((seen, noted), (Some(0), true), "a network of 80 MHz, and frames of 40");
+    assert_eq!(detail, "0 of 500 HT or later frames from and to it (20 MHz: 100, 40 MHz: 400)");
+    assert_eq!(said([100, 100, 300, 0, 0]).0, Some(300));
+
+    let usage = Usage { vht: 10, widths: Widths([4, 0, 6, 0, 0]), bands: [0, 10, 0], ..Usage::default() };
+    let unclaimed = rows(&subject(None, &usage, &Peers::default()));
+    assert_eq!(find(&unclaimed, "Wider than 20 MHz in 5 GHz").seen, Some(6));
 }
 
 #[test]

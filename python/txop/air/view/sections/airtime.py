@@ -41,7 +41,7 @@ def section(report: AirReport, options: Options) -> Section:
 def _busy(report: AirReport) -> str:
     """The busy share with what it may be at least and at most. Missing frames leave a lower bound only."""
     air = report.airtime
-    if air.busy_share is None:
+    if air.busy_share is None or air.observed_us is None:
         return (
             f"{fmt.duration_us(air.busy_us)}; the share of the time can't be told, because the time observed "
             f"({fmt.duration_us(air.observed_us)}) is that of the captured frames themselves"
@@ -50,7 +50,7 @@ def _busy(report: AirReport) -> str:
     low, high = air.busy_share_low, air.busy_share_high
     if not report.hearing.silence_is_evidence:
         least = air.busy_share if low is None else low
-        captured = f"{fmt.duration_us(air.busy_us)} captured in {fmt.duration_us(air.observed_us)}"
+        captured = f"{fmt.duration_us(least * air.observed_us)} captured in {fmt.duration_us(air.observed_us)}"
         are = "are" if report.hearing.doubts else "may be"
         return f"{_least(least)} ({captured}; frames {are} missing from the capture)"
     if low is None or high is None or fmt.share(low) == fmt.share(high):

@@ -82,7 +82,7 @@ def says(event: Event) -> str:
         code = "" if event.code is None or event.kind not in _CODES else f" ({_CODES[event.kind]} {event.code})"
         parts.append(f"{event.text}{code}")
     if event.from_bssid is not None:
-        parts.append(f"comes from {event.from_bssid}")
+        parts.append(f"the station comes from {event.from_bssid}")
     if event.sender is None:
         parts.append("in the names of many stations")
     return ", ".join(parts)

@@ -14,7 +14,7 @@ def section(report: AirReport, options: Options) -> Section:
     """The section."""
     effect = report.ghost_effect
     checked = report.summary.fcs.good + report.summary.fcs.bad
-    good = f"of which {fmt.count(effect.addresses_good)} in frames with a good FCS"
+    good = f"of which {fmt.count(effect.addresses_good)} in frames not known to be damaged"
     without = f"without damaged frames {_retry(effect.retry_good)}"
     if not checked:
         good, without = "the FCS of no frame could be checked", "without damaged frames not available"

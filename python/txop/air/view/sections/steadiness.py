@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from txop.air.model import Steadiness
 from txop.air.report import AirReport
+from txop.air.steady import not_sought
 from txop.air.view import names
 from txop.air.view.options import Options, unavailable
 from txop.present import format as fmt
 from txop.present.blocks import Block, Fact, Facts, Lines, Plot, Section
-
-_MIN_BINS = 12
-_MIN_MBIT_S = 0.1
-"""Bins, the first and the last included, and median below which the engine looks for no events (steadiness.rs)."""
 
 
 def section(report: AirReport, options: Options) -> Section:
@@ -37,16 +34,15 @@ def section(report: AirReport, options: Options) -> Section:
 
 def _nothing(flow: Steadiness) -> str:
     """No event was found, which says something only where there was enough to find one in."""
-    if len(flow.series) < _MIN_BINS:
-        return f"Not looked for: {fmt.plural(len(flow.series), 'bin')}, and at least {_MIN_BINS} are needed."
-    if flow.median_mbit_s is None or flow.median_mbit_s < _MIN_MBIT_S:
-        return f"Not looked for: the median is below {fmt.mbit_s(_MIN_MBIT_S)}, which leaves nothing to drop from."
-    return "Nothing remarkable."
+    reason = not_sought(flow)
+    return "Nothing remarkable." if reason is None else f"Not looked for: {reason}."
 
 
 def _facts(flow: Steadiness) -> list[Fact]:
     bins = f"{fmt.plural(len(flow.series), 'bin')} of {fmt.duration_us(flow.bin_us)}"
+    if flow.median_bins is not None:
+        bins = f"median of {flow.median_bins} inner ones of {bins}"
     return [
-        Fact("Throughput, median of bins", f"{fmt.mbit_s(flow.median_mbit_s)} ({bins})", "bin_throughput"),
+        Fact("Throughput of bins", f"{fmt.mbit_s(flow.median_mbit_s)} ({bins})", "bin_throughput"),
         Fact("Variation", fmt.share(flow.variation, 0), "variation"),
     ]

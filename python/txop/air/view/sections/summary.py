@@ -13,6 +13,8 @@ from txop.present.window import described, span
 
 _MIN_DUE = 10
 """Beacons due below which the engine concludes nothing from those heard (hearing.rs)."""
+_CALIBRATED = 32_768
+"""Frames, from the first, that what stamps mean is inferred from (calibrate.rs)."""
 _ENOUGH = 20
 """Responses, or acknowledged MPDUs, below which the engine does not look for missing frames in them (hearing.rs)."""
 
@@ -23,6 +25,8 @@ def section(report: AirReport, options: Options) -> Section:
     chosen_part = report.summary.selection
     is_whole = report.summary.window is None and (chosen_part is None or chosen_part.channel is None)
     timing = "Timing" if is_whole else "Timing, of the whole capture"
+    if report.frames > _CALIBRATED:
+        timing = f"Timing, of the first {fmt.count(_CALIBRATED)} frames of the interface with most"
     blocks: list[Block] = [Facts(_facts(report)), Lines(tuple(report.timing.text), timing)]
     if report.timing.hypotheses:
         blocks.append(_hypotheses(report))
@@ -135,7 +139,8 @@ def _channels(report: AirReport) -> str:
 
 
 def _fcs(report: AirReport) -> str:
-    fcs, total = report.summary.fcs, max(report.frames, 1)
+    fcs = report.summary.fcs
+    total = max(fcs.good + fcs.bad + fcs.unknown, 1)
     if fcs.good + fcs.bad == 0:
         return f"none could be checked ({fmt.count(fcs.unknown)} unknown)"
     good = "good, or not flagged as damaged" if fcs.flagged_good else "good"
