@@ -34,6 +34,7 @@ TABLES = (
     ("`queueing.fq_mac`", "FqMacSettings"),
     ("`queueing.airtime`", "AirtimeSettings"),
     ("`queueing.aql`", "AqlSettings"),
+    ("`queueing.device`", "DeviceQueueSettings"),
     ("`[modem.usb]`", "UsbSettings"),
     ("`[modem.driver]`", "DriverSettings"),
     ("`[modem.device]`", "DeviceSettings"),

@@ -21,6 +21,7 @@ from txop.measure.probes.wireless_reading import read_wireless
 from txop.measure.traffic.ping import pings_of
 from txop.plan.load import LoadedPlan, parse_plan
 from txop.plan.model import Plan
+from txop.plan.problem import PlanError
 from txop.plan_check.check import check
 from txop.plan_check.figures import figures_of
 from txop.plan_check.guest_chip import chip_of
@@ -103,13 +104,26 @@ def test_the_other_end_can_be_the_access_point_itself() -> None:
 
 
 def test_queues_and_weights_come_to_the_testbed() -> None:
-    limits = "aql_txq_limit_us = [1500, 5000]\ntxq_quantum_bytes = 300\n[[test]]"
+    limits = "aql_txq_limit_us = [1500, 5000]\nfixed_mcs = 3\ntxq_quantum_bytes = 300\n[[test]]"
     plan = loaded(TEXT.replace("[[test]]", limits)).plan
     stock, changed = (chip_of(spec).variables() for arm in plan.arm if (spec := plan.guest_of(arm)))
     assert (stock["LAB_STATIONS"], stock["LAB_WEIGHTS"], stock["LAB_DEBUGFS"]) == ("-45,-88", ",128", "")
     limits = " ".join(f"aql_txq_limit={category},1500,5000" for category in range(4))
-    assert changed["LAB_DEBUGFS"] == f"{limits} aql_enable=0"
+    assert changed["LAB_DEBUGFS"] == f"{limits} aql_enable=0 rc/fixed_rate_idx=3"
     assert changed["LAB_TXQ"] == "quantum=300"
+
+
+def test_an_arm_can_assume_another_chip() -> None:
+    arm = 'name = "no-aql"\nguest = { assume = { tx-queue-frames = 8, aggregates = "neighbours" } }\n'
+    text = TEXT.replace('name = "no-aql"\n[arm.guest.queues]\naql_enable = false\n', arm)
+    plan = loaded(text).plan
+    stock, other = (chip_of(spec).variables()["LAB_OPTIONS"] for each in plan.arm if (spec := plan.guest_of(each)))
+    assert (stock, other) == ("", "--assume tx-queue-frames=8 --assume aggregates=neighbours")
+    assert problems(text) == ""
+    assert "no such key" not in problems(text)
+    wrong = text.replace("tx-queue-frames = 8", '"tx queue" = 8')
+    with pytest.raises(PlanError):
+        loaded(wrong)
 
 
 def test_debugfs_is_read_where_it_is_there_only() -> None:

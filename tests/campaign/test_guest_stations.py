@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from txop.archive.reader import read_archive
 from txop.archive.run_file import RunFile
 from txop.campaign import session
 from txop.campaign.reporter import Quiet
+from txop.exchange.flent_export import export
 from txop.plan.load import load_plan
 from txop.plan.overrides import Overrides
 
@@ -48,14 +51,26 @@ max_repeats = 0
 """
 
 
-def run_of(folder: Path, text: str) -> RunFile:
+def runs_of(folder: Path, text: str) -> dict[str, RunFile]:
+    """The runs of a plan, by arm."""
     folder.mkdir()
     (folder / "plan.toml").write_text(text)
     made = session.begin(load_plan(folder / "plan.toml"), folder / "archive", Overrides())
     asyncio.run(made.carry_out(Quiet(), 1))
-    (run,) = read_archive(folder / "archive").runs
-    assert run.state == "valid", run.void
+    runs = read_archive(folder / "archive").runs
+    assert [run.void for run in runs if run.state != "valid"] == []
+    return {run.arm: run for run in runs}
+
+
+def run_of(folder: Path, text: str) -> RunFile:
+    (run,) = runs_of(folder, text).values()
     return run
+
+
+def value(run: RunFile, key: str) -> float:
+    found = run.metrics[key].value
+    assert found is not None, (key, run.metrics[key].reason)
+    return found
 
 
 def test_two_stations_share_the_air_of_a_real_access_point(tmp_path: Path) -> None:
@@ -77,3 +92,38 @@ def test_the_other_end_can_be_the_access_point_and_stations_can_send(tmp_path: P
     run = run_of(tmp_path / "x", text)
     assert run.gates["chip-traffic (dut)"] == "ok"
     assert (run.metrics["station_fast_throughput_mbit_s"].value or 0) > 0
+
+
+REBUILT = """
+[[arm]]
+name = "all-on"
+[[arm]]
+name = "fifo"
+guest = { queues = { aql_enable = false, airtime_flags = 0 } }
+[[arm]]
+name = "mcs0"
+guest = { queues = { fixed_mcs = 0 } }
+"""
+
+
+def test_the_queues_of_a_rebuilt_stack_can_be_switched_and_its_rate_pinned(tmp_path: Path) -> None:
+    text = PLAN.replace('[[arm]]\nname = "only"\n', REBUILT).replace(
+        "mips = 1000\n", "mips = 1000\nqueues = { debugfs = true }\n"
+    )
+    runs = runs_of(tmp_path / "x", text)
+    on, off, pinned = (runs[arm] for arm in ("all-on", "fifo", "mcs0"))
+    for station in ("fast", "slow"):
+        assert value(on, f"station_{station}_aql_pending_ms") < 14.5, "what two stations may have at most"
+        assert value(on, f"station_{station}_airtime_percent") > 0
+    assert value(off, "station_slow_aql_pending_ms") > 14.5
+    assert value(off, "rtt_p50_ms") > 1.5 * value(on, "rtt_p50_ms")
+    assert value(off, "chip_airtime_jain_index") < value(on, "chip_airtime_jain_index")
+    # Two stations of one rate, 6.5 Mbit/s.
+    assert 4 < value(pinned, "throughput_mbit_s") < 6.5
+    assert value(pinned, "chip_airtime_jain_index") > 0.95
+    assert value(pinned, "station_fast_throughput_mbit_s") < 0.3 * value(on, "station_fast_throughput_mbit_s")
+    done = export(read_archive(tmp_path / "x/archive"), tmp_path / "flent")
+    assert (len(done.files), done.left_out) == (3, [])
+    document = json.loads(gzip.decompress(done.files[0].read_bytes()))
+    assert document["metadata"]["HOSTS"] == ["fast", "slow"]
+    assert {"TCP download BE slow", "Ping (ms) ICMP slow", "TCP download fairness"} <= document["results"].keys()

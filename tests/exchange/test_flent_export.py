@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,44 @@ def test_what_flent_has_no_test_for_is_named(txop, tmp_path):
     assert all("no series" in sentence for sentence in json.loads(done.stdout)["left_out"])
 
 
+DOWN, UP = "TCP download", "TCP upload"
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "rates"),
+    [
+        ("streams = 4", "rtt_fair_var_down", [DOWN]),
+        ('direction = "tx"', "rtt_fair_var_up", [UP]),
+        ('direction = "both"', "rtt_fair_var", [UP, DOWN]),
+    ],
+)
+def test_each_station_is_a_host_of_flents(of_stations, tmp_path, change, name, rates):
+    (file,) = export(of_stations(change), tmp_path / "out").files
+    document = json.loads(gzip.decompress(file.read_bytes()))
+    assert (document["metadata"]["NAME"], document["metadata"]["HOSTS"]) == (name, ["fast", "far-off"])
+    results, raw = document["results"], document["raw_values"]
+    both = [f"{rate} BE {station}" for rate in rates for station in ("fast", "far-off")]
+    pings = ["Ping (ms) ICMP fast", "Ping (ms) ICMP far-off"]
+    assert sorted(raw) == sorted(both + pings), "what flent computes has no raw values"
+    for rate in rates:
+        mine = [{each for each in results[f"{rate} {of}"] if each is not None} for of in ("avg", "sum", "fairness")]
+        assert mine == [{12.5}, {25.0}, {625 / (2 * 425)}]
+    assert results["Ping (ms) avg"][0] == pytest.approx(43), "30 - 2 and 60 - 2 ms"
+    assert sum("lost" in point for point in raw["Ping (ms) ICMP far-off"]) == 1
+
+
+def test_datagrams_to_several_stations_are_left_out_and_those_from_them_are_not(of_stations, tmp_path):
+    done = export(of_stations('rate_mbit_s = 40\ndirection = "rx"'), tmp_path / "out")
+    assert done.left_out == ["001-all-on-down: flent has no test that sends UDP down to several hosts"]
+
+
+def test_datagrams_from_several_stations(of_stations, tmp_path):
+    (file,) = export(of_stations('rate_mbit_s = 40\ndirection = "tx"'), tmp_path / "out").files
+    document = json.loads(gzip.decompress(file.read_bytes()))
+    assert document["metadata"]["NAME"] == "udp_flood_var_up"
+    assert {"UDP upload fast", "UDP upload far-off", "UDP upload sum"} <= document["results"].keys()
+
+
 @pytest.fixture(scope="module")
 def real_flent(tmp_path_factory) -> Path:
     """flent of the pinned version in an environment of its own."""
@@ -81,11 +120,9 @@ def real_flent(tmp_path_factory) -> Path:
     return place / "bin/flent"
 
 
-@pytest.mark.slow
-def test_flent_itself_loads_and_plots_every_kind(real_flent, golden, tmp_path):
-    archive = read_archive(golden)
-    export(archive, tmp_path)
-    environment = {**os.environ, "MPLBACKEND": "Agg", "HOME": str(tmp_path)}
+def running(real_flent: Path, home: Path) -> Callable[..., str]:
+    """Runs flent, and gives what it printed."""
+    environment = {**os.environ, "MPLBACKEND": "Agg", "HOME": str(home)}
 
     def run(*arguments: object) -> str:
         done = subprocess.run(
@@ -100,6 +137,35 @@ def test_flent_itself_loads_and_plots_every_kind(real_flent, golden, tmp_path):
         assert "rror" not in done.stderr, done.stderr
         return done.stdout
 
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "plots"),
+    [
+        ("streams = 4", ["all_scaled", "ping_cdf", "totals", "download", "box_download"]),
+        ('direction = "both"', ["all_scaled", "ping_cdf", "totals"]),
+        ('rate_mbit_s = 40\ndirection = "tx"', ["upload", "ping_cdf"]),
+    ],
+)
+def test_flents_own_plots_of_several_stations(real_flent, of_stations, tmp_path, change, plots):
+    (file,) = export(of_stations(change), tmp_path / "out").files
+    run = running(real_flent, tmp_path)
+    for plot in plots:
+        picture = tmp_path / f"{plot}.png"
+        run(file, "-f", "plot", "-p", plot, "-o", picture)
+        assert picture.stat().st_size > 10_000, plot
+    shown = run(file, "-f", "summary")
+    assert "Ping (ms) ICMP far-off" in shown
+    assert "guest-exact" in shown
+
+
+@pytest.mark.slow
+def test_flent_itself_loads_and_plots_every_kind(real_flent, golden, tmp_path):
+    archive = read_archive(golden)
+    export(archive, tmp_path)
+    run = running(real_flent, tmp_path)
     for name, plot in (("001-vanilla-tx", "totals"), ("001-vanilla-rx", "totals"), ("001-vanilla-latency", "ping")):
         file = tmp_path / f"{name}.flent.gz"
         picture = tmp_path / f"{name}.png"

@@ -183,6 +183,8 @@ def test_an_access_point_knows_the_airtime_of_its_stations(tmp_path):
             **{
                 f"{folder}/02:00:00:00:01:00/airtime": airtime(t, 1),
                 f"{folder}/02:00:00:00:02:00/airtime": airtime(t, 3),
+                # What a station's radio on the same machine, as in a guest, says of the access point.
+                f"{folder.replace('phy0', 'phy1')}/00:0c:43:76:10:01/airtime": airtime(t, 40),
             },
         )
         for t in range(31)

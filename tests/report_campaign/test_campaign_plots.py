@@ -195,6 +195,15 @@ def test_lost_probes_hold_the_distribution_down():
         assert row["low"] <= row["mean"] <= row["high"]
 
 
+def test_round_trips_have_their_scale_in_plain_numbers():
+    runs = [RunSeries("a", 1, "vanilla", [(t / 10, 20.0 + t) for t in range(90)], 9.0)]
+    drawn = latency.distribution("down", runs, INKS, seed=1)
+    assert drawn is not None
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", svg(drawn.spec, ident="x", label="x").result())
+    assert {"30", "60", "100"} <= set(labels)
+    assert not [each for each in labels if "e+" in each]
+
+
 def test_probes_after_the_load_are_in_no_distribution_and_the_axis_says_where_it_ended():
     dice = np.random.default_rng(3)
     loaded = [(float(t) / 10, float(20 + dice.random())) for t in range(-50, 100)]

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use txop_link::engine::{AccessCategory, DropCause, Packet};
 use txop_link::queue::{
-    AirtimeDiscipline, AirtimeSettings, AqlSettings, ControlLaw, FifoSettings, FqCodelSettings, FqMacSettings,
-    MacQueueSettings, QueueKind, Queueing, Scheduler,
+    AirtimeDiscipline, AirtimeSettings, AqlSettings, ControlLaw, DeviceQueueSettings, FifoSettings, FqCodelSettings,
+    FqMacSettings, MacQueueSettings, QueueKind, Queueing, Scheduler,
 };
 
 const PEERS: usize = 3;
@@ -89,33 +89,39 @@ fn queueing() -> impl Strategy<Value = Queueing> {
     let law = prop_oneof![Just(ControlLaw::Rfc8289), Just(ControlLaw::Linux)];
     let discipline = prop_oneof![Just(AirtimeDiscipline::Ath9k), Just(AirtimeDiscipline::Mac80211)];
     let flows = prop_oneof![1..8u32, Just(MANY_FLOWS)];
-    (kind, law, discipline, 1..60u32, flows, 256..3_000u32, any::<[bool; 3]>(), 1..200_000u64).prop_map(
-        |(kind, law, discipline, packets, flows, quantum_bytes, [on, ecn, sparse_stations], memory_bytes)| Queueing {
-            kind,
-            fifo: FifoSettings { packets },
-            fq_codel: FqCodelSettings {
-                packets,
-                flows,
-                quantum_bytes,
-                law,
-                ecn,
-                memory_bytes,
-                drop_batch: 1 + packets / 4,
-                ..FqCodelSettings::default()
-            },
-            mac_queue: MacQueueSettings { packets: 1 + packets / 3, counts_in_flight: on },
-            fq_mac: FqMacSettings {
-                packets,
-                flows,
-                quantum_bytes,
-                law,
-                ecn,
-                memory_bytes,
-                slow_station_kbit_s: 3_000,
-                ..FqMacSettings::default()
-            },
-            airtime: AirtimeSettings { discipline, sparse_stations, ..AirtimeSettings::default() },
-            aql: AqlSettings { on, ..AqlSettings::default() },
+    let device = proptest::option::of(
+        (1..8u32, 1..20u32).prop_map(|(frames, transfers)| DeviceQueueSettings { frames, transfers }),
+    );
+    (kind, law, discipline, 1..60u32, flows, 256..3_000u32, any::<[bool; 3]>(), 1..200_000u64, device).prop_map(
+        |(kind, law, discipline, packets, flows, quantum_bytes, [on, ecn, sparse_stations], memory_bytes, device)| {
+            Queueing {
+                kind,
+                fifo: FifoSettings { packets },
+                fq_codel: FqCodelSettings {
+                    packets,
+                    flows,
+                    quantum_bytes,
+                    law,
+                    ecn,
+                    memory_bytes,
+                    drop_batch: 1 + packets / 4,
+                    ..FqCodelSettings::default()
+                },
+                mac_queue: MacQueueSettings { packets: 1 + packets / 3, counts_in_flight: on },
+                fq_mac: FqMacSettings {
+                    packets,
+                    flows,
+                    quantum_bytes,
+                    law,
+                    ecn,
+                    memory_bytes,
+                    slow_station_kbit_s: 3_000,
+                    ..FqMacSettings::default()
+                },
+                airtime: AirtimeSettings { discipline, sparse_stations, ..AirtimeSettings::default() },
+                aql: AqlSettings { on, ..AqlSettings::default() },
+                device,
+            }
         },
     )
 }

@@ -127,6 +127,7 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     if scripts:
         words.append(f"edited by {', '.join(scripts)}")
     words += [f"{key}={int(value) if isinstance(value, bool) else value}" for key, value in spec.parameters.items()]
+    words += [f"{name} assumed as {value}" for name, value in spec.assume.items()]
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
     if spec.device == "qmi-modem":
         words += _modem(spec.modem or ModemSpec())
@@ -136,7 +137,8 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     words += _queues(spec.queues) if spec.queues is not None else []
     words += [_station(each) for each in spec.stations or []]
     functions = set(FUNCTION_TABLES.values())
-    described = {"driver", "kernel", "source", "parameters", "faults", "reverse", "queues", "stations"} | functions
+    elsewhere = {"driver", "kernel", "source", "parameters", "faults", "reverse", "queues", "stations", "assume"}
+    described = elsewhere | functions
     varied = arm.guest.model_fields_set - described if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])
 

@@ -1,9 +1,9 @@
 """Runs as data files of flent, version 4 of its format, one file for each run.
 
-flent plots what its own tests describe, so a run becomes a file of the flent test with the same series; what has none
-is left out with the reason. Raw values are the run's series as they are. ``results`` are drawn onto flent's grid by
-interpolation, as flent does: in them, and in what flent computes of them, is no more than in the raw values. Whatever
-the origin of a figure is stands in the title, so every plot shows it.
+flent plots what its own tests describe, so a run becomes a file of the flent test with the same series
+(:mod:`txop.exchange.flent_shape`); what has none is left out with the reason. Raw values are the run's series as they
+are. ``results`` are drawn onto flent's grid by interpolation, as flent does: in them, and in what flent computes of
+them, is no more than in the raw values. Whatever the origin of a figure is stands in the title, so every plot shows it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,13 @@ from typing import Any
 from txop.archive.reader import Archive
 from txop.archive.run_file import RunFile
 from txop.core.whole_file import replacement
+from txop.exchange.flent_shape import PING, Computation, Shape, shape_of
 
 STEP_S = 0.2
 """flent's own default step."""
 
 _FARTHEST_STEPS = 5
 """flent draws no value farther than this from its neighbours (aggregators.py, max_distance)."""
-
-_UP, _DOWN, _PING = "TCP upload", "TCP download", "Ping (ms) ICMP"
-_TESTS: dict[str, tuple[str, dict[str, str]]] = {
-    "tcp-tx": ("tcp_1up", {"throughput_mbit_s": _UP, "rtt_ms": _PING}),
-    "tcp-rx": ("tcp_1down", {"throughput_mbit_s": _DOWN, "rtt_ms": _PING}),
-    "soak": ("tcp_bidirectional", {"throughput_up_mbit_s": _UP, "throughput_down_mbit_s": _DOWN, "rtt_ms": _PING}),
-    "tcp-both": ("tcp_bidirectional", {"throughput_up_mbit_s": _UP, "throughput_down_mbit_s": _DOWN, "rtt_ms": _PING}),
-    "rrul": ("tcp_bidirectional", {"throughput_up_mbit_s": _UP, "throughput_down_mbit_s": _DOWN, "rtt_ms": _PING}),
-    "udp-tx": ("udp_flood", {"throughput_mbit_s": "UDP upload", "rtt_ms": _PING}),
-    "latency": ("ping", {"rtt_ms": _PING}),
-}
-"""By kind of test: the flent test, and the names of its series for ours."""
-
-_FLOWS_SUMMED = frozenset({"rrul"})
 
 
 @dataclass
@@ -80,11 +67,9 @@ def flent_document(archive: Archive, run: RunFile) -> dict[str, Any]:
         test = plan.find_test(run.test)
     except KeyError:
         raise ValueError("belongs to no test of the plan") from None
-    if test.kind not in _TESTS:
-        raise ValueError(f"flent has no test like {test.kind}")
-    name, series_names = _TESTS[test.kind]
+    shape = shape_of(test)
     ours = archive.series(run).series
-    series = {theirs: ours[mine] for mine, theirs in series_names.items() if ours.get(mine)}
+    series = {theirs: ours[mine] for mine, theirs in shape.series.items() if ours.get(mine)}
     if not series:
         raise ValueError("has no series to plot")
     first = min(t for points in series.values() for t, _ in points)
@@ -95,20 +80,28 @@ def flent_document(archive: Archive, run: RunFile) -> dict[str, Any]:
     arms = {arm.name: arm.shown for arm in plan.arm}
     host = f"{run.origin.value} link"
     moment = begun.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    results = {each: list(_drawn(points, first, x_values)) for each, points in series.items()}
+    about = {each: _about(each, points, shape) for each, points in series.items()}
+    for each, (begin, compute) in shape.computed.items():
+        columns = [values for theirs, values in results.items() if theirs.startswith(f"{begin} ") and theirs in series]
+        if columns:
+            results[each] = [_computed(row, compute) for row in zip(*columns, strict=True)]
+            unit = "Idx" if each.endswith("fairness") else "ms" if begin == PING else "Mbits/s"
+            about[each] = {"UNITS": unit, "RUNNER": "txop", "NOTE": "computed of the others, on the grid"}
     title = f"{arms.get(run.arm, run.arm)}, block {run.block} ({run.origin.value}; {plan.title})"[:200]
     return {
         "version": 4,
         "x_values": x_values,
-        "results": {each: list(_drawn(points, first, x_values)) for each, points in series.items()},
+        "results": results,
         "raw_values": {each: list(_raw(each, points, first, t0)) for each, points in series.items()},
         "metadata": {
-            "NAME": name,
+            "NAME": shape.name,
             "TITLE": title,
             "NOTE": f"{run.origin.value} figures, exported by txop" + ("" if known else "; the time is not known"),
             "TIME": moment,
             "T0": moment,
-            "HOST": host,
-            "HOSTS": [host],
+            "HOST": shape.hosts[0] if shape.hosts else host,
+            "HOSTS": list(shape.hosts) or [host],
             "LOCAL_HOST": socket.gethostname() if run.origin.value == "hardware" else f"txop, {run.origin.value}",
             "LENGTH": math.ceil(run.window_s or last - first),
             "TOTAL_LENGTH": math.ceil(last - first) or 1,
@@ -116,7 +109,7 @@ def flent_document(archive: Archive, run: RunFile) -> dict[str, Any]:
             "TEST_PARAMETERS": {},
             "FLENT_VERSION": "2.3.0",
             "IP_VERSION": 4,
-            "SERIES_META": {each: _about(each, points, test.kind) for each, points in series.items()},
+            "SERIES_META": about,
             "TXOP": {
                 "origin": run.origin.value,
                 "run": run.run,
@@ -149,7 +142,7 @@ def _raw(name: str, points: Sequence[tuple[float, float | None]], first: float, 
     earlier = None
     for number, (t, value) in enumerate(points, start=1):
         at = round(t0 + t - first, 6)
-        if name == _PING:
+        if name.startswith(PING):
             yield (
                 {"t": at, "seq": number, "val": value} if value is not None else {"t": at, "seq": number, "lost": True}
             )
@@ -184,17 +177,22 @@ def _drawn(
             yield before[1] + share * (after[1] - before[1])
 
 
-def _about(name: str, points: Sequence[tuple[float, float | None]], kind: str) -> dict[str, Any]:
+def _computed(row: Sequence[float | None], compute: Computation) -> float | None:
+    known = [value for value in row if value is not None]
+    return compute(known) if known else None
+
+
+def _about(name: str, points: Sequence[tuple[float, float | None]], shape: Shape) -> dict[str, Any]:
     known = [value for _, value in points if value is not None]
     about: dict[str, Any] = {
-        "UNITS": "ms" if name == _PING else "Mbits/s",
+        "UNITS": "ms" if name.startswith(PING) else "Mbits/s",
         "RUNNER": "txop",
         "MEAN_VALUE": math.fsum(known) / len(known) if known else None,
         "MIN_VALUE": min(known, default=None),
         "MAX_VALUE": max(known, default=None),
     }
-    if name != _PING and kind in _FLOWS_SUMMED:
+    if not name.startswith(PING) and shape.sums_flows:
         about["NOTE"] = "the sum of several flows"
-    if name == _PING:
+    if name.startswith(PING):
         about["PACKETS_SENT"], about["PACKETS_RECEIVED"] = len(points), len(known)
     return about

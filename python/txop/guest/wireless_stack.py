@@ -24,7 +24,7 @@ from txop.guest_image.packages.apt import Progress
 from txop.guest_image.packages.lock import Lock
 
 STACK_TIMEOUT_S = 3 * 3600.0
-"""Some 190 files: two minutes on two idle cores, and an hour on busy ones."""
+"""Some 190 files: two minutes on two idle cores, six beside other work, and an hour on busy ones."""
 _MT76 = "drivers/net/wireless/mediatek/mt76"
 _VIRTUAL = "drivers/net/wireless/virtual"
 
@@ -78,7 +78,8 @@ async def build_with_debugfs(
                 shutil.copytree(whole / inside, work / inside)
             (work / "Kbuild").write_text(f"obj-m := {' '.join(f'{inside}/' for inside in FOLDERS)}\n")
     flags = [*(f"-D{name}=1" for name in _ON), "-ffile-prefix-map={tree}/=", "-g0"]
-    progress(f"building mac80211 and its drivers with debugfs for {lock.release}")
+    if not was_built_with_debugfs(lock, cache=folder):
+        progress(f"building mac80211 and its drivers with debugfs for {lock.release}")
     recipe = Recipe(
         arm="mac80211",
         source=source,

@@ -16,6 +16,9 @@ KERNEL_WORDS_TAKEN = ("txop.", "console=", "init=", "rdinit=")
 """Beginnings of words on a guest's kernel command line that no user may give."""
 
 
+_Assumption = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+
+
 class GuestVariant(Strict):
     """What is in a guest: kernel, virtual chip, driver, access point; see docs/guest.md."""
 
@@ -67,6 +70,9 @@ class GuestVariant(Strict):
     faults: str | None = None
     """Fault script of the virtual chip (TOML; ``txop:faults/NAME.toml`` for one that comes with txop); see
     docs/virtual-chips.md."""
+    assume: dict[_Assumption, Annotated[int, Field(ge=0, le=1_000_000)] | _Assumption] = {}
+    """What is assumed of the virtual chip where nothing says what it does, by name, as in
+    ``{ tx-queue-frames = 8 }``; each chip has its own (docs/virtual-chips.md)."""
     bus_first: bool = False
     """The virtual chip and USB host run before every other process, as hardware and its interrupts do."""
 

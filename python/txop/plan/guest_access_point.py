@@ -39,7 +39,7 @@ class QueueSpec(BaseModel):
     model_config = STRICT
 
     debugfs: bool = False
-    """Rebuild cfg80211, mac80211 and their drivers, unmodified, with debugfs, as the next three need: an arm with this
+    """Rebuild cfg80211, mac80211 and their drivers, unmodified, with debugfs, as the next four need: an arm with this
     alone is the control for those. Queues and airtime of each station are then read from there."""
     aql_enable: bool | None = None
     """Airtime queue limits, of all queues together (debugfs ``aql_enable``)."""
@@ -49,6 +49,9 @@ class QueueSpec(BaseModel):
     aql_txq_limit_us: Annotated[list[_Us], Field(min_length=2, max_length=2)] | None = None
     """Low and high limit of the airtime that may wait in the driver for a station, µs, of every access category
     (debugfs ``aql_txq_limit``); the kernel's are 5000 and 12000."""
+    fixed_mcs: Annotated[int, Field(ge=0, le=7)] | None = None
+    """MCS of all data to the stations, one stream, 20 MHz, long guard interval (debugfs ``rc/fixed_rate_idx`` of
+    minstrel_ht); retries still go down from it. Default: minstrel_ht finds the rates of each station."""
     txq_limit_packets: _Count | None = None
     """Packets in all queues of the radio (``iw phy set txq limit``); the kernel's is 8192."""
     txq_memory_limit_bytes: _Count | None = None
@@ -66,7 +69,7 @@ class QueueSpec(BaseModel):
     def needs_debugfs(self) -> bool:
         """Whether stock modules cannot do it."""
         return self.debugfs or any(
-            value is not None for value in (self.aql_enable, self.airtime_flags, self.aql_txq_limit_us)
+            value is not None for value in (self.aql_enable, self.airtime_flags, self.aql_txq_limit_us, self.fixed_mcs)
         )
 
     @property
@@ -80,6 +83,9 @@ class QueueSpec(BaseModel):
             words += [f"aql_txq_limit={category},{low},{high}" for category in range(4)]
         if self.aql_enable is not None:
             words.append(f"aql_enable={int(self.aql_enable)}")
+        if self.fixed_mcs is not None:
+            # Its first group of rates is one stream, 20 MHz, long guard interval (rc80211_minstrel_ht.c, GROUP_IDX).
+            words.append(f"rc/fixed_rate_idx={self.fixed_mcs}")
         return tuple(words)
 
     @property

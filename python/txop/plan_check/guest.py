@@ -86,14 +86,14 @@ def _access_point(loaded: LoadedPlan, arm: Arm, spec: GuestSpec, place: Place) -
             yield place("queues"), f"{spec.driver} is not rebuilt with mac80211", f"{', '.join(REBUILT)} is"
 
 
-_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "stations", "topology", "queues")
+_OF_CHIPS = ("security", "channel", "width_mhz", "ap", "stations", "topology", "queues", "assume")
 """Keys about air and access point, which network functions have not."""
 
 
 def _function(arm: Arm, spec: GuestSpec, place: Place) -> Found:
     """What a network function cannot have."""
     for key in _OF_CHIPS:
-        if key in spec.model_fields_set and getattr(spec, key) is not None:
+        if key in spec.model_fields_set and getattr(spec, key) not in (None, {}):
             yield place(key), f"a network function ({spec.device}) has no {key}", "take it out"
     wrong = _chip_problem(spec)
     if wrong is not None:

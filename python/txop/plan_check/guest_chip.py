@@ -15,6 +15,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         "ncm": (spec.ncm or NcmSpec()).words(),
         "mbim": (spec.mbim or MbimSpec()).words(),
     }
+    assumed = [word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}")]
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}
     return Chip(
         device=spec.device,
@@ -27,7 +28,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         stations=tuple(station.signal_dbm for station in spec.stations or ()),
         queues=_queues(spec),
         bus_first=spec.bus_first,
-        options=words.get(spec.device, ()),
+        options=(*words.get(spec.device, ()), *assumed),
         host=_host(spec),
     )
 

@@ -1,6 +1,7 @@
 //! The queues that the settings ask for.
 
 use crate::engine::Packet;
+use crate::queue::device_queue::DeviceQueue;
 use crate::queue::fifo::Fifo;
 use crate::queue::fq_codel::FqCodel;
 use crate::queue::mac_queue::MacQueue;
@@ -21,7 +22,13 @@ impl Queueing {
             QueueKind::FqCodel => Box::new(MacQueue::new(packets, counts_in_flight, peers, |category| {
                 FqCodel::new(&self.fq_codel, perturbation.wrapping_add(category.priority() as u64))
             })),
-            QueueKind::FqMac | QueueKind::Airtime => Box::new(StationQueues::new(self, peers, perturbation)),
+            QueueKind::FqMac | QueueKind::Airtime => {
+                let queues = StationQueues::new(self, peers, perturbation);
+                match &self.device {
+                    Some(device) => Box::new(DeviceQueue::new(queues, device, peers)),
+                    None => Box::new(queues),
+                }
+            }
         }
     }
 }

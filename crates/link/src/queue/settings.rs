@@ -52,6 +52,10 @@ pub struct Queueing {
     pub airtime: AirtimeSettings,
     /// Airtime limits of `fq_mac` and `airtime`.
     pub aql: AqlSettings,
+    /// A FIFO of single frames in the device, below `fq_mac` and `airtime`, where `hardware_ppdus` is 0; left out: the hardware
+    /// takes whole PPDUs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceQueueSettings>,
 }
 
 /// A drop-tail queue.
@@ -238,6 +242,25 @@ impl Default for AqlSettings {
     }
 }
 
+/// A device that takes frames one by one and aggregates them itself; each access category has its own. What it has taken is
+/// outside the airtime limits. It needs `hardware_ppdus = 0`: a PPDU is made of what it has when it goes on the air.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct DeviceQueueSettings {
+    /// Frames that it holds, those on the air and those to be sent again among them.
+    pub frames: u32,
+    /// Transfers to it that may wait at most, a frame each.
+    pub transfers: u32,
+}
+
+impl Default for DeviceQueueSettings {
+    /// The virtual MT7610U (docs/virtual-chips.md, an assumption), and `MT_NUM_TX_ENTRIES` (Linux mt76.h).
+    fn default() -> Self {
+        Self { frames: 32, transfers: 256 }
+    }
+}
+
 const LARGEST_QUEUE: u32 = 1_000_000;
 
 fn ns(ms: f64) -> u64 {
@@ -261,7 +284,10 @@ impl Queueing {
         in_range(&table("mac_queue"), "packets", self.mac_queue.packets, 1..=LARGEST_QUEUE, " packets")?;
         self.fq_mac.check(&table("fq_mac"))?;
         self.airtime.check(&table("airtime"))?;
-        self.aql.check(&table("aql"))
+        self.aql.check(&table("aql"))?;
+        let Some(device) = &self.device else { return Ok(()) };
+        in_range(&table("device"), "frames", device.frames, 1..=LARGEST_QUEUE, " frames")?;
+        in_range(&table("device"), "transfers", device.transfers, 1..=LARGEST_QUEUE, " transfers")
     }
 }
 

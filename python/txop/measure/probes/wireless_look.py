@@ -75,7 +75,9 @@ def look_of(at_s: float, sample: Sample) -> Look:
         mhz = look.channel[1] if look.channel is not None else None
         look.surveyed = next((s for s in surveys if s.in_use or (mhz is not None and s.frequency_mhz == mhz)), None)
     for path, text in sample.files.items():
-        if (station := _OF_STATION.search(path)) is not None:
+        station = _OF_STATION.search(path)
+        # In a guest the stations' own radios are on the same machine, each with the access point as its station.
+        if station is not None and (not look.peers or station["address"] in look.peers):
             with suppress(FormatError):
                 _debugfs(look, station["address"], station["file"], text)
     return look

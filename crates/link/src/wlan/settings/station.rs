@@ -263,6 +263,11 @@ impl Station {
         }
         if let Some(queueing) = &self.queueing {
             queueing.check(&format!("{key}.queueing"))?;
+            if queueing.device.is_some() && self.hardware_ppdus > 0 {
+                let what =
+                    format!("{} are made ahead, and queueing.device makes none before it sends", self.hardware_ppdus);
+                return wrong("hardware_ppdus", what);
+            }
         }
         if let Some(usb) = &self.usb {
             usb.check(&format!("{key}.usb"))?;

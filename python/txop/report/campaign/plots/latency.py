@@ -62,7 +62,7 @@ def distribution(test: str, runs: Sequence[RunSeries], inks: Mapping[str, str], 
                 last = share
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=[_short(grid[0]), _short(grid[-1])], nice=False)
     x = alt.X("ms:Q", scale=scale, axis=alt.Axis(title="round trip, ms" + (" (log scale)" if logarithmic else ""),
-                                                 grid=False, tickCount=7, format="~g"))  # fmt: skip
+                                                 grid=False, tickCount=7, format="~r"))  # fmt: skip
     y_scale = alt.Scale(domain=[0, 1])
     axis = alt.Axis(title="share of probes", format="%", tickCount=5)
     color = arm_color(inks, samples)
