@@ -126,6 +126,9 @@ pub struct DeviceArgs {
     /// Bytes of data kept per URB.
     #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
     pub usb_snap: usize,
+    /// SDIO cards: record every command with its data, and the interrupt line (pcapng, link type 147; docs/virtual-sdio.md).
+    #[arg(long, value_name = "FILE")]
+    pub command_log: Option<PathBuf>,
     /// Write down what the driver does: registers by name, firmware commands, descriptors (JSON lines).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,

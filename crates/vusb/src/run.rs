@@ -17,7 +17,7 @@ use vusb::peers::hostapd::Hostapd;
 use vusb::peers::silent::Silent;
 use vusb::peers::stations::Stations;
 use vusb::peers::{ApError, Peers};
-use vusb::record::{self, AirFile, Observer, UsbFile};
+use vusb::record::{self, AirFile, CommandFile, Observer, UsbFile};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
@@ -72,6 +72,9 @@ pub enum RunError {
     /// The way to the host.
     #[error("{0}")]
     Serve(#[from] ServeError),
+    /// A file of the device, whose name it says.
+    #[error("{0}")]
+    OfDevice(io::Error),
     /// A file that is written.
     #[error("{path}: {source}")]
     File {
@@ -93,6 +96,7 @@ impl RunError {
             | Self::NotBuiltin { .. }
             | Self::Stations(_)
             | Self::Option(_)
+            | Self::OfDevice(_)
             | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
@@ -180,6 +184,9 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if args.efuse.is_some() && args.device == DeviceKind::Ar6003 {
         return Some(RunError::Option("--efuse: an AR6003 has none that its driver reads"));
     }
+    if args.command_log.is_some() && args.device != DeviceKind::Ar6003 {
+        return Some(RunError::Option("--command-log: only an SDIO card gets commands"));
+    }
     let times_interrupts = [DeviceKind::Rtl8188cus, DeviceKind::Rtl8723au, DeviceKind::Ar6003];
     if args.interrupt_us.is_some() && !times_interrupts.contains(&args.device) {
         return Some(RunError::Option(
@@ -221,7 +228,11 @@ fn ar6003(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>,
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
     }
     let chip = Ar6003::new(settings, medium(args)?, access_point(args, script)?);
-    Ok(Box::new(Ushc::new(chip, args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000)))
+    let log = match &args.command_log {
+        Some(path) => Some(CommandFile::create(path, &captured(args)).map_err(file(path))?),
+        None => None,
+    };
+    Ok(Box::new(Ushc::new(chip, args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000).with_log(log)))
 }
 
 fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {
@@ -338,8 +349,7 @@ impl<'a> Run<'a> {
             (Some(observer), Some(path)) => observer.finish().map_err(file(path)),
             _ => Ok(()),
         };
-        let air = self.args.air.clone().unwrap_or_default();
-        statistics.and(usb).and(self.device.finish().map_err(file(&air)))
+        statistics.and(usb).and(self.device.finish().map_err(RunError::OfDevice))
     }
 }
 

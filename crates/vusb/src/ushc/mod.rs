@@ -4,6 +4,7 @@
 //! The controller has no buffers and no time of its own: a command is carried out when it has come, and what USB/IP and the host
 //! make of it is all that it costs. Times on the SDIO bus are not modelled.
 
+mod log;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -18,7 +19,9 @@ use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
 
 use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::functions::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
+use crate::record::CommandFile;
 use crate::statistics::DeviceStatistics;
+use log::Log;
 pub use statistics::{HostCounters, SdioStatistics};
 
 /// Interrupt endpoint. The driver takes the first one of the interface, whatever its number.
@@ -53,6 +56,12 @@ pub trait SdioChip: Function {
     }
 }
 
+/// A transfer of the bulk IN endpoint.
+enum Reply {
+    Data(Vec<u8>),
+    Status(StatusBlock),
+}
+
 /// The controller with a card.
 pub struct Ushc<C> {
     identity: Identity,
@@ -60,10 +69,11 @@ pub struct Ushc<C> {
     /// While the card pulls its line an interrupt is sent again after this time.
     repeat_ns: u64,
     powered: bool,
-    /// A command whose data are to come.
-    waiting: Option<CommandBlock>,
-    /// Transfers of the bulk IN endpoint.
-    replies: VecDeque<Vec<u8>>,
+    /// A command whose data are to come, and when it came.
+    waiting: Option<(u64, CommandBlock)>,
+    /// What the host has not fetched yet.
+    replies: VecDeque<Reply>,
+    log: Option<Log>,
     /// What the last interrupt transfer has said of the line; `None`: none was sent yet, and the driver sees no card.
     reported: Option<bool>,
     /// When the next one may be sent about a line that is still up.
@@ -100,6 +110,7 @@ impl<C: SdioChip> Ushc<C> {
             powered: false,
             waiting: None,
             replies: VecDeque::new(),
+            log: None,
             reported: None,
             repeat_at_ns: 0,
             counters: HostCounters::default(),
@@ -107,13 +118,22 @@ impl<C: SdioChip> Ushc<C> {
         }
     }
 
+    /// Writes every command and every change of the interrupt line into this file.
+    pub fn with_log(mut self, file: Option<CommandFile>) -> Self {
+        self.log = file.map(Log::new);
+        self
+    }
+
     fn start_over(&mut self) {
         (self.powered, self.waiting, self.reported) = (false, None, None);
         self.replies.clear();
+        if let Some(log) = &mut self.log {
+            log.start_over();
+        }
     }
 
-    /// Carries out a command with the data that it writes.
-    fn carry_out(&mut self, now_ns: u64, block: CommandBlock, data: &[u8]) {
+    /// Carries out a command that began then, with the data that it writes.
+    fn carry_out(&mut self, now_ns: u64, began_ns: u64, block: CommandBlock, data: &[u8]) {
         let command = Command { number: block.number, argument: block.argument };
         let wanted = match self.card.data_of(command) {
             Some((false, len)) if block.block_bytes > 0 => Some(len),
@@ -134,11 +154,15 @@ impl<C: SdioChip> Ushc<C> {
                 (error::COMMAND | error::TIMEOUT | data, 0)
             }
         };
+        if let Some(log) = &mut self.log {
+            let moved = if wanted.is_some() && !answer.is_success() { &[] } else { &buffer[..] };
+            log.carried_out(began_ns, block, answer, moved, &self.counters);
+        }
         if reads {
             // A command that failed has no data; the host waits for a transfer all the same.
-            self.replies.push_back(if answer.is_success() { buffer } else { Vec::new() });
+            self.replies.push_back(Reply::Data(if answer.is_success() { buffer } else { Vec::new() }));
         }
-        self.replies.push_back(StatusBlock { status, response }.emit().to_vec());
+        self.replies.push_back(Reply::Status(StatusBlock { status, response }));
     }
 
     /// Whether the host is to hear of the line now.
@@ -194,8 +218,8 @@ impl<C: SdioChip> Device for Ushc<C> {
         if self.replies.len() >= REPLIES_MAX {
             return OutReply::Nak;
         }
-        if let Some(block) = self.waiting.take() {
-            self.carry_out(now_ns, block, data);
+        if let Some((began_ns, block)) = self.waiting.take() {
+            self.carry_out(now_ns, began_ns, block, data);
             return OutReply::Accepted;
         }
         let Some(block) = CommandBlock::parse(data) else {
@@ -204,9 +228,9 @@ impl<C: SdioChip> Device for Ushc<C> {
         };
         let writes = block.number == number::IO_RW_EXTENDED && Extended::parse(block.argument).write;
         if writes && block.block_bytes > 0 {
-            self.waiting = Some(block);
+            self.waiting = Some((now_ns, block));
         } else {
-            self.carry_out(now_ns, block, &[]);
+            self.carry_out(now_ns, now_ns, block, &[]);
         }
         OutReply::Accepted
     }
@@ -215,7 +239,15 @@ impl<C: SdioChip> Device for Ushc<C> {
         match endpoint {
             ushc::BULK_IN => match self.replies.pop_front() {
                 Some(reply) => {
-                    *transfer = reply;
+                    *transfer = match reply {
+                        Reply::Data(data) => data,
+                        Reply::Status(status) => {
+                            if let Some(log) = &mut self.log {
+                                log.fetched(now_ns);
+                            }
+                            status.emit().to_vec()
+                        }
+                    };
                     InReply::Unterminated
                 }
                 None => InReply::Nak,
@@ -223,6 +255,9 @@ impl<C: SdioChip> Device for Ushc<C> {
             INTERRUPT_IN => {
                 self.now_ns = self.now_ns.max(now_ns);
                 let line = self.powered && self.card.look_at_line();
+                if let Some(log) = &mut self.log {
+                    log.line(self.now_ns, line);
+                }
                 if !self.has_news(line) {
                     return InReply::Nak;
                 }
@@ -272,6 +307,8 @@ impl<C: SdioChip> Device for Ushc<C> {
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
-        self.card.function_mut().finish()
+        let chip = self.card.function_mut().finish();
+        let log = self.log.as_mut().map_or(Ok(()), Log::finish);
+        chip.and(log)
     }
 }

@@ -3,6 +3,8 @@ use sdio::CardIdentity;
 use wire::sdio::command::flag;
 use wire::sdio::{registers as at, Direct, Response5};
 
+use wire::sdio::log::Record;
+
 use super::*;
 
 /// A card whose function interrupts as long as register 0 is set.
@@ -136,4 +138,76 @@ proptest! {
             let _ = (reply(&mut controller), interrupt(&mut controller, number as u64));
         }
     }
+}
+
+/// Records of a command log: time in ns, header, data.
+fn logged(file: &std::path::Path) -> Vec<(i64, Record, Vec<u8>)> {
+    let mut reader = capture::Reader::open(file, capture::Options::default()).unwrap();
+    let mut found = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        assert_eq!(record.link_type, wire::linktype::LinkType::SDIO_LOG);
+        let (parsed, data) = Record::parse(record.data).unwrap();
+        found.push((record.time_ns.unwrap(), parsed, data.to_vec()));
+    }
+    found
+}
+
+#[test]
+fn every_command_is_in_the_log_with_its_time_and_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sdio.pcapng");
+    let settings = crate::record::settings(0, None);
+    let mut controller = powered().with_log(Some(CommandFile::create(&path, &settings).unwrap()));
+    vendor(&mut controller, request::HOST_CONTROL, ushc::WIDTH_4);
+    for argument in [write(at::INTERRUPT_ENABLE, 3, 0), write(7, 0x5a, 1)] {
+        command(&mut controller, number::IO_RW_DIRECT, 0, argument);
+        status(&mut controller);
+    }
+    // The line rises, is reported twice, and is one change all the same.
+    assert!(interrupt(&mut controller, 100).is_some() && interrupt(&mut controller, 600_000).is_some());
+    // Data towards the card come after the command; the status is fetched later still.
+    let argument = Extended { write: true, function: 1, address: 0x800, count: 3, ..Extended::default() }.emit();
+    let block = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 3, argument };
+    controller.transfer_out(700_000, ushc::BULK_OUT, &block.emit());
+    controller.transfer_out(700_500, ushc::BULK_OUT, &[1, 2, 3]);
+    controller.transfer_in(701_000, ushc::BULK_IN, &mut Vec::new());
+    // A read, and one of a function that is not there: no data came.
+    for function in [1, 2] {
+        command(
+            &mut controller,
+            number::IO_RW_EXTENDED,
+            3,
+            Extended { function, count: 3, ..Extended::default() }.emit(),
+        );
+        reply(&mut controller);
+        status(&mut controller);
+    }
+    command(&mut controller, 8, 0, 0x1aa);
+    // Pulled before the host has fetched that status.
+    controller.reset(900_000);
+    controller.log.as_mut().unwrap().finish().unwrap();
+
+    let records = logged(&path);
+    let commands: Vec<_> = records
+        .iter()
+        .filter_map(|(time, record, data)| match record {
+            Record::Command(command) => Some((*time, *command, data.clone())),
+            Record::Line(_) => None,
+        })
+        .collect();
+    let lines: Vec<_> = records
+        .iter()
+        .filter_map(|(time, record, _)| matches!(record, Record::Line(_)).then_some((*time, *record)))
+        .collect();
+    assert_eq!(lines, [(100, Record::Line(true))]);
+    assert_eq!(commands.iter().map(|(_, command, _)| command.number).collect::<Vec<_>>(), [52, 52, 53, 53, 53, 8]);
+    let (time, sent, data) = &commands[2];
+    assert_eq!((*time, sent.took_ns, sent.data_len, &data[..]), (701_000, 1_000, 3, &[1, 2, 3][..]));
+    assert_eq!((sent.bus_width, sent.block_bytes, sent.argument, sent.fetched), (4, 3, argument, true));
+    assert_eq!((commands[3].2.clone(), commands[3].1.data_len), (vec![3; 3], 3));
+    let refused = commands[4].1;
+    assert_eq!((commands[4].2.len(), refused.data_len), (0, 0));
+    assert_eq!(Response5::parse(refused.response.unwrap()).flags & flag::ERRORS, flag::FUNCTION_NUMBER);
+    let last = commands[5].1;
+    assert_eq!((last.response, last.fetched, last.took_ns), (None, false, u32::MAX));
 }
