@@ -126,9 +126,7 @@ impl ToHost {
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let byte = |at: usize| payload.get(at).copied();
         Some(match (u16_at(payload, 0)?, u16_at(payload, 2)?) {
-            (1, credits) => {
-                Self::Ready { credits, credit_bytes: u16_at(payload, 4)?, bundle: byte(9).unwrap_or(0) }
-            }
+            (1, credits) => Self::Ready { credits, credit_bytes: u16_at(payload, 4)?, bundle: byte(9).unwrap_or(0) },
             (3, service) => match byte(4)? {
                 0 => Self::Connected { service, endpoint: byte(5)?, message_max: u16_at(payload, 6)? },
                 1 => Self::NotFound { service },
