@@ -455,6 +455,8 @@ pub struct Sdio {
     pub card: Option<String>,
     /// Its name, where it is known.
     pub card_name: Option<String>,
+    /// Whether commands took their time on the wires, as the controller modelled it; `None`: some did, others did not.
+    pub bus_time: Option<bool>,
     /// Clock of the bus at the end, Hz; `None` when the host has set none.
     pub clock_hz: Option<u64>,
     /// Lines of the data bus at the end; `None` when the host has set none.

@@ -17,13 +17,14 @@ use wire::sdio::{number, registers as at, Direct, Extended};
 struct Log {
     file: PcapngWriter<Vec<u8>>,
     now_ns: i64,
+    bus_time: bool,
 }
 
 impl Log {
     fn new() -> Self {
         let mut file = PcapngWriter::new(Vec::new(), ByteOrder::Little).unwrap();
         file.add_interface(&InterfaceSettings::nanos(LinkType::SDIO_LOG)).unwrap();
-        Self { file, now_ns: 1_000_000_000 }
+        Self { file, now_ns: 1_000_000_000, bus_time: false }
     }
 
     fn record(&mut self, record: Record, data: &[u8], kept: usize) {
@@ -43,6 +44,7 @@ impl Log {
             argument,
             response,
             fetched: true,
+            bus_time: self.bus_time,
             took_ns: 10_000,
             clock_hz: 25_000_000,
             bus_width: 4,
@@ -237,6 +239,22 @@ fn without_what_a_figure_needs_there_is_none() {
     assert_eq!((sdio(&report).cut_commands, sdio(&report).read_bytes), (1, 128 + 384));
     assert!(sdio(&report).packets.is_none());
     assert!(report.summary.limits.iter().any(|limit| limit.text.contains("the data of some commands are not whole")));
+}
+
+#[test]
+fn time_on_the_wires_is_said_to_be_in_it_or_not() {
+    let told = |marks: &[bool]| {
+        let mut log = Log::new();
+        for &bus_time in marks {
+            log.bus_time = bus_time;
+            log.read_byte(0, 5, 0);
+        }
+        let report = log.report();
+        (sdio(&report).bus_time, report.summary.limits.iter().any(|limit| limit.code == "sdio-no-bus-time"))
+    };
+    assert_eq!(told(&[true, true]), (Some(true), false));
+    assert_eq!(told(&[false]), (Some(false), true));
+    assert_eq!(told(&[true, false]), (None, true));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use monitor::CaptureSettings;
+use sdio::BusAbility;
 use vusb::air::{ChannelSettings, Medium, Neighbour};
 use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::mt7610u::{self, Mt7610u};
@@ -21,7 +22,7 @@ use vusb::record::{self, AirFile, CommandFile, Observer, UsbFile};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
-use vusb::ushc::Ushc;
+use vusb::ushc::{self, Ushc};
 use wire::usb::usbip::ExportedDevice;
 use wire::usb::usbmon::LONG_HEADER;
 
@@ -184,6 +185,10 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if args.efuse.is_some() && args.device == DeviceKind::Ar6003 {
         return Some(RunError::Option("--efuse: an AR6003 has none that its driver reads"));
     }
+    let about_card = args.bus_time || args.card_lines.is_some() || args.card_mhz.is_some();
+    if about_card && args.device != DeviceKind::Ar6003 {
+        return Some(RunError::Option("--bus-time, --card-lines and --card-mhz: only an SDIO card has such a bus"));
+    }
     if args.command_log.is_some() && args.device != DeviceKind::Ar6003 {
         return Some(RunError::Option("--command-log: only an SDIO card gets commands"));
     }
@@ -232,7 +237,12 @@ fn ar6003(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>,
         Some(path) => Some(CommandFile::create(path, &captured(args)).map_err(file(path))?),
         None => None,
     };
-    Ok(Box::new(Ushc::new(chip, args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000).with_log(log)))
+    let settings = ushc::Settings {
+        repeat_ns: args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000,
+        bus_time: args.bus_time,
+        card: BusAbility { four_lines: args.card_lines != Some(1), high_speed: args.card_mhz != Some(25) },
+    };
+    Ok(Box::new(Ushc::new(chip, settings).with_log(log)))
 }
 
 fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {

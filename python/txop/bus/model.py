@@ -85,6 +85,8 @@ class Sdio(Model):
     the log."""
     card_name: str | None
     """Its name, where it is known."""
+    bus_time: bool | None
+    """Whether commands took their time on the wires, as the controller modelled it; null: some did, others did not."""
     clock_hz: int | None
     """Clock of the bus at the end, Hz; null when the host has set none."""
     bus_width: int | None

@@ -39,7 +39,9 @@ def _bus(sdio: Sdio) -> str:
     if sdio.clock_hz is None:
         return "no clock was set"
     lines = "no width was set" if sdio.bus_width is None else fmt.plural(sdio.bus_width, "line")
-    return f"{lines}, {fmt.number(sdio.clock_hz / 1e6)} MHz, as the host set them"
+    modelled = {True: "modelled", False: "not modelled", None: "modelled in part of the log"}[sdio.bus_time]
+    wires = f"time on the wires is {modelled}"
+    return f"{lines}, {fmt.number(sdio.clock_hz / 1e6)} MHz, as the host set them; {wires}"
 
 
 def _commands(sdio: Sdio) -> str:
@@ -90,7 +92,7 @@ def _spreads(sdio: Sdio) -> Block:
         _spread("From a status to the next command, µs", sdio.turnaround_us),
         _spread("From an interrupt to the next command, µs", sdio.interrupt_response_us),
     ]
-    note = "Time of a command: until the host has its status; time on the wires is not in it."
+    note = "Time of a command: until the host has its status."
     return Grid("", columns, rows, note, "figures")
 
 

@@ -47,6 +47,8 @@ class OpenReport:
         self.function: str | None = None
         self.module: str | None = None
         self.frames: list[str] = []
+        self.symbols: set[str] = set()
+        """All functions of the call trace, those that are not kept as frames included."""
         self.in_trace = False
         self.ended = False
         self._lines = 0
@@ -56,6 +58,8 @@ class OpenReport:
         """Take what belongs to the report out of ``record``."""
         message = record.message
         self._lines += 1
+        if self.in_trace and (frame := _FRAME.match(message)) is not None and not frame["unsure"]:
+            self.symbols.add(frame["symbol"])
         if any(mark in message for mark in _ENDS) or self._lines > _MAX_LINES or self._is_late(record):
             self.ended = True
         elif _TRACE.search(message[:64]):

@@ -51,6 +51,8 @@ pub(crate) struct Commands {
     rate: Rate,
     first_ns: Option<i64>,
     last_ns: i64,
+    /// Commands that took their time on the wires.
+    with_bus_time: u64,
     clock_hz: u32,
     bus_width: u8,
     registers: Registers,
@@ -120,6 +122,7 @@ impl Commands {
             self.refused += u64::from(is_io && command.response.is_some() && !done);
             self.failed_io += u64::from(is_io && !done);
             self.not_fetched += u64::from(!command.fetched);
+            self.with_bus_time += u64::from(command.bus_time);
             (self.clock_hz, self.bus_width) = (command.clock_hz, command.bus_width);
         }
         match command.number {
@@ -224,6 +227,10 @@ impl Commands {
             records: self.records,
             card: identity.map(card::Identity::ids),
             card_name: identity.and_then(card::Identity::name).map(str::to_owned),
+            bus_time: match self.with_bus_time {
+                0 => Some(false),
+                n => (n == self.commands).then_some(true),
+            },
             clock_hz: (self.clock_hz > 0).then(|| u64::from(self.clock_hz)),
             bus_width: (self.bus_width > 0).then(|| u64::from(self.bus_width)),
             commands: self.commands,

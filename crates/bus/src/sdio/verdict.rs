@@ -7,6 +7,8 @@ use crate::report::{Report, Sdio, Spread, Verdict};
 const ENOUGH: u64 = 20;
 /// Of the reads of Interrupt Pending, those that found nothing: from this share on the host polls.
 const POLLS: f64 = 0.5;
+/// A controller without time of its own has answered when the host looks.
+const AT_ONCE_US: f64 = 0.05;
 
 /// All conclusions about a command log.
 pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
@@ -119,7 +121,11 @@ fn times(sdio: &Sdio) -> Verdict {
                 ),
                 _ => String::new(),
             };
-            format!("A command takes {took} in the median, the host {turnaround} until the next.{busy}")
+            let answered = match sdio.took_us.filter(|took| took.median < AT_ONCE_US) {
+                Some(took) => format!("The controller answers at once (median 0.0 µs, n = {})", figure(took.n)),
+                None => format!("A command takes {took} in the median"),
+            };
+            format!("{answered}, the host takes {turnaround} until the next command.{busy}")
         }
         (Some(took), None) => {
             format!("A command takes {took} in the median; the host's time until the next can't be told.")

@@ -19,13 +19,14 @@ struct Waiting {
 /// Writes down what goes over the bus.
 pub(super) struct Log {
     file: CommandFile,
+    bus_time: bool,
     waiting: VecDeque<Waiting>,
     line: bool,
 }
 
 impl Log {
-    pub(super) fn new(file: CommandFile) -> Self {
-        Self { file, waiting: VecDeque::new(), line: false }
+    pub(super) fn new(file: CommandFile, bus_time: bool) -> Self {
+        Self { file, bus_time, waiting: VecDeque::new(), line: false }
     }
 
     /// A command that began then was carried out; its status is the next that the host fetches.
@@ -46,6 +47,7 @@ impl Log {
             argument: block.argument,
             response,
             fetched: false,
+            bus_time: self.bus_time,
             took_ns: TOOK_UNKNOWN,
             clock_hz: host.clock_hz,
             bus_width: host.bus_width,

@@ -2,7 +2,7 @@
 //! unmodified kernel drives virtual SDIO cards, too.
 //!
 //! The controller has no buffers and no time of its own: a command is carried out when it has come, and what USB/IP and the host
-//! make of it is all that it costs. Times on the SDIO bus are not modelled.
+//! make of it is all that it costs, unless its time on the wires is modelled ([`Settings::bus_time`]).
 
 mod log;
 mod statistics;
@@ -12,8 +12,8 @@ mod tests;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
-use sdio::{Answer, Card, Command, Function};
-use wire::sdio::{number, Extended};
+use sdio::{Answer, BusAbility, Card, Command, Function};
+use wire::sdio::{clocks, number, Extended};
 use wire::usb::setup::Setup;
 use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
 
@@ -56,6 +56,17 @@ pub trait SdioChip: Function {
     }
 }
 
+/// How a controller and its card are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// While the card interrupts, the host is told so again after this time.
+    pub repeat_ns: u64,
+    /// Commands take the time that they need on the wires, at the clock and width that the host has set.
+    pub bus_time: bool,
+    /// What the card can.
+    pub card: BusAbility,
+}
+
 /// A transfer of the bulk IN endpoint.
 enum Reply {
     Data(Vec<u8>),
@@ -66,13 +77,14 @@ enum Reply {
 pub struct Ushc<C> {
     identity: Identity,
     card: Card<C>,
-    /// While the card pulls its line an interrupt is sent again after this time.
-    repeat_ns: u64,
+    settings: Settings,
     powered: bool,
     /// A command whose data are to come, and when it came.
     waiting: Option<(u64, CommandBlock)>,
     /// What the host has not fetched yet.
     replies: VecDeque<Reply>,
+    /// Until when the wires are busy; no reply can be fetched before.
+    busy_until_ns: u64,
     log: Option<Log>,
     /// What the last interrupt transfer has said of the line; `None`: none was sent yet, and the driver sees no card.
     reported: Option<bool>,
@@ -101,15 +113,16 @@ fn identity() -> Identity {
 }
 
 impl<C: SdioChip> Ushc<C> {
-    /// A controller with a card in its slot. While the card interrupts, the host is told so every `repeat_ns`.
-    pub fn new(chip: C, repeat_ns: u64) -> Self {
+    /// A controller with a card in its slot.
+    pub fn new(chip: C, settings: Settings) -> Self {
         Self {
             identity: identity(),
-            card: Card::new(chip),
-            repeat_ns: repeat_ns.max(1),
+            card: Card::with_bus(chip, settings.card),
+            settings: Settings { repeat_ns: settings.repeat_ns.max(1), ..settings },
             powered: false,
             waiting: None,
             replies: VecDeque::new(),
+            busy_until_ns: 0,
             log: None,
             reported: None,
             repeat_at_ns: 0,
@@ -120,12 +133,12 @@ impl<C: SdioChip> Ushc<C> {
 
     /// Writes every command and every change of the interrupt line into this file.
     pub fn with_log(mut self, file: Option<CommandFile>) -> Self {
-        self.log = file.map(Log::new);
+        self.log = file.map(|file| Log::new(file, self.settings.bus_time));
         self
     }
 
     fn start_over(&mut self) {
-        (self.powered, self.waiting, self.reported) = (false, None, None);
+        (self.powered, self.waiting, self.reported, self.busy_until_ns) = (false, None, None, 0);
         self.replies.clear();
         if let Some(log) = &mut self.log {
             log.start_over();
@@ -144,6 +157,9 @@ impl<C: SdioChip> Ushc<C> {
             Some(len) => vec![0; len],
             None => data.to_vec(),
         };
+        if self.settings.bus_time {
+            self.busy_until_ns = now_ns.max(self.busy_until_ns).saturating_add(self.wire_ns(command));
+        }
         let answer = if self.powered { self.card.command(now_ns, command, &mut buffer) } else { Answer::Silence };
         self.counters.commands += 1;
         let (status, response) = match answer {
@@ -163,6 +179,23 @@ impl<C: SdioChip> Ushc<C> {
             self.replies.push_back(Reply::Data(if answer.is_success() { buffer } else { Vec::new() }));
         }
         self.replies.push_back(Reply::Status(StatusBlock { status, response }));
+    }
+
+    /// How long a command is on the wires.
+    fn wire_ns(&self, command: Command) -> u64 {
+        let hz = u64::from(self.counters.clock_hz);
+        if hz == 0 {
+            return 0;
+        }
+        let clocks = match self.card.data_of(command) {
+            Some((is_write, len)) => {
+                let argument = Extended::parse(command.argument);
+                let blocks = if argument.block_mode { u64::from(argument.count).max(1) } else { 1 };
+                clocks::extended(blocks, len as u64 / blocks, self.counters.bus_width, is_write)
+            }
+            None => clocks::COMMAND,
+        };
+        clocks.saturating_mul(1_000_000_000) / hz
     }
 
     /// Whether the host is to hear of the line now.
@@ -237,6 +270,7 @@ impl<C: SdioChip> Device for Ushc<C> {
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
+            ushc::BULK_IN if now_ns < self.busy_until_ns => InReply::Nak,
             ushc::BULK_IN => match self.replies.pop_front() {
                 Some(reply) => {
                     *transfer = match reply {
@@ -262,7 +296,7 @@ impl<C: SdioChip> Device for Ushc<C> {
                     return InReply::Nak;
                 }
                 self.reported = Some(line);
-                self.repeat_at_ns = self.now_ns + self.repeat_ns;
+                self.repeat_at_ns = self.now_ns + self.settings.repeat_ns;
                 self.counters.interrupt_transfers += 1;
                 let interrupt = if line { ushc::CARD_INTERRUPT } else { 0 };
                 transfer.extend([ushc::CARD_PRESENT | interrupt, 0, 0, 0]);
@@ -281,7 +315,8 @@ impl<C: SdioChip> Device for Ushc<C> {
         // What was due is no event any more: the host may have no transfer for it.
         let repeats = self.powered && self.reported == Some(true) && self.card.interrupts();
         let repeat = Some(self.repeat_at_ns).filter(|&at_ns| repeats && at_ns > self.now_ns);
-        [repeat, self.card.next_event()].into_iter().flatten().min()
+        let wires = Some(self.busy_until_ns).filter(|&at_ns| !self.replies.is_empty() && at_ns > self.now_ns);
+        [repeat, wires, self.card.next_event()].into_iter().flatten().min()
     }
 
     fn reset(&mut self, now_ns: u64) {

@@ -43,8 +43,15 @@ fn vendor(controller: &mut Ushc<Chip>, request: u8, value: u16) {
     assert_eq!(controller.control(0, setup, &[]), ControlReply::Accepted);
 }
 
+const SETTINGS: Settings =
+    Settings { repeat_ns: 500_000, bus_time: false, card: BusAbility { four_lines: true, high_speed: true } };
+
 fn powered() -> Ushc<Chip> {
-    let mut controller = Ushc::new(Chip(0), 500_000);
+    powered_with(SETTINGS)
+}
+
+fn powered_with(settings: Settings) -> Ushc<Chip> {
+    let mut controller = Ushc::new(Chip(0), settings);
     controller.reset(0);
     vendor(&mut controller, request::RESET, 0);
     vendor(&mut controller, request::POWER, 1);
@@ -138,6 +145,35 @@ proptest! {
             let _ = (reply(&mut controller), interrupt(&mut controller, number as u64));
         }
     }
+}
+
+#[test]
+fn a_reply_waits_for_the_wires() {
+    let mut controller = powered_with(Settings { bus_time: true, ..SETTINGS });
+    vendor(&mut controller, request::HOST_CONTROL, ushc::WIDTH_4);
+    command(&mut controller, number::IO_RW_DIRECT, 0, 0);
+    assert_eq!(status(&mut controller).status, 0, "without a clock there is no time");
+    // 25 MHz: a clock is 40 ns.
+    let hz = 25_000_000u32;
+    let setup =
+        Setup { request_type: 0x40, request: request::CLOCK, value: hz as u16, index: (hz >> 16) as u16, length: 0 };
+    controller.control(0, setup, &[]);
+    let at = |controller: &mut Ushc<Chip>, now_ns| {
+        let mut transfer = Vec::new();
+        controller.transfer_in(now_ns, ushc::BULK_IN, &mut transfer) == InReply::Unterminated
+    };
+    command(&mut controller, number::IO_RW_DIRECT, 0, 0);
+    assert_eq!(controller.next_event(), Some(112 * 40));
+    assert!(!at(&mut controller, 112 * 40 - 1) && at(&mut controller, 112 * 40));
+    assert_eq!(controller.next_event(), None, "nothing waits any more");
+    // 8 bytes over four lines: 16 clocks, and what is around them.
+    controller.advance(10_000);
+    let read = Extended { function: 1, count: 8, ..Extended::default() };
+    let block = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 8, argument: read.emit() };
+    controller.transfer_out(10_000, ushc::BULK_OUT, &block.emit());
+    let end = 10_000 + (114 + 16 + 18) * 40;
+    assert_eq!(controller.next_event(), Some(end));
+    assert!(!at(&mut controller, end - 1) && at(&mut controller, end) && at(&mut controller, end));
 }
 
 /// Records of a command log: time in ns, header, data.

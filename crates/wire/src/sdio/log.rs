@@ -19,6 +19,8 @@ const LINE: u8 = 2;
 const ANSWERED: u8 = 0x01;
 /// The host has fetched the status of the command.
 const FETCHED: u8 = 0x02;
+/// `took_ns` has the time that the command takes on the wires, as modelled.
+const BUS_TIME: u8 = 0x04;
 
 /// The header of a command's record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct LoggedCommand {
     pub response: Option<u32>,
     /// Whether the host has fetched what became of the command.
     pub fetched: bool,
+    /// Whether the controller let it take its time on the wires.
+    pub bus_time: bool,
     /// From the command to the time of its record, ns; [`TOOK_UNKNOWN`].
     pub took_ns: u32,
     /// The bus clock that the host has set, Hz; 0: none yet.
@@ -99,6 +103,7 @@ impl Record {
                     argument: word(8),
                     response: (flags & ANSWERED != 0).then(|| word(12)),
                     fetched: flags & FETCHED != 0,
+                    bus_time: flags & BUS_TIME != 0,
                     took_ns: word(16),
                     clock_hz: word(20),
                     bus_width: header[24],
@@ -121,7 +126,8 @@ impl Record {
             Self::Command(command) => {
                 header[5..7].copy_from_slice(&[COMMAND, command.number]);
                 let answered = if command.response.is_some() { ANSWERED } else { 0 };
-                header[7] = answered | if command.fetched { FETCHED } else { 0 };
+                header[7] =
+                    answered | if command.fetched { FETCHED } else { 0 } | if command.bus_time { BUS_TIME } else { 0 };
                 header[8..12].copy_from_slice(&command.argument.to_le_bytes());
                 header[12..16].copy_from_slice(&command.response.unwrap_or(0).to_le_bytes());
                 header[16..20].copy_from_slice(&command.took_ns.to_le_bytes());
@@ -148,6 +154,7 @@ mod tests {
             argument: 0x8000_0c08,
             response: Some(0x1008),
             fetched: true,
+            bus_time: true,
             took_ns: 0x0102_0304,
             clock_hz: 50_000_000,
             bus_width: 4,
@@ -155,7 +162,7 @@ mod tests {
             data_len: 0,
         };
         let bytes = Record::Command(command).emit();
-        assert_eq!(&bytes[..16], b"SDIO\x01\x01\x34\x03\x08\x0c\x00\x80\x08\x10\x00\x00");
+        assert_eq!(&bytes[..16], b"SDIO\x01\x01\x34\x07\x08\x0c\x00\x80\x08\x10\x00\x00");
         assert_eq!(&bytes[16..], b"\x04\x03\x02\x01\x80\xf0\xfa\x02\x04\x00\x80\x00\x00\x00\x00\x00");
         assert_eq!(&Record::Line(true).emit()[..8], b"SDIO\x01\x02\x01\x00");
     }
@@ -178,12 +185,12 @@ mod tests {
     proptest! {
         #[test]
         fn commands_come_back(
-            number in 0u8..64, argument: u32, response: Option<u32>, fetched: bool, took_ns: u32, clock_hz: u32,
+            number in 0u8..64, argument: u32, response: Option<u32>, fetched: bool, bus_time: bool, took_ns: u32, clock_hz: u32,
             bus_width: u8, block_bytes: u16, data: Vec<u8>,
         ) {
             let data_len = data.len() as u32;
             let command = LoggedCommand {
-                number, argument, response, fetched, took_ns, clock_hz, bus_width, block_bytes, data_len,
+                number, argument, response, fetched, bus_time, took_ns, clock_hz, bus_width, block_bytes, data_len,
             };
             let mut bytes = Record::Command(command).emit().to_vec();
             bytes.extend(&data);
