@@ -35,7 +35,8 @@ _HELPERS = re.compile(
     r"dump_stack(?:_lvl|_print_info)?|show_stack|unwind_backtrace|dump_backtrace|__warn|warn_slowpath_\w+|report_bug|handle_bug"
     r"|exc_\w+|asm_exc_\w+|do_(?:error_)?trap\w*|__die\w*|die\w*|show_regs\w*|oops_\w+|page_fault_oops|__do_kernel_fault|bug_handler"
     r"|call_break_hook|brk_handler|do_debug_exception|el1h?_\w+|show_free_areas|warn_alloc|__schedule_bug|_?printk|check_\w+_stall\w*"
-    r"|print_\w+_stall\w*|arch_trigger_\w+|nmi_\w+|rcu_dump_\w+|sched_show_task|__schedule|schedule(?:_timeout)?"
+    r"|print_\w+_stall\w*|arch_trigger_\w+|nmi_\w+|rcu_dump_\w+|sched_show_task|__schedule|schedule(?:_timeout|_preempt_disabled)?"
+    r"|__mutex_lock(?:_slowpath)?(?:\.\w+)*|mutex_lock(?:_nested)?"
 )
 """Functions that print the report, or wait; they are not where it went wrong."""
 
