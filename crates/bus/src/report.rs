@@ -499,7 +499,9 @@ pub struct Sdio {
     pub unanswered: u64,
     /// CMD52 and CMD53 whose response has an error.
     pub refused: u64,
-    /// CMD52 and CMD53 without an answer, or refused.
+    /// Commands whose data or response came to the host with a wrong CRC.
+    pub wrong_crc: u64,
+    /// CMD52 and CMD53 without an answer, refused, or with a wrong CRC.
     pub failed_transfers: u64,
     /// Commands whose status the host never fetched.
     pub not_fetched: u64,

@@ -45,6 +45,7 @@ impl Log {
             response,
             fetched: true,
             bus_time: self.bus_time,
+            wrong_crc: false,
             took_ns: 10_000,
             clock_hz: 25_000_000,
             bus_width: 4,
@@ -202,11 +203,15 @@ fn errors_are_those_of_transfers() {
     let argument = Extended { function: 2, count: 4, ..Extended::default() }.emit();
     log.send(number::IO_RW_EXTENDED, argument, Some(0x1200), &[]);
     log.send(number::IO_RW_EXTENDED, argument, None, &[]);
+    let wrong = LoggedCommand { number: 53, response: Some(0x1000), wrong_crc: true, ..LoggedCommand::default() };
+    log.wait_us(1);
+    log.record(Record::Command(wrong), &[], 0);
     let report = log.report();
-    assert_eq!((sdio(&report).refused, sdio(&report).failed_transfers, sdio(&report).unanswered), (1, 2, 2));
+    let found = sdio(&report);
+    assert_eq!((found.refused, found.wrong_crc, found.failed_transfers, found.unanswered), (1, 1, 3, 2));
     let (code, tone, text) = texts(&report)[0];
     assert_eq!((code, tone), ("sdio-errors", "bad"));
-    assert_eq!(text, "2 of 12 CMD52 and CMD53 failed: 1 refused, the others without an answer.");
+    assert_eq!(text, "3 of 13 CMD52 and CMD53 failed: 1 refused, 1 with a wrong CRC, the others without an answer.");
 }
 
 #[test]

@@ -130,8 +130,10 @@ class Sdio(Model):
     """Commands that the card did not answer; the host asks for what an SDIO card does not know while it enumerates."""
     refused: int
     """CMD52 and CMD53 whose response has an error."""
+    wrong_crc: int
+    """Commands whose data or response came to the host with a wrong CRC."""
     failed_transfers: int
-    """CMD52 and CMD53 without an answer, or refused."""
+    """CMD52 and CMD53 without an answer, refused, or with a wrong CRC."""
     not_fetched: int
     """Commands whose status the host never fetched."""
     took_us: Spread | None

@@ -74,7 +74,8 @@ def _packets(packets: SdioPackets | None) -> list[Fact]:
 def _failed(sdio: Sdio) -> str:
     return (
         f"{fmt.count(sdio.failed_transfers)} of {fmt.count(sdio.cmd52 + sdio.cmd53)} CMD52 and CMD53 "
-        f"({fmt.count(sdio.refused)} refused); of all commands {fmt.count(sdio.unanswered)} without an answer, "
+        f"({fmt.count(sdio.refused)} refused, {fmt.count(sdio.wrong_crc)} with a wrong CRC); "
+        f"of all commands {fmt.count(sdio.unanswered)} without an answer, "
         f"{fmt.count(sdio.not_fetched)} with a status that nobody fetched"
     )
 

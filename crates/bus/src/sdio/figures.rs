@@ -36,6 +36,7 @@ pub(crate) struct Commands {
     block_mode: u64,
     unanswered: u64,
     refused: u64,
+    wrong_crc: u64,
     failed_io: u64,
     not_fetched: u64,
     cut: u64,
@@ -114,12 +115,14 @@ impl Commands {
         self.cut_anywhere |= cut;
         let response = command.response.map(Response5::parse);
         let is_io = matches!(command.number, number::IO_RW_DIRECT | number::IO_RW_EXTENDED);
-        let done = is_io && response.is_some_and(|response| response.flags & flag::ERRORS == 0);
+        let is_accepted = response.is_some_and(|response| response.flags & flag::ERRORS == 0);
+        let done = is_io && is_accepted && !command.wrong_crc;
         if inside {
             self.commands += 1;
             self.cut += u64::from(cut);
-            self.unanswered += u64::from(command.response.is_none());
-            self.refused += u64::from(is_io && command.response.is_some() && !done);
+            self.unanswered += u64::from(command.response.is_none() && !command.wrong_crc);
+            self.refused += u64::from(is_io && command.response.is_some() && !is_accepted);
+            self.wrong_crc += u64::from(command.wrong_crc);
             self.failed_io += u64::from(is_io && !done);
             self.not_fetched += u64::from(!command.fetched);
             self.with_bus_time += u64::from(command.bus_time);
@@ -252,6 +255,7 @@ impl Commands {
             cut_commands: self.cut,
             unanswered: self.unanswered,
             refused: self.refused,
+            wrong_crc: self.wrong_crc,
             failed_transfers: self.failed_io,
             not_fetched: self.not_fetched,
             took_us: in_us(&self.took),

@@ -96,10 +96,11 @@ fn errors(sdio: &Sdio) -> Option<Verdict> {
     (sdio.failed_transfers > 0).then(|| {
         let io = sdio.cmd52 + sdio.cmd53;
         let text = format!(
-            "{} of {} CMD52 and CMD53 failed: {} refused, the others without an answer.",
+            "{} of {} CMD52 and CMD53 failed: {} refused, {} with a wrong CRC, the others without an answer.",
             figure(sdio.failed_transfers),
             figure(io),
-            figure(sdio.refused)
+            figure(sdio.refused),
+            figure(sdio.wrong_crc)
         );
         let tone = if sdio.failed_transfers * 1_000 < io { "neutral" } else { "bad" };
         verdict("sdio-errors", tone, text, Vec::new())

@@ -36,6 +36,7 @@ impl Log {
         block: CommandBlock,
         answer: Answer,
         data: &[u8],
+        wrong_crc: bool,
         host: &HostCounters,
     ) {
         let response = match answer {
@@ -47,6 +48,7 @@ impl Log {
             argument: block.argument,
             response,
             fetched: false,
+            wrong_crc,
             bus_time: self.bus_time,
             took_ns: TOOK_UNKNOWN,
             clock_hz: host.clock_hz,

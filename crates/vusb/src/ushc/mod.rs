@@ -13,11 +13,12 @@ use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
 use sdio::{Answer, BusAbility, Card, Command, Function};
-use wire::sdio::{clocks, number, Extended};
+use wire::sdio::command::flag;
+use wire::sdio::{clocks, number, Extended, Response5};
 use wire::usb::setup::Setup;
 use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
 
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{CommandFault, ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::functions::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
 use crate::record::CommandFile;
 use crate::statistics::DeviceStatistics;
@@ -85,6 +86,8 @@ pub struct Ushc<C> {
     replies: VecDeque<Reply>,
     /// Until when the wires are busy; no reply can be fetched before.
     busy_until_ns: u64,
+    /// What becomes of the next command.
+    fault: Option<CommandFault>,
     log: Option<Log>,
     /// What the last interrupt transfer has said of the line; `None`: none was sent yet, and the driver sees no card.
     reported: Option<bool>,
@@ -123,6 +126,7 @@ impl<C: SdioChip> Ushc<C> {
             waiting: None,
             replies: VecDeque::new(),
             busy_until_ns: 0,
+            fault: None,
             log: None,
             reported: None,
             repeat_at_ns: 0,
@@ -139,6 +143,7 @@ impl<C: SdioChip> Ushc<C> {
 
     fn start_over(&mut self) {
         (self.powered, self.waiting, self.reported, self.busy_until_ns) = (false, None, None, 0);
+        self.fault = None;
         self.replies.clear();
         if let Some(log) = &mut self.log {
             log.start_over();
@@ -160,23 +165,54 @@ impl<C: SdioChip> Ushc<C> {
         if self.settings.bus_time {
             self.busy_until_ns = now_ns.max(self.busy_until_ns).saturating_add(self.wire_ns(command));
         }
-        let answer = if self.powered { self.card.command(now_ns, command, &mut buffer) } else { Answer::Silence };
+        let fault = self.fault.take().filter(|_| self.powered);
+        if wanted.is_none() {
+            // What it writes is changed on the way.
+            fault.into_iter().for_each(|fault| fault.corrupt(&mut buffer));
+        }
+        let answer = match fault {
+            _ if !self.powered => Answer::Silence,
+            Some(CommandFault::NoAnswer) => Answer::Silence,
+            Some(CommandFault::Crc) if wanted.is_none() => Answer::Silence,
+            Some(CommandFault::Refused) => {
+                Answer::Response(Response5 { flags: flag::STATE_CMD | flag::ERROR, data: 0 }.emit())
+            }
+            _ => self.card.command(now_ns, command, &mut buffer),
+        };
+        let answer = match (fault, answer) {
+            (Some(fault @ CommandFault::Corrupt { .. }), Answer::Response(response)) if wanted.is_some() => {
+                fault.corrupt(&mut buffer);
+                Answer::Response(response)
+            }
+            // CMD52 has its byte in the response.
+            (Some(fault @ CommandFault::Corrupt { .. }), Answer::Response(response)) if block.block_bytes == 0 => {
+                let Response5 { flags, data } = Response5::parse(response);
+                let mut byte = [data];
+                fault.corrupt(&mut byte);
+                Answer::Response(Response5 { flags, data: byte[0] }.emit())
+            }
+            (_, answer) => answer,
+        };
         self.counters.commands += 1;
+        let has_data = block.block_bytes > 0;
+        let wrong_crc = fault == Some(CommandFault::Crc);
         let (status, response) = match answer {
-            Answer::Response(response) => (0, response),
+            Answer::Response(response) => (if wrong_crc { error::DATA | error::CRC } else { 0 }, response),
             Answer::Silence => {
-                self.counters.timeouts += 1;
-                let data = if block.block_bytes > 0 { error::DATA } else { 0 };
-                (error::COMMAND | error::TIMEOUT | data, 0)
+                let data = if has_data { error::DATA } else { 0 };
+                let why = if wrong_crc { error::CRC } else { error::TIMEOUT };
+                self.counters.timeouts += u64::from(!wrong_crc);
+                (error::COMMAND | why | data, 0)
             }
         };
+        let whole = answer.is_success() && !wrong_crc;
         if let Some(log) = &mut self.log {
-            let moved = if wanted.is_some() && !answer.is_success() { &[] } else { &buffer[..] };
-            log.carried_out(began_ns, block, answer, moved, &self.counters);
+            let moved = if wanted.is_some() && !whole { &[] } else { &buffer[..] };
+            log.carried_out(began_ns, block, answer, moved, wrong_crc, &self.counters);
         }
         if reads {
             // A command that failed has no data; the host waits for a transfer all the same.
-            self.replies.push_back(Reply::Data(if answer.is_success() { buffer } else { Vec::new() }));
+            self.replies.push_back(Reply::Data(if whole { buffer } else { Vec::new() }));
         }
         self.replies.push_back(Reply::Status(StatusBlock { status, response }));
     }
@@ -333,7 +369,16 @@ impl<C: SdioChip> Device for Ushc<C> {
         self.card.function_mut().readable(now_ns, fd);
     }
 
+    fn command(&self, endpoint: u8, data: &[u8]) -> Option<Command> {
+        let block = CommandBlock::parse(data).filter(|_| endpoint == ushc::BULK_OUT && self.waiting.is_none())?;
+        Some(Command { number: block.number, argument: block.argument })
+    }
+
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        if let Effect::Command(fault) = effect {
+            self.fault = Some(fault);
+            return true;
+        }
         self.card.function_mut().inject(now_ns, effect)
     }
 

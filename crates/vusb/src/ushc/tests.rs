@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 use sdio::CardIdentity;
 use wire::sdio::command::flag;
+use wire::sdio::log::Record;
 use wire::sdio::{registers as at, Direct, Response5};
 
-use wire::sdio::log::Record;
-
 use super::*;
+use crate::fault::{Faulty, Script};
 
 /// A card whose function interrupts as long as register 0 is set.
 struct Chip(u8);
@@ -246,4 +246,81 @@ fn every_command_is_in_the_log_with_its_time_and_data() {
     assert_eq!(Response5::parse(refused.response.unwrap()).flags & flag::ERRORS, flag::FUNCTION_NUMBER);
     let last = commands[5].1;
     assert_eq!((last.response, last.fetched, last.took_ns), (None, false, u32::MAX));
+}
+
+/// A controller around which a fault script is.
+fn with_faults(script: &str) -> Faulty<Ushc<Chip>> {
+    let mut device = Faulty::new(powered(), Script::parse(script).unwrap());
+    device.reset(0);
+    let setup = Setup { request_type: 0x40, request: request::POWER, value: 1, index: 0, length: 0 };
+    device.control(0, setup, &[]);
+    device
+}
+
+/// A command with the data that it writes: the data of its reply, where it reads, and the status.
+fn exchange(device: &mut Faulty<Ushc<Chip>>, argument: Extended, data: &[u8]) -> (Option<Vec<u8>>, StatusBlock) {
+    let block = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 4, argument: argument.emit() };
+    device.transfer_out(0, ushc::BULK_OUT, &block.emit());
+    if argument.write {
+        device.transfer_out(0, ushc::BULK_OUT, data);
+    }
+    let mut next = || {
+        let mut transfer = Vec::new();
+        assert_eq!(device.transfer_in(0, ushc::BULK_IN, &mut transfer), InReply::Unterminated);
+        transfer
+    };
+    let read = (!argument.write).then(&mut next);
+    (read, StatusBlock::parse(&next()).unwrap())
+}
+
+#[test]
+fn faults_happen_to_the_commands_that_they_name() {
+    let script = |action: &str| {
+        format!("[[fault]]\nname = \"f\"\ncommand = 53\nfunction = 1\naddress = 7\nnth = 2\ntimes = 1\n{action}\n")
+    };
+    let read = Extended { function: 1, address: 7, count: 4, ..Extended::default() };
+    let other = Extended { address: 8, ..read };
+    let whole = (Some(vec![0; 4]), 0);
+    for (action, second) in [
+        ("action = \"no_answer\"", (Some(Vec::new()), error::COMMAND | error::TIMEOUT | error::DATA)),
+        ("action = \"crc\"", (Some(Vec::new()), error::DATA | error::CRC)),
+        ("action = \"refuse\"", (Some(Vec::new()), 0)),
+        ("action = \"corrupt\"\nor = 0x201\nxor = 0x80", (Some(vec![0x81, 0x82, 0x80, 0x80]), 0)),
+    ] {
+        let mut device = with_faults(&script(action));
+        let mut done = |argument| {
+            let (data, status) = exchange(&mut device, argument, &[]);
+            ((data, status.status), status.response)
+        };
+        // The second of those that are named, whatever comes between.
+        assert_eq!((done(read).0, done(other).0), (whole.clone(), whole.clone()), "{action}");
+        let (found, response) = done(read);
+        assert_eq!(found, second, "{action}");
+        let flags = Response5::parse(response).flags & flag::ERRORS;
+        assert_eq!(flags, if action.contains("refuse") { flag::ERROR } else { 0 }, "{action}");
+        assert_eq!(done(read).0, whole, "{action}");
+        let mut struck = Vec::new();
+        device.struck(&mut struck);
+        assert_eq!(struck.len(), 1, "{action}");
+    }
+}
+
+#[test]
+fn what_a_card_does_not_get_it_does_not_do() {
+    let write = Extended { write: true, function: 1, count: 4, ..Extended::default() };
+    let read = Extended { write: false, ..write };
+    for (action, kept) in [("no_answer", 0), ("crc", 0), ("refuse", 0), ("corrupt\"\nxor = 3 #", 4 ^ 3)] {
+        let mut device = with_faults(&format!("[[fault]]\ncommand = 53\ndirection = \"out\"\naction = \"{action}\"\n"));
+        exchange(&mut device, write, &[1, 2, 3, 4]);
+        assert_eq!(exchange(&mut device, read, &[]).0, Some(vec![kept; 4]), "{action}");
+    }
+    // Data that look like a command are none.
+    let mut device = with_faults("[[fault]]\ncommand = 53\nnth = 2\naction = \"no_answer\"\n");
+    let write = Extended { count: 8, ..write };
+    let data = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 4, argument: write.emit() }.emit();
+    exchange(&mut device, write, &data);
+    assert_eq!(
+        exchange(&mut device, Extended { write: false, ..write }, &[]).1.status,
+        error::COMMAND | error::TIMEOUT | error::DATA
+    );
 }

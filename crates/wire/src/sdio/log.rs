@@ -21,6 +21,8 @@ const ANSWERED: u8 = 0x01;
 const FETCHED: u8 = 0x02;
 /// `took_ns` has the time that the command takes on the wires, as modelled.
 const BUS_TIME: u8 = 0x04;
+/// The host has seen a wrong CRC.
+const WRONG_CRC: u8 = 0x08;
 
 /// The header of a command's record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct LoggedCommand {
     pub fetched: bool,
     /// Whether the controller let it take its time on the wires.
     pub bus_time: bool,
+    /// The host has seen a wrong CRC: of the data, or where there is no response of that.
+    pub wrong_crc: bool,
     /// From the command to the time of its record, ns; [`TOOK_UNKNOWN`].
     pub took_ns: u32,
     /// The bus clock that the host has set, Hz; 0: none yet.
@@ -104,6 +108,7 @@ impl Record {
                     response: (flags & ANSWERED != 0).then(|| word(12)),
                     fetched: flags & FETCHED != 0,
                     bus_time: flags & BUS_TIME != 0,
+                    wrong_crc: flags & WRONG_CRC != 0,
                     took_ns: word(16),
                     clock_hz: word(20),
                     bus_width: header[24],
@@ -125,9 +130,13 @@ impl Record {
         match self {
             Self::Command(command) => {
                 header[5..7].copy_from_slice(&[COMMAND, command.number]);
-                let answered = if command.response.is_some() { ANSWERED } else { 0 };
-                header[7] =
-                    answered | if command.fetched { FETCHED } else { 0 } | if command.bus_time { BUS_TIME } else { 0 };
+                let flags = [
+                    (command.response.is_some(), ANSWERED),
+                    (command.fetched, FETCHED),
+                    (command.bus_time, BUS_TIME),
+                    (command.wrong_crc, WRONG_CRC),
+                ];
+                header[7] = flags.into_iter().filter(|(is_so, _)| *is_so).fold(0, |all, (_, flag)| all | flag);
                 header[8..12].copy_from_slice(&command.argument.to_le_bytes());
                 header[12..16].copy_from_slice(&command.response.unwrap_or(0).to_le_bytes());
                 header[16..20].copy_from_slice(&command.took_ns.to_le_bytes());
@@ -155,6 +164,7 @@ mod tests {
             response: Some(0x1008),
             fetched: true,
             bus_time: true,
+            wrong_crc: false,
             took_ns: 0x0102_0304,
             clock_hz: 50_000_000,
             bus_width: 4,
@@ -185,12 +195,12 @@ mod tests {
     proptest! {
         #[test]
         fn commands_come_back(
-            number in 0u8..64, argument: u32, response: Option<u32>, fetched: bool, bus_time: bool, took_ns: u32, clock_hz: u32,
+            number in 0u8..64, argument: u32, response: Option<u32>, fetched: bool, bus_time: bool, wrong_crc: bool, took_ns: u32, clock_hz: u32,
             bus_width: u8, block_bytes: u16, data: Vec<u8>,
         ) {
             let data_len = data.len() as u32;
             let command = LoggedCommand {
-                number, argument, response, fetched, bus_time, took_ns, clock_hz, bus_width, block_bytes, data_len,
+                number, argument, response, fetched, bus_time, wrong_crc, took_ns, clock_hz, bus_width, block_bytes, data_len,
             };
             let mut bytes = Record::Command(command).emit().to_vec();
             bytes.extend(&data);
