@@ -45,7 +45,8 @@ def run(folder: Path, chip: Chip, command: str, kernel: str = "6.12") -> Any:
     """Boots a guest with the card, lets the command run in its laboratory, and gives what was counted."""
     image, chips = built_image(kernel), built_chips()
     script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
-    overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: chips})
+    files = {**chip.files(), IN_GUEST: chips}
+    overlay = Overlay(script=script, environment=chip.variables(), files=files)
     computer = Computer(mode=Mode.EXACT, shift=1, limit_s=150)
     ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=1_800))
     assert ended.status == 0, (folder / "stderr").read_text()
@@ -101,6 +102,47 @@ def test_the_command_log_has_what_the_card_counted(
     if options:
         # 114 clocks of 40 ns are the least that a CMD53 can take.
         assert found.cmd53_took_us.min >= 114 * 0.04
+
+
+FAULTS = """\
+[[fault]]
+name = "crc"
+command = 53
+function = 1
+address = 0x800
+direction = "in"
+nth = 40
+times = 1
+action = "crc"
+
+[[fault]]
+name = "silence"
+command = 53
+function = 1
+address = 0x400
+nth = 60
+times = 1
+action = "no_answer"
+"""
+
+
+@pytest.mark.slow
+def test_the_driver_sees_the_commands_fail_that_a_script_names(tmp_path: Path) -> None:
+    """The log and the fault's own counters agree, and the driver goes on."""
+    (tmp_path / "faults.toml").write_text(FAULTS, encoding="utf-8")
+    chip = Chip(
+        "ar6003", "ath6kl_sdio", security="open", ap="builtin", command_log=COMMAND_LOG, faults=tmp_path / "faults.toml"
+    )
+    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.2 10.80.210.1 || true")
+    assert {fault["name"]: fault["struck"] for fault in counted["faults"]} == {"crc": 1, "silence": 1}
+    assert all(fault["transfers"] >= PINGS for fault in counted["faults"])
+    found = bus.analyze(tmp_path / "files" / COMMAND_LOG).sdio
+    assert found is not None
+    assert (found.wrong_crc, found.failed_transfers, found.refused) == (1, 2, 0)
+    assert found.unanswered == counted["sdio"]["host"]["timeouts"] == counted["sdio"]["card"]["unknown_commands"] + 1
+    received = re.search(r"([0-9]+) received", (tmp_path / "stdout").read_text())
+    assert received is not None
+    assert int(received[1]) >= PINGS // 2
 
 
 @pytest.mark.slow
