@@ -198,6 +198,46 @@ fn qmi(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// A command log: the card's identity, the start of its firmware, and a message.
+fn sdio_log() -> Result<Vec<u8>, Box<dyn Error>> {
+    use wire::sdio::htc::{Header, ToHost};
+    use wire::sdio::log::{LoggedCommand, Record};
+    use wire::sdio::{number, Direct, Extended};
+
+    let mut writer = PcapWriter::new(Vec::new(), PcapSettings::nanos(LinkType::SDIO_LOG))?;
+    let mut at_ns = 1_000_000_000;
+    let mut record = |record: Record, data: &[u8]| {
+        at_ns += 50_000;
+        let bytes = [&record.emit()[..], data].concat();
+        writer.write(at_ns, bytes.len() as u32, &bytes)
+    };
+    let command = |number, argument, response, data_len: usize| {
+        let known = LoggedCommand { fetched: true, took_ns: 9_000, clock_hz: 25_000_000, bus_width: 4, ..Default::default() };
+        Record::Command(LoggedCommand { number, argument, response, data_len: data_len as u32, ..known })
+    };
+    record(command(number::GO_IDLE_STATE, 0, None, 0), &[])?;
+    let chain = [0x20, 4, 0x71, 0x02, 0x01, 0x03, 0xff];
+    for (address, value) in [(9, 0), (10, 0x10), (11, 0)].into_iter().chain((0x1000..).zip(chain)) {
+        let argument = Direct { address, ..Direct::default() }.emit();
+        record(command(number::IO_RW_DIRECT, argument, Some(0x1000 | value), 0), &[])?;
+    }
+    let connected = ToHost::Connected { service: 0x101, endpoint: 2, message_max: 2048 }.emit();
+    let header = |endpoint, len: usize| Header { endpoint, payload_len: len as u16, ..Header::default() }.emit();
+    let messages = [
+        (true, vec![1, 0, 0, 0]),
+        (false, [&header(0, connected.len())[..], &connected].concat()),
+        (true, [&header(2, 20)[..], &[7; 20]].concat()),
+    ];
+    record(Record::Line(true), &[])?;
+    for (write, data) in messages {
+        let count = data.len() as u16;
+        let address = if write { 0x1000 - u32::from(count) } else { 0x800 };
+        let argument = Extended { write, function: 1, incrementing: true, address, count, block_mode: false };
+        record(command(number::IO_RW_EXTENDED, argument.emit(), Some(0x1000), data.len()), &data)?;
+    }
+    Ok(writer.into_inner())
+}
+
 fn usb(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     use wire::usb::{ntb, qmap, rndis};
 
@@ -241,5 +281,6 @@ fn usb(seeds: &mut Seeds) -> Result<(), Box<dyn Error>> {
     seeds.insert(("bus", "text".to_owned()), line);
     let snoop = b"000001:  OUT: 000001 ms 000001 ms 80 06 00 01 00 00 12 00 <<< 12 01 10 01\n".to_vec();
     seeds.insert(("bus", "usbsnoop".to_owned()), snoop);
+    seeds.insert(("bus", "sdio".to_owned()), sdio_log()?);
     Ok(())
 }

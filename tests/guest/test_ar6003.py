@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from guests_here import built_chips, built_image
-from txop.guest.chips import IN_GUEST, Chip
+from txop import bus
+from txop.guest.chips import COMMAND_LOG, IN_GUEST, Chip
 from txop.guest.exactness import difference
 from txop.guest.qemu import Computer, Mode
 from txop.guest.running import run_guest
@@ -20,6 +21,7 @@ from txop.guest_image.firmware import firmware_files
 from txop.guest_image.overlay import Overlay
 
 PINGS = 20
+SLOW_BUS = ("--bus-time", "--card-lines", "1", "--card-mhz", "25")
 
 
 def test_the_firmware_is_a_chain_of_records() -> None:
@@ -43,7 +45,8 @@ def run(folder: Path, chip: Chip, command: str, kernel: str = "6.12") -> Any:
     """Boots a guest with the card, lets the command run in its laboratory, and gives what was counted."""
     image, chips = built_image(kernel), built_chips()
     script = f"txop-lab up || exit\n{command} || exit\ntxop-lab down\n"
-    overlay = Overlay(script=script, environment=chip.variables(), files={IN_GUEST: chips})
+    files = {**chip.files(), IN_GUEST: chips}
+    overlay = Overlay(script=script, environment=chip.variables(), files=files)
     computer = Computer(mode=Mode.EXACT, shift=1, limit_s=150)
     ended = asyncio.run(run_guest(image, overlay, computer, results=folder, wall_limit_s=1_800))
     assert ended.status == 0, (folder / "stderr").read_text()
@@ -70,6 +73,76 @@ def test_it_associates_with_hostapd_and_encrypts_in_the_card(tmp_path: Path) -> 
     assert counted["htc"]["malformed"] == 0
     run(tmp_path / "other", Chip("ar6003", "ath6kl_sdio"), command)
     assert difference(tmp_path / "one", tmp_path / "other") is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "lines", "mhz"), [((), 4, 50), (SLOW_BUS, 1, 25)], ids=["fast", "slow"])
+def test_the_command_log_has_what_the_card_counted(
+    tmp_path: Path, options: tuple[str, ...], lines: int, mhz: int
+) -> None:
+    """Two accounts of one guest: the card's own, and the log as ``txop bus`` reads it. The driver sets the bus as the
+    card can."""
+    chip = Chip("ar6003", "ath6kl_sdio", security="open", ap="builtin", command_log=COMMAND_LOG, options=options)
+    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.05 10.80.210.1")
+    found = bus.analyze(tmp_path / "files" / COMMAND_LOG).sdio
+    assert found is not None
+    assert found.packets is not None
+    card, host = counted["sdio"]["card"], counted["sdio"]["host"]
+    assert (found.card, found.bus_width, found.clock_hz) == ("0271:0301", lines, mhz * 1_000_000)
+    assert (host["bus_width"], host["clock_hz"]) == (lines, mhz * 1_000_000)
+    assert (found.commands, found.unanswered) == (host["commands"], host["timeouts"])
+    assert (found.cmd52_reads, found.cmd52_writes) == (card["cmd52_reads"], card["cmd52_writes"])
+    assert (found.cmd53_reads, found.cmd53_writes) == (card["cmd53_reads"], card["cmd53_writes"])
+    assert (found.read_bytes, found.written_bytes) == (card["cmd53_read_bytes"], card["cmd53_written_bytes"])
+    assert found.interrupts == card["interrupts"]
+    assert (found.packets.to_card, found.packets.to_host) == (counted["tx"]["frames"], counted["rx"]["delivered"])
+    assert found.packets.to_card > PINGS
+    assert found.bus_time is bool(options)
+    assert found.cmd53_took_us is not None
+    if options:
+        # 114 clocks of 40 ns are the least that a CMD53 can take.
+        assert found.cmd53_took_us.min >= 114 * 0.04
+
+
+FAULTS = """\
+[[fault]]
+name = "crc"
+command = 53
+function = 1
+address = 0x800
+direction = "in"
+nth = 40
+times = 1
+action = "crc"
+
+[[fault]]
+name = "silence"
+command = 53
+function = 1
+address = 0x400
+nth = 60
+times = 1
+action = "no_answer"
+"""
+
+
+@pytest.mark.slow
+def test_the_driver_sees_the_commands_fail_that_a_script_names(tmp_path: Path) -> None:
+    """The log and the fault's own counters agree, and the driver goes on."""
+    (tmp_path / "faults.toml").write_text(FAULTS, encoding="utf-8")
+    chip = Chip(
+        "ar6003", "ath6kl_sdio", security="open", ap="builtin", command_log=COMMAND_LOG, faults=tmp_path / "faults.toml"
+    )
+    counted = run(tmp_path, chip, f"dut ping -q -c {PINGS} -i 0.2 10.80.210.1 || true")
+    assert {fault["name"]: fault["struck"] for fault in counted["faults"]} == {"crc": 1, "silence": 1}
+    assert all(fault["transfers"] >= PINGS for fault in counted["faults"])
+    found = bus.analyze(tmp_path / "files" / COMMAND_LOG).sdio
+    assert found is not None
+    assert (found.wrong_crc, found.failed_transfers, found.refused) == (1, 2, 0)
+    assert found.unanswered == counted["sdio"]["host"]["timeouts"] == counted["sdio"]["card"]["unknown_commands"] + 1
+    received = re.search(r"([0-9]+) received", (tmp_path / "stdout").read_text())
+    assert received is not None
+    assert int(received[1]) >= PINGS // 2
 
 
 @pytest.mark.slow

@@ -31,6 +31,14 @@ def test_what_a_device_captures_is_named_by_its_format() -> None:
     assert (chip.air, chip.usb) == ("air.pcapng", "usb.pcapng")
 
 
+def test_the_commands_of_an_sdio_card_can_be_logged() -> None:
+    chip = DeviceOptions("ar6003", ap="builtin").chip(CaptureOptions(command_log=True))
+    assert chip is not None
+    assert chip.variables()["LAB_OPTIONS"] == f"--command-log {OUT}/sdio.pcapng"
+    with pytest.raises(UserError, match="rtl8188cus gets no SDIO commands"):
+        DeviceOptions("rtl8188cus").chip(CaptureOptions(command_log=True))
+
+
 def test_the_script_of_faults_goes_into_the_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script, program = tmp_path / "faults.toml", tmp_path / "txop-vusb"
     for path in (script, program):

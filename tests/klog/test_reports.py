@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from txop.klog import name_faults
+
 X86_WARNING = """\
 [ 100.000000] ------------[ cut here ]------------
 [ 100.000001] WARNING: CPU: 1 PID: 412 at net/mac80211/rx.c:4914 ieee80211_rx_list+0x8f4/0xa10 [mac80211]
@@ -204,3 +206,44 @@ def test_reasons_and_status_codes_have_names(name, values):
 def test_usb_errors_say_what_they_mean_on_the_bus(name, values):
     (fault,) = name("mt76x0u 1-2:1.0: rx urb failed: -71").faults
     assert values(fault)["errno"][0][1].startswith("EPROTO (no answer")
+
+
+HUNG = """\
+[   42.208370] INFO: task kworker/0:1:10 blocked for more than 21 seconds.
+[   42.208717] Call Trace:
+[   42.208731]  <TASK>
+[   42.208746]  __schedule+0x4e0/0xbf0
+[   42.208811]  schedule_preempt_disabled+0x15/0x30
+[   42.208843]  __mutex_lock.constprop.0+0x37d/0x6f0
+[   42.208885]  {first}+0x118/0x4b0 [cfg80211]
+[   42.209910]  notifier_call_chain+0x5d/0xd0
+[   42.209939]  __dev_close_many+0x62/0x120
+[   42.209972]  dev_close_many+0xa9/0x180
+[   42.210039]  unregister_netdevice_many_notify+0x1a4/0x990
+[   42.210103]  unregister_netdevice_queue+0xf0/0x130
+[   42.210138]  _cfg80211_unregister_wdev+0x1c4/0x210 [cfg80211]
+[   42.210500]  sdio_a+0x1/0x2
+[   42.210600]  sdio_b+0x1/0x2
+[   42.210840]  {last}
+[   42.213654]  </TASK>
+[   42.300000]  ath6kl_cfg80211_vif_cleanup+0xda/0x100 [ath6kl_core]
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "named"),
+    [
+        ("cfg80211_netdev_notifier_call", "ath6kl_cfg80211_vif_cleanup+0xda/0x100 [ath6kl_core]", True),
+        ("cfg80211_netdev_notifier_call", "? ath6kl_cfg80211_vif_cleanup+0xda/0x100 [ath6kl_core]", False),
+        ("cfg80211_netdev_notifier_call", "brcmf_remove+0xda/0x100 [brcmfmac]", False),
+        ("cfg80211_event_work", "ath6kl_cfg80211_vif_cleanup+0xda/0x100 [ath6kl_core]", False),
+    ],
+)
+def test_a_deadlock_is_told_from_other_tasks_that_hang_by_its_call_trace(first, last, named):
+    """A frame behind those that are shown counts, one that is only perhaps in the trace or behind its end does not."""
+    faults = {fault.key: fault for fault in name_faults(HUNG.format(first=first, last=last).splitlines()).faults}
+    assert set(faults) == {"kernel-hung-task", *(["ath6kl-removal-deadlock"] if named else [])}
+    assert faults["kernel-hung-task"].function == first
+    if named:
+        assert faults["ath6kl-removal-deadlock"].driver == "ath6kl_sdio"
+        assert faults["ath6kl-removal-deadlock"].frames[0] == f"{first} [cfg80211]"

@@ -56,6 +56,8 @@ def no_locks_of_ones_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
         ('faults = "deep.toml"', "", ("guest", "faults"), "deep.toml"),
         ('faults = "bytes.toml"', "", ("guest", "faults"), "is not UTF-8"),
         ('device = "qmi-modem"\nsecurity = "wpa2"', "", ("guest", "security"), "(qmi-modem) has no security"),
+        ("", "sdio = { lines = 1 }", ("arm", 1, "guest", "sdio"), "rtl8188cus is not on an SDIO bus"),
+        ('device = "ncm"\nsdio = {}', "", ("guest", "sdio"), "ncm is not on an SDIO bus"),
         ("", 'device = "ncm"\nchannel = 6', ("arm", 1, "guest", "channel"), "(ncm) has no channel"),
         ("", 'device = "ncm"\ndriver = "rtl8xxxu"', ("arm", 1, "guest", "driver"), "does not know a ncm"),
         ("", 'modem = { mux = "rmnet" }', ("arm", 1, "guest", "modem"), "has no settings of a network function"),
@@ -155,6 +157,28 @@ def test_settings_of_cdc_ncm_are_those_of_its_folder_in_sysfs(parse: Callable[[s
         "cdc_ncm/min_tx_pkt=0",
         "cdc_ncm/tx_timer_usecs=5",
     ]
+
+
+def test_an_arm_lays_its_sdio_bus_over_that_of_the_plan(parse: Callable[[str], LoadedPlan]) -> None:
+    guest = 'device = "ar6003"\n[guest.sdio]\nbus_time = true\nlines = 1\n'
+    plan = parse(PLAN.format(guest=guest, arm="sdio = { clock_mhz = 25, bundle = 1 }")).plan
+    assert not check(parse(PLAN.format(guest=guest, arm="sdio = { lines = 4 }")), files=False).problems
+    first, second = (chip_of(plan.guest.varied(arm.guest)).options for arm in plan.arm if plan.guest is not None)
+    common = ("--interrupt-us", "500", "--assume")
+    assert first == (
+        "--bus-time",
+        "--card-lines",
+        "1",
+        "--card-mhz",
+        "50",
+        *common,
+        "bundle=8",
+        "--assume",
+        "credits=20",
+    )
+    assert second[:5] == ("--bus-time", "--card-lines", "1", "--card-mhz", "25")
+    assert "bundle=1" in second
+    check_options("ar6003", "builtin", second, ())
 
 
 def test_a_negotiated_path_has_a_multiplexer(parse: Callable[[str], LoadedPlan]) -> None:

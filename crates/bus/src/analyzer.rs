@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use capture::report::Window;
 use capture::Place;
 use hashbrown::HashMap;
+use wire::sdio::log::Record;
 use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
 use wire::usb::TransferType;
@@ -20,6 +21,7 @@ use crate::payload::{inspect, Framing, Hints};
 use crate::qmi;
 use crate::report::{self, Report, Summary};
 use crate::requests::Requests;
+use crate::sdio::{self, Commands};
 use crate::totals::{Source, Totals};
 use crate::verdict;
 
@@ -59,6 +61,8 @@ struct Pending {
 #[derive(Debug, Default)]
 pub struct Analyzer {
     pub(crate) summary: Totals,
+    /// Of a command log.
+    commands: Commands,
     /// Submissions seen, of whatever place.
     order: u64,
     /// Requests of the window that came back after it.
@@ -105,6 +109,19 @@ impl Analyzer {
             EventKind::Completion => self.complete(event, key),
             EventKind::SubmissionError => self.refuse(event, key),
         }
+    }
+
+    /// Takes the next record of a command log.
+    pub(crate) fn push_command(&mut self, time_ns: Option<i64>, record: &Record, data: &[u8], place: Place) {
+        if place == Place::Inside {
+            self.time(time_ns.map(|ns| ns.div_euclid(1_000)));
+        }
+        self.commands.push(time_ns, record, data, place);
+    }
+
+    /// Records that this is about: requests, and those of a command log.
+    pub(crate) fn records(&self) -> u64 {
+        self.summary.records + self.commands.records
     }
 
     /// Takes the next event, which lies outside the window.
@@ -422,6 +439,7 @@ impl Analyzer {
         }
         let cut_messages = self.devices.values().map(|device| device.qmi.cut()).sum();
         let layer = match totals.layers {
+            [0, 0, 0] if self.commands.records > 0 => "sdio",
             [0, 0, 0] => "none",
             [_, 0, 0] => "urb",
             [0, _, 0] => "irp",
@@ -435,7 +453,7 @@ impl Analyzer {
             tool: format!("txop {}", env!("CARGO_PKG_VERSION")),
             origin: source.origin.to_owned(),
             path: source.path.clone(),
-            records: totals.records,
+            records: self.records(),
             summary: Summary {
                 container: source.container.clone(),
                 compression: source.compression.to_owned(),
@@ -485,8 +503,10 @@ impl Analyzer {
             requests: self.requests.report(),
             qmi_messages,
             data_formats,
+            sdio: self.commands.report(),
         };
         report.summary.limits = limits::limits(&report, totals, source, cut_messages);
+        report.summary.limits.extend(sdio::limits(&report));
         report.verdicts = verdict::verdicts(&report);
         report
     }

@@ -17,6 +17,7 @@ mod qmi;
 mod rate;
 pub mod report;
 mod requests;
+mod sdio;
 mod source;
 mod totals;
 mod traffic;

@@ -53,7 +53,7 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
                 if n == 1 { "1 record was".to_owned() } else { format!("{} records were", figure(n)) }
             ),
         ),
-        None if !source.is_text => add(
+        None if !source.is_text && layer != "sdio" => add(
             "drops-unknown",
             "The file does not say how many records were dropped while \
              capturing; completions without their submission would show it."

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use capture::{Bound, OpenError, Place, Placing, Reader, Window};
 use wire::linktype::LinkType;
 use wire::pcap::ByteOrder;
+use wire::sdio::log::{NoRecord, Record};
 use wire::usb::usbmon::{EventKind, LONG_HEADER, SHORT_HEADER};
 use wire::usb::{usbmon_text, EndpointAddress, TransferType};
 
@@ -234,7 +235,7 @@ fn records(mut reader: Reader, path: String, options: &Options, progress: &mut d
         return Err(Error::NoWindow("its records have no time, so none can be said to lie in a window"));
     }
     let totals = &analyzer.summary;
-    if totals.records + totals.other_requests == 0 && totals.not_usb > 0 {
+    if analyzer.records() + totals.other_requests == 0 && totals.not_usb > 0 {
         return Err(Error::NotUsb(not_usb(&source)));
     }
     Ok(analyzer.report(&source))
@@ -256,6 +257,18 @@ fn take(
         LinkType::USB_LINUX => event::from_usbmon(number, time_us, data, order, SHORT_HEADER),
         LinkType::USB_LINUX_MMAPPED => event::from_usbmon(number, time_us, data, order, LONG_HEADER),
         LinkType::USBPCAP => event::from_usbpcap(number, time_us, data),
+        LinkType::SDIO_LOG => {
+            match Record::parse(data) {
+                Ok((record, data)) => analyzer.push_command(time_ns, &record, data, place),
+                // A capture of another user of the link type has no magic in any record.
+                Err(NoRecord::Magic) => analyzer.summary.not_usb += u64::from(place == Place::Inside),
+                Err(why) if place == Place::Inside => {
+                    analyzer.unreadable(|| format!("record {number} at byte {offset}: {why}"));
+                }
+                Err(_) => {}
+            }
+            return;
+        }
         _ => {
             analyzer.summary.not_usb += u64::from(place == Place::Inside);
             return;
@@ -284,6 +297,8 @@ fn not_usb(source: &Source) -> String {
     let advice = if has(288) {
         "this is a capture of the wires (a USB analyser's packets), not of transfer requests: capture with usbmon on \
          Linux or USBPcap on Windows"
+    } else if has(LinkType::SDIO_LOG.0) {
+        "this link type is for everybody's own use, and another program than txop wrote this"
     } else if has(266) {
         "macOS' own format is not read: capture with usbmon on Linux or USBPcap on Windows"
     } else if source.link_types.keys().any(|(number, _)| LinkType(*number).is_wlan()) {

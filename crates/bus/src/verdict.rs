@@ -2,6 +2,7 @@
 
 use crate::conclusion::{counted, figure, thousands, unit, verdict};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
+use crate::sdio;
 
 /// Transfers below which nothing is concluded about aggregation.
 const ENOUGH: u64 = 20;
@@ -25,6 +26,7 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
         found.extend(faults(report, device, &traffic));
         found.extend(errors(device, &endpoints));
     }
+    found.extend(sdio::verdicts(report));
     if found.is_empty() && report.traffic.iter().all(|row| matches!(row.framing.as_str(), "other" | "mass-storage")) {
         let transfers: u64 = report.traffic.iter().map(|row| row.transfers).sum();
         let text = match transfers {

@@ -6,6 +6,7 @@ mod air;
 #[cfg(feature = "link")]
 mod link_air;
 mod output;
+mod sdio;
 mod settings;
 mod spool;
 mod usb;
@@ -13,6 +14,7 @@ mod usb;
 pub use air::{AirRecorder, OnAir};
 #[cfg(feature = "link")]
 pub use link_air::{address, AirCapture, Network};
+pub use sdio::SdioCapture;
 pub use settings::{CaptureSettings, CaptureStatus, Origin};
 pub use spool::Spool;
 pub use usb::UsbCapture;

@@ -4,7 +4,7 @@ use wire::sdio::command::flag;
 use wire::sdio::{number, Direct, Extended, OperatingConditions, Response5};
 
 use crate::counters::CardCounters;
-use crate::function::Function;
+use crate::function::{BusAbility, Function};
 use crate::registers::{Effect, Registers};
 
 /// 2.7 to 3.6 V.
@@ -46,6 +46,7 @@ impl Answer {
 #[derive(Clone, Debug)]
 pub struct Card<F> {
     function: F,
+    ability: BusAbility,
     registers: Registers,
     counters: CardCounters,
     /// The interrupt line when it was looked at last.
@@ -55,8 +56,13 @@ pub struct Card<F> {
 impl<F: Function> Card<F> {
     /// A card that is not under power yet.
     pub fn new(function: F) -> Self {
-        let registers = Registers::new(&function.identity());
-        Self { function, registers, counters: CardCounters::default(), line: false }
+        Self::with_bus(function, BusAbility::default())
+    }
+
+    /// The same, of a card that can what is said.
+    pub fn with_bus(function: F, ability: BusAbility) -> Self {
+        let registers = Registers::new(&function.identity(), ability);
+        Self { function, ability, registers, counters: CardCounters::default(), line: false }
     }
 
     /// Its function.
@@ -86,7 +92,7 @@ impl<F: Function> Card<F> {
 
     /// Power came: everything is as it was made.
     pub fn power_on(&mut self, now_ns: u64) {
-        self.registers = Registers::new(&self.function.identity());
+        self.registers = Registers::new(&self.function.identity(), self.ability);
         self.function.power_on(now_ns);
         self.line = false;
     }
@@ -215,7 +221,7 @@ impl<F: Function> Card<F> {
                 Effect::Abort => self.counters.aborts += 1,
                 Effect::Reset => {
                     self.counters.resets += 1;
-                    self.registers = Registers::new(&self.function.identity());
+                    self.registers = Registers::new(&self.function.identity(), self.ability);
                 }
             }
         }

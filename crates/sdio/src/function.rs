@@ -4,8 +4,9 @@ use wire::sdio::tuple::{
     common_extension, function_extension, manufacturer, Tuple, END, FUNCE, FUNCID, MANFID, VERS_1,
 };
 
-/// Top speed of a high-speed card, 50 Mbit/s per line (SDIO 3.00, 16.7.3).
+/// Top speed of a high-speed card, 50 Mbit/s per line, and of another one, 25 (SDIO 3.00, 16.7.3).
 const HIGH_SPEED: u8 = 0x5a;
+const FULL_SPEED: u8 = 0x32;
 /// Largest block of function 0 that a card names.
 const COMMON_BLOCK_BYTES: u16 = 128;
 /// A function may take 100 ms until it is ready, in steps of 10 ms. Those here are ready at once.
@@ -24,6 +25,22 @@ pub struct CardIdentity {
     pub block_bytes_max: u16,
     /// Body of a CISTPL_VERS_1; empty: the card has none.
     pub version: &'static [u8],
+}
+
+/// What a card can of what its host may choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusAbility {
+    /// Lines of the data bus, 4 or 1. A card of one says that it is a low-speed card without four lines (CCCR), and Linux keeps
+    /// to one then (drivers/mmc/core/sdio.c, sdio_enable_wide).
+    pub four_lines: bool,
+    /// High speed, 50 MHz; else 25.
+    pub high_speed: bool,
+}
+
+impl Default for BusAbility {
+    fn default() -> Self {
+        Self { four_lines: true, high_speed: true }
+    }
 }
 
 impl CardIdentity {
@@ -45,8 +62,9 @@ impl CardIdentity {
     }
 
     /// The card's Card Information Structure.
-    pub(crate) fn common_cis(&self) -> Vec<u8> {
-        self.chain(&common_extension(COMMON_BLOCK_BYTES, HIGH_SPEED))
+    pub(crate) fn common_cis(&self, ability: BusAbility) -> Vec<u8> {
+        let speed = if ability.high_speed { HIGH_SPEED } else { FULL_SPEED };
+        self.chain(&common_extension(COMMON_BLOCK_BYTES, speed))
     }
 
     /// That of its function.

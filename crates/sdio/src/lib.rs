@@ -9,4 +9,4 @@ mod registers;
 
 pub use card::{Answer, Card, Command};
 pub use counters::CardCounters;
-pub use function::{CardIdentity, Function};
+pub use function::{BusAbility, CardIdentity, Function};

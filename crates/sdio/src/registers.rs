@@ -2,7 +2,7 @@
 
 use wire::sdio::registers as at;
 
-use crate::function::CardIdentity;
+use crate::function::{BusAbility, CardIdentity};
 
 /// Where the Card Information Structures are.
 const COMMON_CIS: u32 = 0x1000;
@@ -35,20 +35,21 @@ pub(crate) struct Registers {
 
 impl Registers {
     /// As they are after power came, or after a reset.
-    pub(crate) fn new(identity: &CardIdentity) -> Self {
+    pub(crate) fn new(identity: &CardIdentity, ability: BusAbility) -> Self {
+        let lines = if ability.four_lines { 0 } else { at::LOW_SPEED };
         let mut registers = Self {
             cccr: [0; REGISTERS],
             fbr: [0; REGISTERS],
-            common_cis: identity.common_cis(),
+            common_cis: identity.common_cis(ability),
             function_cis: identity.function_cis(),
         };
         for (address, value) in [
             (at::REVISIONS, REVISIONS),
             (at::SD_REVISION, SD_REVISION),
-            (at::CAPABILITY, at::MULTI_BLOCK | at::INTERRUPT_4BIT),
+            (at::CAPABILITY, at::MULTI_BLOCK | at::INTERRUPT_4BIT | lines),
             (at::CIS_POINTER, COMMON_CIS.to_le_bytes()[0]),
             (at::CIS_POINTER + 1, COMMON_CIS.to_le_bytes()[1]),
-            (at::BUS_SPEED, at::HIGH_SPEED_SUPPORTED),
+            (at::BUS_SPEED, if ability.high_speed { at::HIGH_SPEED_SUPPORTED } else { 0 }),
             (at::fbr(1) + at::CIS_POINTER, FUNCTION_CIS.to_le_bytes()[0]),
             (at::fbr(1) + at::CIS_POINTER + 1, FUNCTION_CIS.to_le_bytes()[1]),
         ] {
@@ -104,7 +105,10 @@ impl Registers {
                 self.set(at::IO_READY, value & 0x02);
             }
             at::INTERRUPT_ENABLE => self.set(address, value & 0x03),
-            at::BUS_SPEED => self.set(address, at::HIGH_SPEED_SUPPORTED | value & at::HIGH_SPEED),
+            at::BUS_SPEED => {
+                let supported = self.get(address) & at::HIGH_SPEED_SUPPORTED;
+                self.set(address, supported | if supported != 0 { value & at::HIGH_SPEED } else { 0 });
+            }
             at::REVISIONS | at::SD_REVISION | at::IO_READY | at::INTERRUPT_PENDING | at::CAPABILITY => {}
             _ if (at::CIS_POINTER..at::CIS_POINTER + 3).contains(&(address & 0xff)) => {}
             _ => self.set(address, value),

@@ -126,6 +126,18 @@ pub struct DeviceArgs {
     /// Bytes of data kept per URB.
     #[arg(long, value_name = "BYTES", default_value_t = 65_536)]
     pub usb_snap: usize,
+    /// SDIO cards: record every command with its data, and the interrupt line (pcapng, link type 147; docs/virtual-sdio.md).
+    #[arg(long, value_name = "FILE")]
+    pub command_log: Option<PathBuf>,
+    /// SDIO cards: commands take the time that they need on the wires, at the clock and width that the host sets.
+    #[arg(long)]
+    pub bus_time: bool,
+    /// SDIO cards: lines of the data bus that the card has, 1 or 4 (default).
+    #[arg(long, value_name = "N", value_parser = one_or_four)]
+    pub card_lines: Option<u8>,
+    /// SDIO cards: the fastest clock that the card takes, 25 or 50 (default) MHz.
+    #[arg(long, value_name = "MHZ", value_parser = clock)]
+    pub card_mhz: Option<u8>,
     /// Write down what the driver does: registers by name, firmware commands, descriptors (JSON lines).
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -184,6 +196,22 @@ pub struct DeviceArgs {
     /// Network functions.
     #[command(flatten)]
     pub function: FunctionArgs,
+}
+
+fn one_or_four(text: &str) -> Result<u8, String> {
+    match text {
+        "1" => Ok(1),
+        "4" => Ok(4),
+        _ => Err("give 1 or 4".into()),
+    }
+}
+
+fn clock(text: &str) -> Result<u8, String> {
+    match text {
+        "25" => Ok(25),
+        "50" => Ok(50),
+        _ => Err("give 25 or 50".into()),
+    }
 }
 
 fn ssid(text: &str) -> Result<String, String> {

@@ -83,6 +83,40 @@ pub enum Effect {
     LateBlockAck(f64),
     /// Pulled out, and plugged in again after this many milliseconds.
     Unplug(u64),
+    /// This becomes of the next command of an SDIO card.
+    Command(CommandFault),
+}
+
+/// What becomes of a command of an SDIO card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandFault {
+    /// The card does not get it, and so does not answer.
+    NoAnswer,
+    /// Its data have a wrong CRC: what the card reads gets lost, what it was to write it does not take. A command without data
+    /// gets no valid answer.
+    Crc,
+    /// The card answers that there was an error, and does nothing.
+    Refused,
+    /// The data are changed: by `and` and `or` in their first four bytes, by `xor` in each.
+    Corrupt {
+        /// Little endian.
+        and: u32,
+        /// Little endian.
+        or: u32,
+        /// Of every byte.
+        xor: u8,
+    },
+}
+
+impl CommandFault {
+    /// Changes data.
+    pub fn corrupt(self, data: &mut [u8]) {
+        let Self::Corrupt { and, or, xor } = self else { return };
+        for (byte, (and, or)) in data.iter_mut().zip(and.to_le_bytes().into_iter().zip(or.to_le_bytes())) {
+            *byte = *byte & and | or;
+        }
+        data.iter_mut().for_each(|byte| *byte ^= xor);
+    }
 }
 
 /// A fault of a script, which happened or has ended.
@@ -132,6 +166,11 @@ pub trait Device {
     /// Lets something go wrong inside; `false`: this device has nothing of the kind.
     fn inject(&mut self, _now_ns: u64, _effect: Effect) -> bool {
         false
+    }
+
+    /// The command for an SDIO card that a transfer to the device would begin; `None`: none.
+    fn command(&self, _endpoint: u8, _data: &[u8]) -> Option<sdio::Command> {
+        None
     }
 
     /// Moves out the faults of its script that happened or ended since the last call, in order.
@@ -184,6 +223,9 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
         (**self).inject(now_ns, effect)
+    }
+    fn command(&self, endpoint: u8, data: &[u8]) -> Option<sdio::Command> {
+        (**self).command(endpoint, data)
     }
     fn struck(&mut self, faults: &mut Vec<Struck>) {
         (**self).struck(faults);

@@ -1,10 +1,11 @@
-//! What was on the air and went over the bus, written down by `monitor`, whose recorders of modelled links these are too.
+//! What was on the air and went over the buses, written down by `monitor`, whose recorders of modelled links these are too.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use monitor::{AirRecorder, CaptureSettings, CaptureStatus, Origin, UsbCapture};
+use monitor::{AirRecorder, CaptureSettings, CaptureStatus, Origin, SdioCapture, UsbCapture};
+use wire::sdio::log::Record;
 use wire::usb::urb::Urb;
 
 /// What a capture says of where it comes from: a guest's by the guest's mode, which its init gives in `TXOP_MODE`; on other
@@ -37,6 +38,7 @@ pub trait Observer {
 
 /// The capture of the air, until it is finished.
 pub struct AirFile {
+    path: PathBuf,
     recorder: Option<AirRecorder<BufWriter<File>>>,
     limit_bytes: Option<u64>,
 }
@@ -45,6 +47,18 @@ pub struct AirFile {
 pub struct UsbFile {
     recorder: Option<UsbCapture<BufWriter<File>>>,
     limit_bytes: Option<u64>,
+}
+
+/// The command log of an SDIO bus, until it is finished.
+pub struct CommandFile {
+    path: PathBuf,
+    recorder: Option<SdioCapture<BufWriter<File>>>,
+    limit_bytes: Option<u64>,
+}
+
+/// A file's error, with its name: a device has several files.
+fn named(path: &Path) -> impl FnOnce(io::Error) -> io::Error + '_ {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 fn create(path: &Path) -> io::Result<BufWriter<File>> {
@@ -67,7 +81,7 @@ impl AirFile {
     /// Those of the file.
     pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
         let recorder = AirRecorder::new(create(path)?, settings).map_err(io::Error::other)?;
-        Ok(Self { recorder: Some(recorder), limit_bytes: settings.limit_bytes })
+        Ok(Self { path: path.into(), recorder: Some(recorder), limit_bytes: settings.limit_bytes })
     }
 
     /// The recorder, until the end.
@@ -78,10 +92,39 @@ impl AirFile {
     /// Ends the file.
     ///
     /// # Errors
-    /// The first error of the file since it was created.
+    /// The first error of the file since it was created, with its name.
     pub fn finish(&mut self) -> io::Result<()> {
         match self.recorder.take() {
-            Some(recorder) => ended("air", self.limit_bytes, recorder.finish().1),
+            Some(recorder) => ended("air", self.limit_bytes, recorder.finish().1).map_err(named(&self.path)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl CommandFile {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn create(path: &Path, settings: &CaptureSettings) -> io::Result<Self> {
+        let recorder = SdioCapture::new(create(path)?, settings).map_err(io::Error::other)?;
+        Ok(Self { path: path.into(), recorder: Some(recorder), limit_bytes: settings.limit_bytes })
+    }
+
+    /// Writes a record.
+    pub(crate) fn take(&mut self, at_ns: u64, record: &Record, data: &[u8]) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.take(at_ns, record, data);
+        }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// The first error of the file since it was created, with its name.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match self.recorder.take() {
+            Some(recorder) => ended("SDIO bus", self.limit_bytes, recorder.finish().1).map_err(named(&self.path)),
             None => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use monitor::CaptureSettings;
+use sdio::BusAbility;
 use vusb::air::{ChannelSettings, Medium, Neighbour};
 use vusb::chips::ar6003::{self, Ar6003};
 use vusb::chips::mt7610u::{self, Mt7610u};
@@ -17,11 +18,11 @@ use vusb::peers::hostapd::Hostapd;
 use vusb::peers::silent::Silent;
 use vusb::peers::stations::Stations;
 use vusb::peers::{ApError, Peers};
-use vusb::record::{self, AirFile, Observer, UsbFile};
+use vusb::record::{self, AirFile, CommandFile, Observer, UsbFile};
 use vusb::serve::{write_statistics, Clock, Ended, Export, Host, ServeError, Served, Signals, Until, Vhci};
 use vusb::session::UrbCounters;
 use vusb::trace::{Plain, Traced, Vocabulary};
-use vusb::ushc::Ushc;
+use vusb::ushc::{self, Ushc};
 use wire::usb::usbip::ExportedDevice;
 use wire::usb::usbmon::LONG_HEADER;
 
@@ -72,6 +73,9 @@ pub enum RunError {
     /// The way to the host.
     #[error("{0}")]
     Serve(#[from] ServeError),
+    /// A file of the device, whose name it says.
+    #[error("{0}")]
+    OfDevice(io::Error),
     /// A file that is written.
     #[error("{path}: {source}")]
     File {
@@ -93,6 +97,7 @@ impl RunError {
             | Self::NotBuiltin { .. }
             | Self::Stations(_)
             | Self::Option(_)
+            | Self::OfDevice(_)
             | Self::File { .. } => 2,
             Self::Ap(_) | Self::Serve(_) => 3,
         }
@@ -180,6 +185,13 @@ fn unfitting(args: &DeviceArgs) -> Option<RunError> {
     if args.efuse.is_some() && args.device == DeviceKind::Ar6003 {
         return Some(RunError::Option("--efuse: an AR6003 has none that its driver reads"));
     }
+    let about_card = args.bus_time || args.card_lines.is_some() || args.card_mhz.is_some();
+    if about_card && args.device != DeviceKind::Ar6003 {
+        return Some(RunError::Option("--bus-time, --card-lines and --card-mhz: only an SDIO card has such a bus"));
+    }
+    if args.command_log.is_some() && args.device != DeviceKind::Ar6003 {
+        return Some(RunError::Option("--command-log: only an SDIO card gets commands"));
+    }
     let times_interrupts = [DeviceKind::Rtl8188cus, DeviceKind::Rtl8723au, DeviceKind::Ar6003];
     if args.interrupt_us.is_some() && !times_interrupts.contains(&args.device) {
         return Some(RunError::Option(
@@ -221,7 +233,16 @@ fn ar6003(args: &DeviceArgs, script: Option<&Script>) -> Result<Box<dyn Device>,
         settings.assumptions.set(assumption).map_err(RunError::Assumption)?;
     }
     let chip = Ar6003::new(settings, medium(args)?, access_point(args, script)?);
-    Ok(Box::new(Ushc::new(chip, args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000)))
+    let log = match &args.command_log {
+        Some(path) => Some(CommandFile::create(path, &captured(args)).map_err(file(path))?),
+        None => None,
+    };
+    let settings = ushc::Settings {
+        repeat_ns: args.interrupt_us.unwrap_or(CARD_INTERRUPT_US) * 1_000,
+        bus_time: args.bus_time,
+        card: BusAbility { four_lines: args.card_lines != Some(1), high_speed: args.card_mhz != Some(25) },
+    };
+    Ok(Box::new(Ushc::new(chip, settings).with_log(log)))
 }
 
 fn medium(args: &DeviceArgs) -> Result<Medium, RunError> {
@@ -338,8 +359,7 @@ impl<'a> Run<'a> {
             (Some(observer), Some(path)) => observer.finish().map_err(file(path)),
             _ => Ok(()),
         };
-        let air = self.args.air.clone().unwrap_or_default();
-        statistics.and(usb).and(self.device.finish().map_err(file(&air)))
+        statistics.and(usb).and(self.device.finish().map_err(RunError::OfDevice))
     }
 }
 

@@ -21,6 +21,8 @@ impl LinkType {
     pub const USB_LINUX_MMAPPED: Self = Self(220);
     /// USBPcap.
     pub const USBPCAP: Self = Self(249);
+    /// A command log of an SDIO bus ([`crate::sdio::log`]). LINKTYPE_USER0: others may mean something else by it.
+    pub const SDIO_LOG: Self = Self(147);
 
     /// The registry's short name, where txop knows it.
     pub const fn name(self) -> Option<&'static str> {
@@ -32,6 +34,7 @@ impl LinkType {
             113 => "linux-sll",
             119 => "ieee802_11-prism",
             127 => "ieee802_11-radiotap",
+            147 => "user0",
             163 => "ieee802_11-avs",
             189 => "usb-linux",
             192 => "ppi",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from txop.bus.model import Device, Endpoint, Traffic
+from txop.bus.model import Device, Endpoint, Sdio, Traffic
 from txop.bus.report import BusReport
 from txop.bus.view import unit
 from txop.present import format as fmt
@@ -51,7 +51,7 @@ class Difference(Model):
     label: str
     """In words."""
     unit: str
-    """`datagrams`, `requests/s`, `bytes`, `us`, `Mbit/s`, `fraction`, `requests` or `events`."""
+    """`datagrams`, `commands`, `requests/s`, `bytes`, `us`, `Mbit/s`, `fraction`, `requests` or `events`."""
     values: list[float | None]
     """One per capture, in the order of `captures`; null is not available."""
     difference: float | None
@@ -139,6 +139,8 @@ def key_figures(
 
     ``framings``: by way, what the transfers carry whose datagrams are counted, where the captures differ in it.
     """
+    if report.sdio is not None:
+        yield from _sdio(report.sdio)
     if device is None:
         return
     endpoints = [e for e in report.endpoints if e.device == device.name]
@@ -170,6 +172,29 @@ def key_figures(
             yield KeyFigure(
                 f"requests.{row.code}", f"Control request {row.code}{name}", "events", 0.2, float(row.count)
             )
+
+
+def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
+    packets = sdio.packets
+    each, cmd52 = (None, None) if packets is None else (packets.commands_per_packet, packets.cmd52_per_packet)
+    yield KeyFigure("sdio.commands_per_packet", "SDIO commands per packet", "commands", 1.0, each)
+    yield KeyFigure("sdio.cmd52_per_packet", "CMD52 per packet", "commands", 0.9, cmd52)
+    yield KeyFigure("sdio.cmd52_share", "CMD52 of CMD52 and CMD53", "fraction", 0.7, sdio.cmd52_share)
+    for word, spread in (("write", sdio.written_size_bytes), ("read", sdio.read_size_bytes)):
+        median = None if spread is None else spread.median
+        yield KeyFigure(f"sdio.{word}_bytes", f"Bytes of a CMD53 that {word}s, median", "bytes", 0.6, median)
+    times = (
+        ("took", "Time of a command, median", 0.5, sdio.took_us),
+        ("turnaround", "From a status to the next command, median", 0.5, sdio.turnaround_us),
+        ("response", "From an interrupt to the next command, median", 0.6, sdio.interrupt_response_us),
+    )
+    for key, label, matters, spread in times:
+        yield KeyFigure(f"sdio.{key}_us", label, "us", matters, None if spread is None else spread.median)
+    yield KeyFigure("sdio.commands_per_s", "SDIO commands per second", "requests/s", 0.4, sdio.commands_per_s)
+    yield KeyFigure(
+        "sdio.interrupts_per_s", "Interrupts of the card per second", "requests/s", 0.4, sdio.interrupts_per_s
+    )
+    yield KeyFigure("sdio.failed", "CMD52 and CMD53 that failed", "events", 0.8, float(sdio.failed_transfers))
 
 
 def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str) -> Iterator[KeyFigure]:

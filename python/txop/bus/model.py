@@ -11,6 +11,162 @@ from txop.present.document import Model
 from txop.present.report_parts import DamageNote, Window
 
 
+class SdioRegister(Model):
+    """Commands to one register or mailbox."""
+
+    command: str
+    """`CMD52` or `CMD53`."""
+    direction: str
+    """`in` (to the host) or `out`."""
+    function: int
+    """Function of the card; 0 is the card itself."""
+    address: str
+    """Address of the register, or where the mailbox begins, hexadecimal."""
+    name: str | None
+    """Its name, where it is known."""
+    commands: int
+    """Commands."""
+    bytes: int
+    """Their bytes."""
+
+
+class SdioPackets(Model):
+    """Packets that CMD53 carried."""
+
+    protocol: str
+    """How they are framed: `htc` (Atheros)."""
+    to_card: int
+    """Packets to the card."""
+    to_card_transfers: int
+    """Transfers that carried them, each of one CMD53 or more."""
+    to_host: int
+    """Packets to the host."""
+    to_host_transfers: int
+    """CMD53 that completed them."""
+    per_transfer_to_card: float | None
+    """Packets per transfer to the card."""
+    per_transfer_to_host: float | None
+    """Packets per transfer to the host."""
+    commands_per_packet: float | None
+    """All CMD52 and CMD53 per packet, those without a packet included."""
+    cmd52_per_packet: float | None
+    """CMD52 per packet."""
+
+
+class Spread(Model):
+    """Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are
+    exact)."""
+
+    n: int
+    """Samples."""
+    min: float
+    """Smallest."""
+    p5: float
+    """5th percentile."""
+    median: float
+    """Median."""
+    p95: float
+    """95th percentile."""
+    p99: float
+    """99th percentile."""
+    max: float
+    """Largest."""
+    mean: float
+    """Mean."""
+
+
+class Sdio(Model):
+    """What went over an SDIO bus, by the command log of its host controller."""
+
+    records: int
+    """Records of the log: commands, and changes of the interrupt line."""
+    card: str | None
+    """Manufacturer and card by its information structure, hexadecimal; null when the host's reading of it is not in
+    the log."""
+    card_name: str | None
+    """Its name, where it is known."""
+    bus_time: bool | None
+    """Whether commands took their time on the wires, as the controller modelled it; null: some did, others did not."""
+    clock_hz: int | None
+    """Clock of the bus at the end, Hz; null when the host has set none."""
+    bus_width: int | None
+    """Lines of the data bus at the end; null when the host has set none."""
+    commands: int
+    """Commands, whatever became of them."""
+    commands_per_s: float | None
+    """Commands per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second,
+    and within 10 ms. So are all rates here."""
+    cmd52: int
+    """CMD52: a register of one byte."""
+    cmd52_reads: int
+    """Those that read."""
+    cmd52_writes: int
+    """Those that write."""
+    cmd53: int
+    """CMD53: several bytes."""
+    cmd53_reads: int
+    """Those that read."""
+    cmd53_writes: int
+    """Those that write."""
+    cmd53_block_mode: int
+    """Those in block mode."""
+    cmd52_share: float | None
+    """`cmd52` of `cmd52` and `cmd53`."""
+    cmd52_per_s: float | None
+    """CMD52 per second."""
+    cmd53_per_s: float | None
+    """CMD53 per second."""
+    read_bytes: int
+    """Bytes that CMD53 read."""
+    written_bytes: int
+    """Bytes that CMD53 wrote."""
+    read_size_bytes: Spread | None
+    """Bytes of a CMD53 that read and succeeded."""
+    written_size_bytes: Spread | None
+    """Bytes of a CMD53 that wrote and succeeded."""
+    cut_commands: int
+    """Commands whose data are not all in the log."""
+    unanswered: int
+    """Commands that the card did not answer; the host asks for what an SDIO card does not know while it enumerates."""
+    refused: int
+    """CMD52 and CMD53 whose response has an error."""
+    wrong_crc: int
+    """Commands whose data or response came to the host with a wrong CRC."""
+    failed_transfers: int
+    """CMD52 and CMD53 without an answer, refused, or with a wrong CRC."""
+    not_fetched: int
+    """Commands whose status the host never fetched."""
+    took_us: Spread | None
+    """From a command to the host's having its status."""
+    cmd52_took_us: Spread | None
+    """The same of CMD52."""
+    cmd53_took_us: Spread | None
+    """The same of CMD53."""
+    turnaround_us: Spread | None
+    """From the status of a command to the next command: the host's time."""
+    busy_us: float | None
+    """Time with a command under way."""
+    span_us: float | None
+    """From the first command to the end of the last."""
+    interrupts: int
+    """Times that the card's interrupt line rose."""
+    interrupts_per_s: float | None
+    """The same per second."""
+    interrupt_response_us: Spread | None
+    """From a rise to the first command that began after it, where the line was still up then."""
+    pending_reads: int
+    """CMD52 that read Interrupt Pending: how a host without interrupts polls, and how one with them asks whose it
+    is."""
+    pending_reads_idle: int
+    """Those that found nothing."""
+    packets: SdioPackets | None
+    """Packets of the network; null where the log does not tell them."""
+    registers: list[SdioRegister]
+    """Registers and mailboxes by commands, the most frequent first, 64 at most."""
+    other_commands: int
+    """CMD52 and CMD53 that went elsewhere."""
+
+
 class AgreedDirection(Model):
     """One direction of a data format."""
 
@@ -231,28 +387,6 @@ class StatusCount(Model):
     """Completions."""
 
 
-class Spread(Model):
-    """Percentiles of a quantity, read from a histogram with a resolution of 3 % (minimum, maximum and mean are
-    exact)."""
-
-    n: int
-    """Samples."""
-    min: float
-    """Smallest."""
-    p5: float
-    """5th percentile."""
-    median: float
-    """Median."""
-    p95: float
-    """95th percentile."""
-    p99: float
-    """99th percentile."""
-    max: float
-    """Largest."""
-    mean: float
-    """Mean."""
-
-
 class Endpoint(Model):
     """One endpoint in one direction."""
 
@@ -416,7 +550,8 @@ class Summary(Model):
     """`none`, `gzip` or `zstd`."""
     layer: str
     """Where the requests were seen: `urb` (Linux, between driver and host controller), `irp` (Windows, above the
-    root hub), `urb-log` (a Windows driver log), `mixed`, or `none`."""
+    root hub), `urb-log` (a Windows driver log), `sdio` (commands of an SDIO bus, in its host controller), `mixed`,
+    or `none`."""
     link_types: list[LinkTypeCount]
     """Link types with their record counts."""
     not_usb: int
@@ -485,7 +620,7 @@ class Report(Model):
     path: str
     """The file as named by the caller."""
     records: int
-    """Records (or lines) that are USB transfer requests."""
+    """Records (or lines) that are USB transfer requests, or of a command log of an SDIO bus."""
     summary: Summary
     """What the capture is, and what it cannot tell."""
     verdicts: list[Verdict]
@@ -503,3 +638,5 @@ class Report(Model):
     data_formats: list[DataFormat]
     """Data formats that hosts and modems agreed on, in order, of the whole capture; counts of transfers are of the
     window."""
+    sdio: Sdio | None = None
+    """The commands of an SDIO bus; null: the capture is no command log of one, or an older document."""

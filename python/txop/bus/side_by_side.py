@@ -40,7 +40,7 @@ def _value(row: Difference, value: float | None) -> Cell:
         return Cell(fmt.size_bytes(value), value)
     if row.unit == "Mbit/s":
         return Cell(fmt.mbit_s(value), value)
-    digits = 1 if row.unit == "datagrams" or (row.unit == "requests/s" and value < 10) else 0
+    digits = 1 if row.unit in ("datagrams", "commands") or (row.unit == "requests/s" and value < 10) else 0
     return Cell(fmt.number(value, digits), value)
 
 
@@ -48,7 +48,15 @@ def _change(row: Difference) -> Cell:
     if row.difference is None:
         return missing()
     scaled = 100 * row.difference if row.unit == "fraction" else row.difference
-    name = {"fraction": "points", "us": "µs", "datagrams": "", "events": "", "requests": "", "requests/s": "/s"}
+    name = {
+        "fraction": "points",
+        "us": "µs",
+        "datagrams": "",
+        "commands": "",
+        "events": "",
+        "requests": "",
+        "requests/s": "/s",
+    }
     whole = row.unit in ("bytes", "events", "requests")
     unit = name.get(row.unit, row.unit)
     return Cell(f"{fmt.signed(scaled, 0 if whole else 1)} {unit}".strip(), row.difference, "dim" if not scaled else "")

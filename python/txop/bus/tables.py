@@ -44,6 +44,8 @@ TABLES: dict[str, BusTable] = {
         BusTable("qmi_messages", "QMI messages of modems", (), model.QmiMessage, plain(lambda r: r.qmi_messages)),
         BusTable("data_formats", "what hosts and modems agreed on for the data path", (), model.DataFormat,
               plain(lambda r: r.data_formats)),
+        BusTable("sdio_registers", "registers and mailboxes of an SDIO card by commands", (), model.SdioRegister,
+              plain(lambda r: r.sdio.registers if r.sdio is not None else [])),
     )
 }  # fmt: skip
 """Every table, in the order of the report."""

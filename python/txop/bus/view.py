@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from txop.bus.model import AgreedDirection, Device, Endpoint, Traffic, Verdict
+from txop.bus.model import AgreedDirection, Device, Endpoint, Sdio, Traffic, Verdict
 from txop.bus.report import BusReport
+from txop.bus.sdio import sdio_section
 from txop.present import format as fmt
 from txop.present.blocks import Block, Cell, Column, Fact, Facts, Grid, Lines, Plot, Section, Tone
 from txop.present.cells import count, missing, share, text, time_us
 from txop.present.window import described, span
 
-SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests", "modem")
+SECTION_NAMES = ("summary", "devices", "endpoints", "traffic", "requests", "modem", "sdio")
+
+_OF_USB = ("devices", "endpoints", "traffic", "requests")
 
 LAYERS = {
     "urb": "URBs, between driver and host controller (usbmon)",
     "irp": "IRPs, above the root hub (USBPcap)",
     "urb-log": "requests in a Windows driver log (UsbSnoop)",
+    "sdio": "commands of an SDIO bus, in its host controller",
     "mixed": "both URBs (usbmon) and IRPs (USBPcap)",
     "none": "none",
 }
@@ -33,7 +37,11 @@ def tone(verdict: Verdict) -> Tone:
 
 
 def sections(report: BusReport, only: Sequence[str] = ()) -> list[Section]:
-    """The sections, or only those named. That of modems is left out of a capture without one, unless it is named."""
+    """The sections, or only those named.
+
+    That of modems is left out of a capture without one, that of SDIO commands where it is no log of them, and those of
+    USB where it is one, unless they are named.
+    """
     found = [
         _summary(report),
         _devices(report),
@@ -43,6 +51,10 @@ def sections(report: BusReport, only: Sequence[str] = ()) -> list[Section]:
     ]
     if report.data_formats or report.qmi_messages or "modem" in only:
         found.append(_modem(report))
+    if report.sdio is not None:
+        found.append(sdio_section(report.sdio))
+        if not report.devices and not report.endpoints:
+            found = [section for section in found if section.name not in _OF_USB or section.name in only]
     return [section for section in found if not only or section.name in only]
 
 
@@ -52,7 +64,7 @@ def _summary(report: BusReport) -> Section:
     facts = [
         Fact("Capture", f"{report.path} ({summary.container}{packed})"),
         Fact("Recorded", LAYERS.get(summary.layer, summary.layer)),
-        Fact("Requests", _ways(report)),
+        Fact("Requests", _ways(report)) if report.sdio is None or report.summary.submissions else _logged(report.sdio),
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         Fact("Time span", _span(report)),
     ]
@@ -88,6 +100,10 @@ def _ways(report: BusReport) -> str:
     summary = report.summary
     refused = f", {fmt.count(summary.submission_errors)} refused" if summary.submission_errors else ""
     return f"{fmt.count(summary.submissions)} submitted, {fmt.count(summary.completions)} completed{refused}"
+
+
+def _logged(sdio: Sdio) -> Fact:
+    return Fact("Records", f"{fmt.count(sdio.records)}: {fmt.plural(sdio.commands, 'command')} and the interrupt line")
 
 
 def _span(report: BusReport) -> str:

@@ -37,10 +37,11 @@ def register(app: typer.Typer) -> None:
                 ("txop bus usbmon.pcap --html bus.html", "one page with plots"),
                 ("txop bus usbmon.pcap --table endpoints --csv -", "one table as CSV"),
                 ("txop bus usbmon.pcap --from +2.5 --to +4.5", "only the window of the measurement"),
+                ("txop bus sdio.pcapng --from +2.5", "the commands of an SDIO card, logged by txop-vusb --command-log"),
                 ("tcpdump -i usbmon1 -w - | txop bus -", "from a pipe, until it ends"),
             ],
             [
-                "Sections: summary, devices, endpoints, traffic, requests, modem.",
+                "Sections: summary, devices, endpoints, traffic, requests, modem, sdio.",
                 "With --from and --to, what a device is and how its transfers are framed is still taken from the whole"
                 " capture; every other figure is of the window.",
                 "A damaged or cut capture is reported as far as it was readable, with exit code 4; one without USB"
@@ -55,7 +56,8 @@ def bus(
         list[str],
         typer.Argument(
             metavar="FILE [FILE2]",
-            help="usbmon or USBPcap captures (pcap, pcapng, also gzip or zstd) or usbmon text; - for stdin.",
+            help="usbmon or USBPcap captures (pcap, pcapng, also gzip or zstd), usbmon text, or an SDIO command log; "
+            "- for stdin.",
         ),
     ],
     json: JsonFlag = False,
@@ -69,7 +71,7 @@ def bus(
     from_: FromOption = None,
     to: ToOption = None,
 ) -> int:
-    """Explain a USB capture: transfers, aggregation, turnarounds, errors, and which device is what.
+    """Explain a USB capture (transfers, aggregation, turnarounds, errors, devices) or the command log of an SDIO card.
 
     Two captures are put side by side, also Linux against Windows.
     """
@@ -190,6 +192,8 @@ def _show_comparison(out: Console, reports: Sequence[BusReport], top: int) -> No
         if report.summary.window is not None:
             out.print(console.safe_text(f"   Window: {described(report.summary.window)}"))
         what = "no device" if capture.device is None else f"device {capture.device}: {capture.device_name}"
+        if report.sdio is not None:
+            what = f"SDIO card {report.sdio.card_name or report.sdio.card or 'unknown'}"
         out.print(console.safe_text(f"   {what}", "dim"))
         for verdict in report.verdicts[:3]:
             out.print(console.safe_text(f"   {verdict.text}", "red" if verdict.tone == "bad" else "dim"))

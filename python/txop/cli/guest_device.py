@@ -23,6 +23,12 @@ class CaptureOptions:
 
     air: Annotated[bool, typer.Option("--air", help="With --device: capture its air; air.pcapng in --output.")] = False
     usb: Annotated[bool, typer.Option("--usb", help="With --device: capture its bus; usb.pcapng in --output.")] = False
+    command_log: Annotated[
+        bool,
+        typer.Option(
+            "--command-log", help="With --device of an SDIO card: log every command; sdio.pcapng in --output."
+        ),
+    ] = False
     trace: Annotated[
         bool,
         typer.Option("--trace", help="With --device: write down what the driver does; trace.jsonl in --output."),
@@ -31,7 +37,7 @@ class CaptureOptions:
     @property
     def any(self) -> bool:
         """Whether anything is."""
-        return self.air or self.usb or self.trace
+        return self.air or self.usb or self.trace or self.command_log
 
 
 NOTHING = CaptureOptions()
@@ -105,7 +111,7 @@ class DeviceOptions:
 
     def chip(self, captures: CaptureOptions = NOTHING) -> Chip | None:
         """The device that they ask for; ``None`` without ``--device``. Raises :class:`UserError`."""
-        from txop.guest.chips import Chip
+        from txop.guest.chips import COMMAND_LOG, Chip
         from txop.guest.fault_check import check_options
         from txop.measure.probes.air_analysis import CAPTURE_FILE
         from txop.measure.probes.bus_capture import MADE_FILE
@@ -115,8 +121,8 @@ class DeviceOptions:
             given = (self.parameter, self.device_option, self.stations, captures.any)
             if self.driver is not None or self.faults is not None or any(given):
                 raise UserError(
-                    "--driver, --parameter, --stations, --faults, --device-option, --air, --usb and --trace go with "
-                    "--device"
+                    "--driver, --parameter, --stations, --faults, --device-option, --air, --usb, --command-log and "
+                    "--trace go with --device"
                 )
             return None
         with errors_reported():
@@ -134,6 +140,7 @@ class DeviceOptions:
                 stations=stations,
                 air=CAPTURE_FILE if captures.air else None,
                 usb=MADE_FILE if captures.usb else None,
+                command_log=COMMAND_LOG if captures.command_log else None,
                 trace="trace.jsonl" if captures.trace else None,
                 faults=None if self.faults is None else _checked(self.faults, self.ap),
                 plug_only=self.plug_only,

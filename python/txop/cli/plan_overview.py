@@ -16,6 +16,7 @@ from txop.plan import guest_time
 from txop.plan.arm import Arm
 from txop.plan.guest import GuestSpec
 from txop.plan.guest_access_point import GuestStation, QueueSpec
+from txop.plan.guest_card import CARDS
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.measurement import Test
@@ -131,13 +132,24 @@ def _in_guest(arm: Arm, spec: GuestSpec) -> str:
     words += [f"faults {spec.faults}"] if spec.faults is not None else []
     if spec.device == "qmi-modem":
         words += _modem(spec.modem or ModemSpec())
-    blocks = {"ncm": spec.ncm, "mbim": spec.mbim}.get(spec.device)
+    blocks = spec.sdio if spec.device in CARDS else {"ncm": spec.ncm, "mbim": spec.mbim}.get(spec.device)
     if blocks is not None:
         words += [f"{key} {getattr(blocks, key)}" for key in sorted(blocks.model_fields_set)]
     words += _queues(spec.queues) if spec.queues is not None else []
     words += [_station(each) for each in spec.stations or []]
     functions = set(FUNCTION_TABLES.values())
-    elsewhere = {"driver", "kernel", "source", "parameters", "faults", "reverse", "queues", "stations", "assume"}
+    elsewhere = {
+        "driver",
+        "kernel",
+        "source",
+        "parameters",
+        "faults",
+        "reverse",
+        "queues",
+        "stations",
+        "assume",
+        "sdio",
+    }
     described = elsewhere | functions
     varied = arm.guest.model_fields_set - described if arm.guest is not None else set()
     return ", ".join([*words, *(f"{key} {getattr(spec, key)}" for key in sorted(varied))])

@@ -50,6 +50,8 @@ STOCK_DRIVERS = {
 """By wireless chip: the drivers of Linux 6.1 and 6.12 that list its USB or SDIO ids (rtl8192cu/sw.c, rtl8xxxu/core.c,
 mt76/mt76x0/usb.c, ath/ath6kl/sdio.c)."""
 
+COMMAND_LOG = "sdio.pcapng"
+"""What the command log of an SDIO card is called."""
 OUT = "/txop/out"
 """Folder in the guest of what comes back."""
 FAULTS = "/txop/faults.toml"
@@ -103,6 +105,8 @@ class Chip:
     """Name of the capture of the bus to leave there."""
     usb_snap_bytes: int | None = None
     """Bytes of each URB's data that the capture keeps."""
+    command_log: str | None = None
+    """Name of the log of an SDIO card's commands to leave there."""
     trace: str | None = None
     """Name of the trace to leave there: what the driver does, one JSON object per line."""
     faults: Path | None = None
@@ -120,6 +124,8 @@ class Chip:
             raise GuestError(f"unknown virtual device {self.device!r}: {', '.join((*DEVICES, *FUNCTIONS))}")
         if self.device in FUNCTIONS and self.air is not None:
             raise GuestError(f"{self.device} has no air that could be captured")
+        if self.command_log is not None and self.device not in SDIO_CARDS:
+            raise GuestError(f"{self.device} gets no SDIO commands", what_to_do=f"{', '.join(SDIO_CARDS)} does")
         if self.security not in SECURITIES:
             raise GuestError(f"unknown security {self.security!r}: {', '.join(SECURITIES)}")
         if self.security not in SECURITIES_OF_CHIPS.get(self.device, SECURITIES):
@@ -204,6 +210,8 @@ class Chip:
         if self.usb is not None:
             words += ["--usb", f"{OUT}/{self.usb}"]
             words += [] if self.usb_snap_bytes is None else ["--usb-snap", str(self.usb_snap_bytes)]
+        if self.command_log is not None:
+            words += ["--command-log", f"{OUT}/{self.command_log}"]
         if self.trace is not None:
             words += ["--trace", f"{OUT}/{self.trace}"]
         if self.faults is not None:

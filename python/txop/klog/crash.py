@@ -35,7 +35,8 @@ _HELPERS = re.compile(
     r"dump_stack(?:_lvl|_print_info)?|show_stack|unwind_backtrace|dump_backtrace|__warn|warn_slowpath_\w+|report_bug|handle_bug"
     r"|exc_\w+|asm_exc_\w+|do_(?:error_)?trap\w*|__die\w*|die\w*|show_regs\w*|oops_\w+|page_fault_oops|__do_kernel_fault|bug_handler"
     r"|call_break_hook|brk_handler|do_debug_exception|el1h?_\w+|show_free_areas|warn_alloc|__schedule_bug|_?printk|check_\w+_stall\w*"
-    r"|print_\w+_stall\w*|arch_trigger_\w+|nmi_\w+|rcu_dump_\w+|sched_show_task|__schedule|schedule(?:_timeout)?"
+    r"|print_\w+_stall\w*|arch_trigger_\w+|nmi_\w+|rcu_dump_\w+|sched_show_task|__schedule|schedule(?:_timeout|_preempt_disabled)?"
+    r"|__mutex_lock(?:_slowpath)?(?:\.\w+)*|mutex_lock(?:_nested)?"
 )
 """Functions that print the report, or wait; they are not where it went wrong."""
 
@@ -47,6 +48,8 @@ class OpenReport:
         self.function: str | None = None
         self.module: str | None = None
         self.frames: list[str] = []
+        self.symbols: set[str] = set()
+        """All functions of the call trace, those that are not kept as frames included."""
         self.in_trace = False
         self.ended = False
         self._lines = 0
@@ -56,6 +59,8 @@ class OpenReport:
         """Take what belongs to the report out of ``record``."""
         message = record.message
         self._lines += 1
+        if self.in_trace and (frame := _FRAME.match(message)) is not None and not frame["unsure"]:
+            self.symbols.add(frame["symbol"])
         if any(mark in message for mark in _ENDS) or self._lines > _MAX_LINES or self._is_late(record):
             self.ended = True
         elif _TRACE.search(message[:64]):

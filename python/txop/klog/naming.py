@@ -51,6 +51,7 @@ class LogNamer:
         self._recognised = False
         self._cut = 0
         self._open: tuple[Occurrence, OpenReport] | None = None
+        self._by_frames: list[Occurrence] = []
         self._last: list[Fault] = []
         self._levels = False
         self._unnamed = 0
@@ -112,13 +113,18 @@ class LogNamer:
         in_report = self._feed_open_report(record, named)
         self._last = []
         counted = False
+        by_frames = [(rule, match) for rule, match in named if rule.frames]
         for rule, match in named:
+            if rule.frames:
+                continue
             if rule.detector is not None:
                 if speed_before is not None:
                     self._add_speed(record, rule, match, speed_before)
             elif not (in_report and self._open is not None and rule.key in self._absorbed()):
                 counted = True
                 self._add(record, rule, match)
+        if self._open is not None and self._open[0].record is record:
+            self._by_frames = [self._occurrence(record, rule, match) for rule, match in by_frames]
         if not counted and not in_report and record.level is not None and record.level <= _ERROR:
             self._note_unnamed(record)
 
@@ -145,6 +151,11 @@ class LogNamer:
             return
         occurrence, report = self._open
         self._open = None
+        for special in self._by_frames:
+            if report.symbols.issuperset(special.rule.frames):
+                special.frames = report.frames
+                self._tally.add(special)
+        self._by_frames = []
         occurrence.function = occurrence.groups.get("function") or report.function or next(iter(report.frames), None)
         if occurrence.function is not None:
             occurrence.function = occurrence.function.partition(" [")[0]
@@ -152,7 +163,7 @@ class LogNamer:
         occurrence.frames = report.frames
         self._tally.add(occurrence)
 
-    def _add(self, record: Record, rule: Rule, match: re.Match[str]) -> None:
+    def _occurrence(self, record: Record, rule: Rule, match: re.Match[str]) -> Occurrence:
         groups = _groups(match)
         origin = devices.origin(record.message)
         device = _named_device(groups) or origin.device
@@ -160,7 +171,10 @@ class LogNamer:
             device = devices.from_journal(record.device_hint)
         driver = groups.get("driver") or (rule.drivers[0] if len(rule.drivers) == 1 else origin.driver)
         moment = self._boots.moment(record)
-        occurrence = Occurrence(rule, record, moment, device, driver, groups, groups.get("function"))
+        return Occurrence(rule, record, moment, device, driver, groups, groups.get("function"))
+
+    def _add(self, record: Record, rule: Rule, match: re.Match[str]) -> None:
+        occurrence = self._occurrence(record, rule, match)
         if rule.report:
             self._close_report()
             self._open = (occurrence, OpenReport(record))

@@ -28,6 +28,7 @@ DETECTORS = frozenset({"usb-speed-fallen"})
 _Key = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
 _Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+_Function = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*$", max_length=128)]
 _Literal = Annotated[str, StringConstraints(min_length=3, max_length=200)]
 
 
@@ -63,6 +64,9 @@ class Rule(BaseModel):
     """Whether an errno is the status of a USB transfer."""
     report: bool = False
     """Whether the message begins a report of several lines, with registers and a call trace."""
+    frames: list[_Function] = Field(default_factory=list, max_length=8)
+    """Functions that must all be in the call trace of the report that the message begins, by the rule that says so:
+    how a deadlock is told from any task that hangs."""
     absorbs: list[_Key] = Field(default_factory=list)
     """Rules whose messages belong to this report until its call trace has begun."""
     hides: list[_Key] = Field(default_factory=list)
@@ -105,9 +109,13 @@ class Rule(BaseModel):
             raise ValueError(f"by: the pattern has no group {', '.join(sorted(unknown))}")
         if self.detector is not None and self.detector not in DETECTORS:
             raise ValueError(f"detector: there is only {', '.join(sorted(DETECTORS))}")
+        if self.frames and self.report:
+            raise ValueError("frames: the report is begun by another rule, so this one has report = false")
         for sample in self.samples:
             if not any(self.names(line) for line in sample.splitlines()):
                 raise ValueError(f"sample: no line of {sample[:100]!r} has a text of contains and matches the pattern")
+            if missing := [name for name in self.frames if f"{name}+" not in sample]:
+                raise ValueError(f"sample: {sample[:100]!r} has no frame of {missing[0]}")
         return self
 
     def names(self, message: str) -> re.Match[str] | None:

@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 from txop.plan.devices import DRIVERS
 from txop.plan.fields import Module
 from txop.plan.guest_access_point import GuestStation, QueueSpec, Topology
+from txop.plan.guest_card import SdioSpec
 from txop.plan.guest_function import CHIP_INTERFACE, FUNCTION_INTERFACES, MbimSpec, ModemSpec, NcmSpec
 from txop.plan.strict import Strict
 
@@ -53,6 +54,8 @@ class GuestVariant(Strict):
     """Settings of the NCM function, laid over in the same way."""
     mbim: MbimSpec | None = None
     """Settings of the MBIM function, laid over in the same way."""
+    sdio: SdioSpec | None = None
+    """The bus of an SDIO card, laid over in the same way."""
     parameters: dict[Module, str | int | bool] = {}
     """Module parameters; true and false become 1 and 0."""
     source: str | None = None
@@ -120,7 +123,7 @@ class GuestSpec(GuestVariant):
     def varied(self, variant: GuestVariant | None) -> GuestSpec:
         """This guest with what a variant sets."""
         given = {} if variant is None else {key: getattr(variant, key) for key in variant.model_fields_set}
-        for key in ("modem", "ncm", "mbim", "queues"):
+        for key in ("modem", "ncm", "mbim", "sdio", "queues"):
             mine, over = getattr(self, key), given.get(key)
             if mine is not None and over is not None:
                 own = {name: getattr(over, name) for name in over.model_fields_set}

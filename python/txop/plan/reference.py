@@ -29,6 +29,7 @@ _TABLES = (
     ("TxAggregation", "`[guest.modem.tx_aggregation]`"),
     ("NcmSpec", "`[guest.ncm]`, `[arm.guest.ncm]`"),
     ("MbimSpec", "`[guest.mbim]`, `[arm.guest.mbim]`"),
+    ("SdioSpec", "`[guest.sdio]`, `[arm.guest.sdio]`"),
     ("Hooks", "`[target.NAME.hooks]`"),
     ("Arm", "`[[arm]]`"),
     ("Patch", "`[[arm.patches]]`"),

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from txop.plan import arm, guest, guest_access_point, guest_function, measurement, model, target
+from txop.plan import arm, guest, guest_access_point, guest_card, guest_function, measurement, model, target
 from txop.plan.locate import Path
 from txop.plan.model import Plan
 from txop.present.model_reference import field_texts
@@ -63,7 +63,7 @@ class Described:
 def all_descriptions() -> dict[str, Described]:
     """Every model class that a plan is made of."""
     found: dict[str, Described] = {}
-    for module in (guest_access_point, guest_function, target, guest, arm, measurement, model):
+    for module in (guest_access_point, guest_card, guest_function, target, guest, arm, measurement, model):
         for item, node in models(module):
             found[node.name] = Described(item, field_texts(node), found)
     return found

@@ -16,6 +16,7 @@ from txop.guest_image.locks import find_lock
 from txop.plan.arm import Arm
 from txop.plan.devices import DRIVERS
 from txop.plan.guest import GuestSpec
+from txop.plan.guest_card import CARDS
 from txop.plan.guest_function import FUNCTION_TABLES, ModemSpec
 from txop.plan.load import LoadedPlan
 from txop.plan.locate import Path
@@ -29,6 +30,8 @@ Place = Callable[..., Path]
 def wrong_chips(loaded: LoadedPlan) -> Found:
     """Invalid chips, parameters and drivers of arms."""
     for arm, spec, place in _specs(loaded):
+        if spec.sdio is not None and spec.device not in CARDS:
+            yield place("sdio"), f"an {spec.device} is not on an SDIO bus", "take it out"
         if spec.is_function:
             yield from _function(arm, spec, place)
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from txop.guest.chips import Chip, Queues
 from txop.guest.function_host import FunctionHost
 from txop.plan.guest import GuestSpec
+from txop.plan.guest_card import CARDS, SdioSpec
 from txop.plan.guest_function import MbimSpec, ModemSpec, NcmSpec
 
 
@@ -14,6 +15,7 @@ def chip_of(spec: GuestSpec) -> Chip:
         "qmi-modem": (spec.modem or ModemSpec()).words(),
         "ncm": (spec.ncm or NcmSpec()).words(),
         "mbim": (spec.mbim or MbimSpec()).words(),
+        **{card: (spec.sdio or SdioSpec()).words() for card in CARDS},
     }
     assumed = [word for name, value in spec.assume.items() for word in ("--assume", f"{name}={value}")]
     values = {name: int(value) if isinstance(value, bool) else value for name, value in spec.parameters.items()}

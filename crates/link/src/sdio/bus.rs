@@ -1,16 +1,9 @@
-//! What commands take on the bus, in clocks (SD Physical Layer and SDIO Simplified Specifications 3.0; Linux'
-//! drivers/mmc/core/sdio_io.c for how a transfer is split).
+//! What commands take on the bus (Linux' drivers/mmc/core/sdio_io.c for how a transfer is split).
+
+use wire::sdio::clocks;
 
 use crate::sdio::settings::BusSettings;
 
-/// CMD52: command and response of 48 bits, with the least gap (8 clocks) before and after the response.
-const CMD52_CLOCKS: u64 = 48 + 8 + 48 + 8;
-/// CMD53 without its data: as CMD52, and two clocks until the data begin.
-const CMD53_CLOCKS: u64 = CMD52_CLOCKS + 2;
-/// Start bit, CRC16 and end bit of a block.
-const BLOCK_FRAME_CLOCKS: u64 = 1 + 16 + 1;
-/// CRC status after a written block.
-const CRC_STATUS_CLOCKS: u64 = 7;
 /// Bytes that one command moves in byte mode at most.
 const BYTE_MODE_MAX: u32 = 512;
 /// Blocks that one command moves at most.
@@ -27,7 +20,7 @@ pub(crate) struct Cost {
 
 impl Cost {
     /// A byte read or written (CMD52).
-    pub(crate) const BYTE: Self = Self { commands: 1, blocks: 0, clocks: CMD52_CLOCKS, bytes: 0 };
+    pub(crate) const BYTE: Self = Self { commands: 1, blocks: 0, clocks: clocks::COMMAND, bytes: 0 };
 
     /// `bytes` read or written (CMD53).
     pub(crate) fn transfer(bus: &BusSettings, bytes: u32, is_write: bool) -> Self {
@@ -45,11 +38,9 @@ impl Cost {
     }
 
     fn add(&mut self, blocks: u32, bytes: u32, width: u8, is_write: bool) {
-        let status = if is_write { CRC_STATUS_CLOCKS } else { 0 };
-        let block = u64::from(bytes) * 8 / u64::from(width) + BLOCK_FRAME_CLOCKS + status;
         self.commands += 1;
         self.blocks += u64::from(blocks);
-        self.clocks += CMD53_CLOCKS + u64::from(blocks) * block;
+        self.clocks += clocks::extended(u64::from(blocks), u64::from(bytes), width, is_write);
         self.bytes += u64::from(blocks) * u64::from(bytes);
     }
 

@@ -120,6 +120,21 @@ fn data_go_to_one_register_or_to_many() {
 }
 
 #[test]
+fn a_slow_card_says_so_and_stays_so() {
+    let ability = BusAbility { four_lines: false, high_speed: false };
+    let mut card = Card::with_bus(Ram(vec![0; 256]), ability);
+    card.power_on(0);
+    let mut read = |address| read(&mut card, 0, address);
+    assert_eq!((read(at::CAPABILITY) & at::LOW_SPEED, read(at::BUS_SPEED)), (at::LOW_SPEED, 0));
+    let chain: Vec<u8> = (0x1000..0x1040).map(read).collect();
+    let common = Tuples::new(&chain).find(|tuple| tuple.code == FUNCE).unwrap();
+    assert_eq!(common.body[3], 0x32, "25 MHz");
+    let write = Direct { write: true, address: at::BUS_SPEED, data: at::HIGH_SPEED, ..Direct::default() };
+    card.command(0, Command { number: number::IO_RW_DIRECT, argument: write.emit() }, &mut []);
+    assert!(!card.is_high_speed());
+}
+
+#[test]
 fn what_it_does_not_know_it_does_not_answer() {
     let mut card = card();
     assert_eq!(card.command(0, Command { number: 8, argument: 0x1aa }, &mut []), Answer::Silence);

@@ -79,14 +79,7 @@ impl Armed {
 }
 
 fn corrupt(fault: &Fault, data: &mut [u8]) {
-    let and = fault.and.unwrap_or(u32::MAX).to_le_bytes();
-    let or = fault.or.unwrap_or(0).to_le_bytes();
-    for (byte, (and, or)) in data.iter_mut().zip(and.into_iter().zip(or)) {
-        *byte = *byte & and | or;
-    }
-    if let Some(mask) = fault.xor {
-        data.iter_mut().for_each(|byte| *byte ^= mask);
-    }
+    fault.corruption().corrupt(data);
 }
 
 impl<D: Device> Faulty<D> {
@@ -182,6 +175,29 @@ impl<D: Device> Faulty<D> {
         self.inner.inject(now_ns, Effect::Unplug(for_ms));
     }
 
+    /// A command for an SDIO card begins: lets happen to it what is due.
+    fn command_begins(&mut self, now_ns: u64, command: sdio::Command) {
+        let elapsed_ns = self.elapsed_ns(now_ns);
+        let mut found = None;
+        for armed in &mut self.armed {
+            if !armed.fault.is_about(command) || !armed.is_due(elapsed_ns) {
+                continue;
+            }
+            if found.is_none() && armed.strikes_next() {
+                armed.struck += 1;
+                found = Some(armed.fault.clone());
+            }
+            armed.seen += 1;
+        }
+        let Some(fault) = found else { return };
+        self.tell(&fault);
+        if fault.action == Action::Disconnect {
+            self.unplug(now_ns, fault.for_ms);
+        } else {
+            self.happens_inside(now_ns, &fault);
+        }
+    }
+
     /// A transfer was answered, by the device or by a fault.
     fn answered(&mut self, now_ns: u64, endpoint: u8, direction: Direction, register: Option<u16>) {
         let elapsed_ns = self.elapsed_ns(now_ns);
@@ -236,6 +252,9 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn transfer_out(&mut self, now_ns: u64, endpoint: u8, data: &[u8]) -> OutReply {
+        if let Some(command) = self.inner.command(endpoint, data) {
+            self.command_begins(now_ns, command);
+        }
         let fault = self.strike(now_ns, endpoint, Direction::Out, None);
         let reply = match &fault {
             Some(fault) => match fault.action {
@@ -307,7 +326,7 @@ impl<D: Device> Device for Faulty<D> {
         let armed = if self.origin_ns.is_some() { self.armed.len() } else { 0 };
         for at in 0..armed {
             let Some(armed) = self.armed.get_mut(at) else { continue };
-            if armed.fault.endpoint.is_some() || armed.done {
+            if !armed.fault.is_of_device() || armed.done {
                 continue;
             }
             if !armed.is_due(elapsed_ns) {
@@ -334,7 +353,7 @@ impl<D: Device> Device for Faulty<D> {
     }
 
     fn next_event(&self) -> Option<u64> {
-        let waiting = self.armed.iter().filter(|armed| armed.fault.endpoint.is_none() && !armed.done);
+        let waiting = self.armed.iter().filter(|armed| armed.fault.is_of_device() && !armed.done);
         let starts = waiting
             .zip(self.origin_ns.into_iter().cycle())
             .map(|(armed, origin_ns)| origin_ns.saturating_add(armed.fault.from_ms.saturating_mul(MS)));
@@ -372,6 +391,10 @@ impl<D: Device> Device for Faulty<D> {
             return true;
         }
         self.inner.inject(now_ns, effect)
+    }
+
+    fn command(&self, endpoint: u8, data: &[u8]) -> Option<sdio::Command> {
+        self.inner.command(endpoint, data)
     }
 
     fn struck(&mut self, faults: &mut Vec<Struck>) {

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use wire::sdio::{number, Direct};
 
-use crate::device::Effect;
+use crate::device::{CommandFault, Effect};
 use crate::peers::builtin::script::Event;
 use crate::peers::builtin::Network;
 use crate::small_file;
@@ -65,9 +66,20 @@ pub enum Action {
     /// The device's Block Ack is sent before it has an MPDU that did arrive, with `probability` for each MPDU of an A-MPDU,
     /// for `for_ms`, or for ever: the sender repeats it.
     LateBlockAck,
+    /// SDIO: the card does not get the command, and does not answer.
+    NoAnswer,
+    /// SDIO: the data have a wrong CRC.
+    Crc,
+    /// SDIO: the card answers with an error, and does nothing.
+    Refuse,
 }
 
 impl Action {
+    /// It happens to a command of an SDIO card only.
+    const fn is_of_commands(self) -> bool {
+        matches!(self, Self::NoAnswer | Self::Crc | Self::Refuse)
+    }
+
     /// It happens inside the device, not to a transfer.
     const fn is_inside(self) -> bool {
         matches!(self, Self::FirmwareHang | Self::LostC2h | Self::Loss | Self::Noise | Self::LateBlockAck)
@@ -81,8 +93,14 @@ pub struct Fault {
     /// For messages and counters.
     #[serde(default)]
     pub name: String,
-    /// Endpoint number. Without it the fault is of the whole device, and `from_ms` says when.
+    /// Endpoint number. Without it, and without `command`, the fault is of the whole device, and `from_ms` says when.
     pub endpoint: Option<u8>,
+    /// SDIO: number of the command that it happens to.
+    pub command: Option<u8>,
+    /// SDIO: function that CMD52 or CMD53 is for.
+    pub function: Option<u8>,
+    /// SDIO: first register that CMD52 or CMD53 is for.
+    pub address: Option<u32>,
     /// Which way the data go; both by default.
     pub direction: Option<Direction>,
     /// Endpoint 0: value of a vendor request, which is the register in many chips.
@@ -143,13 +161,74 @@ impl Fault {
             Action::Loss => (Effect::Loss(probability), Some(Effect::Loss(0.0))),
             Action::Noise => (Effect::Noise(self.noise_dbm), Some(Effect::Noise(None))),
             Action::LateBlockAck => (Effect::LateBlockAck(probability), Some(Effect::LateBlockAck(0.0))),
+            Action::Corrupt if self.command.is_some() => (Effect::Command(self.corruption()), None),
+            Action::NoAnswer => (Effect::Command(CommandFault::NoAnswer), None),
+            Action::Crc => (Effect::Command(CommandFault::Crc), None),
+            Action::Refuse => (Effect::Command(CommandFault::Refused), None),
             Action::Stall | Action::Nak | Action::Short | Action::Corrupt | Action::Disconnect => return None,
         })
     }
 
+    /// How data of a transfer or a command are changed.
+    pub(super) fn corruption(&self) -> CommandFault {
+        CommandFault::Corrupt {
+            and: self.and.unwrap_or(u32::MAX),
+            or: self.or.unwrap_or(0),
+            xor: self.xor.unwrap_or(0),
+        }
+    }
+
+    /// It happens by itself, when its time has come.
+    pub(super) const fn is_of_device(&self) -> bool {
+        self.endpoint.is_none() && self.command.is_none()
+    }
+
+    /// Whether it happens to such a command.
+    pub(super) fn is_about(&self, command: sdio::Command) -> bool {
+        let is_io = matches!(command.number, number::IO_RW_DIRECT | number::IO_RW_EXTENDED);
+        // Both have these in the same bits.
+        let Direct { write, function, address, .. } = Direct::parse(command.argument);
+        let direction = if write { Direction::Out } else { Direction::In };
+        self.command == Some(command.number)
+            && (self.function.is_none() || is_io && self.function == Some(function))
+            && (self.address.is_none() || is_io && self.address == Some(address))
+            && (self.direction.is_none() || is_io && self.direction == Some(direction))
+    }
+
+    fn check_command(&self) -> Result<(), &'static str> {
+        let Some(command) = self.command else {
+            return if self.function.is_some() || self.address.is_some() {
+                Err("function and address are of a command: give its number, 52 or 53")
+            } else if self.action.is_of_commands() {
+                Err("command is missing: give the number of the command, 0 to 63")
+            } else {
+                Ok(())
+            };
+        };
+        if self.endpoint.is_some() {
+            return Err("endpoint and command do not go together: a fault is of a transfer or of a command");
+        }
+        if command > 63 {
+            return Err("command is not 0 to 63");
+        }
+        if self.function.is_some_and(|function| function > 7) || self.address.is_some_and(|address| address > 0x1_ffff)
+        {
+            return Err("function is not 0 to 7, or address has more than 17 bits");
+        }
+        let keyed = self.function.is_some() || self.address.is_some() || self.direction.is_some();
+        if keyed && !matches!(command, number::IO_RW_DIRECT | number::IO_RW_EXTENDED) {
+            return Err("only 52 and 53 have a function, an address and a direction");
+        }
+        match self.action {
+            Action::Stall | Action::Nak | Action::Short => Err("stall, nak and short are of endpoints"),
+            _ => Ok(()),
+        }
+    }
+
     fn check(&self) -> Result<(), &'static str> {
         let of_device = self.action == Action::Disconnect || self.action.is_inside();
-        if self.endpoint.is_none() && !of_device {
+        self.check_command()?;
+        if self.endpoint.is_none() && self.command.is_none() && !of_device {
             return Err("endpoint is missing: give the number of the endpoint, 0 to 15");
         }
         if self.endpoint.is_some_and(|endpoint| endpoint > 15) {
@@ -220,6 +299,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_fault_of_commands_is_about_those_with_its_keys() {
+        let text = "[[fault]]\naction = \"crc\"\ncommand = 53\nfunction = 1\naddress = 0x800\ndirection = \"in\"\n";
+        let fault = Script::parse(text).unwrap().fault.remove(0);
+        let read = wire::sdio::Extended { function: 1, address: 0x800, count: 4, ..Default::default() };
+        let about = |number, argument: wire::sdio::Extended| {
+            fault.is_about(sdio::Command { number, argument: argument.emit() })
+        };
+        assert!(about(53, read) && !about(52, read));
+        assert!(!about(53, wire::sdio::Extended { write: true, ..read }));
+        assert!(!about(53, wire::sdio::Extended { function: 0, ..read }));
+        assert!(!about(53, wire::sdio::Extended { address: 0x801, ..read }));
+        assert_eq!(fault.effects(), Some((Effect::Command(CommandFault::Crc), None)));
+        assert!(!fault.is_of_device());
+    }
+
+    #[test]
     fn scripts_are_read_and_checked() {
         let text = "[[fault]]\nendpoint = 0\ndirection = \"out\"\nregister = 0x1c00\naction = \"stall\"\n";
         let script = Script::parse(text).unwrap();
@@ -236,6 +331,14 @@ mod tests {
             ("[network]\nchannel = 14\n", "network: channel"),
             ("[[fault]]\naction = \"stall\"\nendpoint = 1\nregister = 1\n", "endpoint = 0 only"),
             ("[[fault]]\naction = \"stall\"\nendpoint = 1\nwhen = 1\n", "unknown field"),
+            ("[[fault]]\naction = \"crc\"\n", "command is missing"),
+            ("[[fault]]\naction = \"crc\"\ncommand = 53\nendpoint = 2\n", "do not go together"),
+            ("[[fault]]\naction = \"crc\"\ncommand = 64\n", "not 0 to 63"),
+            ("[[fault]]\naction = \"refuse\"\ncommand = 5\nfunction = 0\n", "only 52 and 53"),
+            ("[[fault]]\naction = \"refuse\"\ncommand = 52\naddress = 0x20000\n", "17 bits"),
+            ("[[fault]]\naction = \"nak\"\ncommand = 52\n", "are of endpoints"),
+            ("[[fault]]\naction = \"disconnect\"\nfunction = 1\n", "are of a command"),
+            ("[[fault]]\naction = \"corrupt\"\ncommand = 53\n", "one of and, or, xor"),
         ] {
             let error = Script::parse(text).unwrap_err();
             assert!(error.contains(message), "{error}");

@@ -2,8 +2,9 @@
 //! unmodified kernel drives virtual SDIO cards, too.
 //!
 //! The controller has no buffers and no time of its own: a command is carried out when it has come, and what USB/IP and the host
-//! make of it is all that it costs. Times on the SDIO bus are not modelled.
+//! make of it is all that it costs, unless its time on the wires is modelled ([`Settings::bus_time`]).
 
+mod log;
 mod statistics;
 #[cfg(test)]
 mod tests;
@@ -11,14 +12,17 @@ mod tests;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
-use sdio::{Answer, Card, Command, Function};
-use wire::sdio::{number, Extended};
+use sdio::{Answer, BusAbility, Card, Command, Function};
+use wire::sdio::command::flag;
+use wire::sdio::{clocks, number, Extended, Response5};
 use wire::usb::setup::Setup;
 use wire::usb::ushc::{self, error, request, CommandBlock, StatusBlock};
 
-use crate::device::{ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
+use crate::device::{CommandFault, ControlReply, Device, Effect, Identity, InReply, OutReply, Source, Speed};
 use crate::functions::descriptors::{self, BULK, BULK_PACKET, INTERRUPT};
+use crate::record::CommandFile;
 use crate::statistics::DeviceStatistics;
+use log::Log;
 pub use statistics::{HostCounters, SdioStatistics};
 
 /// Interrupt endpoint. The driver takes the first one of the interface, whatever its number.
@@ -53,17 +57,38 @@ pub trait SdioChip: Function {
     }
 }
 
+/// How a controller and its card are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// While the card interrupts, the host is told so again after this time.
+    pub repeat_ns: u64,
+    /// Commands take the time that they need on the wires, at the clock and width that the host has set.
+    pub bus_time: bool,
+    /// What the card can.
+    pub card: BusAbility,
+}
+
+/// A transfer of the bulk IN endpoint.
+enum Reply {
+    Data(Vec<u8>),
+    Status(StatusBlock),
+}
+
 /// The controller with a card.
 pub struct Ushc<C> {
     identity: Identity,
     card: Card<C>,
-    /// While the card pulls its line an interrupt is sent again after this time.
-    repeat_ns: u64,
+    settings: Settings,
     powered: bool,
-    /// A command whose data are to come.
-    waiting: Option<CommandBlock>,
-    /// Transfers of the bulk IN endpoint.
-    replies: VecDeque<Vec<u8>>,
+    /// A command whose data are to come, and when it came.
+    waiting: Option<(u64, CommandBlock)>,
+    /// What the host has not fetched yet.
+    replies: VecDeque<Reply>,
+    /// Until when the wires are busy; no reply can be fetched before.
+    busy_until_ns: u64,
+    /// What becomes of the next command.
+    fault: Option<CommandFault>,
+    log: Option<Log>,
     /// What the last interrupt transfer has said of the line; `None`: none was sent yet, and the driver sees no card.
     reported: Option<bool>,
     /// When the next one may be sent about a line that is still up.
@@ -91,15 +116,18 @@ fn identity() -> Identity {
 }
 
 impl<C: SdioChip> Ushc<C> {
-    /// A controller with a card in its slot. While the card interrupts, the host is told so every `repeat_ns`.
-    pub fn new(chip: C, repeat_ns: u64) -> Self {
+    /// A controller with a card in its slot.
+    pub fn new(chip: C, settings: Settings) -> Self {
         Self {
             identity: identity(),
-            card: Card::new(chip),
-            repeat_ns: repeat_ns.max(1),
+            card: Card::with_bus(chip, settings.card),
+            settings: Settings { repeat_ns: settings.repeat_ns.max(1), ..settings },
             powered: false,
             waiting: None,
             replies: VecDeque::new(),
+            busy_until_ns: 0,
+            fault: None,
+            log: None,
             reported: None,
             repeat_at_ns: 0,
             counters: HostCounters::default(),
@@ -107,13 +135,23 @@ impl<C: SdioChip> Ushc<C> {
         }
     }
 
-    fn start_over(&mut self) {
-        (self.powered, self.waiting, self.reported) = (false, None, None);
-        self.replies.clear();
+    /// Writes every command and every change of the interrupt line into this file.
+    pub fn with_log(mut self, file: Option<CommandFile>) -> Self {
+        self.log = file.map(|file| Log::new(file, self.settings.bus_time));
+        self
     }
 
-    /// Carries out a command with the data that it writes.
-    fn carry_out(&mut self, now_ns: u64, block: CommandBlock, data: &[u8]) {
+    fn start_over(&mut self) {
+        (self.powered, self.waiting, self.reported, self.busy_until_ns) = (false, None, None, 0);
+        self.fault = None;
+        self.replies.clear();
+        if let Some(log) = &mut self.log {
+            log.start_over();
+        }
+    }
+
+    /// Carries out a command that began then, with the data that it writes.
+    fn carry_out(&mut self, now_ns: u64, began_ns: u64, block: CommandBlock, data: &[u8]) {
         let command = Command { number: block.number, argument: block.argument };
         let wanted = match self.card.data_of(command) {
             Some((false, len)) if block.block_bytes > 0 => Some(len),
@@ -124,21 +162,76 @@ impl<C: SdioChip> Ushc<C> {
             Some(len) => vec![0; len],
             None => data.to_vec(),
         };
-        let answer = if self.powered { self.card.command(now_ns, command, &mut buffer) } else { Answer::Silence };
+        if self.settings.bus_time {
+            self.busy_until_ns = now_ns.max(self.busy_until_ns).saturating_add(self.wire_ns(command));
+        }
+        let fault = self.fault.take().filter(|_| self.powered);
+        if wanted.is_none() {
+            // What it writes is changed on the way.
+            fault.into_iter().for_each(|fault| fault.corrupt(&mut buffer));
+        }
+        let answer = match fault {
+            _ if !self.powered => Answer::Silence,
+            Some(CommandFault::NoAnswer) => Answer::Silence,
+            Some(CommandFault::Crc) if wanted.is_none() => Answer::Silence,
+            Some(CommandFault::Refused) => {
+                Answer::Response(Response5 { flags: flag::STATE_CMD | flag::ERROR, data: 0 }.emit())
+            }
+            _ => self.card.command(now_ns, command, &mut buffer),
+        };
+        let answer = match (fault, answer) {
+            (Some(fault @ CommandFault::Corrupt { .. }), Answer::Response(response)) if wanted.is_some() => {
+                fault.corrupt(&mut buffer);
+                Answer::Response(response)
+            }
+            // CMD52 has its byte in the response.
+            (Some(fault @ CommandFault::Corrupt { .. }), Answer::Response(response)) if block.block_bytes == 0 => {
+                let Response5 { flags, data } = Response5::parse(response);
+                let mut byte = [data];
+                fault.corrupt(&mut byte);
+                Answer::Response(Response5 { flags, data: byte[0] }.emit())
+            }
+            (_, answer) => answer,
+        };
         self.counters.commands += 1;
+        let has_data = block.block_bytes > 0;
+        let wrong_crc = fault == Some(CommandFault::Crc);
         let (status, response) = match answer {
-            Answer::Response(response) => (0, response),
+            Answer::Response(response) => (if wrong_crc { error::DATA | error::CRC } else { 0 }, response),
             Answer::Silence => {
-                self.counters.timeouts += 1;
-                let data = if block.block_bytes > 0 { error::DATA } else { 0 };
-                (error::COMMAND | error::TIMEOUT | data, 0)
+                let data = if has_data { error::DATA } else { 0 };
+                let why = if wrong_crc { error::CRC } else { error::TIMEOUT };
+                self.counters.timeouts += u64::from(!wrong_crc);
+                (error::COMMAND | why | data, 0)
             }
         };
+        let whole = answer.is_success() && !wrong_crc;
+        if let Some(log) = &mut self.log {
+            let moved = if wanted.is_some() && !whole { &[] } else { &buffer[..] };
+            log.carried_out(began_ns, block, answer, moved, wrong_crc, &self.counters);
+        }
         if reads {
             // A command that failed has no data; the host waits for a transfer all the same.
-            self.replies.push_back(if answer.is_success() { buffer } else { Vec::new() });
+            self.replies.push_back(Reply::Data(if whole { buffer } else { Vec::new() }));
         }
-        self.replies.push_back(StatusBlock { status, response }.emit().to_vec());
+        self.replies.push_back(Reply::Status(StatusBlock { status, response }));
+    }
+
+    /// How long a command is on the wires.
+    fn wire_ns(&self, command: Command) -> u64 {
+        let hz = u64::from(self.counters.clock_hz);
+        if hz == 0 {
+            return 0;
+        }
+        let clocks = match self.card.data_of(command) {
+            Some((is_write, len)) => {
+                let argument = Extended::parse(command.argument);
+                let blocks = if argument.block_mode { u64::from(argument.count).max(1) } else { 1 };
+                clocks::extended(blocks, len as u64 / blocks, self.counters.bus_width, is_write)
+            }
+            None => clocks::COMMAND,
+        };
+        clocks.saturating_mul(1_000_000_000) / hz
     }
 
     /// Whether the host is to hear of the line now.
@@ -194,8 +287,8 @@ impl<C: SdioChip> Device for Ushc<C> {
         if self.replies.len() >= REPLIES_MAX {
             return OutReply::Nak;
         }
-        if let Some(block) = self.waiting.take() {
-            self.carry_out(now_ns, block, data);
+        if let Some((began_ns, block)) = self.waiting.take() {
+            self.carry_out(now_ns, began_ns, block, data);
             return OutReply::Accepted;
         }
         let Some(block) = CommandBlock::parse(data) else {
@@ -204,18 +297,27 @@ impl<C: SdioChip> Device for Ushc<C> {
         };
         let writes = block.number == number::IO_RW_EXTENDED && Extended::parse(block.argument).write;
         if writes && block.block_bytes > 0 {
-            self.waiting = Some(block);
+            self.waiting = Some((now_ns, block));
         } else {
-            self.carry_out(now_ns, block, &[]);
+            self.carry_out(now_ns, now_ns, block, &[]);
         }
         OutReply::Accepted
     }
 
     fn transfer_in(&mut self, now_ns: u64, endpoint: u8, transfer: &mut Vec<u8>) -> InReply {
         match endpoint {
+            ushc::BULK_IN if now_ns < self.busy_until_ns => InReply::Nak,
             ushc::BULK_IN => match self.replies.pop_front() {
                 Some(reply) => {
-                    *transfer = reply;
+                    *transfer = match reply {
+                        Reply::Data(data) => data,
+                        Reply::Status(status) => {
+                            if let Some(log) = &mut self.log {
+                                log.fetched(now_ns);
+                            }
+                            status.emit().to_vec()
+                        }
+                    };
                     InReply::Unterminated
                 }
                 None => InReply::Nak,
@@ -223,11 +325,14 @@ impl<C: SdioChip> Device for Ushc<C> {
             INTERRUPT_IN => {
                 self.now_ns = self.now_ns.max(now_ns);
                 let line = self.powered && self.card.look_at_line();
+                if let Some(log) = &mut self.log {
+                    log.line(self.now_ns, line);
+                }
                 if !self.has_news(line) {
                     return InReply::Nak;
                 }
                 self.reported = Some(line);
-                self.repeat_at_ns = self.now_ns + self.repeat_ns;
+                self.repeat_at_ns = self.now_ns + self.settings.repeat_ns;
                 self.counters.interrupt_transfers += 1;
                 let interrupt = if line { ushc::CARD_INTERRUPT } else { 0 };
                 transfer.extend([ushc::CARD_PRESENT | interrupt, 0, 0, 0]);
@@ -246,7 +351,8 @@ impl<C: SdioChip> Device for Ushc<C> {
         // What was due is no event any more: the host may have no transfer for it.
         let repeats = self.powered && self.reported == Some(true) && self.card.interrupts();
         let repeat = Some(self.repeat_at_ns).filter(|&at_ns| repeats && at_ns > self.now_ns);
-        [repeat, self.card.next_event()].into_iter().flatten().min()
+        let wires = Some(self.busy_until_ns).filter(|&at_ns| !self.replies.is_empty() && at_ns > self.now_ns);
+        [repeat, wires, self.card.next_event()].into_iter().flatten().min()
     }
 
     fn reset(&mut self, now_ns: u64) {
@@ -263,7 +369,16 @@ impl<C: SdioChip> Device for Ushc<C> {
         self.card.function_mut().readable(now_ns, fd);
     }
 
+    fn command(&self, endpoint: u8, data: &[u8]) -> Option<Command> {
+        let block = CommandBlock::parse(data).filter(|_| endpoint == ushc::BULK_OUT && self.waiting.is_none())?;
+        Some(Command { number: block.number, argument: block.argument })
+    }
+
     fn inject(&mut self, now_ns: u64, effect: Effect) -> bool {
+        if let Effect::Command(fault) = effect {
+            self.fault = Some(fault);
+            return true;
+        }
         self.card.function_mut().inject(now_ns, effect)
     }
 
@@ -272,6 +387,8 @@ impl<C: SdioChip> Device for Ushc<C> {
     }
 
     fn finish(&mut self) -> std::io::Result<()> {
-        self.card.function_mut().finish()
+        let chip = self.card.function_mut().finish();
+        let log = self.log.as_mut().map_or(Ok(()), Log::finish);
+        chip.and(log)
     }
 }

@@ -1,9 +1,11 @@
 use proptest::prelude::*;
 use sdio::CardIdentity;
 use wire::sdio::command::flag;
+use wire::sdio::log::Record;
 use wire::sdio::{registers as at, Direct, Response5};
 
 use super::*;
+use crate::fault::{Faulty, Script};
 
 /// A card whose function interrupts as long as register 0 is set.
 struct Chip(u8);
@@ -41,8 +43,15 @@ fn vendor(controller: &mut Ushc<Chip>, request: u8, value: u16) {
     assert_eq!(controller.control(0, setup, &[]), ControlReply::Accepted);
 }
 
+const SETTINGS: Settings =
+    Settings { repeat_ns: 500_000, bus_time: false, card: BusAbility { four_lines: true, high_speed: true } };
+
 fn powered() -> Ushc<Chip> {
-    let mut controller = Ushc::new(Chip(0), 500_000);
+    powered_with(SETTINGS)
+}
+
+fn powered_with(settings: Settings) -> Ushc<Chip> {
+    let mut controller = Ushc::new(Chip(0), settings);
     controller.reset(0);
     vendor(&mut controller, request::RESET, 0);
     vendor(&mut controller, request::POWER, 1);
@@ -136,4 +145,182 @@ proptest! {
             let _ = (reply(&mut controller), interrupt(&mut controller, number as u64));
         }
     }
+}
+
+#[test]
+fn a_reply_waits_for_the_wires() {
+    let mut controller = powered_with(Settings { bus_time: true, ..SETTINGS });
+    vendor(&mut controller, request::HOST_CONTROL, ushc::WIDTH_4);
+    command(&mut controller, number::IO_RW_DIRECT, 0, 0);
+    assert_eq!(status(&mut controller).status, 0, "without a clock there is no time");
+    // 25 MHz: a clock is 40 ns.
+    let hz = 25_000_000u32;
+    let setup =
+        Setup { request_type: 0x40, request: request::CLOCK, value: hz as u16, index: (hz >> 16) as u16, length: 0 };
+    controller.control(0, setup, &[]);
+    let at = |controller: &mut Ushc<Chip>, now_ns| {
+        let mut transfer = Vec::new();
+        controller.transfer_in(now_ns, ushc::BULK_IN, &mut transfer) == InReply::Unterminated
+    };
+    command(&mut controller, number::IO_RW_DIRECT, 0, 0);
+    assert_eq!(controller.next_event(), Some(112 * 40));
+    assert!(!at(&mut controller, 112 * 40 - 1) && at(&mut controller, 112 * 40));
+    assert_eq!(controller.next_event(), None, "nothing waits any more");
+    // 8 bytes over four lines: 16 clocks, and what is around them.
+    controller.advance(10_000);
+    let read = Extended { function: 1, count: 8, ..Extended::default() };
+    let block = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 8, argument: read.emit() };
+    controller.transfer_out(10_000, ushc::BULK_OUT, &block.emit());
+    let end = 10_000 + (114 + 16 + 18) * 40;
+    assert_eq!(controller.next_event(), Some(end));
+    assert!(!at(&mut controller, end - 1) && at(&mut controller, end) && at(&mut controller, end));
+}
+
+/// Records of a command log: time in ns, header, data.
+fn logged(file: &std::path::Path) -> Vec<(i64, Record, Vec<u8>)> {
+    let mut reader = capture::Reader::open(file, capture::Options::default()).unwrap();
+    let mut found = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        assert_eq!(record.link_type, wire::linktype::LinkType::SDIO_LOG);
+        let (parsed, data) = Record::parse(record.data).unwrap();
+        found.push((record.time_ns.unwrap(), parsed, data.to_vec()));
+    }
+    found
+}
+
+#[test]
+fn every_command_is_in_the_log_with_its_time_and_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sdio.pcapng");
+    let settings = crate::record::settings(0, None);
+    let mut controller = powered().with_log(Some(CommandFile::create(&path, &settings).unwrap()));
+    vendor(&mut controller, request::HOST_CONTROL, ushc::WIDTH_4);
+    for argument in [write(at::INTERRUPT_ENABLE, 3, 0), write(7, 0x5a, 1)] {
+        command(&mut controller, number::IO_RW_DIRECT, 0, argument);
+        status(&mut controller);
+    }
+    // The line rises, is reported twice, and is one change all the same.
+    assert!(interrupt(&mut controller, 100).is_some() && interrupt(&mut controller, 600_000).is_some());
+    // Data towards the card come after the command; the status is fetched later still.
+    let argument = Extended { write: true, function: 1, address: 0x800, count: 3, ..Extended::default() }.emit();
+    let block = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 3, argument };
+    controller.transfer_out(700_000, ushc::BULK_OUT, &block.emit());
+    controller.transfer_out(700_500, ushc::BULK_OUT, &[1, 2, 3]);
+    controller.transfer_in(701_000, ushc::BULK_IN, &mut Vec::new());
+    // A read, and one of a function that is not there: no data came.
+    for function in [1, 2] {
+        command(
+            &mut controller,
+            number::IO_RW_EXTENDED,
+            3,
+            Extended { function, count: 3, ..Extended::default() }.emit(),
+        );
+        reply(&mut controller);
+        status(&mut controller);
+    }
+    command(&mut controller, 8, 0, 0x1aa);
+    // Pulled before the host has fetched that status.
+    controller.reset(900_000);
+    controller.log.as_mut().unwrap().finish().unwrap();
+
+    let records = logged(&path);
+    let commands: Vec<_> = records
+        .iter()
+        .filter_map(|(time, record, data)| match record {
+            Record::Command(command) => Some((*time, *command, data.clone())),
+            Record::Line(_) => None,
+        })
+        .collect();
+    let lines: Vec<_> = records
+        .iter()
+        .filter_map(|(time, record, _)| matches!(record, Record::Line(_)).then_some((*time, *record)))
+        .collect();
+    assert_eq!(lines, [(100, Record::Line(true))]);
+    assert_eq!(commands.iter().map(|(_, command, _)| command.number).collect::<Vec<_>>(), [52, 52, 53, 53, 53, 8]);
+    let (time, sent, data) = &commands[2];
+    assert_eq!((*time, sent.took_ns, sent.data_len, &data[..]), (701_000, 1_000, 3, &[1, 2, 3][..]));
+    assert_eq!((sent.bus_width, sent.block_bytes, sent.argument, sent.fetched), (4, 3, argument, true));
+    assert_eq!((commands[3].2.clone(), commands[3].1.data_len), (vec![3; 3], 3));
+    let refused = commands[4].1;
+    assert_eq!((commands[4].2.len(), refused.data_len), (0, 0));
+    assert_eq!(Response5::parse(refused.response.unwrap()).flags & flag::ERRORS, flag::FUNCTION_NUMBER);
+    let last = commands[5].1;
+    assert_eq!((last.response, last.fetched, last.took_ns), (None, false, u32::MAX));
+}
+
+/// A controller around which a fault script is.
+fn with_faults(script: &str) -> Faulty<Ushc<Chip>> {
+    let mut device = Faulty::new(powered(), Script::parse(script).unwrap());
+    device.reset(0);
+    let setup = Setup { request_type: 0x40, request: request::POWER, value: 1, index: 0, length: 0 };
+    device.control(0, setup, &[]);
+    device
+}
+
+/// A command with the data that it writes: the data of its reply, where it reads, and the status.
+fn exchange(device: &mut Faulty<Ushc<Chip>>, argument: Extended, data: &[u8]) -> (Option<Vec<u8>>, StatusBlock) {
+    let block = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 4, argument: argument.emit() };
+    device.transfer_out(0, ushc::BULK_OUT, &block.emit());
+    if argument.write {
+        device.transfer_out(0, ushc::BULK_OUT, data);
+    }
+    let mut next = || {
+        let mut transfer = Vec::new();
+        assert_eq!(device.transfer_in(0, ushc::BULK_IN, &mut transfer), InReply::Unterminated);
+        transfer
+    };
+    let read = (!argument.write).then(&mut next);
+    (read, StatusBlock::parse(&next()).unwrap())
+}
+
+#[test]
+fn faults_happen_to_the_commands_that_they_name() {
+    let script = |action: &str| {
+        format!("[[fault]]\nname = \"f\"\ncommand = 53\nfunction = 1\naddress = 7\nnth = 2\ntimes = 1\n{action}\n")
+    };
+    let read = Extended { function: 1, address: 7, count: 4, ..Extended::default() };
+    let other = Extended { address: 8, ..read };
+    let whole = (Some(vec![0; 4]), 0);
+    for (action, second) in [
+        ("action = \"no_answer\"", (Some(Vec::new()), error::COMMAND | error::TIMEOUT | error::DATA)),
+        ("action = \"crc\"", (Some(Vec::new()), error::DATA | error::CRC)),
+        ("action = \"refuse\"", (Some(Vec::new()), 0)),
+        ("action = \"corrupt\"\nor = 0x201\nxor = 0x80", (Some(vec![0x81, 0x82, 0x80, 0x80]), 0)),
+    ] {
+        let mut device = with_faults(&script(action));
+        let mut done = |argument| {
+            let (data, status) = exchange(&mut device, argument, &[]);
+            ((data, status.status), status.response)
+        };
+        // The second of those that are named, whatever comes between.
+        assert_eq!((done(read).0, done(other).0), (whole.clone(), whole.clone()), "{action}");
+        let (found, response) = done(read);
+        assert_eq!(found, second, "{action}");
+        let flags = Response5::parse(response).flags & flag::ERRORS;
+        assert_eq!(flags, if action.contains("refuse") { flag::ERROR } else { 0 }, "{action}");
+        assert_eq!(done(read).0, whole, "{action}");
+        let mut struck = Vec::new();
+        device.struck(&mut struck);
+        assert_eq!(struck.len(), 1, "{action}");
+    }
+}
+
+#[test]
+fn what_a_card_does_not_get_it_does_not_do() {
+    let write = Extended { write: true, function: 1, count: 4, ..Extended::default() };
+    let read = Extended { write: false, ..write };
+    for (action, kept) in [("no_answer", 0), ("crc", 0), ("refuse", 0), ("corrupt\"\nxor = 3 #", 4 ^ 3)] {
+        let mut device = with_faults(&format!("[[fault]]\ncommand = 53\ndirection = \"out\"\naction = \"{action}\"\n"));
+        exchange(&mut device, write, &[1, 2, 3, 4]);
+        assert_eq!(exchange(&mut device, read, &[]).0, Some(vec![kept; 4]), "{action}");
+    }
+    // Data that look like a command are none.
+    let mut device = with_faults("[[fault]]\ncommand = 53\nnth = 2\naction = \"no_answer\"\n");
+    let write = Extended { count: 8, ..write };
+    let data = CommandBlock { number: number::IO_RW_EXTENDED, block_bytes: 4, argument: write.emit() }.emit();
+    exchange(&mut device, write, &data);
+    assert_eq!(
+        exchange(&mut device, Extended { write: false, ..write }, &[]).1.status,
+        error::COMMAND | error::TIMEOUT | error::DATA
+    );
 }

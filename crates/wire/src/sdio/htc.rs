@@ -122,6 +122,20 @@ pub enum ToHost {
 }
 
 impl ToHost {
+    /// From a payload; `None`: it is none of these.
+    pub fn parse(payload: &[u8]) -> Option<Self> {
+        let byte = |at: usize| payload.get(at).copied();
+        Some(match (u16_at(payload, 0)?, u16_at(payload, 2)?) {
+            (1, credits) => Self::Ready { credits, credit_bytes: u16_at(payload, 4)?, bundle: byte(9).unwrap_or(0) },
+            (3, service) => match byte(4)? {
+                0 => Self::Connected { service, endpoint: byte(5)?, message_max: u16_at(payload, 6)? },
+                1 => Self::NotFound { service },
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
     /// The payload.
     pub fn emit(&self) -> Vec<u8> {
         match *self {
@@ -160,6 +174,10 @@ mod tests {
         assert_eq!(FromHost::parse(&[4, 0]), Some(FromHost::SetUp { bundle: 1 }));
         let ready = ToHost::Ready { credits: 20, credit_bytes: 1664, bundle: 8 };
         assert_eq!(ready.emit(), [1, 0, 20, 0, 0x80, 6, 9, 0, 1, 8]);
+        let connected = ToHost::Connected { service: 0x101, endpoint: 2, message_max: 2048 };
+        for message in [ready, connected, ToHost::NotFound { service: 0x105 }] {
+            assert_eq!(ToHost::parse(&message.emit()), Some(message));
+        }
         assert_eq!(credits(&[(1, 2), (2, 7)]), [1, 4, 1, 2, 2, 7]);
     }
 
@@ -171,6 +189,7 @@ mod tests {
 
         #[test]
         fn any_payload_is_read(payload: Vec<u8>) {
+            let _ = ToHost::parse(&payload);
             if let Some(message) = FromHost::parse(&payload) {
                 prop_assert_eq!(FromHost::parse(&message.emit()), Some(message));
             }

@@ -5,11 +5,15 @@
 //! | [`command`] | arguments of CMD52 and CMD53, responses R4, R5 and R6 | 3.3, 4.9, 5.1, 5.3 |
 //! | [`tuple`] | the Card Information Structure | 16 |
 //! | [`registers`] | CCCR and FBR | 6.9, 6.10 |
+//! | [`clocks`] | time on the bus | SD Physical Layer 3.0 |
+//! | [`log`] | a command log | docs/virtual-sdio.md |
 //! | [`htc`], [`wmi`], [`bmi`] | what Atheros' chips put into a mailbox | Linux drivers/net/wireless/ath/ath6kl |
 
 pub mod bmi;
+pub mod clocks;
 pub mod command;
 pub mod htc;
+pub mod log;
 pub mod registers;
 pub mod tuple;
 pub mod wmi;

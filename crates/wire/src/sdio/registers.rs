@@ -35,6 +35,8 @@ pub const MASTER: u8 = 0x01;
 pub const MULTI_BLOCK: u8 = 0x02;
 /// S4MI of [`CAPABILITY`]: interrupts between blocks of 4 bits.
 pub const INTERRUPT_4BIT: u8 = 0x10;
+/// LSC of [`CAPABILITY`]: a low-speed card; it has four lines only where 4BLS (0x80) says so.
+pub const LOW_SPEED: u8 = 0x40;
 /// SHS of [`BUS_SPEED`].
 pub const HIGH_SPEED_SUPPORTED: u8 = 0x01;
 /// EHS of [`BUS_SPEED`].

@@ -1,0 +1,43 @@
+"""The SDIO card in a guest of a plan, and the bus that it is on.
+
+Ranges are those of the program (``crates/vusb/src/cli.rs``, ``crates/vusb/src/chips/ar6003/assumptions.rs``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from txop.plan.strict import STRICT
+
+CARDS = ("ar6003",)
+"""Devices on an SDIO bus."""
+
+
+class SdioSpec(BaseModel):
+    """The SDIO bus of a guest's card, and the card on it; see docs/virtual-sdio.md."""
+
+    model_config = STRICT
+
+    bus_time: bool = False
+    """Commands take the time that they need on the wires, at the clock and width that the driver has set."""
+    lines: Literal[1, 4] = 4
+    """Lines of the data bus that the card has; with 1 the driver keeps to one."""
+    clock_mhz: Literal[25, 50] = 50
+    """The fastest clock that the card takes (50: high speed)."""
+    interrupt_us: Annotated[int, Field(ge=1, le=1_000_000)] = 500
+    """While the card interrupts, the host controller says so again after this time."""
+    bundle: Annotated[int, Field(ge=1, le=8)] = 8
+    """Messages that the firmware lets the host fetch with one command at most. An assumption about it."""
+    credits: Annotated[int, Field(ge=4, le=1_024)] = 20
+    """Messages that the host may have on the card at once. An assumption about the firmware."""
+
+    def words(self) -> tuple[str, ...]:
+        """As options of the program."""
+        return (
+            *(("--bus-time",) if self.bus_time else ()),
+            *("--card-lines", str(self.lines), "--card-mhz", str(self.clock_mhz)),
+            *("--interrupt-us", str(self.interrupt_us)),
+            *("--assume", f"bundle={self.bundle}", "--assume", f"credits={self.credits}"),
+        )
