@@ -8,6 +8,7 @@ mod class;
 mod conclusion;
 mod copies;
 mod device;
+mod device_row;
 mod endpoint;
 pub mod event;
 mod histogram;
@@ -18,8 +19,10 @@ mod rate;
 pub mod report;
 mod requests;
 mod source;
+mod steps_back;
 mod totals;
 mod traffic;
+mod under_way;
 mod usbsnoop;
 mod verdict;
 
