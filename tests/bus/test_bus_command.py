@@ -15,6 +15,7 @@ from conftest import PROGRAM
 from txop.bus.page import comparison_page, page
 from txop.bus.tables import TABLES, columns, write_csv
 from txop.cli import app
+from usb_trace import IN, OUT, Trace, qmap, tcp
 
 HOSTILE = "<script>alert(1)</script>\"'&\x1b[2J\x07\u202egnp.exe{{7*7}}"
 """A product name that tries HTML, a terminal escape, a bell, a bidi override and a template."""
@@ -60,6 +61,43 @@ def test_two_captures_side_by_side(run, make_trace):
     text = " ".join(out.split())
     assert "15.0 times as many per transfer" in text
     assert "One side is URBs" in text
+
+
+def test_lists_of_many_devices_say_what_they_leave_out(run, tmp_path):
+    trace = Trace(220)
+    for n in range(60):
+        trace.transfer(2_000_000 + n * 1000, 300, OUT, qmap([tcp(0)]))
+        trace.records[-2:] = [(at, _of_device(record, n + 1)) for at, record in trace.records[-2:]]
+    path = trace.write(tmp_path / "many.pcap")
+    evidence = run(path, "--section", "devices")[1].split("Evidence")[1]
+    assert "and 36 more, of 1.25, 1.26" in " ".join(evidence.split())
+    assert "--top 0 and --json have all" in " ".join(evidence.split())
+    whole = run(path, "--section", "devices", "--top", "0")[1].split("Evidence")[1]
+    assert "1.60: 1 of 1 transfers on endpoint 0x02" not in evidence
+    assert all(f"- 1.{n}: " in whole for n in range(1, 61))
+    assert "more, of" not in whole
+
+
+def _of_device(record: bytes, device: int) -> bytes:
+    return record[:11] + bytes([device]) + record[12:]
+
+
+def test_taken_back_requests_stand_under_a_title_that_is_true_of_them(run, make_trace):
+    out = run(make_trace("a.pcap", status=-2))[1]
+    assert "Requests that did not succeed, or were taken back" in out
+
+
+def test_a_device_of_another_kind_has_no_uplink(run, tmp_path):
+    trace = Trace(220)
+    for n in range(40):
+        trace.transfer(2_000_000 + n * 1000, 300, OUT, bytes([n]) * 64)
+        trace.transfer(2_000_000 + n * 1000, 400, IN, bytes([n]) * 64)
+    path = trace.write(tmp_path / "vendor.pcap")
+    code, out, _ = run(path, path)
+    assert code == 0
+    assert "Bulk OUT, transfers per second" in out
+    assert "Bulk IN, throughput" in out
+    assert not re.search("uplink|downlink", out, re.IGNORECASE)
 
 
 def test_json_is_one_document(run, make_trace):

@@ -10,11 +10,10 @@ use wire::usb::setup::Setup;
 use wire::usb::usbmon::EventKind;
 use wire::usb::TransferType;
 
-use crate::class::{classify, Class};
-use crate::conclusion::figure;
 use crate::copies::Copies;
 use crate::device::Device;
-use crate::endpoint::{Endpoint, Key};
+use crate::device_row;
+use crate::endpoint::{Endpoint, Key, Timeline};
 use crate::event::{Event, Status};
 use crate::limits;
 use crate::payload::{inspect, Framing, Hints};
@@ -22,6 +21,7 @@ use crate::qmi;
 use crate::report::{self, Report, Summary};
 use crate::requests::Requests;
 use crate::sdio::{self, Commands};
+use crate::steps_back::StepsBack;
 use crate::totals::{Source, Totals};
 use crate::verdict;
 
@@ -47,6 +47,10 @@ struct Pending {
     time_us: Option<i64>,
     length: Option<u32>,
     setup: Option<Setup>,
+    /// Of the data that went with it to the device.
+    framing: Option<Framing>,
+    /// Its turn among those of its endpoint.
+    turn: u64,
     /// Counts submissions: the oldest go first when there are too many.
     order: u64,
     /// Handed over after the window.
@@ -68,6 +72,8 @@ pub struct Analyzer {
     /// Requests of the window that came back after it.
     back_after: u64,
     has_window: bool,
+    /// Something came back, in the window or outside.
+    has_completions: bool,
     pending: HashMap<Id, Pending>,
     endpoints: Vec<(Key, Endpoint)>,
     places: HashMap<Key, u32>,
@@ -76,6 +82,7 @@ pub struct Analyzer {
     unaddressed: BTreeMap<u16, wire::usb::descriptors::Device>,
     requests: Requests,
     copies: Copies,
+    steps_back: StepsBack,
 }
 
 impl Analyzer {
@@ -91,6 +98,9 @@ impl Analyzer {
     pub fn push(&mut self, event: &Event<'_>) {
         self.time(event.time_us);
         self.summary.records += 1;
+        if self.steps_back.look(event.bus, event.time_us, true) {
+            self.part(event.bus);
+        }
         if self.copies.is_copy(event) {
             self.summary.copies += 1;
             return;
@@ -127,14 +137,19 @@ impl Analyzer {
     /// Takes the next event, which lies outside the window.
     pub fn push_outside(&mut self, event: &Event<'_>, place: Place) {
         self.has_window = true;
+        if self.steps_back.look(event.bus, event.time_us, false) {
+            self.part(event.bus);
+        }
         if self.copies.is_copy(event) {
             return;
         }
         let key =
             Key { bus: event.bus, device: event.device, address: event.endpoint.0 & 0x8f, transfer: event.transfer };
         let is_after = place != Place::Before;
+        self.has_completions |= event.kind == EventKind::Completion;
         let id = Self::id(event);
         let endpoint = self.place(key);
+        let framing = self.know(event, endpoint);
         if event.kind == EventKind::Submission {
             self.order += 1;
             if self.pending.len() >= PENDING_MAX && !self.pending.contains_key(&id) {
@@ -142,12 +157,13 @@ impl Analyzer {
             }
             let order = self.order;
             let (time_us, length, setup) = (event.time_us, event.length, event.setup);
-            let new = Pending { endpoint, time_us, length, setup, order, is_after };
+            let turn = self.at(endpoint).map_or(0, |endpoint| endpoint.under_way.hand_over(false));
+            let new = Pending { endpoint, time_us, length, setup, framing, turn, order, is_after };
             if let Some(old) = self.pending.insert(id, new) {
-                self.returned_outside(old, is_after);
-            }
-            if let Some(endpoint) = self.at(endpoint).filter(|_| !is_after) {
-                endpoint.submitted_before();
+                self.count_after(old, is_after);
+                if let Some(endpoint) = self.at(old.endpoint) {
+                    endpoint.under_way.abandon(old.turn, false);
+                }
             }
             if let (Some(setup), Some(device)) = (setup, self.device(event.bus, event.device)) {
                 device.requested(
@@ -158,30 +174,41 @@ impl Analyzer {
                 );
             }
         } else if let Some(pending) = self.pending.remove(&id) {
-            self.returned_outside(pending, is_after);
+            self.count_after(pending, is_after);
+            if let Some(endpoint) = self.at(pending.endpoint) {
+                endpoint.under_way.come_back(pending.turn, is_in_turn(event), false);
+            }
             if let Some(setup) = pending.setup.filter(|_| event.status.is_success()) {
                 self.control(event, setup, place == Place::After);
             }
         }
-        let carries = event.endpoint.is_in() == (event.kind == EventKind::Completion);
-        let len = event.length.unwrap_or(0);
-        if carries && len > 0 && event.transfer == TransferType::Bulk && !event.data.is_empty() {
-            let hints = self.hints(event, endpoint);
-            let (framing, _) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
-            if let Some(endpoint) = self.at(endpoint) {
-                endpoint.know(framing);
-            }
-            self.realtek(event, framing);
-        }
     }
 
-    /// A request is no longer under way, outside the window.
-    fn returned_outside(&mut self, pending: Pending, is_after: bool) {
-        if is_after {
-            self.back_after += u64::from(!pending.is_after);
-        } else if let Some(endpoint) = self.at(pending.endpoint) {
-            endpoint.taken_back_before();
+    /// Remembers the framing of a transfer outside the window.
+    fn know(&mut self, event: &Event<'_>, place: Option<u32>) -> Option<Framing> {
+        let carries = event.endpoint.is_in() == (event.kind == EventKind::Completion);
+        let len = event.length.unwrap_or(0);
+        if !carries || len == 0 || event.transfer != TransferType::Bulk || event.data.is_empty() {
+            return None;
         }
+        let hints = self.hints(event, place);
+        let (framing, _) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
+        if let Some(endpoint) = self.at(place) {
+            endpoint.know(framing);
+        }
+        self.realtek(event, framing);
+        Some(framing)
+    }
+
+    /// A request of the window is no longer under way after it.
+    fn count_after(&mut self, pending: Pending, is_after: bool) {
+        self.back_after += u64::from(is_after && !pending.is_after && !self.is_overtaken(&pending));
+    }
+
+    /// Whether the order of its endpoint tells that a request has come back.
+    fn is_overtaken(&self, pending: &Pending) -> bool {
+        let endpoint = pending.endpoint.and_then(|place| self.endpoints.get(place as usize));
+        endpoint.is_some_and(|(_, endpoint)| endpoint.under_way.is_overtaken(pending.turn))
     }
 
     fn time(&mut self, time_us: Option<i64>) {
@@ -192,7 +219,9 @@ impl Analyzer {
             totals.last_us = now;
             totals.latest_us = now;
         }
-        totals.backward_steps += u64::from(now < totals.last_us);
+        let back = totals.last_us.saturating_sub(now).max(0) as u64;
+        totals.backward_steps += u64::from(back > 0);
+        totals.backward_most_us = totals.backward_most_us.max(back);
         totals.last_us = now;
         totals.latest_us = totals.latest_us.max(now);
     }
@@ -245,22 +274,18 @@ impl Analyzer {
             self.forget(order);
         }
         let place = self.place(key);
-        let new = Pending {
-            endpoint: place,
-            time_us: event.time_us,
-            length: event.length,
-            setup: event.setup,
-            order,
-            is_after: false,
-        };
+        let framing = if event.endpoint.is_in() { None } else { self.carry(event, place) };
+        let turn = self.at(place).map_or(0, |endpoint| endpoint.submit(event.time_us, event.length));
+        let (time_us, length, setup) = (event.time_us, event.length, event.setup);
+        let new = Pending { endpoint: place, time_us, length, setup, framing, turn, order, is_after: false };
         if let Some(old) = self.pending.insert(id, new) {
-            self.summary.lost_completions += 1;
-            if let Some(endpoint) = self.at(old.endpoint) {
-                endpoint.take_back(event.time_us);
+            match self.at(old.endpoint) {
+                Some(endpoint) => {
+                    endpoint.under_way.advance(event.time_us);
+                    endpoint.under_way.abandon(old.turn, true);
+                }
+                None => self.summary.lost_completions += 1,
             }
-        }
-        if let Some(endpoint) = self.at(place) {
-            endpoint.submit(event.time_us, event.length);
         }
         if let Some(setup) = event.setup {
             self.requests.submit(event.bus, event.device, setup);
@@ -268,9 +293,22 @@ impl Analyzer {
                 device.requested(setup, place_of(event, false), event.data, event.length.unwrap_or(0) as usize);
             }
         }
-        if !event.endpoint.is_in() {
-            self.carry(event, place);
-        }
+    }
+
+    /// Time steps back on a bus: what is under way there is not paired with what follows.
+    #[cold]
+    fn part(&mut self, bus: u16) {
+        let has_begun = self.summary.records > 0;
+        let endpoints = &mut self.endpoints;
+        let cut_off = &mut self.summary.cut_off;
+        self.pending.retain(|id, pending| {
+            let endpoint = pending.endpoint.and_then(|place| endpoints.get(place as usize));
+            let keep = endpoint.map_or(id.1, |(key, _)| key.bus) != bus;
+            let is_overtaken = endpoint.is_some_and(|(_, endpoint)| endpoint.under_way.is_overtaken(pending.turn));
+            *cut_off += u64::from(!keep && has_begun && !pending.is_after && !is_overtaken);
+            keep
+        });
+        endpoints.iter_mut().filter(|(key, _)| key.bus == bus).for_each(|(_, endpoint)| endpoint.restart());
     }
 
     /// Too much is under way: the older half will not come back any more.
@@ -280,35 +318,42 @@ impl Analyzer {
         let middle = orders.len() / 2;
         let (_, median, _) = orders.select_nth_unstable(middle);
         let oldest = (*median).min(order);
-        let endpoints = &mut self.endpoints;
-        let before = self.pending.len();
+        let (endpoints, forgotten) = (&mut self.endpoints, &mut self.summary.forgotten);
         self.pending.retain(|_, pending| {
             let keep = pending.order > oldest;
             if !keep {
-                if let Some((_, endpoint)) = pending.endpoint.and_then(|place| endpoints.get_mut(place as usize)) {
-                    endpoint.take_back(None);
-                }
+                let endpoint = pending.endpoint.and_then(|place| endpoints.get_mut(place as usize));
+                let is_overtaken = endpoint.is_some_and(|(_, endpoint)| {
+                    let is_overtaken = endpoint.under_way.is_overtaken(pending.turn);
+                    endpoint.under_way.abandon(pending.turn, false);
+                    is_overtaken
+                });
+                *forgotten += u64::from(!is_overtaken);
             }
             keep
         });
-        self.summary.forgotten += (before - self.pending.len()) as u64;
     }
 
     fn complete(&mut self, event: &Event<'_>, key: Key) {
         self.summary.completions += 1;
+        self.has_completions = true;
         let pending = self.pending.remove(&Self::id(event));
         let start = self.summary.first_us.unwrap_or(0);
-        self.summary.unmatched += u64::from(pending.is_none());
         // USBPcap tells the length of OUT transfers with their submission only.
         let length = event.length.or(pending.and_then(|pending| pending.length));
-        let sent = pending.and_then(|pending| pending.time_us);
+        let sent_us = pending.and_then(|pending| pending.time_us);
+        let framing = pending.and_then(|pending| pending.framing);
         let place = self.place(key);
         if let Some(endpoint) = self.at(place) {
             endpoint.iso_errors += u64::from(event.iso_errors);
-            endpoint.complete(event.time_us, start, event.status, length, sent);
+            endpoint.complete(event, start, length, sent_us, framing);
         }
-        if let Some(endpoint) = self.at(pending.and_then(|pending| pending.endpoint)) {
-            endpoint.take_back(event.time_us);
+        match pending {
+            Some(pending) => self.come_back(event, pending),
+            None => {
+                self.summary.unmatched += 1;
+                self.at(place).into_iter().for_each(|endpoint| endpoint.under_way.come_unmatched());
+            }
         }
         if let Some(setup) = pending.and_then(|pending| pending.setup) {
             let ok = event.status.is_success();
@@ -323,12 +368,19 @@ impl Analyzer {
         }
     }
 
+    /// A request is no longer under way.
+    fn come_back(&mut self, event: &Event<'_>, pending: Pending) {
+        if let Some(endpoint) = self.at(pending.endpoint) {
+            endpoint.under_way.advance(event.time_us);
+            endpoint.under_way.come_back(pending.turn, is_in_turn(event), true);
+        }
+    }
+
     fn refuse(&mut self, event: &Event<'_>, key: Key) {
         self.summary.submission_errors += 1;
         // The kernel writes E instead of C for a request whose S it has written already.
-        let pending = self.pending.remove(&Self::id(event));
-        if let Some(endpoint) = self.at(pending.and_then(|pending| pending.endpoint)) {
-            endpoint.take_back(event.time_us);
+        if let Some(pending) = self.pending.remove(&Self::id(event)) {
+            self.come_back(event, pending);
         }
         let place = self.place(key);
         if let Some(endpoint) = self.at(place) {
@@ -357,19 +409,26 @@ impl Analyzer {
         }
     }
 
-    /// Looks into the data of a transfer.
-    fn carry(&mut self, event: &Event<'_>, place: Option<u32>) {
+    /// Looks into the data of a transfer; its framing, where it was looked into.
+    fn carry(&mut self, event: &Event<'_>, place: Option<u32>) -> Option<Framing> {
         let len = event.length.unwrap_or(0);
         if len == 0 {
-            return;
+            return None;
         }
         self.summary.data_transfers += 1;
-        self.summary.cut_transfers += u64::from(event.data.len() < len as usize);
+        if event.data.len() < len as usize {
+            self.summary.cut_transfers += 1;
+            if let Some(at) = event.cut_at {
+                self.summary.cut_records += 1;
+                let (least, most) = self.summary.cut_at.unwrap_or((at, at));
+                self.summary.cut_at = Some((least.min(at), most.max(at)));
+            }
+        }
         if event.transfer != TransferType::Bulk || event.data.is_empty() {
-            return;
+            return None;
         }
         let hints = self.hints(event, place);
-        let Some(endpoint) = self.at(place) else { return };
+        let endpoint = self.at(place)?;
         let (framing, found) = inspect(event.data, len as usize, event.endpoint.is_in(), hints);
         if let Some(traffic) = endpoint.framing_mut(framing) {
             traffic.add(event.number, event.time_us, u64::from(len), &found);
@@ -378,6 +437,7 @@ impl Analyzer {
             device.qmi.transfer(event.number, event.endpoint.is_in(), framing, len as usize, &found);
         }
         self.realtek(event, framing);
+        Some(framing)
     }
 
     /// What earlier transfers of the endpoint tell of the next.
@@ -401,6 +461,17 @@ impl Analyzer {
     /// All of it, as data.
     pub(crate) fn report(&self, source: &Source) -> Report {
         let totals = &self.summary;
+        let layer = match totals.layers {
+            [0, 0, 0] if self.commands.records > 0 => "sdio",
+            [0, 0, 0] => "none",
+            [_, 0, 0] => "urb",
+            [0, _, 0] => "irp",
+            [0, 0, _] => "urb-log",
+            _ => "mixed",
+        };
+        let span_us = totals.first_us.map_or(0, |first| totals.latest_us.saturating_sub(first).max(0) as u64);
+        let steps = self.steps_back.inside;
+        let timeline = Timeline { is_one: steps.are_few(span_us), has_completions: self.has_completions };
         let mut names: Vec<(u16, u16)> = self.devices.keys().copied().collect();
         names.extend(self.endpoints.iter().map(|(key, _)| (key.bus, key.device)));
         names.sort_unstable();
@@ -417,18 +488,21 @@ impl Analyzer {
         let blank = Device::default();
         for place in names {
             let device = self.devices.get(&place).unwrap_or(&blank);
-            devices.push((self.device_report(place, device, &keys), place));
+            let mut row = device_row::row(place, device, &self.endpoints);
+            // A log without addresses has all requests at 0.
+            if place.1 == 0 && layer != "urb-log" {
+                row = device_row::default_address(row);
+            }
+            devices.push((row, place));
         }
         devices.sort_by_key(|(row, _)| std::cmp::Reverse((row.bytes_in + row.bytes_out, row.completions)));
         let (mut endpoints, mut traffic) = (Vec::new(), Vec::new());
         for (row, place) in &devices {
             for key in keys.iter().filter(|key| (key.bus, key.device) == *place) {
                 let Some(endpoint) = self.found(key) else { continue };
-                let (interface, max_packet) = self.devices.get(place).unwrap_or(&blank).endpoint(key.address);
-                endpoints.push(endpoint.report(*key, &row.name, interface, max_packet));
-                for (framing, counted) in endpoint.framings() {
-                    traffic.push(counted.report(&row.name, key.address, framing));
-                }
+                let described = self.devices.get(place).unwrap_or(&blank).endpoint(key.address);
+                endpoints.push(endpoint.report(*key, &row.name, described, timeline));
+                traffic.extend(endpoint.traffic(*key, &row.name, timeline));
             }
         }
         let (mut qmi_messages, mut data_formats) = (Vec::new(), Vec::new());
@@ -438,15 +512,9 @@ impl Analyzer {
             data_formats.extend(device.qmi.formats(&row.name, totals.first_us));
         }
         let cut_messages = self.devices.values().map(|device| device.qmi.cut()).sum();
-        let layer = match totals.layers {
-            [0, 0, 0] if self.commands.records > 0 => "sdio",
-            [0, 0, 0] => "none",
-            [_, 0, 0] => "urb",
-            [0, _, 0] => "irp",
-            [0, 0, _] => "urb-log",
-            _ => "mixed",
-        };
         let absolute = totals.first_us.filter(|_| source.clock_is_absolute);
+        let followed = || self.endpoints.iter().map(|(_, endpoint)| endpoint);
+        let is_waiting = |pending: &&Pending| !pending.is_after && !self.is_overtaken(pending);
         let mut report = Report {
             format: report::FORMAT,
             version: report::FORMAT_VERSION,
@@ -475,21 +543,25 @@ impl Analyzer {
                 data_transfers: totals.data_transfers,
                 dropped_by_capture: source.dropped,
                 first_time_unix_s: absolute.map(|first| first as f64 / 1e6),
-                span_us: totals
-                    .first_us
-                    .filter(|_| source.has_clock)
-                    .map(|first| totals.latest_us.saturating_sub(first).max(0) as u64),
+                span_us: totals.first_us.filter(|_| source.has_clock && timeline.is_one).map(|_| span_us),
                 clock_wraps: totals.clock_wraps,
                 backward_steps: totals.backward_steps,
+                backward_most_us: Some(totals.backward_most_us),
+                steps_back: Some(steps.count),
+                steps_back_us: Some(steps.sum_us),
+                step_back_most_us: Some(steps.largest_us).filter(|_| steps.count > 0),
                 copies: Some(totals.copies),
                 submissions: totals.submissions,
                 completions: totals.completions,
                 submission_errors: totals.submission_errors,
                 unmatched_completions: totals.unmatched,
-                unfinished: self.pending.values().filter(|pending| !pending.is_after).count() as u64
+                lost_submissions: Some(followed().map(|endpoint| endpoint.under_way.unmatched().lost).sum()),
+                unfinished: self.pending.values().filter(is_waiting).count() as u64
                     + self.back_after
-                    + totals.forgotten,
-                lost_completions: totals.lost_completions,
+                    + totals.forgotten
+                    + totals.cut_off,
+                lost_completions: totals.lost_completions
+                    + followed().map(|endpoint| endpoint.under_way.lost_completions()).sum::<u64>(),
                 other_requests: totals.other_requests,
                 not_followed: totals.not_followed,
                 damage: source.damage.clone().map(|(offset, message)| report::DamageNote { offset, message }),
@@ -505,92 +577,20 @@ impl Analyzer {
             data_formats,
             sdio: self.commands.report(),
         };
-        report.summary.limits = limits::limits(&report, totals, source, cut_messages);
+        let from_before = followed().map(|endpoint| endpoint.under_way.unmatched().from_before).sum();
+        report.summary.limits = limits::limits(&report, totals, source, cut_messages, from_before);
         report.summary.limits.extend(sdio::limits(&report));
         report.verdicts = verdict::verdicts(&report);
         report
     }
+}
 
-    fn device_report(&self, place: (u16, u16), device: &Device, keys: &[Key]) -> report::Device {
-        let mut carried: BTreeMap<(Framing, bool), u64> = BTreeMap::new();
-        let mut doubtful = Vec::new();
-        let (mut completions, mut bytes_out, mut bytes_in) = (0, 0, 0);
-        for key in keys.iter().filter(|key| (key.bus, key.device) == place) {
-            let Some(endpoint) = self.found(key) else { continue };
-            let is_in = key.address & 0x80 != 0;
-            completions += endpoint.completions;
-            if is_in {
-                bytes_in += endpoint.bytes;
-            } else {
-                bytes_out += endpoint.bytes;
-            }
-        }
-        // What a device is does not depend on the window.
-        for (key, endpoint) in self.endpoints.iter().filter(|(key, _)| (key.bus, key.device) == place) {
-            for framing in Framing::ALL.into_iter().filter(|framing| endpoint.transfers(*framing) > 0) {
-                let (is_in, n) = (key.address & 0x80 != 0, endpoint.transfers(framing));
-                if framing.has_signature() || endpoint.is_steady(framing) {
-                    *carried.entry((framing, is_in)).or_default() += n;
-                } else {
-                    let why = if endpoint.carries_datagrams() {
-                        "too many of them break its rules"
-                    } else {
-                        "too few to tell"
-                    };
-                    let (name, of) = (framing.name(), endpoint.inspected());
-                    let address = key.address;
-                    doubtful.push(format!(
-                        "{} of {} transfers on endpoint 0x{address:02x} look like {name}: {why}",
-                        figure(n),
-                        figure(of)
-                    ));
-                }
-            }
-        }
-        let carried: Vec<_> = carried.into_iter().map(|((framing, is_in), n)| (framing, is_in, n)).collect();
-        let Class { kind, name, by, mut evidence } = classify(device, &carried);
-        evidence.append(&mut doubtful);
-        let bcd = |value: u16| format!("{:x}.{:02x}", value >> 8, value & 0xff);
-        let d = device.descriptor;
-        report::Device {
-            name: format!("{}.{}", place.0, place.1),
-            bus: u32::from(place.0),
-            address: u32::from(place.1),
-            vendor_id: d.map(|d| format!("{:04x}", d.vendor)),
-            product_id: d.map(|d| format!("{:04x}", d.product)),
-            manufacturer: device.string(d.map(|d| d.manufacturer_string)),
-            product: device.string(d.map(|d| d.product_string)),
-            usb_version: d.map(|d| bcd(d.usb)),
-            device_version: d.map(|d| bcd(d.version)),
-            speed: device.speed().map(str::to_owned),
-            kind: kind.to_owned(),
-            kind_name: name.to_owned(),
-            kind_by: by.to_owned(),
-            evidence,
-            interfaces: device.interfaces.iter().map(interface_report).collect(),
-            completions,
-            bytes_out,
-            bytes_in,
-            enumerations: device.enumerations,
-        }
-    }
+/// Whether the end of a request shows that those before it on the endpoint have ended, too.
+fn is_in_turn(event: &Event<'_>) -> bool {
+    event.kind == EventKind::Completion && event.status.is_success()
 }
 
 /// Where an event stands in the capture.
 fn place_of(event: &Event<'_>, is_after: bool) -> qmi::Place {
     qmi::Place { record: event.number, time_us: event.time_us, is_after }
-}
-
-fn interface_report(interface: &crate::device::Interface) -> report::Interface {
-    let (class, subclass, protocol) = interface.class;
-    let endpoint = |(address, transfer, max): &(wire::usb::EndpointAddress, TransferType, u16)| {
-        format!("0x{:02x} {} {max} B", address.0, transfer.name())
-    };
-    report::Interface {
-        number: u32::from(interface.number),
-        alternate: u32::from(interface.alternate),
-        class_codes: format!("{class:02x}/{subclass:02x}/{protocol:02x}"),
-        class_name: wire::usb::descriptors::class_name(interface.class).to_owned(),
-        endpoints: interface.endpoints.iter().map(endpoint).collect(),
-    }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use wire::usb::TransferType;
 
-use crate::event::{direction, Status};
+use crate::event::{direction, Event, Status};
 use crate::histogram::Histogram;
 use crate::payload::Framing;
 use crate::rate::{Rate, Series};
 use crate::report::{self, Gap, StatusCount};
 use crate::traffic::Traffic;
+use crate::under_way::UnderWay;
 
 /// Gaps kept.
 const GAPS: usize = 5;
@@ -28,6 +29,15 @@ pub struct Key {
     pub transfer: TransferType,
 }
 
+/// What the times of the capture allow.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeline {
+    /// Time does not step back.
+    pub is_one: bool,
+    /// Requests come back in it.
+    pub has_completions: bool,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Endpoint {
@@ -40,15 +50,12 @@ pub struct Endpoint {
     sizes: Histogram,
     turnaround: Histogram,
     intervals: Histogram,
-    pub in_flight: u64,
-    pub in_flight_max: u64,
+    pub under_way: UnderWay,
     /// Transfers outside the window whose framing was told, by [`Framing`].
     known: [u64; Framing::ALL.len()],
-    /// Sum of requests under way times µs.
-    in_flight_time: u128,
-    first_us: Option<i64>,
-    changed_us: Option<i64>,
     rate: Rate,
+    /// Of the completions with data to the device.
+    sent: Rate,
     series: Series,
     pub statuses: BTreeMap<Status, u64>,
     pub iso_errors: u64,
@@ -107,16 +114,6 @@ impl Endpoint {
         self.known.get_mut(framing as usize).into_iter().for_each(|known| *known += 1);
     }
 
-    /// A request was handed over before the window.
-    pub fn submitted_before(&mut self) {
-        self.in_flight += 1;
-    }
-
-    /// A request from before the window came back before it.
-    pub fn taken_back_before(&mut self) {
-        self.in_flight = self.in_flight.saturating_sub(1);
-    }
-
     /// Nothing of it lies in the window.
     pub fn is_silent(&self) -> bool {
         self.submissions + self.completions + self.submission_errors == 0
@@ -127,45 +124,28 @@ impl Endpoint {
         Framing::ALL.into_iter().filter_map(|framing| self.framing(framing).map(|traffic| (framing, traffic)))
     }
 
-    fn advance(&mut self, time: Option<i64>) {
-        let Some(now) = time else { return };
-        self.first_us.get_or_insert(now);
-        self.in_flight_max = self.in_flight_max.max(self.in_flight);
-        if let Some(before) = self.changed_us {
-            let passed = now.saturating_sub(before).max(0) as u128;
-            self.in_flight_time = self.in_flight_time.saturating_add(passed * u128::from(self.in_flight));
-        }
-        self.changed_us = Some(self.changed_us.map_or(now, |before| before.max(now)));
-    }
-
-    /// A request was handed over; `length`: bytes asked for or carried.
-    pub fn submit(&mut self, time: Option<i64>, length: Option<u32>) {
-        self.advance(time);
+    /// A request is handed over; `length`: bytes asked for or carried. Its turn among those of the endpoint.
+    pub fn submit(&mut self, time: Option<i64>, length: Option<u32>) -> u64 {
+        self.under_way.advance(time);
         self.submissions += 1;
-        self.in_flight += 1;
-        self.in_flight_max = self.in_flight_max.max(self.in_flight);
         if let Some(length) = length {
             self.requested = Some(self.requested.unwrap_or(0) + u64::from(length));
             self.requested_sizes.add(u64::from(length));
         }
+        self.under_way.hand_over(true)
     }
 
-    /// A request is no longer under way.
-    pub fn take_back(&mut self, time: Option<i64>) {
-        self.advance(time);
-        self.in_flight = self.in_flight.saturating_sub(1);
-    }
-
-    /// A request came back; `start_us`: first record of the capture.
+    /// A request came back; `start_us`: first record of the capture, `framing`: of what it carried to the device.
     pub fn complete(
         &mut self,
-        time: Option<i64>,
+        event: &Event<'_>,
         start_us: i64,
-        status: Status,
         length: Option<u32>,
-        sent: Option<i64>,
+        sent_us: Option<i64>,
+        framing: Option<Framing>,
     ) {
-        self.advance(time);
+        let (time, status) = (event.time_us, event.status);
+        self.under_way.advance(time);
         self.completions += 1;
         let length = u64::from(length.unwrap_or(0));
         self.bytes += length;
@@ -175,18 +155,25 @@ impl Endpoint {
         let is_new = self.statuses.len() >= STATUSES_MAX && !self.statuses.contains_key(&status);
         *self.statuses.entry(if is_new { Status::Unknown } else { status }).or_default() += 1;
         let Some(now) = time else { return };
-        if let Some(sent) = sent {
+        if let Some(sent) = sent_us {
             self.turnaround.add(now.saturating_sub(sent).max(0) as u64);
         }
         self.rate.add(now);
+        if !event.endpoint.is_in() && length > 0 {
+            self.sent.add(now);
+            if let Some(traffic) = framing.and_then(|framing| self.framing_mut(framing)) {
+                traffic.come_back(now);
+            }
+        }
         self.series.add(now.saturating_sub(start_us).max(0) as u64, length);
         if let Some(last) = self.last_completion_us {
             let interval = now.saturating_sub(last).max(0) as u64;
             self.intervals.add(interval);
             // In flight since before the gap: this one is counted until the caller takes it back.
-            if self.in_flight > 0 && interval >= GAP_MIN_US {
+            let in_flight = self.under_way.now();
+            if in_flight > 0 && interval >= GAP_MIN_US {
                 let start_us = last.saturating_sub(start_us).max(0) as u64;
-                self.gap(Gap { start_us, length_us: interval, in_flight: self.in_flight });
+                self.gap(Gap { start_us, length_us: interval, in_flight });
             }
         }
         self.last_completion_us = Some(now);
@@ -204,15 +191,41 @@ impl Endpoint {
         failed.map(|(_, count)| *count).sum()
     }
 
+    /// What its transfers carry, as data, one row per framing.
+    pub fn traffic(&self, key: Key, device: &str, timeline: Timeline) -> Vec<report::Traffic> {
+        let rows = || self.framings().filter(|(_, traffic)| traffic.transfers > 0);
+        // Where all data are of one framing, so are those of completions whose submission is not in the capture.
+        let sent = (rows().count() == 1).then_some(&self.sent);
+        let all = rows().map(|(framing, traffic)| traffic.report(device, key.address, framing, sent));
+        all.map(|row| {
+            let of = |rate: Option<f64>| rate.filter(|_| timeline.is_one);
+            let (per_s, peak_per_s) = (of(row.per_s), of(row.peak_per_s));
+            report::Traffic { per_s, peak_per_s, handed_over_per_s: of(row.handed_over_per_s), ..row }
+        })
+        .collect()
+    }
+
+    /// Time steps back: nothing under way before it is followed.
+    pub fn restart(&mut self) {
+        self.under_way.restart();
+        self.last_completion_us = None;
+    }
+
     /// As data. `interface` and `max_packet` come from descriptors.
-    pub fn report(&self, key: Key, device: &str, interface: Option<u8>, max_packet: Option<u16>) -> report::Endpoint {
-        let span = self.rate.rated_span_s();
-        let total = match (self.first_us, self.changed_us) {
-            (Some(first), Some(last)) if last > first => Some(last.saturating_sub(first) as f64),
-            _ => None,
-        };
+    pub fn report(
+        &self,
+        key: Key,
+        device: &str,
+        (interface, max_packet): (Option<u8>, Option<u16>),
+        timeline: Timeline,
+    ) -> report::Endpoint {
+        let Timeline { is_one, has_completions } = timeline;
+        let span = self.rate.rated_span_s().filter(|_| is_one);
+        let most = self.under_way.most_and_mean(self.completions).filter(|_| is_one && has_completions);
+        let unmatched = self.under_way.unmatched();
         let usual = self.intervals.quantile(0.95).unwrap_or(0.0);
-        let gaps = self.gaps.iter().filter(|gap| gap.length_us as f64 >= GAP_TIMES * usual).cloned().collect();
+        let gaps =
+            self.gaps.iter().filter(|gap| is_one && gap.length_us as f64 >= GAP_TIMES * usual).cloned().collect();
         let mut statuses: Vec<StatusCount> = self.statuses.iter().map(|(status, n)| named(*status, *n)).collect();
         statuses.sort_by_key(|row| std::cmp::Reverse(row.count));
         report::Endpoint {
@@ -225,6 +238,9 @@ impl Endpoint {
             submissions: self.submissions,
             completions: self.completions,
             submission_errors: self.submission_errors,
+            unmatched_completions: Some(unmatched.any),
+            lost_submissions: Some(unmatched.lost),
+            lost_completions: Some(self.under_way.lost_completions()),
             bytes: self.bytes,
             requested_bytes: self.requested,
             requested_size_bytes: self.requested_sizes.spread(),
@@ -232,17 +248,17 @@ impl Endpoint {
             size_histogram: self.sizes.octaves(),
             turnaround_us: self.turnaround.spread(),
             interval_us: self.intervals.spread(),
-            in_flight_max: self.in_flight_max,
-            in_flight_mean: total.map(|total| self.in_flight_time as f64 / total),
-            per_s: self.rate.mean_per_s(),
-            peak_per_s: self.rate.peak_per_s(),
+            in_flight_max: most.map(|(most, _)| most),
+            in_flight_mean: most.and_then(|(_, mean)| mean),
+            per_s: self.rate.mean_per_s().filter(|_| is_one),
+            peak_per_s: self.rate.peak_per_s().filter(|_| is_one),
             mbit_s: span.map(|span| self.bytes as f64 * 8.0 / span / 1e6),
             statuses,
             errors: self.errors(),
             iso_errors: self.iso_errors,
             gaps,
             bin_us: self.series.width_us(),
-            series: self.series.bins(),
+            series: if is_one { self.series.bins() } else { Vec::new() },
         }
     }
 }

@@ -69,6 +69,8 @@ pub struct Event<'a> {
     pub length: Option<u32>,
     /// What of the data was captured.
     pub data: &'a [u8],
+    /// Bytes of the record, where it is shorter than its recorder wrote it: a snap length, or a tool cut it.
+    pub cut_at: Option<u32>,
     /// Isochronous packets that went wrong.
     pub iso_errors: u32,
 }
@@ -116,6 +118,7 @@ pub fn from_usbmon(
         setup: packet.setup(),
         length: Some(packet.length()),
         data: packet.data(),
+        cut_at: cut_at(record, header_len, packet.stored_length()),
         iso_errors: if packet.event() == EventKind::Completion { packet.iso_errors() } else { 0 },
     })
 }
@@ -149,8 +152,14 @@ pub fn from_usbpcap(number: u64, time_us: Option<i64>, record: &[u8]) -> Result<
         setup: packet.setup(),
         length: has_data.then(|| packet.data_length()),
         data: packet.data(),
+        cut_at: cut_at(record, record.len() - packet.data().len(), packet.data_length()),
         iso_errors: if is_completion { packet.iso_errors() } else { 0 },
     })
+}
+
+/// The length of `record`, where it ends before the data of `stored` bytes behind `before` bytes do.
+fn cut_at(record: &[u8], before: usize, stored: u32) -> Option<u32> {
+    (record.len().saturating_sub(before) < stored as usize).then(|| u32::try_from(record.len()).unwrap_or(u32::MAX))
 }
 
 /// What a line of usbmon's text says; `time_us` is the time without wraps.
@@ -168,6 +177,7 @@ pub fn from_text(number: u64, time_us: i64, line: &usbmon_text::Line) -> Event<'
         setup: line.setup,
         length: Some(line.length),
         data: line.data(),
+        cut_at: None,
         iso_errors: line.iso_errors,
     }
 }

@@ -8,6 +8,7 @@ mod class;
 mod conclusion;
 mod copies;
 mod device;
+mod device_row;
 mod endpoint;
 pub mod event;
 mod histogram;
@@ -19,8 +20,10 @@ pub mod report;
 mod requests;
 mod sdio;
 mod source;
+mod steps_back;
 mod totals;
 mod traffic;
+mod under_way;
 mod usbsnoop;
 mod verdict;
 

@@ -1,12 +1,19 @@
 //! What the capture cannot tell, and why.
 
-use crate::conclusion::figure;
+use crate::conclusion::{counted, figure, percent, with_bytes};
 use crate::copies::APART_US;
-use crate::report::{Limit, Report};
+use crate::report::{Limit, Report, Summary, DEFAULT_ADDRESS};
+use crate::steps_back::STEP_US;
 use crate::totals::{Source, Totals};
 
-/// Everything that weakens or removes figures of `report`.
-pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_messages: u64) -> Vec<Limit> {
+/// Everything that weakens or removes figures of `report`; `from_before`: completions of requests from before the capture.
+pub(crate) fn limits(
+    report: &Report,
+    totals: &Totals,
+    source: &Source,
+    cut_messages: u64,
+    from_before: u64,
+) -> Vec<Limit> {
     let mut found = Vec::new();
     let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     let layer = report.summary.layer.as_str();
@@ -18,31 +25,13 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
                 .to_owned(),
         );
     }
-    if source.container == "usbmon-text" {
-        add(
-            "text-32-bytes",
-            "The text form of usbmon shows at most 32 bytes of each transfer: datagrams after the \
-             first are not seen, and TCP acknowledgements cannot be told. Capture with tcpdump -i usbmonN -w FILE \
-             for the rest."
-                .to_owned(),
-        );
-    }
-    if totals.cut_transfers > 0 && source.container != "usbmon-text" {
-        let snap = source.snap_lengths.iter().filter(|len| **len != 0).max();
-        let cause = snap.map_or_else(
-            || "the kernel stores only part of scattered buffers".to_owned(),
-            |len| format!("snap length {len}, or the kernel stored only part"),
-        );
-        add(
-            "snap",
-            format!(
-                "{} of {} transfers with data {} not whole in the capture ({cause}): datagrams behind \
-             the cut are counted as \"at least\".",
-                figure(totals.cut_transfers),
-                figure(totals.data_transfers),
-                if totals.cut_transfers == 1 { "is" } else { "are" }
-            ),
-        );
+    if totals.cut_transfers > 0 {
+        let (code, text) = if source.container == "usbmon-text" {
+            ("text-32-bytes", short_lines(report, totals))
+        } else {
+            ("snap", cut(totals, source))
+        };
+        add(code, text);
     }
     match source.dropped {
         Some(0) => {}
@@ -55,8 +44,8 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
         ),
         None if !source.is_text && layer != "sdio" => add(
             "drops-unknown",
-            "The file does not say how many records were dropped while \
-             capturing; completions without their submission would show it."
+            "The file does not say how many records were dropped while capturing; where only one end of a request was, the \
+             order of the others shows it."
                 .to_owned(),
         ),
         None => {}
@@ -64,9 +53,8 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
     if totals.copies > 0 {
         add("copies", copies(totals.copies, totals.records));
     }
-    if totals.unmatched + totals.lost_completions > 0 {
-        add("unmatched", unmatched(totals.unmatched, totals.lost_completions));
-    }
+    found.extend(unmatched(&report.summary, from_before));
+    let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     if layer == "irp" {
         add("irp-layer", "USBPcap sees IRPs above the root hub: how much an IN transfer asked for is not recorded, nor \
              are URB flags, and times include Windows' own scheduling. Sizes, rates and requests under way compare with \
@@ -81,24 +69,13 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
         );
     }
     // A hub says nothing of drivers, and a root hub cannot be plugged in.
-    let without = report.devices.iter().filter(|device| device.vendor_id.is_none() && device.kind != "hub").count();
+    let devices = || report.devices.iter().filter(|device| device.kind != DEFAULT_ADDRESS);
+    let without = devices().filter(|device| device.vendor_id.is_none() && device.kind != "hub").count();
     if without > 0 {
-        add(
-            "no-descriptors",
-            if report.devices.len() == 1 {
-                "The enumeration of the device is not in the capture, so its descriptors are not known: plug it in while \
-                 capturing."
-                    .to_owned()
-            } else {
-                let (their, them) = if without == 1 { ("its", "it") } else { ("their", "them") };
-                format!(
-                    "The enumeration of {without} of {} devices is not in the capture, so {their} descriptors are not known: \
-                     plug {them} in while capturing.",
-                    report.devices.len()
-                )
-            },
-        );
+        add("no-descriptors", not_enumerated(without, devices().count()));
     }
+    found.extend(without_data(report));
+    let mut add = |code: &str, text: String| found.push(Limit { code: code.to_owned(), text });
     if totals.isochronous > 0 {
         add("isochronous", "Isochronous transfers are counted, but not looked into.".to_owned());
     }
@@ -118,10 +95,104 @@ pub(crate) fn limits(report: &Report, totals: &Totals, source: &Source, cut_mess
     if totals.backward_steps > 0 {
         let (steps, records) = (totals.backward_steps, figure(totals.records));
         let are = if steps == 1 { "is" } else { "are" };
-        add("backward", format!("{} of {records} records {are} stamped before the one in front.", figure(steps)));
+        let by = duration(totals.backward_most_us);
+        add(
+            "backward",
+            format!("{} of {records} records {are} stamped before the one in front, by up to {by}.", figure(steps)),
+        );
     }
+    found.extend(steps_back(&report.summary));
     found.extend(crate::agreement::limits(report, cut_messages));
     found
+}
+
+/// Transfers of which the file has the beginning.
+fn not_whole(totals: &Totals) -> String {
+    let are = if totals.cut_transfers == 1 { "is" } else { "are" };
+    let (cut, all) = (figure(totals.cut_transfers), figure(totals.data_transfers));
+    format!("{cut} of {all} transfers with data {are} not whole in the capture")
+}
+
+/// What the 32 bytes of a line do not show.
+fn short_lines(report: &Report, totals: &Totals) -> String {
+    let network = || report.traffic.iter().filter(|row| !matches!(row.framing.as_str(), "other" | "mass-storage"));
+    let mut hidden = String::new();
+    if network().any(|row| row.cut_transfers.unwrap_or(0) > 0) {
+        hidden.push_str("; datagrams after the first are not seen");
+    }
+    let readable = network().filter(|row| row.framing != "realtek");
+    let unknown: u64 = readable.map(|row| row.datagrams.saturating_sub(row.judged_datagrams)).sum();
+    if unknown > 0 {
+        let (of, they, are) = match unknown {
+            1 => ("1 datagram".to_owned(), "it", "is only a TCP acknowledgement"),
+            n => (counted(n, "datagram"), "they", "are only TCP acknowledgements"),
+        };
+        hidden.push_str(&format!("; of {of} it can't be told whether {they} {are}"));
+    }
+    format!(
+        "{}, because the text form of usbmon shows at most 32 bytes of each{hidden}. Capture with tcpdump -i usbmonN -w FILE for \
+         the rest.",
+        not_whole(totals)
+    )
+}
+
+/// Transfers of which the file has the beginning, and what cut them, as far as their records tell.
+fn cut(totals: &Totals, source: &Source) -> String {
+    let (in_file, by_recorder) = (totals.cut_records, totals.cut_transfers - totals.cut_records);
+    let at = match totals.cut_at {
+        Some((least, most)) if least < most => {
+            format!("cut at {} to {} bytes", figure(least.into()), figure(most.into()))
+        }
+        Some((at, _)) if source.snap_lengths.contains(&at) => {
+            format!("cut at the snap length, {} bytes", figure(at.into()))
+        }
+        Some((at, _)) => format!("cut at {} bytes", figure(at.into())),
+        None => "cut".to_owned(),
+    };
+    let cause = match (in_file, by_recorder) {
+        (0, _) => "usbmon stored only part of their buffers".to_owned(),
+        (_, 0) => format!("their records are {at}"),
+        (file, kernel) => format!(
+            "the records of {} are {at}, and of {} usbmon stored only part of the buffer",
+            figure(file),
+            figure(kernel)
+        ),
+    };
+    format!("{} ({cause}): datagrams behind the cut are counted as \"at least\".", not_whole(totals))
+}
+
+/// Devices whose descriptors are not in the capture.
+fn not_enumerated(without: usize, devices: usize) -> String {
+    if devices == 1 {
+        return "The enumeration of the device is not in the capture, so its descriptors are not known: plug it in while \
+                capturing."
+            .to_owned();
+    }
+    let (their, them) = if without == 1 { ("its", "it") } else { ("their", "them") };
+    format!(
+        "The enumeration of {without} of {devices} devices is not in the capture, so {their} descriptors are not known: plug \
+         {them} in while capturing."
+    )
+}
+
+/// Bulk transfers with bytes none of whose data can be looked into.
+fn without_data(report: &Report) -> impl Iterator<Item = Limit> + '_ {
+    crate::conclusion::without_data(report).map(|endpoint| Limit {
+        code: "no-data".to_owned(),
+        text: format!(
+            "The data of {} on endpoint {} {} of device {} ({}) is not in the capture: {}.",
+            counted(with_bytes(endpoint), "transfer"),
+            endpoint.address,
+            endpoint.direction,
+            endpoint.device,
+            counted(endpoint.bytes, "byte"),
+            if endpoint.direction == "out" && endpoint.submissions == 0 {
+                "it stands with the submission, which is missing"
+            } else {
+                "the records have none of it"
+            }
+        ),
+    })
 }
 
 /// Records that are in the file twice.
@@ -135,21 +206,91 @@ fn copies(copies: u64, records: u64) -> String {
     )
 }
 
-/// Completions without their submission, and submissions whose identifier came back without a completion.
-fn unmatched(completions: u64, lost: u64) -> String {
-    let (are, have) = if completions == 1 { ("completion", "has") } else { ("completions", "have") };
-    let without = format!("{} {are} {have} no submission in the capture", figure(completions));
-    if lost == 0 {
-        return format!(
-            "{without}: requests from before the capture, or dropped records. Turnarounds, requests under way and rates of \
-             transfers are weaker for it; the completions and their bytes are counted all the same."
-        );
+/// `12 µs`, `12.5 ms`, `1.000 s`.
+fn duration(us: u64) -> String {
+    match us {
+        0..1_000 => format!("{us} µs"),
+        1_000..1_000_000 => format!("{}.{} ms", us / 1_000, us % 1_000 / 100),
+        _ => format!("{}.{:03} s", figure(us / 1_000_000), us % 1_000_000 / 1_000),
     }
-    let (sent, whose) = if lost == 1 { ("submission", "its") } else { ("submissions", "their") };
-    format!(
-        "{without}, and {} {sent} no completion although {whose} identifier was used again: records were dropped while \
-         capturing. Counts of completions and bytes are lower bounds; turnarounds, requests under way and rates of transfers \
-         are weaker for it.",
+}
+
+/// Time steps back by more than the order of records allows.
+fn steps_back(summary: &Summary) -> Option<Limit> {
+    let count = summary.steps_back.filter(|count| *count > 0)?;
+    let sum_us = summary.steps_back_us.unwrap_or(0);
+    let how = format!(
+        "Time steps back by more than {} ms {}, by {}, as where captures stand one behind the other or the clock was set",
+        STEP_US / 1_000,
+        if count == 1 { "once".to_owned() } else { counted(count, "time") },
+        match count {
+            1 => duration(sum_us),
+            _ => format!("{} in all, {} at the most", duration(sum_us), duration(summary.step_back_most_us.unwrap_or(0))),
+        }
+    );
+    let what = match summary.span_us.filter(|span| *span > 0) {
+        None => "the time span, rates, gaps and requests under way cannot be told, and requests".to_owned(),
+        Some(span) => {
+            format!("rates are too high by up to {}, and requests", percent(sum_us as f64 / span as f64))
+        }
+    };
+    let text = format!("{how}: {what} are paired between these steps only.");
+    Some(Limit { code: "steps-back".to_owned(), text })
+}
+
+/// Records that are missing, as the other ends of their requests tell.
+fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
+    let (unmatched, lost) = (summary.unmatched_completions, summary.lost_completions);
+    let dropped = summary.lost_submissions.unwrap_or(0);
+    let limit = |text| Some(Limit { code: "unmatched".to_owned(), text });
+    if summary.completions == 0 && summary.submissions > 0 && summary.window.is_none() {
+        return limit(format!(
+            "No completion is in the capture, so what became of its {}, how long they took and what came back is not known.",
+            counted(summary.submissions, "request")
+        ));
+    }
+    if unmatched + lost == 0 {
+        return None;
+    }
+    let (are, have) = if unmatched == 1 { ("completion", "has") } else { ("completions", "have") };
+    let without = format!("{} {are} {have} no submission in the capture", figure(unmatched));
+    if dropped + lost == 0 {
+        let steps = if summary.steps_back.unwrap_or(0) > 0 { ", or from before time steps back" } else { "" };
+        let origin = if summary.submissions == 0 && unmatched > 1 {
+            "the capture has no submission at all".to_owned()
+        } else if from_before == unmatched {
+            format!("requests from before the capture{steps}, as their order tells")
+        } else {
+            format!("requests from before the capture{steps}, or dropped records")
+        };
+        return limit(format!(
+            "{without}: {origin}. Their turnarounds are not known, and requests under way are a lower bound or not known; the \
+             completions and their bytes are counted all the same."
+        ));
+    }
+    let behind = match dropped {
+        0 => String::new(),
+        n if n == unmatched => {
+            ", although requests of their endpoints that were handed over in it had come back before".to_owned()
+        }
+        n => format!(
+            ", {} of them after requests of their endpoints that were handed over in it had come back",
+            figure(n)
+        ),
+    };
+    let missing = "records are missing, dropped while capturing or taken out of the file.";
+    let weaker = "Turnarounds and requests under way are weaker for it.";
+    if lost == 0 {
+        return limit(format!("{without}{behind}: {missing} {weaker}"));
+    }
+    let (sent, whose, later) = if lost == 1 {
+        ("submission", "its", "a later request of its endpoint")
+    } else {
+        ("submissions", "their", "later requests of their endpoints")
+    };
+    limit(format!(
+        "{without}{behind}, and {} {sent} no completion although {later} came back, or {whose} identifier was used again: {missing} \
+         Counts of completions and bytes are lower bounds. {weaker}",
         figure(lost)
-    )
+    ))
 }

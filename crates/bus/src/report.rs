@@ -13,6 +13,9 @@ pub const FORMAT: &str = "txop-bus";
 /// Version of its layout; raised when a field changes its meaning or goes.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// What [`Device::kind`] is at address 0, where no device stays.
+pub const DEFAULT_ADDRESS: &str = "default-address";
+
 /// Everything `txop bus` knows about one capture.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -83,12 +86,26 @@ pub struct Summary {
     pub dropped_by_capture: Option<u64>,
     /// Time of the first record; `None` without an absolute clock.
     pub first_time_unix_s: Option<f64>,
-    /// From the first to the last record; `None` without a clock.
+    /// From the first to the last record; `None` without a clock, and where time steps back by more than 1 % of it.
     pub span_us: Option<u64>,
     /// Times the clock of a usbmon text started over (every 4096 s).
     pub clock_wraps: u64,
     /// Records that are stamped before the one in front of them.
     pub backward_steps: u64,
+    /// The most that one of them is earlier than the one in front.
+    #[serde(default)] // older documents lack it
+    pub backward_most_us: Option<u64>,
+    /// Times a bus steps back by more than 10 ms, as where captures stand one behind the other. Requests are paired between these
+    /// steps only.
+    #[serde(default)] // older documents lack it
+    pub steps_back: Option<u64>,
+    /// The sum of these steps. Where it is more than 1 % of the time span, that span, rates, series, gaps and requests under way are
+    /// not available.
+    #[serde(default)] // older documents lack it
+    pub steps_back_us: Option<u64>,
+    /// The largest such step.
+    #[serde(default)] // older documents lack it
+    pub step_back_most_us: Option<u64>,
     /// Records that repeat another, as where usbmon0 and a bus's own interface are captured together; they count once.
     #[serde(default)] // older documents lack it
     pub copies: Option<u64>,
@@ -100,9 +117,13 @@ pub struct Summary {
     pub submission_errors: u64,
     /// Completions whose submission is not in the capture (before it, or dropped).
     pub unmatched_completions: u64,
+    /// Those of them that came after the completion of a request of the same endpoint that was handed over in the capture:
+    /// requests come back in their order, so their submissions are missing.
+    #[serde(default)] // older documents lack it
+    pub lost_submissions: Option<u64>,
     /// Submissions without completion at the end of the capture or of its window.
     pub unfinished: u64,
-    /// Submissions of a request that had not come back yet: its completion is missing.
+    /// Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was used again.
     pub lost_completions: u64,
     /// Requests that move no data (Windows: abort a pipe, select a configuration...), both ways.
     pub other_requests: u64,
@@ -182,7 +203,8 @@ pub struct Device {
     /// `low`, `full`, `high` or `super`, as far as packet sizes tell.
     pub speed: Option<String>,
     /// What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`, `hid`,
-    /// `hub`, `bluetooth`, `serial`, `other` or `unknown`.
+    /// `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is no device, but address 0, where devices are asked
+    /// before they are given an address.
     pub kind: String,
     /// The same in words.
     pub kind_name: String,
@@ -240,6 +262,16 @@ pub struct Endpoint {
     pub completions: u64,
     /// Requests refused.
     pub submission_errors: u64,
+    /// Completions whose submission is not in the capture.
+    #[serde(default)] // older documents lack it
+    pub unmatched_completions: Option<u64>,
+    /// Those of them that came after the completion of a request that was handed over in the capture: requests come back in their
+    /// order, so their submissions are missing.
+    #[serde(default)] // older documents lack it
+    pub lost_submissions: Option<u64>,
+    /// Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was used again.
+    #[serde(default)] // older documents lack it
+    pub lost_completions: Option<u64>,
     /// Bytes transferred, by the completions.
     pub bytes: u64,
     /// Bytes that submissions asked for or carried; `None` where the layer does not record it.
@@ -254,8 +286,9 @@ pub struct Endpoint {
     pub turnaround_us: Option<Spread>,
     /// From one completion to the next.
     pub interval_us: Option<Spread>,
-    /// Requests under way at once, at most. A lower bound when the capture began in the middle.
-    pub in_flight_max: u64,
+    /// Requests under way at once, at most. A lower bound when the capture began in the middle; null where it lacks the submissions
+    /// of most completions, or all completions, or steps back in time (`steps_back_us`).
+    pub in_flight_max: Option<u64>,
     /// Mean over time between the first and the last record of the endpoint.
     pub in_flight_mean: Option<f64>,
     /// Completions per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms.
@@ -332,10 +365,14 @@ pub struct Traffic {
     pub transfers: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Transfers per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and within 10 ms.
+    /// Transfers completed per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second, and
+    /// within 10 ms.
     pub per_s: Option<f64>,
-    /// Transfers in the busiest second.
+    /// Transfers completed in the busiest second.
     pub peak_per_s: Option<f64>,
+    /// Transfers to the device handed over per second, as far as their submissions are in the capture; null to the host.
+    #[serde(default)] // older documents lack it
+    pub handed_over_per_s: Option<f64>,
     /// Transfers whose datagrams are all known.
     pub whole_transfers: u64,
     /// Transfers with datagrams that the capture cut off; `None` when nothing is framed.

@@ -415,6 +415,7 @@ fn snooped(analyzer: &mut Analyzer, number: u64, line: &usbsnoop::Line) {
         setup: Some(line.setup),
         length: Some(u32::from(line.setup.length)),
         data: if is_in { &[] } else { &line.data },
+        cut_at: None,
         iso_errors: 0,
     };
     analyzer.push(&submission);

@@ -12,16 +12,23 @@ pub(crate) struct Totals {
     pub last_us: i64,
     pub latest_us: i64,
     pub backward_steps: u64,
+    pub backward_most_us: u64,
     /// Records of events that were counted already.
     pub copies: u64,
     pub submissions: u64,
     pub completions: u64,
     pub submission_errors: u64,
     pub unmatched: u64,
+    /// Of endpoints that are not followed.
     pub lost_completions: u64,
     pub forgotten: u64,
+    /// Requests under way where time stepped back.
+    pub cut_off: u64,
     pub not_followed: u64,
     pub cut_transfers: u64,
+    /// Those of them whose record is shorter than its recorder wrote it, with the shortest and the longest of these records.
+    pub cut_records: u64,
+    pub cut_at: Option<(u32, u32)>,
     pub data_transfers: u64,
     pub unreadable: u64,
     pub unreadable_examples: Vec<String>,

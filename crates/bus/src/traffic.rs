@@ -17,7 +17,10 @@ const SEQUENCE_STEP_MAX: u16 = 1024;
 pub struct Traffic {
     pub transfers: u64,
     bytes: u64,
+    /// Of the records with the data.
     rate: Rate,
+    /// Of the completions of data to the device.
+    back: Rate,
     whole: u64,
     cut: u64,
     /// Bytes of cut transfers behind the last datagram seen.
@@ -95,6 +98,11 @@ impl Traffic {
         }
     }
 
+    /// A transfer to the device is complete.
+    pub fn come_back(&mut self, time_us: i64) {
+        self.back.add(time_us);
+    }
+
     /// Transfers that break the rules of the framing.
     pub fn faulty(&self) -> u64 {
         self.faulty
@@ -107,8 +115,10 @@ impl Traffic {
         self.datagrams + by_bytes.max(if self.rest > 0 { self.cut } else { 0 })
     }
 
-    /// As data.
-    pub fn report(&self, device: &str, endpoint: u8, framing: Framing) -> report::Traffic {
+    /// As data; `sent`: the completions with data to the device, where all of them are of this framing.
+    pub fn report(&self, device: &str, endpoint: u8, framing: Framing, sent: Option<&Rate>) -> report::Traffic {
+        let is_in = endpoint & 0x80 != 0;
+        let back = if is_in { &self.rate } else { sent.unwrap_or(&self.back) };
         let framed = framing.is_network() && self.transfers > 0;
         let blocks = matches!(framing, Framing::Ntb16 | Framing::Ntb32);
         let padding = self.whole_bytes.saturating_sub(self.payload + self.headers);
@@ -123,8 +133,9 @@ impl Traffic {
             framing: framing.name().to_owned(),
             transfers: self.transfers,
             bytes: self.bytes,
-            per_s: self.rate.mean_per_s(),
-            peak_per_s: self.rate.peak_per_s(),
+            per_s: back.mean_per_s(),
+            peak_per_s: back.peak_per_s(),
+            handed_over_per_s: self.rate.mean_per_s().filter(|_| !is_in),
             whole_transfers: self.whole,
             cut_transfers: framed.then_some(self.cut),
             datagrams: self.datagrams,

@@ -1,6 +1,6 @@
 //! What the figures mean, in words.
 
-use crate::conclusion::{counted, figure, thousands, unit, verdict};
+use crate::conclusion::{counted, figure, percent, thousands, unit, verdict, with_bytes, without_data};
 use crate::report::{Device, Endpoint, Report, Traffic, Verdict};
 use crate::sdio;
 
@@ -8,6 +8,8 @@ use crate::sdio;
 const ENOUGH: u64 = 20;
 /// Datagrams per transfer below which transfers are not aggregated.
 const NOT_AGGREGATED: f64 = 1.1;
+/// Records are many when more than one in so many is missing.
+const MANY_MISSING: u64 = 20;
 /// Ethernet frames below which nothing is concluded about a wrong framing.
 const ENOUGH_MISUSE: u64 = 2;
 
@@ -30,7 +32,7 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
     if found.is_empty() && report.traffic.iter().all(|row| matches!(row.framing.as_str(), "other" | "mass-storage")) {
         let transfers: u64 = report.traffic.iter().map(|row| row.transfers).sum();
         let text = match transfers {
-            0 => "No bulk transfer with data is in this capture, so there is nothing to say about aggregation.".to_owned(),
+            0 => nothing_to_look_into(report),
             1 => "No network traffic was recognised in the one bulk transfer with data, so there is nothing to say about \
                   aggregation."
                 .to_owned(),
@@ -50,6 +52,24 @@ pub(crate) fn verdicts(report: &Report) -> Vec<Verdict> {
     let rank = |tone: &str| ["bad", "neutral", "good"].iter().position(|known| *known == tone).unwrap_or(3);
     found.sort_by_key(|verdict| rank(&verdict.tone));
     found
+}
+
+/// No bulk transfer could be looked into.
+fn nothing_to_look_into(report: &Report) -> String {
+    let (mut transfers, mut bytes) = (0, 0);
+    for endpoint in without_data(report) {
+        transfers += with_bytes(endpoint);
+        bytes += endpoint.bytes;
+    }
+    if transfers == 0 {
+        return "No bulk transfer with data is in this capture, so there is nothing to say about aggregation."
+            .to_owned();
+    }
+    format!(
+        "The data of no bulk transfer is in this capture ({} with {} without it), so there is nothing to say about aggregation.",
+        counted(transfers, "transfer"),
+        counted(bytes, "byte")
+    )
 }
 
 /// Whether the framing of a row is what its endpoint carries: half of the endpoint's transfers or more carry datagrams, and
@@ -86,42 +106,86 @@ fn framing_name(framing: &str) -> &str {
     }
 }
 
+/// Records of an endpoint that are missing in the capture, more than one in twenty.
+struct Missing {
+    /// The rate of completions is a lower bound; of transfers to the device, that of submissions is known.
+    is_bound: bool,
+    is_handed_over: bool,
+    evidence: String,
+}
+
+fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missing> {
+    let is_many = |lost: u64, kept: u64| lost > kept / MANY_MISSING;
+    let (requests, completions) = (endpoint.submissions, endpoint.completions);
+    let is_out = row.direction == "out";
+    let lost = endpoint.lost_completions.unwrap_or(0);
+    if completions == 0 {
+        let evidence = format!(
+            "{} {} made on this endpoint, and no completion of it is in the capture",
+            counted(requests, "request"),
+            if requests == 1 { "was" } else { "were" },
+        );
+        return Some(Missing { is_bound: false, is_handed_over: is_out, evidence });
+    }
+    if is_many(lost, completions) {
+        let of_data = if is_out { "" } else { " with the data" };
+        let rate = if is_out { "that of the submissions" } else { "a lower bound" };
+        let evidence = format!(
+            "{} {} made on this endpoint, but the completions{of_data} of at least {} are not in the capture: the rate is {rate}",
+            counted(requests, "request"),
+            if requests == 1 { "was" } else { "were" },
+            figure(lost)
+        );
+        return Some(Missing { is_bound: !is_out, is_handed_over: is_out, evidence });
+    }
+    // The data of OUT transfers stand with their submissions.
+    let same = report.traffic.iter().filter(|r| r.device == row.device && r.endpoint == row.endpoint);
+    let with_data: u64 = same.map(|r| r.transfers).sum();
+    let lost = completions.saturating_sub(with_data);
+    (is_out && is_many(lost, with_data)).then(|| Missing {
+        is_bound: with_data != row.transfers,
+        is_handed_over: false,
+        evidence: format!(
+            "{} completed on this endpoint, but the data of {} {} not in the capture, for {} missing: {}",
+            counted(completions, "transfer"),
+            figure(lost),
+            if lost == 1 { "is" } else { "are" },
+            if lost == 1 { "its submission is" } else { "their submissions are" },
+            if with_data == row.transfers {
+                "datagrams are counted in the others"
+            } else {
+                "the rate is a lower bound"
+            }
+        ),
+    })
+}
+
+/// `, 1,116 URB/s (busiest second 1,200)`: of completions, or of what was handed over where completions are missing.
+fn rate(row: &Traffic, missing: Option<&Missing>, unit: &str) -> String {
+    if missing.is_some_and(|missing| missing.is_handed_over) {
+        return row
+            .handed_over_per_s
+            .map_or_else(String::new, |mean| format!(", {} {unit}/s handed over", thousands(mean)));
+    }
+    let bound = if missing.is_some_and(|missing| missing.is_bound) { "at least " } else { "" };
+    match (row.per_s, row.peak_per_s) {
+        (Some(mean), Some(peak)) => {
+            format!(", {bound}{} {unit}/s (busiest second {bound}{})", thousands(mean), thousands(peak))
+        }
+        (Some(mean), None) => format!(", {bound}{} {unit}/s", thousands(mean)),
+        _ => String::new(),
+    }
+}
+
 fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdict> {
     let unit = unit(report);
     let can = matches!(row.framing.as_str(), "qmap" | "ntb16" | "ntb32" | "rndis");
     let one_each = matches!(row.framing.as_str(), "raw-ip" | "ethernet");
     let (way, framing) = (way(&row.direction), framing_name(&row.framing));
     let seen = |e: &&Endpoint| e.device == row.device && e.address == row.endpoint && e.transfer == "bulk";
-    let endpoint = report.endpoints.iter().find(seen);
-    let completions = endpoint.map_or(0, |e| e.completions);
-    let with_data: u64 = report
-        .traffic
-        .iter()
-        .filter(|r| r.device == row.device && r.endpoint == row.endpoint)
-        .map(|r| r.transfers)
-        .sum();
-    // The data of OUT transfers stand with submissions, those of IN transfers with completions: the others tell how many of
-    // these the capture lost.
-    let requests = endpoint.map_or(0, |e| e.submissions);
-    let (lost, kept) = match row.direction.as_str() {
-        "out" => (completions.saturating_sub(with_data), with_data),
-        _ => (requests.saturating_sub(completions + endpoint.map_or(0, |e| e.in_flight_max)), completions),
-    };
-    let is_lossy = lost > kept / 20;
-    let bound = if is_lossy { "at least " } else { "" };
-    // Where all transfers of the endpoint are of one framing, those whose data was lost count, too.
-    let whole = endpoint.filter(|_| is_lossy && row.direction == "out" && with_data == row.transfers);
-    let (bound, per_s, peak_per_s) = match whole {
-        Some(endpoint) => ("", endpoint.per_s, endpoint.peak_per_s),
-        None => (bound, row.per_s, row.peak_per_s),
-    };
-    let rate = match (per_s, peak_per_s) {
-        (Some(mean), Some(peak)) => {
-            format!(", {bound}{} {unit}/s (busiest second {bound}{})", thousands(mean), thousands(peak))
-        }
-        (Some(mean), None) => format!(", {bound}{} {unit}/s", thousands(mean)),
-        _ => String::new(),
-    };
+    let endpoint = report.endpoints.iter().find(seen)?;
+    let missing = missing(report, row, endpoint);
+    let rate = rate(row, missing.as_ref(), unit);
     let mut evidence = vec![format!(
         "{} on endpoint {} ({}), {}{}{}",
         counted(row.transfers, "transfer"),
@@ -136,34 +200,16 @@ fn aggregation(report: &Report, device: &Device, row: &Traffic) -> Option<Verdic
         },
     )];
     if let (Some(share), "out") = (row.ack_only_share, row.direction.as_str()) {
-        let percent = 100.0 * share;
         evidence.push(format!(
-            "{percent:.0} % of the {way} transfers carry nothing but TCP acknowledgements ({} of {})",
+            "{} of the {way} transfers carry nothing but TCP acknowledgements ({} of {})",
+            percent(share),
             figure(row.ack_only_transfers),
             figure(row.judged_transfers)
         ));
     }
-    if is_lossy {
-        evidence.push(match row.direction.as_str() {
-            "out" => format!(
-                "{} completed on this endpoint, but the data of {} {} not in the capture, for {} missing: {}",
-                counted(completions, "transfer"),
-                figure(lost),
-                if lost == 1 { "is" } else { "are" },
-                if lost == 1 { "its submission is" } else { "their submissions are" },
-                if whole.is_some() { "datagrams are counted in the others" } else { "the rate is a lower bound" }
-            ),
-            _ => format!(
-                "{} {} made on this endpoint, but the completions with the data of at least {} are not in the capture: the \
-                 rate is a lower bound",
-                counted(requests, "request"),
-                if requests == 1 { "was" } else { "were" },
-                figure(lost)
-            ),
-        });
-    }
+    evidence.extend(missing.map(|missing| missing.evidence));
     if let Some(share) = row.padding_share.filter(|share| *share >= 0.05) {
-        evidence.push(format!("{:.0} % of the bytes are padding", 100.0 * share));
+        evidence.push(format!("{} of the bytes are padding", percent(share)));
     }
     let mean = row.at_least_per_transfer?;
     let least = if row.cut_transfers.unwrap_or(0) > 0 { "at least " } else { "" };
@@ -258,7 +304,10 @@ fn faults(report: &Report, device: &Device, traffic: &[&Traffic]) -> Option<Verd
             if missing == 1 { "is" } else { "are" }
         ));
     }
-    let lossy = report.summary.unmatched_completions + report.summary.lost_completions > missing / 4;
+    let summary = &report.summary;
+    let lost =
+        summary.lost_submissions.unwrap_or(0) + summary.lost_completions + summary.dropped_by_capture.unwrap_or(0);
+    let lossy = lost > missing / 4;
     let text = if faulty > 0 {
         format!(
             "{} of {} {} the rules of their framing.",

@@ -24,7 +24,16 @@ _FEW = 5.0
 _CLEAR = 1.2
 """Datagrams per transfer that differ by less than this factor are not called different."""
 
+_FEW_LOST = 0.01
+"""Records that may be missing, of the completions, before it is said."""
+
 _NETWORK = ("qmap", "raw-ip", "ntb16", "ntb32", "rndis", "ethernet", "realtek")
+
+_NETWORK_KINDS = frozenset(("qmi", "ncm", "mbim", "ecm", "rndis", "raw-ip", "realtek-wifi", "atheros-wifi"))
+"""Devices whose bulk transfers have an uplink and a downlink."""
+
+_UP_AND_DOWN = {"uplink": "Uplink", "downlink": "Downlink"}
+_OUT_AND_IN = {"uplink": "Bulk OUT", "downlink": "Bulk IN"}
 
 _FRAMINGS = {
     "qmap": "QMAP", "raw-ip": "raw IP", "ntb16": "NTB-16", "ntb32": "NTB-32", "rndis": "RNDIS", "ethernet": "Ethernet",
@@ -97,8 +106,10 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
         raise ValueError("a comparison needs two captures")
     devices = [main_device(report) for report in reports]
     framings = _framings(reports, devices)
+    is_network = any(device is not None and device.kind in _NETWORK_KINDS for device in devices)
+    ways = _UP_AND_DOWN if is_network else _OUT_AND_IN
     figures = [
-        {figure.key: figure for figure in key_figures(report, device, framings)}
+        {figure.key: figure for figure in key_figures(report, device, framings, ways)}
         for report, device in zip(reports, devices, strict=True)
     ]
     names: dict[str, KeyFigure] = {}
@@ -125,19 +136,24 @@ def compare(reports: Sequence[BusReport]) -> Comparison:
 def main_device(report: BusReport) -> Device | None:
     """The device a comparison is about: the busiest that carries datagrams, else the busiest that is not a hub."""
     carrying = {row.device for row in report.traffic if row.framing in _NETWORK}
+    devices = [device for device in report.devices if device.kind != "default-address"]
     for wanted in (lambda d: d.name in carrying, lambda d: d.kind != "hub", lambda _: True):
-        for device in report.devices:
+        for device in devices:
             if wanted(device):
                 return device
     return None
 
 
 def key_figures(
-    report: BusReport, device: Device | None, framings: Mapping[str, str] | None = None
+    report: BusReport,
+    device: Device | None,
+    framings: Mapping[str, str] | None = None,
+    ways: Mapping[str, str] = _UP_AND_DOWN,
 ) -> Iterator[KeyFigure]:
     """The figures of ``device`` that a comparison shows. Figures that a layer does not record are left out.
 
     ``framings``: by way, what the transfers carry whose datagrams are counted, where the captures differ in it.
+    ``ways``: what the two directions of bulk transfers are called.
     """
     if report.sdio is not None:
         yield from _sdio(report.sdio)
@@ -147,7 +163,7 @@ def key_figures(
     for way, direction in (("uplink", "out"), ("downlink", "in")):
         bulk = _main_bulk(report, device, direction)
         if bulk is not None:
-            yield from _bulk(way, bulk, _main_traffic(report, bulk), (framings or {}).get(way, ""))
+            yield from _bulk(way, bulk, _main_traffic(report, bulk), (framings or {}).get(way, ""), ways[way])
     for e in endpoints:
         if (e.transfer, e.direction) == ("interrupt", "in"):
             yield KeyFigure(f"interrupt.{e.address}.per_s", f"Interrupt IN {e.address}, completions per second",
@@ -197,9 +213,8 @@ def _sdio(sdio: Sdio) -> Iterator[KeyFigure]:
     yield KeyFigure("sdio.failed", "CMD52 and CMD53 that failed", "events", 0.8, float(sdio.failed_transfers))
 
 
-def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str) -> Iterator[KeyFigure]:
-    """``framing``: of ``traffic``, in each capture, where that has to be said."""
-    word = way.capitalize()
+def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str, word: str) -> Iterator[KeyFigure]:
+    """``framing``: of ``traffic``, in each capture, where that has to be said. ``word``: what the way is called."""
     if traffic is not None:
         yield KeyFigure(f"{way}.datagrams_per_transfer", f"{word}, datagrams per transfer{framing}", "datagrams", 1.0,
                      traffic.at_least_per_transfer)  # fmt: skip
@@ -215,7 +230,13 @@ def _bulk(way: str, e: Endpoint, traffic: Traffic | None, framing: str) -> Itera
     )
     yield KeyFigure(f"{way}.turnaround", f"{word}, turnaround, median", "us", 0.4,
                  e.turnaround_us.median if e.turnaround_us else None)  # fmt: skip
-    yield KeyFigure(f"{way}.in_flight", f"{word}, requests under way at most", "requests", 0.6, float(e.in_flight_max))
+    yield KeyFigure(
+        f"{way}.in_flight",
+        f"{word}, requests under way at most",
+        "requests",
+        0.6,
+        None if e.in_flight_max is None else float(e.in_flight_max),
+    )
 
 
 def _main_bulk(report: BusReport, device: Device, direction: str) -> Endpoint | None:
@@ -311,19 +332,21 @@ def _sentences(reports: Sequence[BusReport], devices: Sequence[Device | None]) -
 
 
 def _lost_records(report: BusReport) -> bool:
-    """The capture lacks records, so that its rates are lower bounds."""
+    """The capture lacks so many records, as it says itself or as the others tell, that its rates are lower bounds."""
     summary = report.summary
-    return summary.unmatched_completions + summary.lost_completions > 0.01 * max(1, summary.completions)
+    lost = (summary.dropped_by_capture or 0) + (summary.lost_submissions or 0) + summary.lost_completions
+    return lost > _FEW_LOST * max(1, summary.completions)
 
 
 def _lost(report: BusReport) -> str:
-    """Which records are missing, as the others tell."""
+    """Which records are missing."""
     summary = report.summary
-    without = (
-        (summary.unmatched_completions, "completion", "submission"),
-        (summary.lost_completions, "submission", "completion"),
+    found = (
+        (summary.dropped_by_capture, "record", "dropped by its own count"),
+        (summary.lost_submissions, "submission", "missing"),
+        (summary.lost_completions, "completion", "missing"),
     )
-    return ", ".join(f"{fmt.plural(count, one)} without {other}" for count, one, other in without if count)
+    return ", ".join(f"{fmt.plural(count, one)} {what}" for count, one, what in found if count)
 
 
 def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> list[str]:
@@ -344,9 +367,11 @@ def _notes(reports: Sequence[BusReport], devices: Sequence[Device | None]) -> li
     for letter, report, device in zip("AB", reports, devices, strict=True):
         if _lost_records(report):
             notes.append(
-                f"{letter} lost records while capturing ({_lost(report)}), so its rates of data and its requests under "
-                "way are lower bounds."
+                f"{letter} lacks records ({_lost(report)}), so its rates and its requests under way are lower bounds."
             )
+        elif report.summary.unmatched_completions > _FEW_LOST * max(1, report.summary.completions):
+            notes += [f"{letter}: {limit.text}" for limit in report.summary.limits if limit.code == "unmatched"]
+        notes += [f"{letter}: {limit.text}" for limit in report.summary.limits if limit.code == "steps-back"]
         if device is not None and any(t.cut_transfers for t in report.traffic if t.device == device.name):
             notes.append(f"{letter} does not hold all data of its transfers: what was cut off counts as at least.")
     first, second = devices

@@ -295,10 +295,13 @@ class Traffic(Model):
     bytes: int
     """Their bytes."""
     per_s: float | None
-    """Transfers per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within a second,
-    and within 10 ms."""
+    """Transfers completed per second, mean from the first to the last; null of fewer than 3, of fewer than 20 within
+    a second, and within 10 ms."""
     peak_per_s: float | None
-    """Transfers in the busiest second."""
+    """Transfers completed in the busiest second."""
+    handed_over_per_s: float | None = None
+    """Transfers to the device handed over per second, as far as their submissions are in the capture; null to the
+    host."""
     whole_transfers: int
     """Transfers whose datagrams are all known."""
     cut_transfers: int | None
@@ -408,6 +411,14 @@ class Endpoint(Model):
     """Requests that came back."""
     submission_errors: int
     """Requests refused."""
+    unmatched_completions: int | None = None
+    """Completions whose submission is not in the capture."""
+    lost_submissions: int | None = None
+    """Those of them that came after the completion of a request that was handed over in the capture: requests come
+    back in their order, so their submissions are missing."""
+    lost_completions: int | None = None
+    """Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was
+    used again."""
     bytes: int
     """Bytes transferred, by the completions."""
     requested_bytes: int | None
@@ -422,8 +433,9 @@ class Endpoint(Model):
     """From submission to completion."""
     interval_us: Spread | None
     """From one completion to the next."""
-    in_flight_max: int
-    """Requests under way at once, at most. A lower bound when the capture began in the middle."""
+    in_flight_max: int | None
+    """Requests under way at once, at most. A lower bound when the capture began in the middle; null where it lacks
+    the submissions of most completions, or all completions, or steps back in time (`steps_back_us`)."""
     in_flight_mean: float | None
     """Mean over time between the first and the last record of the endpoint."""
     per_s: float | None
@@ -487,7 +499,8 @@ class Device(Model):
     """`low`, `full`, `high` or `super`, as far as packet sizes tell."""
     kind: str
     """What it is: `qmi`, `ncm`, `mbim`, `ecm`, `rndis`, `raw-ip`, `realtek-wifi`, `atheros-wifi`, `mass-storage`,
-    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`."""
+    `hid`, `hub`, `bluetooth`, `serial`, `other` or `unknown`; `default-address` is no device, but address 0, where
+    devices are asked before they are given an address."""
     kind_name: str
     """The same in words."""
     kind_by: str
@@ -571,11 +584,21 @@ class Summary(Model):
     first_time_unix_s: float | None
     """Time of the first record; null without an absolute clock."""
     span_us: int | None
-    """From the first to the last record; null without a clock."""
+    """From the first to the last record; null without a clock, and where time steps back by more than 1 % of it."""
     clock_wraps: int
     """Times the clock of a usbmon text started over (every 4096 s)."""
     backward_steps: int
     """Records that are stamped before the one in front of them."""
+    backward_most_us: int | None = None
+    """The most that one of them is earlier than the one in front."""
+    steps_back: int | None = None
+    """Times a bus steps back by more than 10 ms, as where captures stand one behind the other. Requests are paired
+    between these steps only."""
+    steps_back_us: int | None = None
+    """The sum of these steps. Where it is more than 1 % of the time span, that span, rates, series, gaps and
+    requests under way are not available."""
+    step_back_most_us: int | None = None
+    """The largest such step."""
     copies: int | None = None
     """Records that repeat another, as where usbmon0 and a bus's own interface are captured together; they count
     once."""
@@ -587,10 +610,14 @@ class Summary(Model):
     """Requests that the host controller refused."""
     unmatched_completions: int
     """Completions whose submission is not in the capture (before it, or dropped)."""
+    lost_submissions: int | None = None
+    """Those of them that came after the completion of a request of the same endpoint that was handed over in the
+    capture: requests come back in their order, so their submissions are missing."""
     unfinished: int
     """Submissions without completion at the end of the capture or of its window."""
     lost_completions: int
-    """Submissions of a request that had not come back yet: its completion is missing."""
+    """Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was
+    used again."""
     other_requests: int
     """Requests that move no data (Windows: abort a pipe, select a configuration...), both ways."""
     not_followed: int

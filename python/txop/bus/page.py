@@ -23,7 +23,7 @@ ROWS_MAX = 500
 
 def page(report: BusReport) -> str:
     """The page of ``report``, as HTML text."""
-    chapters = drawn_sections(sections(report), lambda name: draw(report, name))
+    chapters = drawn_sections(sections(report, whole=True), lambda name: draw(report, name))
     return render(
         "txop.bus", "bus.html.j2", report=report, chapters=chapters, called=called, tone=tone, fmt=fmt, definitions={},
         window=described(report.summary.window) if report.summary.window is not None else None,

@@ -36,15 +36,17 @@ def tone(verdict: Verdict) -> Tone:
     return "bad" if verdict.tone == "bad" else "good" if verdict.tone == "good" else ""
 
 
-def sections(report: BusReport, only: Sequence[str] = ()) -> list[Section]:
+def sections(report: BusReport, only: Sequence[str] = (), *, whole: bool = False) -> list[Section]:
     """The sections, or only those named.
 
     That of modems is left out of a capture without one, that of SDIO commands where it is no log of them, and those of
     USB where it is one, unless they are named.
+
+    ``whole``: evidence and descriptors of all devices.
     """
     found = [
         _summary(report),
-        _devices(report),
+        _devices(report, whole=whole),
         _endpoints(report),
         _traffic(report),
         _requests(report),
@@ -73,6 +75,7 @@ def _summary(report: BusReport) -> Section:
             f"{fmt.plural(summary.unmatched_completions, 'completion')} without submission, "
             f"{fmt.plural(summary.lost_completions, 'submission')} without completion, "
             f"{fmt.count(summary.unfinished)} under way at the end"
+            + (" or where time steps back" if summary.steps_back else "")
         )
         facts.append(Fact("Not paired", odd))
     if summary.other_requests:
@@ -108,6 +111,8 @@ def _logged(sdio: Sdio) -> Fact:
 
 def _span(report: BusReport) -> str:
     summary = report.summary
+    if summary.span_us is None and summary.steps_back:
+        return "not available: time steps back in the file"
     if summary.span_us is None:
         return "not available: the file has no clock"
     return span(summary.span_us, summary.first_time_unix_s)
@@ -118,7 +123,22 @@ def called(device: Device) -> str:
     return device.product or device.kind_name
 
 
-def _devices(report: BusReport) -> Section:
+LISTED = 24
+"""Lines of evidence, and of descriptors, that are shown where not all are."""
+
+
+def _listed(lines: Sequence[tuple[Device, str]], *, whole: bool) -> tuple[str, ...]:
+    """``lines`` with the device that each is about, or the first, and how many more there are."""
+    shown = lines if whole else lines[:LISTED]
+    more = [device.name for device, _ in lines[len(shown) :]]
+    said = tuple(f"{device.name}{line}" for device, line in shown)
+    if not more:
+        return said
+    names = ", ".join(dict.fromkeys(more))
+    return (*said, f"and {len(more)} more, of {names}: --top 0 and --json have all")
+
+
+def _devices(report: BusReport, *, whole: bool) -> Section:
     columns = (
         Column("Device", right=False), Column("ID", right=False), Column("Called", right=False, rank=2),
         Column("Is", right=False), Column("Known by", right=False, rank=2), Column("Speed", right=False, rank=3),
@@ -139,17 +159,20 @@ def _devices(report: BusReport) -> Section:
         for d in report.devices
     ]
     blocks: list[Block] = [Grid("", columns, rows, unit_of_rows="devices")]
-    evidence = tuple(f"{d.name}: {line}" for d in report.devices[:4] for line in d.evidence[:8])
+    evidence = [(d, f": {line}") for d in report.devices for line in d.evidence]
     if evidence:
-        blocks.append(Lines(evidence, "Evidence"))
-    parts = tuple(
-        f"{d.name}, interface {i.number} alternate {i.alternate}: {i.class_codes} ({i.class_name})"
-        + (f"; {', '.join(i.endpoints)}" if i.endpoints else "")
-        for d in report.devices[:4]
-        for i in d.interfaces[:16]
-    )
+        blocks.append(Lines(_listed(evidence, whole=whole), "Evidence"))
+    parts = [
+        (
+            d,
+            f", interface {i.number} alternate {i.alternate}: {i.class_codes} ({i.class_name})"
+            + (f"; {', '.join(i.endpoints)}" if i.endpoints else ""),
+        )
+        for d in report.devices
+        for i in d.interfaces
+    ]
     if parts:
-        blocks.append(Lines(parts, "Descriptors"))
+        blocks.append(Lines(_listed(parts, whole=whole), "Descriptors"))
     return Section("devices", 2, "Devices", blocks)
 
 
@@ -181,7 +204,7 @@ def _endpoints(report: BusReport) -> Section:
             (Cell(e.device), Cell(_place(e)), Cell(s.name), Cell(s.code), count(s.count), Cell(s.meaning))
             for e, s in failed
         ]
-        blocks.append(Grid("Requests that did not succeed", heads, cells, unit_of_rows="statuses"))
+        blocks.append(Grid("Requests that did not succeed, or were taken back", heads, cells, unit_of_rows="statuses"))
     gaps = [(e, g) for e in report.endpoints if e.transfer == "bulk" for g in e.gaps]
     if gaps:
         heads = (
@@ -261,8 +284,9 @@ def _traffic(report: BusReport) -> Section:
         for t in report.traffic
     ]
     note = (
-        "Padding and TCP acknowledgements: of the transfers whose datagrams are all known. Cut: transfers with "
-        "datagrams behind the end of what was captured; they count as at least as many as their bytes need."
+        "Per second: completions. Padding and TCP acknowledgements: of the transfers whose datagrams are all known. "
+        "Cut: transfers with datagrams behind the end of what was captured; they count as at least as many as their "
+        "bytes need."
     )
     blocks: list[Block] = [Grid("", columns, rows, note, "kinds of transfers")]
     faults = tuple(f"{t.device} {t.endpoint}: {line}" for t in report.traffic for line in t.fault_examples)

@@ -146,9 +146,9 @@ def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brie
         out.print(console.safe_text(f"Window: {described(window)}", "bold"))
         out.print()
     if not only:
-        _show_verdicts(out, reports[0])
+        _show_verdicts(out, reports[0], _VERDICTS_SHOWN if top else len(reports[0].verdicts))
     if not brief:
-        print_sections(out, sections(reports[0], only), top)
+        print_sections(out, sections(reports[0], only, whole=top == 0), top)
         out.print()
         out.print(
             console.safe_text(
@@ -157,7 +157,7 @@ def _show(reports: Sequence[BusReport], *, only: tuple[str, ...], top: int, brie
         )
 
 
-def _show_verdicts(out: Console, report: BusReport) -> None:
+def _show_verdicts(out: Console, report: BusReport, shown: int) -> None:
     from rich.padding import Padding
 
     from txop.bus.view import tone
@@ -167,7 +167,7 @@ def _show_verdicts(out: Console, report: BusReport) -> None:
     if not report.verdicts:
         out.print(console.safe_text("Nothing can be told: too little was captured of each kind.", "dim"))
     styles = {"bad": "bold red", "good": "bold green"}
-    for verdict in report.verdicts[:_VERDICTS_SHOWN]:
+    for verdict in report.verdicts[:shown]:
         out.print()
         line = console.safe_text(verdict.text, styles.get(tone(verdict), "bold"))
         if verdict.device is not None:
@@ -175,9 +175,8 @@ def _show_verdicts(out: Console, report: BusReport) -> None:
         out.print(line)
         if verdict.evidence:
             out.print(Padding(bullets(verdict.evidence, "dim"), (0, 0, 0, 2)))
-    if len(report.verdicts) > _VERDICTS_SHOWN:
-        more = len(report.verdicts) - _VERDICTS_SHOWN
-        out.print(console.safe_text(f"and {more} more, in --json and --html.", "dim"))
+    if len(report.verdicts) > shown:
+        out.print(console.safe_text(f"and {len(report.verdicts) - shown} more: --top 0 and --json have all.", "dim"))
 
 
 def _show_comparison(out: Console, reports: Sequence[BusReport], top: int) -> None:

@@ -68,7 +68,8 @@ def device_under_test(folder: Path) -> str | None:
 
 def digest_of(report: BusReport, device: str | None, reading: Reading, source: str) -> None:
     """Take from a report what explains a run: of ``device``, or of the one that moved the most bytes."""
-    known = {each.name for each in report.devices}
+    devices = [each for each in report.devices if each.kind != "default-address"]
+    known = {each.name for each in devices}
     if device is not None and device not in known:
         words = f"the device under test ({device}) is not in the capture"
         if len(known) != 1:
@@ -76,7 +77,7 @@ def digest_of(report: BusReport, device: str | None, reading: Reading, source: s
             return
         reading.warnings.append(f"USB capture: {words}; its figures are of the only device in it")
     if device not in known:
-        busiest = max(report.devices, key=lambda each: each.bytes_in + each.bytes_out, default=None)
+        busiest = max(devices, key=lambda each: each.bytes_in + each.bytes_out, default=None)
         if busiest is None:
             _nothing(reading, "no USB device in the capture", source)
             return

@@ -1,0 +1,218 @@
+//! Captures that lack records, and captures one behind the other: what must be said of them, and what must not.
+
+use std::io::Cursor;
+
+use capture::{Bound, Window};
+use txop_bus::report::{Endpoint, Report};
+use txop_bus::{analyze_read, Options};
+
+/// Requests of an endpoint.
+const REQUESTS: u64 = 400;
+/// One is handed over every ms, and comes back 4.5 ms later: five are under way.
+const EVERY_US: u64 = 1_000;
+const TAKES_US: u64 = 4_500;
+const UNDER_WAY: u64 = 5;
+
+/// A record: its time, the request, `S` or `C`, and its line.
+type Record = (u64, u64, char, String);
+
+/// Raw IP both ways; `order`: of the requests that come back to the host, in groups of eight.
+fn records(order: [u64; 8]) -> Vec<Record> {
+    let mut all = Vec::new();
+    for n in 0..REQUESTS {
+        let at = 100_000 + n * EVERY_US;
+        let back = at + TAKES_US;
+        let turn = n / 8 * 8 + order[(n % 8) as usize];
+        let back_in = 100_000 + turn * EVERY_US + TAKES_US + 8 * EVERY_US * u64::from(order != IN_ORDER);
+        all.push((at, n, 'S', format!("a{n} {at} S Bo:1:002:5 -115 84 = 45000054 00000000")));
+        all.push((back, n, 'C', format!("a{n} {back} C Bo:1:002:5 0 84 >")));
+        all.push((at + 1, n, 'S', format!("b{n} {} S Bi:1:002:1 -115 512 <", at + 1)));
+        all.push((back_in + 1, n, 'C', format!("b{n} {} C Bi:1:002:1 0 84 = 45000054 00000000", back_in + 1)));
+    }
+    all.sort();
+    all
+}
+
+const IN_ORDER: [u64; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+fn read(lines: impl IntoIterator<Item = Record>, window: Option<Window>) -> Report {
+    let text: String = lines.into_iter().map(|(.., line)| line + "\n").collect();
+    analyze_read(Cursor::new(text.into_bytes()), None, "test".to_owned(), &Options { window }, &mut ())
+        .expect("a report")
+}
+
+fn kept(keep: impl Fn(&Record) -> bool) -> Report {
+    read(records(IN_ORDER).into_iter().filter(keep), None)
+}
+
+fn endpoint<'a>(report: &'a Report, address: &str) -> &'a Endpoint {
+    report.endpoints.iter().find(|endpoint| endpoint.address == address).expect("the endpoint")
+}
+
+fn verdict<'a>(report: &'a Report, code: &str) -> &'a str {
+    &report.verdicts.iter().find(|verdict| verdict.code == code).expect("the verdict").text
+}
+
+fn limit<'a>(report: &'a Report, code: &str) -> Option<&'a str> {
+    report.summary.limits.iter().find(|limit| limit.code == code).map(|limit| limit.text.as_str())
+}
+
+#[test]
+fn nothing_is_missing_in_a_whole_capture() {
+    let report = kept(|_| true);
+    assert_eq!(
+        verdict(&report, "downlink-one-each"),
+        "Downlink is raw IP: one datagram per URB, 1,000 URB/s. The framing has no aggregation."
+    );
+    for address in ["0x05", "0x81"] {
+        let row = endpoint(&report, address);
+        assert_eq!(
+            (row.lost_completions, row.lost_submissions, row.in_flight_max),
+            (Some(0), Some(0), Some(UNDER_WAY))
+        );
+    }
+    assert_eq!((report.summary.unfinished, limit(&report, "unmatched")), (0, None));
+}
+
+#[test]
+fn completions_that_later_ones_overtook_are_missing() {
+    // Two of three are gone, also the last ones.
+    let report = kept(|(_, n, event, _)| *event == 'S' || n % 3 == 0);
+    let back = REQUESTS.div_ceil(3);
+    for address in ["0x05", "0x81"] {
+        let row = endpoint(&report, address);
+        assert_eq!((row.completions, row.lost_completions), (back, Some(REQUESTS - back)), "{address}");
+        let most = row.in_flight_max.expect("requests under way");
+        assert!((UNDER_WAY..UNDER_WAY + 3).contains(&most), "{most}");
+        assert!(row.in_flight_mean.is_some_and(|mean| mean < 7.0), "{:?}", row.in_flight_mean);
+    }
+    assert_eq!((report.summary.lost_completions, report.summary.unfinished), (2 * (REQUESTS - back), 0));
+    assert_eq!(
+        verdict(&report, "downlink-one-each"),
+        "Downlink is raw IP: one datagram per URB, at least 333 URB/s. The framing has no aggregation."
+    );
+    assert_eq!(
+        verdict(&report, "uplink-one-each"),
+        "Uplink is raw IP: one datagram per URB, 1,000 URB/s handed over. The framing has no aggregation."
+    );
+    let text = limit(&report, "unmatched").expect("a limit");
+    assert!(
+        text.contains("532 submissions no completion although later requests of their endpoints came back"),
+        "{text}"
+    );
+    assert!(text.contains("dropped while capturing or taken out of the file"), "{text}");
+}
+
+#[test]
+fn submissions_alone_show_that_no_completion_is_there() {
+    let report = kept(|(_, _, event, _)| *event == 'S');
+    assert_eq!(
+        limit(&report, "unmatched"),
+        Some(
+            "No completion is in the capture, so what became of its 800 requests, how long they took and what came back is not \
+             known."
+        )
+    );
+    assert!(report.endpoints.iter().all(|row| row.in_flight_max.is_none() && row.in_flight_mean.is_none()));
+    assert!(verdict(&report, "uplink-one-each").contains("1,000 URB/s handed over"));
+}
+
+#[test]
+fn requests_from_before_the_capture_are_not_lost() {
+    let report = kept(|(at, ..)| *at >= 150_000);
+    let summary = &report.summary;
+    assert_eq!((summary.unmatched_completions, summary.lost_submissions, summary.lost_completions), (8, Some(0), 0));
+    let text = limit(&report, "unmatched").expect("a limit");
+    assert!(text.starts_with(
+        "8 completions have no submission in the capture: requests from before the capture, as their order tells."
+    ));
+    assert!(!verdict(&report, "uplink-one-each").contains("at least"));
+}
+
+#[test]
+fn submissions_behind_which_requests_came_back_are_lost() {
+    let report = kept(|(_, n, event, _)| *event == 'C' || n % 4 != 3);
+    let summary = &report.summary;
+    assert_eq!((summary.unmatched_completions, summary.lost_submissions), (200, Some(200)));
+    let text = limit(&report, "unmatched").expect("a limit");
+    assert!(
+        text.contains("although requests of their endpoints that were handed over in it had come back before"),
+        "{text}"
+    );
+    // The rate is that of completions, none of which is missing.
+    assert!(verdict(&report, "uplink-one-each").contains(", 1,000 URB/s."));
+}
+
+#[test]
+fn where_requests_overtake_each_other_none_is_lost_for_it() {
+    let report = read(records([3, 1, 7, 0, 5, 2, 6, 4]), None);
+    let row = endpoint(&report, "0x81");
+    assert_eq!((row.completions, row.lost_completions), (REQUESTS, Some(0)));
+    assert_eq!((report.summary.lost_completions, limit(&report, "unmatched")), (0, None));
+    assert!(
+        verdict(&report, "downlink-one-each").contains(", 1,002 URB/s")
+            || verdict(&report, "downlink-one-each").contains(", 1,000 URB/s")
+    );
+}
+
+#[test]
+fn a_capture_behind_another_has_no_rates() {
+    let twice = || records(IN_ORDER).into_iter().filter(|(at, ..)| *at >= 150_000).chain(records(IN_ORDER));
+    let report = read(twice(), None);
+    let summary = &report.summary;
+    assert_eq!((summary.steps_back, summary.span_us, summary.lost_completions), (Some(1), None, 0));
+    assert_eq!(summary.step_back_most_us, Some(403_501));
+    for row in &report.endpoints {
+        assert_eq!((row.per_s, row.peak_per_s, row.mbit_s, row.in_flight_max), (None, None, None, None));
+        assert_eq!(row.turnaround_us.map(|turnaround| turnaround.max), Some(TAKES_US as f64));
+        assert!(row.series.is_empty() && row.gaps.is_empty());
+    }
+    assert_eq!(
+        verdict(&report, "uplink-one-each"),
+        "Uplink is raw IP: one datagram per URB. The framing has no aggregation."
+    );
+    let text = limit(&report, "steps-back").expect("a limit");
+    assert!(text.starts_with("Time steps back by more than 10 ms once, by 403.5 ms"), "{text}");
+    assert!(!limit(&report, "unmatched").expect("a limit").contains("dropped"));
+    // What was under way when the first ended is not paired with the second: the identifiers are the same.
+    let cut = read(twice().filter(|(_, n, event, _)| *event == 'S' || *n != 399), None);
+    assert_eq!(cut.summary.unfinished, 4);
+}
+
+#[test]
+fn a_short_step_back_in_a_long_capture_leaves_its_rates() {
+    let mut long = records(IN_ORDER);
+    let again: Vec<Record> = long.iter().filter(|(at, ..)| *at >= 480_000).cloned().collect();
+    let last = (60_000_000, 400, 'S', "a400 60000000 S Bo:1:002:5 -115 84 = 45000054 00000000".to_owned());
+    long.extend(again);
+    long.push(last);
+    let report = read(long, None);
+    assert_eq!((report.summary.steps_back, report.summary.span_us), (Some(1), Some(59_900_000)));
+    assert!(endpoint(&report, "0x05").per_s.is_some());
+    let text = limit(&report, "steps-back").expect("a limit");
+    assert!(text.contains("by 23.5 ms") && text.contains("rates are too high by up to 0.04 %"), "{text}");
+}
+
+#[test]
+fn the_rate_of_a_verdict_is_that_of_the_endpoint() {
+    let ms = |ms: i64| Some(Bound::SinceFirst(ms * 1_000_000));
+    // Completions of the last 30 ms are late by 9 ms in all, so submissions have another rate.
+    let mut stretched = records(IN_ORDER);
+    for (at, n, event, line) in &mut stretched {
+        if *event == 'C' && *n > 100 {
+            let late = *at + (*n - 100) * 300;
+            *line = line.replacen(&at.to_string(), &late.to_string(), 1);
+            *at = late;
+        }
+    }
+    stretched.sort();
+    let report = read(stretched, Some(Window { from: ms(101), to: ms(131) }));
+    let row = endpoint(&report, "0x05");
+    let per_s = row.per_s.expect("a rate");
+    assert!(per_s < 900.0, "{per_s}");
+    assert_eq!(
+        report.traffic.iter().find(|traffic| traffic.direction == "out").and_then(|traffic| traffic.per_s),
+        Some(per_s)
+    );
+    assert!(verdict(&report, "uplink-one-each").contains(&format!(", {per_s:.0} URB/s.")), "{per_s}");
+}
