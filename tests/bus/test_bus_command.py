@@ -82,6 +82,17 @@ def _of_device(record: bytes, device: int) -> bytes:
     return record[:11] + bytes([device]) + record[12:]
 
 
+def test_submissions_alone_are_not_said_to_be_under_way(run, tmp_path):
+    trace = Trace(220)
+    for n in range(30):
+        trace.transfer(2_000_000 + n * 1000, 300, OUT, qmap([tcp(0)]))
+        del trace.records[-1]
+    out = " ".join(run(trace.write(tmp_path / "submissions.pcap"))[1].split())
+    assert "Not paired no completion is in the capture" in out
+    assert "under way at the end" not in out
+    assert "1.0 datagram per URB (QMAP), 1,000 URB/s handed over." in out
+
+
 def test_taken_back_requests_stand_under_a_title_that_is_true_of_them(run, make_trace):
     out = run(make_trace("a.pcap", status=-2))[1]
     assert "Requests that did not succeed, or were taken back" in out

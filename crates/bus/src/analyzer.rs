@@ -23,6 +23,7 @@ use crate::requests::Requests;
 use crate::sdio::{self, Commands};
 use crate::steps_back::StepsBack;
 use crate::totals::{Source, Totals};
+use crate::under_way::Turn;
 use crate::verdict;
 
 /// Endpoints and devices followed; a USB bus has 127 devices of at most 31 endpoints.
@@ -50,7 +51,7 @@ struct Pending {
     /// Of the data that went with it to the device.
     framing: Option<Framing>,
     /// Its turn among those of its endpoint.
-    turn: u64,
+    turn: Turn,
     /// Counts submissions: the oldest go first when there are too many.
     order: u64,
     /// Handed over after the window.
@@ -157,7 +158,7 @@ impl Analyzer {
             }
             let order = self.order;
             let (time_us, length, setup) = (event.time_us, event.length, event.setup);
-            let turn = self.at(endpoint).map_or(0, |endpoint| endpoint.under_way.hand_over(false));
+            let turn = self.at(endpoint).map_or(Turn::default(), |endpoint| endpoint.under_way.hand_over(false));
             let new = Pending { endpoint, time_us, length, setup, framing, turn, order, is_after };
             if let Some(old) = self.pending.insert(id, new) {
                 self.count_after(old, is_after);
@@ -275,7 +276,7 @@ impl Analyzer {
         }
         let place = self.place(key);
         let framing = if event.endpoint.is_in() { None } else { self.carry(event, place) };
-        let turn = self.at(place).map_or(0, |endpoint| endpoint.submit(event.time_us, event.length));
+        let turn = self.at(place).map_or(Turn::default(), |endpoint| endpoint.submit(event.time_us, event.length));
         let (time_us, length, setup) = (event.time_us, event.length, event.setup);
         let new = Pending { endpoint: place, time_us, length, setup, framing, turn, order, is_after: false };
         if let Some(old) = self.pending.insert(id, new) {
@@ -341,12 +342,11 @@ impl Analyzer {
         let start = self.summary.first_us.unwrap_or(0);
         // USBPcap tells the length of OUT transfers with their submission only.
         let length = event.length.or(pending.and_then(|pending| pending.length));
-        let sent_us = pending.and_then(|pending| pending.time_us);
         let framing = pending.and_then(|pending| pending.framing);
         let place = self.place(key);
         if let Some(endpoint) = self.at(place) {
             endpoint.iso_errors += u64::from(event.iso_errors);
-            endpoint.complete(event, start, length, sent_us, framing);
+            endpoint.complete(event, start, length, framing);
         }
         match pending {
             Some(pending) => self.come_back(event, pending),
@@ -370,9 +370,9 @@ impl Analyzer {
 
     /// A request is no longer under way.
     fn come_back(&mut self, event: &Event<'_>, pending: Pending) {
+        let is_back = event.kind == EventKind::Completion;
         if let Some(endpoint) = self.at(pending.endpoint) {
-            endpoint.under_way.advance(event.time_us);
-            endpoint.under_way.come_back(pending.turn, is_in_turn(event), true);
+            endpoint.take_back(pending.turn, event.time_us, pending.time_us.filter(|_| is_back), is_in_turn(event));
         }
     }
 
@@ -555,7 +555,7 @@ impl Analyzer {
                 completions: totals.completions,
                 submission_errors: totals.submission_errors,
                 unmatched_completions: totals.unmatched,
-                lost_submissions: Some(followed().map(|endpoint| endpoint.under_way.unmatched().lost).sum()),
+                lost_submissions: Some(followed().map(|endpoint| endpoint.under_way.lost_submissions()).sum()),
                 unfinished: self.pending.values().filter(is_waiting).count() as u64
                     + self.back_after
                     + totals.forgotten
@@ -577,7 +577,7 @@ impl Analyzer {
             data_formats,
             sdio: self.commands.report(),
         };
-        let from_before = followed().map(|endpoint| endpoint.under_way.unmatched().from_before).sum();
+        let from_before = followed().map(|endpoint| endpoint.under_way.unmatched().1).sum();
         report.summary.limits = limits::limits(&report, totals, source, cut_messages, from_before);
         report.summary.limits.extend(sdio::limits(&report));
         report.verdicts = verdict::verdicts(&report);

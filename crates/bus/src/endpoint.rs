@@ -10,7 +10,7 @@ use crate::payload::Framing;
 use crate::rate::{Rate, Series};
 use crate::report::{self, Gap, StatusCount};
 use crate::traffic::Traffic;
-use crate::under_way::UnderWay;
+use crate::under_way::{Turn, UnderWay};
 
 /// Gaps kept.
 const GAPS: usize = 5;
@@ -125,7 +125,7 @@ impl Endpoint {
     }
 
     /// A request is handed over; `length`: bytes asked for or carried. Its turn among those of the endpoint.
-    pub fn submit(&mut self, time: Option<i64>, length: Option<u32>) -> u64 {
+    pub fn submit(&mut self, time: Option<i64>, length: Option<u32>) -> Turn {
         self.under_way.advance(time);
         self.submissions += 1;
         if let Some(length) = length {
@@ -136,14 +136,7 @@ impl Endpoint {
     }
 
     /// A request came back; `start_us`: first record of the capture, `framing`: of what it carried to the device.
-    pub fn complete(
-        &mut self,
-        event: &Event<'_>,
-        start_us: i64,
-        length: Option<u32>,
-        sent_us: Option<i64>,
-        framing: Option<Framing>,
-    ) {
+    pub fn complete(&mut self, event: &Event<'_>, start_us: i64, length: Option<u32>, framing: Option<Framing>) {
         let (time, status) = (event.time_us, event.status);
         self.under_way.advance(time);
         self.completions += 1;
@@ -155,9 +148,6 @@ impl Endpoint {
         let is_new = self.statuses.len() >= STATUSES_MAX && !self.statuses.contains_key(&status);
         *self.statuses.entry(if is_new { Status::Unknown } else { status }).or_default() += 1;
         let Some(now) = time else { return };
-        if let Some(sent) = sent_us {
-            self.turnaround.add(now.saturating_sub(sent).max(0) as u64);
-        }
         self.rate.add(now);
         if !event.endpoint.is_in() && length > 0 {
             self.sent.add(now);
@@ -205,6 +195,17 @@ impl Endpoint {
         .collect()
     }
 
+    /// The request of this turn, which was handed over at `sent_us`, is no longer under way; `is_success` as in
+    /// [`UnderWay::come_back`].
+    pub fn take_back(&mut self, turn: Turn, time: Option<i64>, sent_us: Option<i64>, is_success: bool) {
+        self.under_way.advance(time);
+        let is_late = self.under_way.come_back(turn, is_success, true);
+        // Where records are missing, a late completion is of another request.
+        if let (Some(now), Some(sent), false) = (time, sent_us, is_late && self.under_way.lacks_records()) {
+            self.turnaround.add(now.saturating_sub(sent).max(0) as u64);
+        }
+    }
+
     /// Time steps back: nothing under way before it is followed.
     pub fn restart(&mut self) {
         self.under_way.restart();
@@ -222,7 +223,6 @@ impl Endpoint {
         let Timeline { is_one, has_completions } = timeline;
         let span = self.rate.rated_span_s().filter(|_| is_one);
         let most = self.under_way.most_and_mean(self.completions).filter(|_| is_one && has_completions);
-        let unmatched = self.under_way.unmatched();
         let usual = self.intervals.quantile(0.95).unwrap_or(0.0);
         let gaps =
             self.gaps.iter().filter(|gap| is_one && gap.length_us as f64 >= GAP_TIMES * usual).cloned().collect();
@@ -238,8 +238,8 @@ impl Endpoint {
             submissions: self.submissions,
             completions: self.completions,
             submission_errors: self.submission_errors,
-            unmatched_completions: Some(unmatched.any),
-            lost_submissions: Some(unmatched.lost),
+            unmatched_completions: Some(self.under_way.unmatched().0),
+            lost_submissions: Some(self.under_way.lost_submissions()),
             lost_completions: Some(self.under_way.lost_completions()),
             bytes: self.bytes,
             requested_bytes: self.requested,

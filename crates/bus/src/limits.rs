@@ -249,7 +249,7 @@ fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
             counted(summary.submissions, "request")
         ));
     }
-    if unmatched + lost == 0 {
+    if unmatched + dropped + lost == 0 {
         return None;
     }
     let (are, have) = if unmatched == 1 { ("completion", "has") } else { ("completions", "have") };
@@ -268,29 +268,15 @@ fn unmatched(summary: &Summary, from_before: u64) -> Option<Limit> {
              completions and their bytes are counted all the same."
         ));
     }
-    let behind = match dropped {
-        0 => String::new(),
-        n if n == unmatched => {
-            ", although requests of their endpoints that were handed over in it had come back before".to_owned()
-        }
-        n => format!(
-            ", {} of them after requests of their endpoints that were handed over in it had come back",
-            figure(n)
-        ),
-    };
-    let missing = "records are missing, dropped while capturing or taken out of the file.";
-    let weaker = "Turnarounds and requests under way are weaker for it.";
-    if lost == 0 {
-        return limit(format!("{without}{behind}: {missing} {weaker}"));
-    }
-    let (sent, whose, later) = if lost == 1 {
-        ("submission", "its", "a later request of its endpoint")
-    } else {
-        ("submissions", "their", "later requests of their endpoints")
-    };
+    let lost_records = [(dropped, "submission"), (lost, "completion")];
+    let missing: Vec<String> =
+        lost_records.into_iter().filter(|(count, _)| *count > 0).map(|(count, one)| counted(count, one)).collect();
+    let are = if dropped + lost == 1 { "is" } else { "are" };
+    let bounds = if lost > 0 { "Counts of completions and bytes are lower bounds. " } else { "" };
+    let without = if unmatched > 0 { format!("{without}. ") } else { String::new() };
     limit(format!(
-        "{without}{behind}, and {} {sent} no completion although {later} came back, or {whose} identifier was used again: {missing} \
-         Counts of completions and bytes are lower bounds. {weaker}",
-        figure(lost)
+        "{without}As the order of the others and identifiers that are used again tell, at least {} {are} missing: dropped \
+         while capturing, or taken out of the file. {bounds}Turnarounds and requests under way are weaker for it.",
+        missing.join(" and ")
     ))
 }

@@ -117,8 +117,7 @@ pub struct Summary {
     pub submission_errors: u64,
     /// Completions whose submission is not in the capture (before it, or dropped).
     pub unmatched_completions: u64,
-    /// Those of them that came after the completion of a request of the same endpoint that was handed over in the capture:
-    /// requests come back in their order, so their submissions are missing.
+    /// Submissions that are missing, as the order in which requests come back tells; see the endpoints.
     #[serde(default)] // older documents lack it
     pub lost_submissions: Option<u64>,
     /// Submissions without completion at the end of the capture or of its window.
@@ -265,8 +264,9 @@ pub struct Endpoint {
     /// Completions whose submission is not in the capture.
     #[serde(default)] // older documents lack it
     pub unmatched_completions: Option<u64>,
-    /// Those of them that came after the completion of a request that was handed over in the capture: requests come back in their
-    /// order, so their submissions are missing.
+    /// Submissions that are missing, as the order in which requests come back tells: of completions without submission after the
+    /// completion of a request that was handed over in the capture, and of completions with the identifier of a request that had
+    /// come back before.
     #[serde(default)] // older documents lack it
     pub lost_submissions: Option<u64>,
     /// Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was used again.

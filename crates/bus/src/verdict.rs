@@ -106,68 +106,66 @@ fn framing_name(framing: &str) -> &str {
     }
 }
 
-/// Records of an endpoint that are missing in the capture, more than one in twenty.
+/// Records of an endpoint that are missing in the capture, more than one in twenty of their kind.
 struct Missing {
-    /// The rate of completions is a lower bound; of transfers to the device, that of submissions is known.
+    /// The rate is a lower bound, and whether it is that of submissions.
     is_bound: bool,
     is_handed_over: bool,
     evidence: String,
 }
 
 fn missing(report: &Report, row: &Traffic, endpoint: &Endpoint) -> Option<Missing> {
-    let is_many = |lost: u64, kept: u64| lost > kept / MANY_MISSING;
     let (requests, completions) = (endpoint.submissions, endpoint.completions);
     let is_out = row.direction == "out";
-    let lost = endpoint.lost_completions.unwrap_or(0);
     if completions == 0 {
-        let evidence = format!(
-            "{} {} made on this endpoint, and no completion of it is in the capture",
-            counted(requests, "request"),
-            if requests == 1 { "was" } else { "were" },
-        );
+        let were = if requests == 1 { "was" } else { "were" };
+        let requests = counted(requests, "request");
+        let evidence = format!("{requests} {were} made on this endpoint, and no completion of it is in the capture");
         return Some(Missing { is_bound: false, is_handed_over: is_out, evidence });
     }
-    if is_many(lost, completions) {
-        let of_data = if is_out { "" } else { " with the data" };
-        let rate = if is_out { "that of the submissions" } else { "a lower bound" };
-        let evidence = format!(
-            "{} {} made on this endpoint, but the completions{of_data} of at least {} are not in the capture: the rate is {rate}",
-            counted(requests, "request"),
-            if requests == 1 { "was" } else { "were" },
-            figure(lost)
-        );
-        return Some(Missing { is_bound: !is_out, is_handed_over: is_out, evidence });
-    }
+    let is_many = |lost: u64, kept: u64| lost > kept / MANY_MISSING;
     // The data of OUT transfers stand with their submissions.
     let same = report.traffic.iter().filter(|r| r.device == row.device && r.endpoint == row.endpoint);
     let with_data: u64 = same.map(|r| r.transfers).sum();
-    let lost = completions.saturating_sub(with_data);
-    (is_out && is_many(lost, with_data)).then(|| Missing {
-        is_bound: with_data != row.transfers,
-        is_handed_over: false,
-        evidence: format!(
-            "{} completed on this endpoint, but the data of {} {} not in the capture, for {} missing: {}",
-            counted(completions, "transfer"),
-            figure(lost),
-            if lost == 1 { "is" } else { "are" },
-            if lost == 1 { "its submission is" } else { "their submissions are" },
-            if with_data == row.transfers {
-                "datagrams are counted in the others"
-            } else {
-                "the rate is a lower bound"
-            }
-        ),
-    })
+    let without_data = if is_out { completions.saturating_sub(with_data) } else { 0 };
+    let lost_submissions = endpoint.lost_submissions.unwrap_or(0).max(without_data);
+    let lost_completions = endpoint.lost_completions.unwrap_or(0);
+    let lacks_submissions = is_out && is_many(lost_submissions, requests);
+    let lacks_completions = is_many(lost_completions, completions);
+    if !lacks_submissions && !lacks_completions {
+        return None;
+    }
+    // Of transfers to the device either kind of record has a rate.
+    let is_handed_over = is_out && lost_completions > lost_submissions;
+    let is_one_framing = with_data == row.transfers;
+    let is_bound = if is_handed_over { lacks_submissions } else { lacks_completions || !is_one_framing };
+    let rate = match (is_bound, is_handed_over) {
+        (true, _) => "the rate is a lower bound",
+        (false, true) => "the rate is that of the submissions",
+        (false, false) => "the rate is that of the completions",
+    };
+    let lost = |count: u64, one: &str| (count > 0).then(|| counted(count, one));
+    let lost: Vec<String> =
+        [lost(lost_submissions, "submission"), lost(lost_completions, "completion")].into_iter().flatten().collect();
+    let are = if lost_submissions + lost_completions == 1 { "is" } else { "are" };
+    let counted_in = if lacks_submissions { "; datagrams are counted where the data is there" } else { "" };
+    let evidence = format!(
+        "{} and {} of this endpoint are in the capture, and at least {} {are} missing: {rate}{counted_in}",
+        counted(requests, "submission"),
+        counted(completions, "completion"),
+        lost.join(" and ")
+    );
+    Some(Missing { is_bound, is_handed_over, evidence })
 }
 
 /// `, 1,116 URB/s (busiest second 1,200)`: of completions, or of what was handed over where completions are missing.
 fn rate(row: &Traffic, missing: Option<&Missing>, unit: &str) -> String {
+    let bound = if missing.is_some_and(|missing| missing.is_bound) { "at least " } else { "" };
     if missing.is_some_and(|missing| missing.is_handed_over) {
         return row
             .handed_over_per_s
-            .map_or_else(String::new, |mean| format!(", {} {unit}/s handed over", thousands(mean)));
+            .map_or_else(String::new, |mean| format!(", {bound}{} {unit}/s handed over", thousands(mean)));
     }
-    let bound = if missing.is_some_and(|missing| missing.is_bound) { "at least " } else { "" };
     match (row.per_s, row.peak_per_s) {
         (Some(mean), Some(peak)) => {
             format!(", {bound}{} {unit}/s (busiest second {bound}{})", thousands(mean), thousands(peak))

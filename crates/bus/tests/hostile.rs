@@ -21,7 +21,8 @@ fn check(report: &Report) {
         assert_eq!(row.statuses.iter().map(|status| status.count).sum::<u64>(), row.completions);
         let in_series = row.series.iter().map(|bin| bin.bytes).sum::<u64>();
         assert_eq!(in_series, if summary.steps_back == Some(0) { row.bytes } else { 0 });
-        assert!(row.lost_submissions <= row.unmatched_completions && row.lost_completions <= Some(row.submissions));
+        assert!(row.unmatched_completions <= Some(row.completions) && row.lost_submissions <= Some(row.completions));
+        assert!(row.lost_completions <= Some(row.submissions));
     }
     for row in &report.traffic {
         assert_eq!(

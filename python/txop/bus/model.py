@@ -414,8 +414,9 @@ class Endpoint(Model):
     unmatched_completions: int | None = None
     """Completions whose submission is not in the capture."""
     lost_submissions: int | None = None
-    """Those of them that came after the completion of a request that was handed over in the capture: requests come
-    back in their order, so their submissions are missing."""
+    """Submissions that are missing, as the order in which requests come back tells: of completions without
+    submission after the completion of a request that was handed over in the capture, and of completions with the
+    identifier of a request that had come back before."""
     lost_completions: int | None = None
     """Submissions whose completion is missing: a later request of the endpoint succeeded, or their identifier was
     used again."""
@@ -611,8 +612,7 @@ class Summary(Model):
     unmatched_completions: int
     """Completions whose submission is not in the capture (before it, or dropped)."""
     lost_submissions: int | None = None
-    """Those of them that came after the completion of a request of the same endpoint that was handed over in the
-    capture: requests come back in their order, so their submissions are missing."""
+    """Submissions that are missing, as the order in which requests come back tells; see the endpoints."""
     unfinished: int
     """Submissions without completion at the end of the capture or of its window."""
     lost_completions: int

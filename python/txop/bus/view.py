@@ -70,7 +70,9 @@ def _summary(report: BusReport) -> Section:
         *([] if summary.window is None else [Fact("Window", described(summary.window))]),
         Fact("Time span", _span(report)),
     ]
-    if summary.unmatched_completions or summary.lost_completions or summary.unfinished:
+    if summary.submissions and not summary.completions and summary.window is None:
+        facts.append(Fact("Not paired", "no completion is in the capture"))
+    elif summary.unmatched_completions or summary.lost_completions or summary.unfinished:
         odd = (
             f"{fmt.plural(summary.unmatched_completions, 'completion')} without submission, "
             f"{fmt.plural(summary.lost_completions, 'submission')} without completion, "
